@@ -1,0 +1,117 @@
+//! One request to a virtual disk and its answer: small plain values, copied by the million.
+
+use serde::{Deserialize, Serialize};
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum Kind {
+    /// Bytes from the disk into the buffer.
+    Read = 0,
+    /// Bytes from the buffer onto the disk.
+    Write = 1,
+}
+
+impl Kind {
+    /// Both kinds, in the order in which tables list them.
+    pub const ALL: [Kind; 2] = [Kind::Read, Kind::Write];
+
+    /// `read` or `write`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Read => "read",
+            Kind::Write => "write",
+        }
+    }
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A request to move `length_bytes` bytes between a disk and a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operation {
+    /// Where on the virtual disk it begins, in bytes.
+    pub offset_bytes: u64,
+    /// How many bytes.
+    pub length_bytes: u32,
+    /// Which of the disks, counted from 0.
+    pub disk: u32,
+    /// The caller's name for this operation while it is outstanding; comes back in the completion.
+    pub slot: u32,
+    /// Which buffer of [`crate::Disks::buffer`] takes part.
+    pub buffer: u32,
+    /// Read or write.
+    pub kind: Kind,
+}
+
+/// The answer to an [`Operation`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// The operation's slot.
+    pub slot: u32,
+    /// Bytes moved, or a negated `errno`, as the kernel gives it: one word, no branch to build it.
+    pub result: i32,
+}
+
+impl Completion {
+    /// A completion that moved `bytes`.
+    #[inline]
+    pub fn moved(slot: u32, bytes: u32) -> Self {
+        Self { slot, result: bytes as i32 }
+    }
+
+    /// A completion that failed.
+    #[inline]
+    pub fn failed(slot: u32, error: DeviceError) -> Self {
+        Self { slot, result: -error.0 }
+    }
+
+    /// Bytes moved, or why not.
+    #[inline]
+    pub fn outcome(self) -> Result<u32, DeviceError> {
+        if self.result >= 0 { Ok(self.result as u32) } else { Err(DeviceError(-self.result)) }
+    }
+}
+
+/// Why the device refused an operation: an `errno` of the operating system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DeviceError(pub i32);
+
+impl DeviceError {
+    /// EIO: the device failed.
+    pub const IO: DeviceError = DeviceError(5);
+    /// ENOSPC: no space is left.
+    pub const NO_SPACE: DeviceError = DeviceError(28);
+}
+
+impl std::fmt::Display for DeviceError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The standard library owns the table of messages; nothing is asked of the system here.
+        write!(f, "{}", std::io::Error::from_raw_os_error(self.0))
+    }
+}
+
+impl std::error::Error for DeviceError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_completion_tells_bytes_from_errors() {
+        assert_eq!(Completion::moved(3, 4096).outcome(), Ok(4096));
+        assert_eq!(Completion::moved(3, 0).outcome(), Ok(0));
+        assert_eq!(Completion::failed(3, DeviceError::NO_SPACE).outcome(), Err(DeviceError(28)));
+    }
+
+    #[test]
+    fn a_device_error_reads_as_the_system_says_it() {
+        assert!(DeviceError::NO_SPACE.to_string().contains("No space left"));
+    }
+}
