@@ -1,0 +1,163 @@
+//! What is in the bytes that are written.
+//!
+//! Datastores compress and deduplicate; a generator that writes zeros or one repeated buffer
+//! measures that and not the disk. So content is random, every 4 KiB differs from every other, and
+//! a share that compresses or repeats is there only when the workload asks for it.
+//!
+//! Filling 4 KiB anew for every write would cost more than the write's own path through the
+//! driver. A write buffer is therefore filled once, and each write stamps one word into every
+//! 4 KiB of it: to a deduplicating store that is a new block.
+
+use crate::random::Random;
+use crate::workload::Content;
+
+/// Compressing and deduplicating stores work on blocks of at least this size.
+const BLOCK: usize = 4096;
+
+/// Makes content for prepared disks and for writes.
+#[derive(Debug, Clone)]
+pub struct ContentSource {
+    random_bytes_per_block: usize,
+    /// A 32-bit draw below this is a duplicate.
+    duplicate_below: u64,
+    seed: u64,
+}
+
+impl ContentSource {
+    /// Content with the given shares; all of it follows from the seed.
+    pub fn new(content: Content, seed: u64) -> Self {
+        let random_share = 1.0 - content.compressible_percent / 100.0;
+        Self {
+            // A stamp's eight bytes are always there: a block that is all zeros is a hole.
+            random_bytes_per_block: ((random_share * BLOCK as f64) as usize).clamp(8, BLOCK) & !7,
+            duplicate_below: (content.duplicate_percent / 100.0 * 2f64.powi(32)) as u64,
+            seed,
+        }
+    }
+
+    /// Fills the bytes at `offset_bytes` of a disk, as a prepared disk holds them. `offset_bytes`
+    /// is a multiple of 4096.
+    pub fn fill(&self, disk: u32, offset_bytes: u64, bytes: &mut [u8]) {
+        for (index, block) in bytes.chunks_mut(BLOCK).enumerate() {
+            let number = offset_bytes / BLOCK as u64 + index as u64;
+            let mut random = Random::stream(self.seed ^ (u64::from(disk) << 40), number);
+            if random.next() & 0xffff_ffff < self.duplicate_below {
+                self.fill_duplicate(block);
+            } else {
+                self.fill_block(random, block);
+            }
+        }
+    }
+
+    /// Fills the buffer that duplicate writes are made from: the same block over and over.
+    pub(crate) fn fill_duplicate(&self, bytes: &mut [u8]) {
+        for block in bytes.chunks_mut(BLOCK) {
+            self.fill_block(Random::new(self.seed ^ 0xd0b1), block);
+        }
+    }
+
+    /// Whether the write that drew `word` repeats a block.
+    #[inline]
+    pub(crate) fn is_duplicate(&self, word: u64) -> bool {
+        word >> 32 < self.duplicate_below
+    }
+
+    /// Whether any write does.
+    pub(crate) fn has_duplicates(&self) -> bool {
+        self.duplicate_below > 0
+    }
+
+    fn fill_block(&self, mut random: Random, block: &mut [u8]) {
+        let end = self.random_bytes_per_block.min(block.len());
+        let (noise, zeros) = block.split_at_mut(end);
+        let mut words = noise.chunks_exact_mut(8);
+        for word in &mut words {
+            word.copy_from_slice(&random.next().to_le_bytes());
+        }
+        let rest = words.into_remainder();
+        rest.copy_from_slice(&random.next().to_le_bytes()[..rest.len()]);
+        zeros.fill(0);
+    }
+}
+
+/// Makes every 4 KiB of a buffer unlike any other block written with another `generation`.
+#[inline]
+pub(crate) fn stamp(bytes: &mut [u8], generation: u64) {
+    // An odd factor maps different generations to different words and spreads them over all bits.
+    let mut word = generation.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    for block in bytes.chunks_mut(BLOCK) {
+        if let Some(first) = block.first_chunk_mut::<8>() {
+            *first = word.to_le_bytes();
+        }
+        word = word.wrapping_add(0xd1b5_4a32_d192_ed03);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn filled(content: Content, disk: u32, bytes: usize) -> Vec<u8> {
+        let mut buffer = vec![0xaa; bytes];
+        ContentSource::new(content, 11).fill(disk, 0, &mut buffer);
+        buffer
+    }
+
+    fn distinct_blocks(bytes: &[u8]) -> usize {
+        bytes.chunks(BLOCK).collect::<HashSet<_>>().len()
+    }
+
+    #[test]
+    fn plain_content_neither_repeats_nor_compresses() {
+        let bytes = filled(Content::default(), 0, 1 << 20);
+        assert_eq!(distinct_blocks(&bytes), 256);
+        let mut counts = [0u32; 256];
+        bytes.iter().for_each(|&b| counts[b as usize] += 1);
+        // 4096 of each expected; random bytes stay well within six standard deviations (64 each).
+        assert!(counts.iter().all(|&n| (3712..=4480).contains(&n)), "{counts:?}");
+    }
+
+    #[test]
+    fn content_follows_from_seed_disk_and_offset_however_it_is_cut() {
+        let whole = filled(Content::default(), 3, 64 << 10);
+        let source = ContentSource::new(Content::default(), 11);
+        let mut part = vec![0; 8 << 10];
+        source.fill(3, 16 << 10, &mut part);
+        assert_eq!(part, whole[16 << 10..24 << 10]);
+        assert_ne!(whole, filled(Content::default(), 4, 64 << 10));
+    }
+
+    #[test]
+    fn shares_of_zeros_and_duplicates_are_as_asked() {
+        let half = Content { compressible_percent: 50.0, duplicate_percent: 0.0 };
+        let bytes = filled(half, 0, 1 << 20);
+        let zeros = bytes.iter().filter(|&&b| b == 0).count() as f64 / bytes.len() as f64;
+        assert!((zeros - 0.5).abs() < 0.01, "{zeros}");
+        assert_eq!(distinct_blocks(&bytes), 256);
+
+        let third = Content { compressible_percent: 0.0, duplicate_percent: 30.0 };
+        let bytes = filled(third, 0, 16 << 20);
+        let unique = distinct_blocks(&bytes) as f64 / 4096.0;
+        assert!((unique - 0.7).abs() < 0.04, "{unique}");
+    }
+
+    #[test]
+    fn a_fully_compressible_block_is_still_no_hole() {
+        let all = Content { compressible_percent: 100.0, duplicate_percent: 0.0 };
+        let bytes = filled(all, 0, 64 << 10);
+        assert!(bytes.chunks(BLOCK).all(|block| block.iter().any(|&b| b != 0)));
+    }
+
+    #[test]
+    fn stamped_blocks_differ_within_a_write_and_between_writes() {
+        let mut seen = HashSet::new();
+        let mut buffer = filled(Content::default(), 0, 16 << 10);
+        for generation in 0..1000 {
+            stamp(&mut buffer, generation);
+            for block in buffer.chunks(BLOCK) {
+                assert!(seen.insert(block[..8].to_vec()));
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Which request comes next.
+//!
+//! The pattern (thresholds and sizes worked out once) is shared by all disks of a thread; each
+//! disk has its own cursor with its own random stream. So the k-th request of a disk is the same
+//! whatever the other disks do and however fast the answers come: same seed, same operations.
+
+use stormeter_disk::Kind;
+
+use crate::random::{Random, below, unit};
+use crate::workload::{Distribution, Workload};
+use crate::zipf::{Scatter, Zipf};
+
+/// What all disks of a workload have in common.
+#[derive(Debug, Clone)]
+pub(crate) struct Pattern {
+    /// A 32-bit draw below this is a read; 2^32 means always.
+    read_below: u64,
+    random_below: u64,
+    sizes: Vec<SizeClass>,
+    shares_total: f64,
+    disk_bytes: u64,
+    alignment_bytes: Option<u64>,
+}
+
+#[derive(Debug, Clone)]
+struct SizeClass {
+    bytes: u32,
+    /// Shares of this and all earlier classes.
+    share_until: f64,
+    step_bytes: u64,
+    places: u64,
+    zipf: Option<(Zipf, Scatter)>,
+}
+
+/// Where one disk is in its sequence.
+#[derive(Debug, Clone)]
+pub(crate) struct Cursor {
+    random: Random,
+    next_bytes: u64,
+}
+
+/// A request without its slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Request {
+    pub(crate) kind: Kind,
+    pub(crate) offset_bytes: u64,
+    pub(crate) length_bytes: u32,
+}
+
+impl Pattern {
+    /// Of a workload that has been checked against `disk_bytes`.
+    pub(crate) fn new(workload: &Workload, disk_bytes: u64) -> Self {
+        let threshold = |percent: f64| (percent / 100.0 * 2f64.powi(32)).round() as u64;
+        let mut share_until = 0.0;
+        let sizes = workload.sizes.iter().map(|size| {
+            share_until += size.share;
+            let step_bytes = workload.alignment_bytes.unwrap_or(u64::from(size.bytes));
+            let places = (disk_bytes - u64::from(size.bytes)) / step_bytes + 1;
+            let zipf = match workload.distribution {
+                Distribution::Uniform => None,
+                Distribution::Zipf { exponent } => {
+                    Some((Zipf::new(places, exponent), Scatter::new(places)))
+                }
+            };
+            SizeClass { bytes: size.bytes, share_until, step_bytes, places, zipf }
+        });
+        Self {
+            read_below: threshold(workload.read_percent),
+            random_below: threshold(workload.random_percent),
+            sizes: sizes.collect(),
+            shares_total: share_until,
+            disk_bytes,
+            alignment_bytes: workload.alignment_bytes,
+        }
+    }
+
+    /// The next request of the disk that `cursor` belongs to.
+    #[inline]
+    pub(crate) fn next(&self, cursor: &mut Cursor) -> Request {
+        let word = cursor.random.next();
+        let kind = if word & 0xffff_ffff < self.read_below { Kind::Read } else { Kind::Write };
+        let class = match self.sizes.as_slice() {
+            [only] => only,
+            sizes => {
+                let share = unit(cursor.random.next()) * self.shares_total;
+                sizes.iter().find(|class| share < class.share_until).unwrap_or(&sizes[0])
+            }
+        };
+        let offset_bytes = if word >> 32 < self.random_below {
+            let place = match &class.zipf {
+                None => below(cursor.random.next(), class.places),
+                Some((zipf, scatter)) => scatter.place(zipf.rank(|| unit(cursor.random.next()))),
+            };
+            place * class.step_bytes
+        } else {
+            self.following(cursor.next_bytes, class.bytes)
+        };
+        cursor.next_bytes = offset_bytes + u64::from(class.bytes);
+        Request { kind, offset_bytes, length_bytes: class.bytes }
+    }
+
+    /// Where a sequential request goes that follows one which ended at `next_bytes`.
+    fn following(&self, next_bytes: u64, length_bytes: u32) -> u64 {
+        let aligned = match self.alignment_bytes {
+            Some(alignment) => next_bytes.next_multiple_of(alignment),
+            None => next_bytes,
+        };
+        if aligned + u64::from(length_bytes) <= self.disk_bytes { aligned } else { 0 }
+    }
+}
+
+impl Cursor {
+    pub(crate) fn new(seed: u64, disk: u32) -> Self {
+        Self { random: Random::stream(seed, u64::from(disk)), next_bytes: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{Arrivals, Content, SizeShare};
+
+    const DISK: u64 = 1 << 20;
+
+    fn workload() -> Workload {
+        Workload {
+            name: "test".into(),
+            sizes: vec![SizeShare { bytes: 4096, share: 1.0 }],
+            read_percent: 75.0,
+            random_percent: 100.0,
+            distribution: Distribution::Uniform,
+            alignment_bytes: None,
+            arrivals: Arrivals::Closed { outstanding: 1 },
+            burst: None,
+            content: Content::default(),
+        }
+    }
+
+    fn take(workload: &Workload, seed: u64, n: usize) -> Vec<Request> {
+        let pattern = Pattern::new(workload, DISK);
+        let mut cursor = Cursor::new(seed, 0);
+        (0..n).map(|_| pattern.next(&mut cursor)).collect()
+    }
+
+    #[test]
+    fn same_seed_same_operations() {
+        assert_eq!(take(&workload(), 1, 100), take(&workload(), 1, 100));
+        assert_ne!(take(&workload(), 1, 100), take(&workload(), 2, 100));
+    }
+
+    #[test]
+    fn shares_are_kept() {
+        let mut mixed = workload();
+        mixed.sizes =
+            vec![SizeShare { bytes: 4096, share: 30.0 }, SizeShare { bytes: 16384, share: 70.0 }];
+        mixed.random_percent = 40.0;
+        let requests = take(&mixed, 3, 100_000);
+        let share = |test: &dyn Fn(&Request) -> bool| {
+            requests.iter().filter(|r| test(r)).count() as f64 / requests.len() as f64
+        };
+        // Five standard deviations of a share of 100 000 draws are below 0.8 %.
+        assert!((share(&|r| r.kind == Kind::Read) - 0.75).abs() < 0.008);
+        assert!((share(&|r| r.length_bytes == 4096) - 0.30).abs() < 0.008);
+        let sequential = requests
+            .windows(2)
+            .filter(|w| w[1].offset_bytes == w[0].offset_bytes + u64::from(w[0].length_bytes))
+            .count() as f64
+            / requests.len() as f64;
+        assert!((sequential - 0.60).abs() < 0.02, "{sequential}");
+    }
+
+    #[test]
+    fn requests_stay_on_the_disk_and_on_their_alignment() {
+        let mut odd = workload();
+        odd.sizes.push(SizeShare { bytes: 65536, share: 1.0 });
+        odd.random_percent = 50.0;
+        for (alignment, step) in [(None, 4096), (Some(512), 512), (Some(8192), 8192)] {
+            odd.alignment_bytes = alignment;
+            for request in take(&odd, 9, 20_000) {
+                assert!(request.offset_bytes + u64::from(request.length_bytes) <= DISK);
+                assert_eq!(request.offset_bytes % step, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn uniform_requests_reach_every_place_and_zipf_prefers_few() {
+        let places = (DISK / 4096) as usize;
+        let count = |workload: &Workload| {
+            let mut counts = vec![0u32; places];
+            for request in take(workload, 4, 100_000) {
+                counts[(request.offset_bytes / 4096) as usize] += 1;
+            }
+            counts.sort_unstable_by(|a, b| b.cmp(a));
+            counts
+        };
+        let uniform = count(&workload());
+        assert!(uniform[places - 1] > 200 && uniform[0] < 600, "{uniform:?}");
+        let mut skewed = workload();
+        skewed.distribution = Distribution::Zipf { exponent: 1.2 };
+        let zipf = count(&skewed);
+        assert!(zipf[0] > 10 * uniform[0], "{}", zipf[0]);
+    }
+
+    #[test]
+    fn sequential_requests_wrap_at_the_end() {
+        let mut sequential = workload();
+        sequential.random_percent = 0.0;
+        let requests = take(&sequential, 1, 2 * (DISK / 4096) as usize);
+        for (index, request) in requests.iter().enumerate() {
+            assert_eq!(request.offset_bytes, (index as u64 * 4096) % DISK);
+        }
+    }
+
+    #[test]
+    fn disks_have_their_own_streams() {
+        let pattern = Pattern::new(&workload(), DISK);
+        let first = pattern.next(&mut Cursor::new(1, 0));
+        let others = (1..20).filter(|&d| pattern.next(&mut Cursor::new(1, d)) == first).count();
+        assert!(others < 3);
+    }
+}

@@ -1,0 +1,29 @@
+//! The load loop: keeps the promised load on virtual disks, times every I/O, counts everything.
+//!
+//! A workload (what one VM's I/O looks like) goes in, a [`Sample`] comes out. The loop is generic
+//! over [`stormeter_disk::Disks`] and [`stormeter_disk::Clock`]: it knows no protocol, no thread,
+//! no real time and no simulator, so the code that is trusted on real storage is the code that
+//! the tests run against simulated faults in virtual time.
+
+mod arrivals;
+mod content;
+mod cpu;
+mod drive;
+mod generator;
+mod histogram;
+mod random;
+mod recorder;
+mod sample;
+mod trial;
+mod workload;
+mod zipf;
+
+pub use content::ContentSource;
+pub use cpu::{CpuUsage, HostCpu};
+pub use drive::{Observer, drive};
+pub use histogram::Histogram;
+pub use sample::{
+    DiskTotals, Ended, Fault, FaultOutcome, Interval, IntervalTotals, KindTotals, Sample,
+};
+pub use trial::{BufferNeeds, Limits, Trial};
+pub use workload::{Arrivals, Burst, Content, Distribution, SizeShare, Workload, WorkloadError};

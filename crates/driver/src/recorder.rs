@@ -1,0 +1,146 @@
+//! Counts what the loop sees: per disk, per interval, per latency bucket.
+//!
+//! The three tallies are kept apart on purpose (see [`crate::sample`]). Recording one I/O touches
+//! the disk's counters, the interval's counters and one histogram bucket; no allocation, no
+//! division, no branch that depends on the workload.
+
+use stormeter_disk::Kind;
+
+use crate::histogram::Histogram;
+use crate::sample::{
+    DiskTotals, Fault, FaultOutcome, Interval, IntervalTotals, KindTotals, MAX_FAULTS_KEPT,
+};
+
+/// The tallies of a trial on one thread.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    disks: Vec<[Tally; 2]>,
+    current: [IntervalTotals; 2],
+    rows: Vec<Interval>,
+    errors: [u64; 2],
+    shorts: [u64; 2],
+    faults: Vec<Fault>,
+}
+
+#[derive(Debug)]
+struct Tally {
+    operations: u64,
+    bytes: u64,
+    latency_sum_ns: u64,
+    latency_min_ns: u64,
+    latency_max_ns: u64,
+    histogram: Histogram,
+}
+
+impl Tally {
+    fn new() -> Self {
+        Tally {
+            operations: 0,
+            bytes: 0,
+            latency_sum_ns: 0,
+            latency_min_ns: u64::MAX,
+            latency_max_ns: 0,
+            histogram: Histogram::default(),
+        }
+    }
+}
+
+/// What a trial's tallies add up to.
+pub(crate) struct Recorded {
+    pub(crate) reads: KindTotals,
+    pub(crate) writes: KindTotals,
+    pub(crate) intervals: Vec<Interval>,
+    pub(crate) disks: Vec<DiskTotals>,
+    pub(crate) faults: Vec<Fault>,
+}
+
+impl Recorder {
+    pub(crate) fn new(disks: u32) -> Self {
+        // Zeroed memory comes from the system page by page as it is touched, so the histograms of a
+        // thousand disks cost only the pages that their latencies fall into.
+        Self {
+            disks: (0..disks).map(|_| [Tally::new(), Tally::new()]).collect(),
+            current: Default::default(),
+            rows: Vec::new(),
+            errors: [0; 2],
+            shorts: [0; 2],
+            faults: Vec::new(),
+        }
+    }
+
+    /// One I/O that moved all its bytes within the window.
+    #[inline]
+    pub(crate) fn record(&mut self, disk: u32, kind: Kind, bytes: u32, latency_ns: u64) {
+        let row = &mut self.current[kind as usize];
+        row.operations += 1;
+        row.bytes += u64::from(bytes);
+        row.latency_sum_ns += latency_ns;
+        row.latency_max_ns = row.latency_max_ns.max(latency_ns);
+        let tally = &mut self.disks[disk as usize][kind as usize];
+        tally.operations += 1;
+        tally.bytes += u64::from(bytes);
+        tally.latency_sum_ns += latency_ns;
+        tally.latency_min_ns = tally.latency_min_ns.min(latency_ns);
+        tally.latency_max_ns = tally.latency_max_ns.max(latency_ns);
+        tally.histogram.record(latency_ns);
+    }
+
+    /// One I/O that went wrong, at any time of the trial.
+    #[cold]
+    pub(crate) fn fault(&mut self, fault: Fault) {
+        match fault.outcome {
+            FaultOutcome::Failed(_) => self.errors[fault.kind as usize] += 1,
+            FaultOutcome::Short(_) => self.shorts[fault.kind as usize] += 1,
+        }
+        if self.faults.len() < MAX_FAULTS_KEPT {
+            self.faults.push(fault);
+        }
+    }
+
+    pub(crate) fn faults(&self) -> u64 {
+        self.errors.iter().chain(&self.shorts).sum()
+    }
+
+    /// Ends the current row of the time plot and returns it.
+    pub(crate) fn close_interval(&mut self, start_ns: u64, length_ns: u64) -> Interval {
+        let [reads, writes] = std::mem::take(&mut self.current);
+        let row = Interval { start_ns, length_ns, reads, writes };
+        self.rows.push(row);
+        row
+    }
+
+    pub(crate) fn finish(self, first_disk: u32) -> Recorded {
+        let mut kinds = [KindTotals::default(), KindTotals::default()];
+        let mut disks = Vec::with_capacity(self.disks.len());
+        for (index, tallies) in self.disks.into_iter().enumerate() {
+            let mut both = Histogram::default();
+            let mut row = DiskTotals { disk: first_disk + index as u32, ..Default::default() };
+            for (kind, tally) in kinds.iter_mut().zip(tallies) {
+                both.merge(&tally.histogram);
+                row.operations += tally.operations;
+                row.bytes += tally.bytes;
+                row.latency_sum_ns += tally.latency_sum_ns;
+                row.latency_max_ns = row.latency_max_ns.max(tally.latency_max_ns);
+                kind.merge(&KindTotals {
+                    operations: tally.operations,
+                    bytes: tally.bytes,
+                    latency_sum_ns: tally.latency_sum_ns,
+                    latency_min_ns: tally.latency_min_ns,
+                    latency_max_ns: tally.latency_max_ns,
+                    short_operations: 0,
+                    errors: 0,
+                    histogram: tally.histogram,
+                });
+            }
+            row.latency_p50_ns = both.percentile_ns(0.50).unwrap_or(0.0);
+            row.latency_p99_ns = both.percentile_ns(0.99).unwrap_or(0.0);
+            disks.push(row);
+        }
+        for (index, kind) in kinds.iter_mut().enumerate() {
+            kind.errors = self.errors[index];
+            kind.short_operations = self.shorts[index];
+        }
+        let [reads, writes] = kinds;
+        Recorded { reads, writes, intervals: self.rows, disks, faults: self.faults }
+    }
+}

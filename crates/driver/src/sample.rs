@@ -1,0 +1,312 @@
+//! What one trial yields: plain values that can be stored, sent through a pipe and merged.
+//!
+//! The same I/Os are tallied three times on independent paths (histograms, intervals, disks), so
+//! that the law "histogram count = operations = sum of the intervals" can catch a driver that
+//! loses or doubles an I/O.
+
+use serde::{Deserialize, Serialize};
+use stormeter_disk::{DeviceError, Kind};
+
+use crate::histogram::Histogram;
+
+/// The measured window of a trial, ramp and drain excluded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Length of the window, in nanoseconds, by the driver's clock.
+    pub window_ns: u64,
+    /// Length of an interval row; the last row may be shorter.
+    pub interval_ns: u64,
+    /// Reads that ended in the window.
+    pub reads: KindTotals,
+    /// Writes that ended in the window.
+    pub writes: KindTotals,
+    /// One row per interval of the window.
+    pub intervals: Vec<Interval>,
+    /// One row per virtual disk (VM).
+    pub disks: Vec<DiskTotals>,
+    /// Mean number of outstanding I/Os over the window: the time integral of outstanding I/Os
+    /// divided by the window, taken I/O by I/O and not from the mean latency.
+    pub outstanding_mean: f64,
+    /// What the closed loop was to keep outstanding, all disks together; `None` in an open loop
+    /// and with pauses between bursts.
+    pub outstanding_configured: Option<u64>,
+    /// The offered rate of an open loop, all disks together, in I/Os a second.
+    pub offered_rate_per_s: Option<f64>,
+    /// I/Os that ended before the window opened (the ramp).
+    pub ramp_operations: u64,
+    /// Requests of an open loop that fell due in the window.
+    pub due_operations: u64,
+    /// Requests of an open loop that were due but not yet issued when the window closed.
+    pub backlog_operations: u64,
+    /// The first errors, in full; all are counted in the totals.
+    pub faults: Vec<Fault>,
+    /// Why the loop ended.
+    pub ended: Ended,
+}
+
+/// Totals of one operation kind.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct KindTotals {
+    /// I/Os that moved all their bytes.
+    pub operations: u64,
+    /// Bytes moved by them.
+    pub bytes: u64,
+    /// Sum of their latencies.
+    pub latency_sum_ns: u64,
+    /// Shortest latency; 0 when there is no I/O.
+    pub latency_min_ns: u64,
+    /// Longest latency.
+    pub latency_max_ns: u64,
+    /// I/Os that moved fewer bytes than asked. Not among `operations`.
+    pub short_operations: u64,
+    /// I/Os that failed. Not among `operations`.
+    pub errors: u64,
+    /// Their latencies.
+    pub histogram: Histogram,
+}
+
+/// One row of the time plot.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Begin, in nanoseconds since the window opened.
+    pub start_ns: u64,
+    /// Length; the last one may be short.
+    pub length_ns: u64,
+    /// Reads.
+    pub reads: IntervalTotals,
+    /// Writes.
+    pub writes: IntervalTotals,
+}
+
+/// Counts of one kind in one interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct IntervalTotals {
+    /// I/Os that ended in the interval.
+    pub operations: u64,
+    /// Bytes moved by them.
+    pub bytes: u64,
+    /// Sum of their latencies.
+    pub latency_sum_ns: u64,
+    /// Longest latency.
+    pub latency_max_ns: u64,
+}
+
+/// What one virtual disk (VM) got.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct DiskTotals {
+    /// Which disk, counted from 0 over all threads.
+    pub disk: u32,
+    /// I/Os that ended in the window, reads and writes.
+    pub operations: u64,
+    /// Bytes moved by them.
+    pub bytes: u64,
+    /// Sum of their latencies.
+    pub latency_sum_ns: u64,
+    /// Longest latency.
+    pub latency_max_ns: u64,
+    /// Median, from the disk's own histogram.
+    pub latency_p50_ns: f64,
+    /// 99th percentile, from the disk's own histogram.
+    pub latency_p99_ns: f64,
+}
+
+/// An I/O that went wrong.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fault {
+    /// Which disk.
+    pub disk: u32,
+    /// Read or write.
+    pub kind: Kind,
+    /// Where on the disk.
+    pub offset_bytes: u64,
+    /// How much was asked.
+    pub length_bytes: u32,
+    /// What came back.
+    pub outcome: FaultOutcome,
+}
+
+/// How an I/O went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultOutcome {
+    /// The device's error number.
+    Failed(DeviceError),
+    /// Fewer bytes than asked.
+    Short(u32),
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Fault { disk, kind, offset_bytes, length_bytes, outcome } = self;
+        write!(f, "{kind} of {length_bytes} bytes at {offset_bytes} of disk {disk}: ")?;
+        match outcome {
+            FaultOutcome::Failed(error) => write!(f, "{error}"),
+            FaultOutcome::Short(bytes) => write!(f, "only {bytes} bytes moved"),
+        }
+    }
+}
+
+/// Why the driver loop ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "why")]
+pub enum Ended {
+    /// The window closed as planned and everything outstanding came back.
+    Completed,
+    /// It was asked to stop.
+    Cancelled,
+    /// So many I/Os failed that going on would measure the error path.
+    TooManyErrors,
+    /// Nothing completed for longer than the limit; `outstanding` I/Os never came back.
+    Stalled {
+        /// I/Os still with the disks.
+        outstanding: u64,
+    },
+    /// The clock no longer moves: no latency can be trusted.
+    ClockStopped,
+    /// The queue to the disks broke.
+    QueueBroken {
+        /// The reason.
+        reason: String,
+    },
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Ended::Completed => f.write_str("completed"),
+            Ended::Cancelled => f.write_str("stopped on request"),
+            Ended::TooManyErrors => f.write_str("stopped because too many I/Os failed"),
+            Ended::Stalled { outstanding } => {
+                write!(f, "stopped because {outstanding} outstanding I/Os did not come back")
+            }
+            Ended::ClockStopped => f.write_str("stopped because the clock stands still"),
+            Ended::QueueBroken { reason } => write!(f, "stopped: {reason}"),
+        }
+    }
+}
+
+impl KindTotals {
+    /// Mean latency in nanoseconds; `None` without an I/O.
+    pub fn latency_mean_ns(&self) -> Option<f64> {
+        (self.operations > 0).then(|| self.latency_sum_ns as f64 / self.operations as f64)
+    }
+
+    /// Adds the totals of another thread, disk or kind.
+    pub fn merge(&mut self, other: &KindTotals) {
+        if other.operations > 0 {
+            self.latency_min_ns = if self.operations == 0 {
+                other.latency_min_ns
+            } else {
+                self.latency_min_ns.min(other.latency_min_ns)
+            };
+        }
+        self.operations += other.operations;
+        self.bytes += other.bytes;
+        self.latency_sum_ns += other.latency_sum_ns;
+        self.latency_max_ns = self.latency_max_ns.max(other.latency_max_ns);
+        self.short_operations += other.short_operations;
+        self.errors += other.errors;
+        self.histogram.merge(&other.histogram);
+    }
+}
+
+impl IntervalTotals {
+    fn merge(&mut self, other: &IntervalTotals) {
+        self.operations += other.operations;
+        self.bytes += other.bytes;
+        self.latency_sum_ns += other.latency_sum_ns;
+        self.latency_max_ns = self.latency_max_ns.max(other.latency_max_ns);
+    }
+}
+
+impl Interval {
+    /// I/Os a second, both kinds.
+    pub fn iops(&self) -> f64 {
+        let operations = self.reads.operations + self.writes.operations;
+        if self.length_ns == 0 { 0.0 } else { operations as f64 * 1e9 / self.length_ns as f64 }
+    }
+
+    /// Mean latency in nanoseconds, both kinds; `None` without an I/O.
+    pub fn latency_mean_ns(&self) -> Option<f64> {
+        let operations = self.reads.operations + self.writes.operations;
+        let sum = self.reads.latency_sum_ns + self.writes.latency_sum_ns;
+        (operations > 0).then(|| sum as f64 / operations as f64)
+    }
+}
+
+impl Sample {
+    /// Both kinds together.
+    pub fn total(&self) -> KindTotals {
+        let mut total = self.reads.clone();
+        total.merge(&self.writes);
+        total
+    }
+
+    /// I/Os that moved all their bytes in the window.
+    pub fn operations(&self) -> u64 {
+        self.reads.operations + self.writes.operations
+    }
+
+    /// Bytes they moved.
+    pub fn bytes(&self) -> u64 {
+        self.reads.bytes + self.writes.bytes
+    }
+
+    /// I/Os that failed or came back short.
+    pub fn faulty_operations(&self) -> u64 {
+        [&self.reads, &self.writes].iter().map(|kind| kind.errors + kind.short_operations).sum()
+    }
+
+    /// I/Os a second over the window.
+    pub fn iops(&self) -> f64 {
+        self.operations() as f64 * 1e9 / self.window_ns.max(1) as f64
+    }
+
+    /// Bytes a second over the window.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.bytes() as f64 * 1e9 / self.window_ns.max(1) as f64
+    }
+
+    /// The totals of a kind.
+    pub fn kind(&self, kind: Kind) -> &KindTotals {
+        match kind {
+            Kind::Read => &self.reads,
+            Kind::Write => &self.writes,
+        }
+    }
+
+    /// Joins the sample of another thread that ran at the same time: counts add up, interval rows
+    /// are joined by position, the window is the longer one.
+    pub fn merge(&mut self, other: Sample) {
+        self.window_ns = self.window_ns.max(other.window_ns);
+        self.reads.merge(&other.reads);
+        self.writes.merge(&other.writes);
+        for (index, row) in other.intervals.into_iter().enumerate() {
+            match self.intervals.get_mut(index) {
+                Some(mine) => {
+                    mine.length_ns = mine.length_ns.max(row.length_ns);
+                    mine.reads.merge(&row.reads);
+                    mine.writes.merge(&row.writes);
+                }
+                None => self.intervals.push(row),
+            }
+        }
+        self.disks.extend(other.disks);
+        self.outstanding_mean += other.outstanding_mean;
+        self.outstanding_configured =
+            self.outstanding_configured.zip(other.outstanding_configured).map(|(a, b)| a + b);
+        self.offered_rate_per_s =
+            self.offered_rate_per_s.zip(other.offered_rate_per_s).map(|(a, b)| a + b);
+        self.ramp_operations += other.ramp_operations;
+        self.due_operations += other.due_operations;
+        self.backlog_operations += other.backlog_operations;
+        self.faults.extend(other.faults);
+        self.faults.truncate(MAX_FAULTS_KEPT);
+        if self.ended == Ended::Completed {
+            self.ended = other.ended;
+        }
+    }
+}
+
+/// So many faults are kept in full; the rest are only counted.
+pub(crate) const MAX_FAULTS_KEPT: usize = 8;

@@ -1,0 +1,83 @@
+//! The description of one trial on one thread: a plain value, the same in process and through a
+//! pipe to an agent.
+
+use serde::{Deserialize, Serialize};
+
+use crate::workload::{Arrivals, Workload, WorkloadError};
+
+/// What one thread is to drive, and for how long.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The I/O of each disk.
+    pub workload: Workload,
+    /// Number, over all threads, of this thread's first disk: its operations follow from it.
+    pub first_disk: u32,
+    /// How many disks this thread drives. In operations they are numbered from 0.
+    pub disks: u32,
+    /// Size of each disk.
+    pub disk_bytes: u64,
+    /// Operations and contents follow from it.
+    pub seed: u64,
+    /// Load before the window opens.
+    pub ramp_ns: u64,
+    /// Length of the window.
+    pub duration_ns: u64,
+    /// Length of an interval row.
+    pub interval_ns: u64,
+    /// When to give up.
+    pub limits: Limits,
+}
+
+/// When a trial is given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Nothing has completed for so long although I/Os are outstanding.
+    pub stall_ns: u64,
+    /// So many I/Os failed or came back short.
+    pub faults: u64,
+    /// At most so many I/Os of an open loop are outstanding on this thread; those that fall due
+    /// beyond it wait, and their latency counts from when they were due.
+    pub open_loop_outstanding: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { stall_ns: 30_000_000_000, faults: 1000, open_loop_outstanding: 1024 }
+    }
+}
+
+/// The buffers that a trial needs of its disks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BufferNeeds {
+    /// How many.
+    pub count: u32,
+    /// Size of each: the largest request.
+    pub bytes: u32,
+    /// At most so many operations are outstanding at once.
+    pub in_flight: u32,
+}
+
+impl Trial {
+    /// Whether the trial can be driven.
+    pub fn check(&self) -> Result<(), WorkloadError> {
+        self.workload.check(self.disk_bytes)
+    }
+
+    /// What the disks have to provide.
+    pub fn buffer_needs(&self) -> BufferNeeds {
+        let in_flight = self.slots();
+        // Reads and writes have buffers apart, so that what was read is never written elsewhere,
+        // and one more holds the duplicate block.
+        BufferNeeds { count: 2 * in_flight + 1, bytes: self.workload.largest_bytes(), in_flight }
+    }
+
+    /// How many operations can be outstanding.
+    pub(crate) fn slots(&self) -> u32 {
+        match self.workload.arrivals {
+            Arrivals::Closed { outstanding } => outstanding.saturating_mul(self.disks),
+            Arrivals::Constant { .. } | Arrivals::Poisson { .. } => {
+                self.limits.open_loop_outstanding.max(1)
+            }
+        }
+    }
+}

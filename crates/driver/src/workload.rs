@@ -1,0 +1,308 @@
+//! What one VM's I/O looks like: the description that a trial carries, as a plain value.
+//!
+//! Iometer calls this an access specification. It says nothing of where the disk lives or how many
+//! VMs there are. It can be written to JSON and read back unchanged, because a trial may be carried
+//! to an agent on another machine.
+
+use serde::{Deserialize, Serialize};
+
+/// The I/O of one virtual disk.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// The profile's name, or one that the user chose.
+    pub name: String,
+    /// Request sizes with their shares; shares are relative and need not sum to 100.
+    pub sizes: Vec<SizeShare>,
+    /// Share of reads, 0 to 100.
+    pub read_percent: f64,
+    /// Share of requests that go to a random place, 0 to 100; the rest follow the request before.
+    pub random_percent: f64,
+    /// How random places are spread over the disk.
+    pub distribution: Distribution,
+    /// Offsets are multiples of this; `None`: of the request's own size.
+    pub alignment_bytes: Option<u64>,
+    /// When requests are made.
+    pub arrivals: Arrivals,
+    /// Groups of requests with a pause after each group (closed loop only).
+    pub burst: Option<Burst>,
+    /// What is in the bytes that are written.
+    pub content: Content,
+}
+
+/// A request size and how often it occurs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SizeShare {
+    /// Request size.
+    pub bytes: u32,
+    /// Relative share.
+    pub share: f64,
+}
+
+/// How random requests are spread over the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Distribution {
+    /// Every place equally often.
+    Uniform,
+    /// The k-th hottest place is visited in proportion to 1/k^exponent; the hot places are
+    /// scattered over the disk.
+    Zipf {
+        /// Skew, above 0 and at most 5; 1.1 sends about half of the requests to 1 % of a large disk.
+        exponent: f64,
+    },
+}
+
+/// When requests are made.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Arrivals {
+    /// Closed loop: every disk keeps this many requests outstanding.
+    Closed {
+        /// Requests outstanding per disk.
+        outstanding: u32,
+    },
+    /// Open loop: requests fall due at equal distances, whether or not earlier ones have ended.
+    Constant {
+        /// Requests a second, per disk.
+        rate_per_s: f64,
+    },
+    /// Open loop: a Poisson process, as independent users make.
+    Poisson {
+        /// Mean requests a second, per disk.
+        rate_per_s: f64,
+    },
+}
+
+impl Arrivals {
+    /// The offered rate of an open loop per disk, in requests a second.
+    pub fn rate_per_s(self) -> Option<f64> {
+        match self {
+            Arrivals::Closed { .. } => None,
+            Arrivals::Constant { rate_per_s } | Arrivals::Poisson { rate_per_s } => {
+                Some(rate_per_s)
+            }
+        }
+    }
+}
+
+/// Requests come in groups: `length` of them, then, when all have ended, a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Burst {
+    /// Requests in a group.
+    pub length: u32,
+    /// Pause after a group (think time).
+    pub delay_ns: u64,
+}
+
+/// What is in the bytes that are written. Random by default, so that a datastore that compresses
+/// or deduplicates gets no gift.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Content {
+    /// Share of every 4 KiB that a compressor can remove, 0 to 100.
+    pub compressible_percent: f64,
+    /// Share of written blocks that are copies of one another, 0 to 100.
+    pub duplicate_percent: f64,
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self { compressible_percent: 0.0, duplicate_percent: 0.0 }
+    }
+}
+
+/// A workload that cannot be driven, and what to change.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum WorkloadError {
+    /// No request size was given.
+    #[error("workload {0:?} has no request size; give one, such as 4KiB")]
+    NoSize(String),
+    /// A request size of zero, or over 1 GiB.
+    #[error("request size {0} bytes is outside 512 bytes to 64 MiB")]
+    Size(u32),
+    /// A share that is not positive.
+    #[error("the share of request size {bytes} must be above 0, not {share}")]
+    Share {
+        /// The size it belongs to.
+        bytes: u32,
+        /// What was given.
+        share: f64,
+    },
+    /// A percentage outside 0 to 100.
+    #[error("{what} must lie between 0% and 100%, not {value}%")]
+    Percent {
+        /// Which.
+        what: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A rate that no request ever meets.
+    #[error("a rate of {0} requests a second drives nothing; give a rate above 0")]
+    Rate(f64),
+    /// Nothing outstanding.
+    #[error("0 outstanding I/Os drive nothing; give at least 1 (at most 65536)")]
+    Outstanding(u32),
+    /// A skew outside what the sampler can draw.
+    #[error("a zipf exponent must lie above 0 and at most 5, not {0}")]
+    Zipf(f64),
+    /// An alignment of zero.
+    #[error("an alignment of {0} bytes is not a multiple of 512")]
+    Alignment(u64),
+    /// Bursts belong to closed loops.
+    #[error("bursts with pauses need a closed loop; leave out the rate or the burst")]
+    BurstInOpenLoop,
+    /// A burst of no request.
+    #[error("a burst needs at least 1 request")]
+    EmptyBurst,
+    /// The disk has no room for one request.
+    #[error(
+        "a disk of {disk_bytes} bytes has no room for a request of {request_bytes} bytes; \
+         give a larger --size"
+    )]
+    DiskTooSmall {
+        /// Size of a disk.
+        disk_bytes: u64,
+        /// The largest request, rounded to its alignment.
+        request_bytes: u64,
+    },
+}
+
+impl Workload {
+    /// The largest request, in bytes.
+    pub fn largest_bytes(&self) -> u32 {
+        self.sizes.iter().map(|size| size.bytes).max().unwrap_or(0)
+    }
+
+    /// The mean request, in bytes, by the shares.
+    pub fn mean_bytes(&self) -> f64 {
+        let shares: f64 = self.sizes.iter().map(|size| size.share).sum();
+        self.sizes.iter().map(|size| f64::from(size.bytes) * size.share).sum::<f64>() / shares
+    }
+
+    /// The coarsest power of two that every offset and length is a multiple of: what a device's
+    /// logical block must divide for direct I/O.
+    pub fn granularity_bytes(&self) -> u64 {
+        let mut bits = self.alignment_bytes.unwrap_or(0);
+        for size in &self.sizes {
+            bits |= u64::from(size.bytes);
+        }
+        1 << bits.trailing_zeros().min(63)
+    }
+
+    /// Whether this can be driven on a disk of `disk_bytes`.
+    pub fn check(&self, disk_bytes: u64) -> Result<(), WorkloadError> {
+        if self.sizes.is_empty() {
+            return Err(WorkloadError::NoSize(self.name.clone()));
+        }
+        for size in &self.sizes {
+            if size.bytes < 512 || size.bytes > 64 << 20 {
+                return Err(WorkloadError::Size(size.bytes));
+            }
+            if !(size.share > 0.0 && size.share.is_finite()) {
+                return Err(WorkloadError::Share { bytes: size.bytes, share: size.share });
+            }
+        }
+        for (what, value) in [
+            ("the share of reads", self.read_percent),
+            ("the share of random requests", self.random_percent),
+            ("the compressible share", self.content.compressible_percent),
+            ("the duplicate share", self.content.duplicate_percent),
+        ] {
+            if !(0.0..=100.0).contains(&value) {
+                return Err(WorkloadError::Percent { what, value });
+            }
+        }
+        match self.arrivals {
+            Arrivals::Closed { outstanding } if outstanding == 0 || outstanding > 65_536 => {
+                return Err(WorkloadError::Outstanding(outstanding));
+            }
+            Arrivals::Constant { rate_per_s } | Arrivals::Poisson { rate_per_s } => {
+                // Below one request in three hours a trial has no request at all.
+                if !(rate_per_s >= 1e-4 && rate_per_s <= 1e9) {
+                    return Err(WorkloadError::Rate(rate_per_s));
+                }
+                if self.burst.is_some() {
+                    return Err(WorkloadError::BurstInOpenLoop);
+                }
+            }
+            Arrivals::Closed { .. } => {}
+        }
+        if let Distribution::Zipf { exponent } = self.distribution
+            && !(exponent > 0.0 && exponent <= 5.0)
+        {
+            return Err(WorkloadError::Zipf(exponent));
+        }
+        if let Some(alignment) = self.alignment_bytes
+            && (alignment == 0 || alignment % 512 != 0)
+        {
+            return Err(WorkloadError::Alignment(alignment));
+        }
+        if self.burst.is_some_and(|burst| burst.length == 0) {
+            return Err(WorkloadError::EmptyBurst);
+        }
+        let request_bytes = u64::from(self.largest_bytes());
+        if disk_bytes < request_bytes {
+            return Err(WorkloadError::DiskTooSmall { disk_bytes, request_bytes });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(crate) fn plain() -> Workload {
+        Workload {
+            name: "test".into(),
+            sizes: vec![SizeShare { bytes: 4096, share: 1.0 }],
+            read_percent: 75.0,
+            random_percent: 100.0,
+            distribution: Distribution::Uniform,
+            alignment_bytes: None,
+            arrivals: Arrivals::Closed { outstanding: 4 },
+            burst: None,
+            content: Content::default(),
+        }
+    }
+
+    #[test]
+    fn each_mistake_has_its_own_message() {
+        let changes: [(fn(&mut Workload), &str); 12] = [
+            (|w| w.sizes.clear(), "no request size"),
+            (|w| w.sizes[0].bytes = 0, "request size 0"),
+            (|w| w.sizes[0].share = 0.0, "must be above 0"),
+            (|w| w.read_percent = 101.0, "share of reads"),
+            (|w| w.random_percent = -1.0, "random requests"),
+            (|w| w.content.compressible_percent = f64::NAN, "compressible"),
+            (|w| w.arrivals = Arrivals::Constant { rate_per_s: 0.0 }, "drives nothing"),
+            (|w| w.arrivals = Arrivals::Closed { outstanding: 0 }, "0 outstanding"),
+            (|w| w.distribution = Distribution::Zipf { exponent: 0.0 }, "zipf"),
+            (|w| w.alignment_bytes = Some(100), "alignment"),
+            (|w| w.burst = Some(Burst { length: 0, delay_ns: 1 }), "burst"),
+            (|w| w.sizes[0].bytes = 32 << 20, "larger --size"),
+        ];
+        assert_eq!(plain().check(1 << 20), Ok(()));
+        for (change, words) in changes {
+            let mut workload = plain();
+            change(&mut workload);
+            let message = workload.check(1 << 20).expect_err(words).to_string();
+            assert!(message.contains(words), "{message:?} should say {words:?}");
+        }
+    }
+
+    #[test]
+    fn granularity_is_the_common_power_of_two() {
+        let mut workload = plain();
+        assert_eq!(workload.granularity_bytes(), 4096);
+        workload.sizes.push(SizeShare { bytes: 512, share: 1.0 });
+        assert_eq!(workload.granularity_bytes(), 512);
+    }
+
+    #[test]
+    fn the_mean_size_follows_the_shares() {
+        let mut workload = plain();
+        workload.sizes =
+            vec![SizeShare { bytes: 4096, share: 3.0 }, SizeShare { bytes: 8192, share: 1.0 }];
+        assert_eq!(workload.mean_bytes(), 5120.0);
+    }
+}

@@ -1,0 +1,174 @@
+//! A queue with k servers in front of all disks, and the ways in which storage misbehaves.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Operation, Wait};
+
+use crate::time::VirtualTime;
+use crate::weather::{Weather, normal, unit_open};
+
+/// How long a server works on one operation, before the weather.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Service {
+    /// Always the same.
+    Constant {
+        /// Service time.
+        ns: u64,
+    },
+    /// Exponential: the M of queueing theory.
+    Exponential {
+        /// Mean service time.
+        mean_ns: u64,
+    },
+    /// Log-normal: what the latency of real devices looks like.
+    LogNormal {
+        /// Median service time.
+        median_ns: u64,
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+    },
+}
+
+/// What goes wrong. Shares are of all operations, drawn one by one.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct FaultPlan {
+    /// Share of operations that fail with EIO.
+    pub errors: f64,
+    /// Share that moves half of its bytes.
+    pub shorts: f64,
+    /// From this operation on (counted from 0) every one fails with ENOSPC.
+    pub full_from: Option<u64>,
+    /// A time in which nothing is served.
+    pub stall: Option<Stall>,
+}
+
+/// Nothing is served from `at_ns` for `for_ns`; `u64::MAX` is for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stall {
+    /// When it begins, in virtual time.
+    pub at_ns: u64,
+    /// How long it lasts.
+    pub for_ns: u64,
+}
+
+/// A storage system as one queue.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Model {
+    /// Operations served at the same time.
+    pub servers: u32,
+    /// Time each takes.
+    pub service: Service,
+    /// What goes wrong.
+    pub faults: FaultPlan,
+}
+
+/// Disks in virtual time: submission queues, reaping moves time to the next completion.
+#[derive(Debug)]
+pub struct SimulatedDisks {
+    time: VirtualTime,
+    model: Model,
+    weather: Rc<RefCell<Weather>>,
+    random: Xoshiro256PlusPlus,
+    /// When each server is free again.
+    free_at_ns: BinaryHeap<Reverse<u64>>,
+    /// Outstanding operations by completion time; the counter keeps ties in order of arrival.
+    ending: BinaryHeap<Reverse<(u64, u64, u32, i32)>>,
+    served: u64,
+}
+
+impl SimulatedDisks {
+    /// Disks under the given weather, which other disks of the same simulation may share.
+    pub fn new(time: VirtualTime, model: Model, weather: Rc<RefCell<Weather>>, seed: u64) -> Self {
+        let now_ns = time.now_ns();
+        Self {
+            time,
+            model,
+            weather,
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+            free_at_ns: (0..model.servers.max(1)).map(|_| Reverse(now_ns)).collect(),
+            ending: BinaryHeap::new(),
+            served: 0,
+        }
+    }
+
+    fn service_ns(&mut self, start_ns: u64) -> u64 {
+        let plain = match self.model.service {
+            Service::Constant { ns } => ns as f64,
+            Service::Exponential { mean_ns } => -unit_open(&mut self.random).ln() * mean_ns as f64,
+            Service::LogNormal { median_ns, sigma } => {
+                median_ns as f64 * (sigma * normal(&mut self.random)).exp()
+            }
+        };
+        // Nothing takes no time: a simulated disk always moves its clock.
+        ((plain * self.weather.borrow_mut().factor(start_ns)) as u64).max(1)
+    }
+
+    fn result(&mut self, slot: u32, length_bytes: u32) -> i32 {
+        let faults = self.model.faults;
+        if faults.full_from.is_some_and(|from| self.served >= from) {
+            return Completion::failed(slot, DeviceError::NO_SPACE).result;
+        }
+        if faults.errors > 0.0 || faults.shorts > 0.0 {
+            let draw = (self.random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+            if draw < faults.errors {
+                return Completion::failed(slot, DeviceError::IO).result;
+            }
+            if draw < faults.errors + faults.shorts {
+                return (length_bytes / 2) as i32;
+            }
+        }
+        length_bytes as i32
+    }
+}
+
+impl Disks for SimulatedDisks {
+    fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
+        let now_ns = self.time.now_ns();
+        for operation in operations {
+            let Some(Reverse(free_ns)) = self.free_at_ns.pop() else { continue };
+            let mut start_ns = free_ns.max(now_ns);
+            if let Some(Stall { at_ns, for_ns }) = self.model.faults.stall
+                && (at_ns..at_ns.saturating_add(for_ns)).contains(&start_ns)
+            {
+                start_ns = at_ns.saturating_add(for_ns);
+            }
+            let end_ns = match start_ns {
+                // A stall without end: there is no weather at the end of time.
+                u64::MAX => u64::MAX,
+                _ => start_ns.saturating_add(self.service_ns(start_ns)),
+            };
+            let result = self.result(operation.slot, operation.length_bytes);
+            self.free_at_ns.push(Reverse(end_ns));
+            self.ending.push(Reverse((end_ns, self.served, operation.slot, result)));
+            self.served += 1;
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, wait: Wait, completions: &mut Vec<Completion>) -> Result<(), DisksError> {
+        let now_ns = self.time.now_ns();
+        let until_ns = match wait {
+            Wait::No => now_ns,
+            Wait::AtMost(wait_ns) => now_ns.saturating_add(wait_ns),
+        };
+        let next_ns = self.ending.peek().map_or(u64::MAX, |Reverse((end_ns, ..))| *end_ns);
+        self.time.advance_to(next_ns.min(until_ns));
+        let now_ns = self.time.now_ns();
+        while let Some(&Reverse((end_ns, _, slot, result))) = self.ending.peek()
+            && end_ns <= now_ns
+        {
+            self.ending.pop();
+            completions.push(Completion { slot, result });
+        }
+        Ok(())
+    }
+
+    fn buffer(&mut self, _buffer: u32) -> Option<&mut [u8]> {
+        None
+    }
+}
