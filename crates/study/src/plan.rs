@@ -1,0 +1,354 @@
+//! The plan of a comparison: a plain value that is stored before the first trial and from which a
+//! killed run goes on.
+
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+use stormeter_driver::{Workload, WorkloadError};
+
+/// What is compared, how it is measured and when it ends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComparisonPlan {
+    /// The datastores' URLs as given, in the order given. At least two; the same one twice is an
+    /// A/A test.
+    pub datastores: Vec<String>,
+    /// Index of the datastore that the others are relative to.
+    pub baseline: usize,
+    /// The I/O of each VM.
+    pub workload: Workload,
+    /// Virtual disks (VMs) on each datastore.
+    pub vms: u32,
+    /// Size of each.
+    pub disk_bytes: u64,
+    /// Driving threads; 0: one a CPU, but no more than there are VMs.
+    pub threads: u32,
+    /// How a trial passes in time.
+    pub timing: Timing,
+    /// The metric that carries the verdict.
+    pub metric: Metric,
+    /// The interval on the ratio is to be at most this wide to either side (0.02 = 2 %).
+    pub precision: f64,
+    /// Differences within this are called equivalent (0.05 = 5 %).
+    pub margin: f64,
+    /// Confidence level of the intervals.
+    pub level: f64,
+    /// Blocks before the first look at the precision.
+    pub min_blocks: u32,
+    /// Blocks at which the comparison ends in any case.
+    pub max_blocks: u32,
+    /// The comparison ends when the next block would not fit, in nanoseconds.
+    pub time_limit_ns: u64,
+    /// Drive all datastores at one rate.
+    pub equal_load: Option<EqualLoad>,
+    /// Orders, offsets and contents follow from it.
+    pub seed: u64,
+}
+
+/// How a trial passes in time, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Load before the window opens.
+    pub ramp_ns: u64,
+    /// The measured window.
+    pub duration_ns: u64,
+    /// One row of the time plot.
+    pub interval_ns: u64,
+}
+
+/// At which rate all datastores are driven.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum EqualLoad {
+    /// This many I/Os a second on each datastore, all its VMs together.
+    Rate {
+        /// I/Os a second.
+        rate_per_s: f64,
+    },
+    /// 70 % of the capacity of the slowest, which is measured first.
+    Auto,
+}
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// I/Os a second.
+    Iops,
+    /// Bytes a second.
+    Throughput,
+    /// Mean latency.
+    LatencyMean,
+    /// Median latency.
+    LatencyP50,
+    /// 95th percentile.
+    LatencyP95,
+    /// 99th percentile.
+    LatencyP99,
+    /// 99.9th percentile.
+    LatencyP999,
+    /// Longest latency.
+    LatencyMax,
+    /// CPU time of the initiator (this process) per I/O.
+    CpuPerIo,
+    /// Busy time of the whole host per I/O.
+    HostCpuPerIo,
+}
+
+impl Metric {
+    /// All of them, in the order of tables.
+    pub const ALL: [Metric; 10] = [
+        Metric::Iops,
+        Metric::Throughput,
+        Metric::LatencyMean,
+        Metric::LatencyP50,
+        Metric::LatencyP95,
+        Metric::LatencyP99,
+        Metric::LatencyP999,
+        Metric::LatencyMax,
+        Metric::CpuPerIo,
+        Metric::HostCpuPerIo,
+    ];
+
+    /// The name used on the command line, in JSON and in the results file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::Iops => "iops",
+            Metric::Throughput => "throughput",
+            Metric::LatencyMean => "latency-mean",
+            Metric::LatencyP50 => "latency-p50",
+            Metric::LatencyP95 => "latency-p95",
+            Metric::LatencyP99 => "latency-p99",
+            Metric::LatencyP999 => "latency-p999",
+            Metric::LatencyMax => "latency-max",
+            Metric::CpuPerIo => "cpu-per-io",
+            Metric::HostCpuPerIo => "host-cpu-per-io",
+        }
+    }
+
+    /// The metric of that name.
+    pub fn from_name(name: &str) -> Option<Metric> {
+        Metric::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+
+    /// What a table calls it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Metric::Iops => "IOPS",
+            Metric::Throughput => "throughput",
+            Metric::LatencyMean => "mean latency",
+            Metric::LatencyP50 => "p50 latency",
+            Metric::LatencyP95 => "p95 latency",
+            Metric::LatencyP99 => "p99 latency",
+            Metric::LatencyP999 => "p99.9 latency",
+            Metric::LatencyMax => "maximum latency",
+            Metric::CpuPerIo => "CPU per I/O",
+            Metric::HostCpuPerIo => "host CPU per I/O",
+        }
+    }
+
+    /// Whether more of it is better (IOPS) or less (latency, CPU).
+    pub fn higher_is_better(self) -> bool {
+        matches!(self, Metric::Iops | Metric::Throughput)
+    }
+}
+
+/// A plan that cannot be carried out, and what to change.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// Nothing to compare with.
+    #[error(
+        "a comparison needs at least two datastores, not {0}; \
+         name the same one twice to see how much it differs from itself"
+    )]
+    TooFewDatastores(usize),
+    /// The baseline is none of them.
+    #[error("the baseline {0:?} is none of the datastores compared; they are {1}")]
+    Baseline(String, String),
+    /// A precision that no comparison reaches or needs.
+    #[error(
+        "a precision of {0}% cannot be reached; give one above 0% and at most 100%, such as 2%"
+    )]
+    Precision(f64),
+    /// A margin outside its range.
+    #[error("a margin of {0}% makes no sense; give one above 0% and below 100%, such as 5%")]
+    Margin(f64),
+    /// No VM.
+    #[error("0 VMs do no I/O; give at least 1")]
+    NoVms,
+    /// A trial without a window.
+    #[error("a trial of {0} is too short to measure; give a --duration of at least 100ms")]
+    Duration(String),
+    /// An interval that does not divide the window into rows.
+    #[error("an interval of {interval} does not fit into a trial of {duration}")]
+    Interval {
+        /// What was given.
+        interval: String,
+        /// The window.
+        duration: String,
+    },
+    /// A rate of zero or less.
+    #[error("an equal load of {0} I/Os a second drives nothing; give a rate above 0, or auto")]
+    Rate(f64),
+    /// The workload itself.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+}
+
+impl ComparisonPlan {
+    /// Whether the plan can be carried out, as far as that can be told without touching anything.
+    pub fn check(&self) -> Result<(), PlanError> {
+        use stormeter_disk::units::format_duration_ns;
+        if self.datastores.len() < 2 {
+            return Err(PlanError::TooFewDatastores(self.datastores.len()));
+        }
+        if self.baseline >= self.datastores.len() {
+            return Err(PlanError::Baseline(self.baseline.to_string(), self.datastores.join(", ")));
+        }
+        if !(self.precision > 0.0 && self.precision <= 1.0) {
+            return Err(PlanError::Precision(self.precision * 100.0));
+        }
+        if !(self.margin > 0.0 && self.margin < 1.0) {
+            return Err(PlanError::Margin(self.margin * 100.0));
+        }
+        if self.vms == 0 {
+            return Err(PlanError::NoVms);
+        }
+        let Timing { duration_ns, interval_ns, .. } = self.timing;
+        if duration_ns < 100_000_000 {
+            return Err(PlanError::Duration(format_duration_ns(duration_ns as f64)));
+        }
+        if interval_ns == 0 || interval_ns > duration_ns {
+            return Err(PlanError::Interval {
+                interval: format_duration_ns(interval_ns as f64),
+                duration: format_duration_ns(duration_ns as f64),
+            });
+        }
+        if let Some(EqualLoad::Rate { rate_per_s }) = self.equal_load
+            && !(rate_per_s > 0.0 && rate_per_s.is_finite())
+        {
+            return Err(PlanError::Rate(rate_per_s));
+        }
+        self.workload.check(self.disk_bytes)?;
+        Ok(())
+    }
+
+    /// Whether the same datastore was named twice, so that no difference is to be expected.
+    pub fn is_a_a_test(&self) -> bool {
+        (1..self.datastores.len()).any(|i| self.datastores[..i].contains(&self.datastores[i]))
+    }
+}
+
+/// The order in which the datastores take their turn in a block: a random permutation of
+/// `0..datastores` that follows from the seed and the block's number alone, so that a resumed run
+/// repeats the order of an interrupted block.
+pub fn block_order(seed: u64, block: u32, datastores: usize) -> Vec<usize> {
+    let mut random = SplitMix64::seed_from_u64(mix(seed, 0x0b10_c0de ^ u64::from(block)));
+    let mut order: Vec<usize> = (0..datastores).collect();
+    // Fisher-Yates from the end; the modulo bias of 2^64 over a handful of datastores is nothing.
+    for last in (1..datastores).rev() {
+        order.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
+    }
+    order
+}
+
+/// The seed of a trial's operations. All datastores of a block get the same operations, so that
+/// the difference between them is theirs and not the luck of the draw.
+pub fn trial_seed(seed: u64, block: u32) -> u64 {
+    mix(seed, 0x7_12a1 ^ (u64::from(block) << 32))
+}
+
+fn mix(seed: u64, stream: u64) -> u64 {
+    SplitMix64::seed_from_u64(seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15)).next_u64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> ComparisonPlan {
+        ComparisonPlan {
+            datastores: vec!["/a".into(), "/b".into()],
+            baseline: 0,
+            workload: crate::profile("vm-4k").unwrap().workload,
+            vms: 1,
+            disk_bytes: 1 << 30,
+            threads: 0,
+            timing: Timing {
+                ramp_ns: 500_000_000,
+                duration_ns: 2_000_000_000,
+                interval_ns: 100_000_000,
+            },
+            metric: Metric::Iops,
+            precision: 0.02,
+            margin: 0.05,
+            level: 0.95,
+            min_blocks: 5,
+            max_blocks: 100,
+            time_limit_ns: 600_000_000_000,
+            equal_load: None,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn a_sound_plan_passes_and_each_mistake_is_named() {
+        assert_eq!(plan().check(), Ok(()));
+        let changes: [(fn(&mut ComparisonPlan), &str); 9] = [
+            (|p| p.datastores.truncate(1), "at least two"),
+            (|p| p.baseline = 2, "baseline"),
+            (|p| p.precision = 0.0, "precision of 0%"),
+            (|p| p.precision = 1.01, "precision of 101%"),
+            (|p| p.margin = 0.0, "margin"),
+            (|p| p.vms = 0, "0 VMs"),
+            (|p| p.timing.duration_ns = 1, "too short"),
+            (|p| p.timing.interval_ns = 0, "interval"),
+            (|p| p.equal_load = Some(EqualLoad::Rate { rate_per_s: 0.0 }), "drives nothing"),
+        ];
+        for (change, words) in changes {
+            let mut plan = plan();
+            change(&mut plan);
+            let message = plan.check().expect_err(words).to_string();
+            assert!(message.contains(words), "{message:?} should say {words:?}");
+        }
+    }
+
+    #[test]
+    fn every_datastore_has_one_turn_a_block_and_goes_first_equally_often() {
+        let mut first = [0u32; 3];
+        for block in 0..3000 {
+            let order = block_order(7, block, 3);
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, [0, 1, 2]);
+            first[order[0]] += 1;
+        }
+        // 1000 each; five standard deviations of a binomial are 129.
+        assert!(first.iter().all(|&n| (871..=1129).contains(&n)), "{first:?}");
+    }
+
+    #[test]
+    fn order_and_operations_follow_from_the_seed() {
+        let orders = |seed| (0..64).map(|b| block_order(seed, b, 2)).collect::<Vec<_>>();
+        assert_eq!(orders(7), orders(7));
+        assert_ne!(orders(7), orders(8));
+        assert_ne!(trial_seed(7, 0), trial_seed(7, 1));
+        assert_ne!(trial_seed(7, 0), trial_seed(8, 0));
+    }
+
+    #[test]
+    fn a_metric_is_found_by_its_name() {
+        for metric in Metric::ALL {
+            assert_eq!(Metric::from_name(metric.name()), Some(metric));
+            let json = serde_json::to_string(&metric).unwrap();
+            assert_eq!(json, format!("{:?}", metric.name()));
+        }
+    }
+
+    #[test]
+    fn an_a_a_test_is_recognised() {
+        let mut plan = plan();
+        assert!(!plan.is_a_a_test());
+        plan.datastores[1] = "/a".into();
+        assert!(plan.is_a_a_test());
+    }
+}
