@@ -1,0 +1,186 @@
+//! The engine's memory, and who may touch which part of it.
+//!
+//! io_uring is asynchronous: between submission and completion the kernel reads or writes memory
+//! that the process can also reach. The pool keeps that sound by counting, for each buffer, the
+//! operations that use it, and by lending slices only where the count allows it:
+//!
+//! | in flight | `get` | `get_mut` | a write may start | a read may start |
+//! |---|---|---|---|---|
+//! | nothing | yes | yes | yes | yes |
+//! | writes (the kernel reads) | yes | no | yes | no |
+//! | a read (the kernel writes) | no | no | no | no |
+//!
+//! One anonymous mapping holds all buffers: the kernel zeroes pages when they are first touched, so
+//! unused buffers cost nothing (until they are registered, which touches them all).
+
+use std::io;
+use std::ptr::{self, NonNull};
+use std::slice;
+use std::sync::Arc;
+
+use crate::operation::{Kind, Refusal};
+use crate::{EngineError, EngineOptions};
+
+/// Alignment and size granularity of buffers in bytes: enough for `O_DIRECT` on every block size
+/// that Linux file systems use, and the page size of most machines.
+pub const BUFFER_ALIGNMENT: usize = 4096;
+
+/// The count of a buffer that a read is filling.
+const READING: u32 = u32::MAX;
+
+/// An anonymous private mapping, unmapped when the last owner lets go.
+pub(crate) struct Mapping {
+    base: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: a mapping belongs to the process, not to a thread; this type itself never dereferences
+// its pointer, and those who do (`Buffers`, the positional workers) follow the counts above.
+unsafe impl Send for Mapping {}
+// SAFETY: as above; a shared reference gives nothing but the address.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    fn new(bytes: usize) -> io::Result<Self> {
+        let bytes = bytes.max(BUFFER_ALIGNMENT);
+        // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that
+        // exists.
+        let base = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let base = NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mapped at zero"))?;
+        Ok(Self { base, bytes })
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: `new` made exactly this mapping; whoever may still access it holds an `Arc` of it
+        // (or has leaked one), so no access can follow.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+    }
+}
+
+/// The pool of buffers of one engine.
+pub(crate) struct Buffers {
+    base: *mut u8,
+    /// Bytes of one buffer, a multiple of [`BUFFER_ALIGNMENT`].
+    bytes: usize,
+    /// For each buffer: 0, the number of writes in flight, or [`READING`].
+    users: Box<[u32]>,
+    mapping: Arc<Mapping>,
+}
+
+impl Buffers {
+    /// Maps the memory that the options ask for.
+    pub(crate) fn new(options: &EngineOptions) -> Result<Self, EngineError> {
+        let bytes = (options.buffer_bytes as usize).next_multiple_of(BUFFER_ALIGNMENT);
+        let total = bytes as u64 * u64::from(options.buffers);
+        let failed = |source| EngineError::Memory { bytes: total, source };
+        let mapped = usize::try_from(total)
+            .map_err(|_| failed(io::Error::from_raw_os_error(libc::ENOMEM)))?;
+        let mapping = Arc::new(Mapping::new(mapped).map_err(failed)?);
+        Ok(Self {
+            base: mapping.base.as_ptr(),
+            bytes,
+            users: vec![0; options.buffers as usize].into_boxed_slice(),
+            mapping,
+        })
+    }
+
+    /// The number of buffers.
+    pub(crate) fn count(&self) -> usize {
+        self.users.len()
+    }
+
+    /// Bytes of one buffer.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The memory itself, for those who must keep it alive.
+    pub(crate) fn mapping(&self) -> &Arc<Mapping> {
+        &self.mapping
+    }
+
+    /// The address of buffer `index`, which must be below [`count`](Self::count).
+    #[inline]
+    pub(crate) fn address(&self, index: usize) -> *mut u8 {
+        debug_assert!(index < self.users.len());
+        self.base.wrapping_add(index * self.bytes)
+    }
+
+    /// The buffer's content, unless a read is filling it or it does not exist.
+    #[inline]
+    pub(crate) fn get(&self, index: u32) -> Option<&[u8]> {
+        let users = *self.users.get(index as usize)?;
+        if users == READING {
+            return None;
+        }
+        // SAFETY: the index is in range, so the region lies in the mapping, which lives as long as
+        // `self` and is initialised (zeroed by the kernel). No read is in flight, hence nobody
+        // writes to it; `&self` keeps `claim` (a new read) and `get_mut` away meanwhile.
+        Some(unsafe { slice::from_raw_parts(self.address(index as usize), self.bytes) })
+    }
+
+    /// The buffer for writing into, unless it is in use or does not exist.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut [u8]> {
+        let users = *self.users.get(index as usize)?;
+        if users != 0 {
+            return None;
+        }
+        // SAFETY: as in `get`; no operation at all is in flight on the buffer, and `&mut self`
+        // keeps every other slice and every new operation away while the slice lives.
+        Some(unsafe { slice::from_raw_parts_mut(self.address(index as usize), self.bytes) })
+    }
+
+    /// Counts a read or write of the first `length` bytes of buffer `index` in, and gives the
+    /// buffer's address. Whoever gets it may access those bytes, for a read alone, until
+    /// [`release`](Self::release).
+    #[inline]
+    pub(crate) fn claim(
+        &mut self,
+        kind: Kind,
+        index: u32,
+        length: u32,
+    ) -> Result<*mut u8, Refusal> {
+        let Some(users) = self.users.get_mut(index as usize) else {
+            return Err(Refusal::Buffer);
+        };
+        if length as usize > self.bytes {
+            return Err(Refusal::Length);
+        }
+        if kind == Kind::Read {
+            if *users != 0 {
+                return Err(Refusal::Busy);
+            }
+            *users = READING;
+        } else {
+            // Cannot reach READING by counting: at most MAX_IN_FLIGHT operations exist.
+            if *users == READING {
+                return Err(Refusal::Busy);
+            }
+            *users += 1;
+        }
+        Ok(self.address(index as usize))
+    }
+
+    /// Counts one ended operation out. An index out of range (a flush's) is nothing to count.
+    #[inline]
+    pub(crate) fn release(&mut self, index: u32) {
+        if let Some(users) = self.users.get_mut(index as usize) {
+            *users = if *users == READING { 0 } else { users.saturating_sub(1) };
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The one safe wrapper of io_uring, and the thread pool that stands in where io_uring is refused.
+//!
+//! This crate is the only one of the workspace that may contain `unsafe`, so it offers a surface
+//! that no caller can misuse into undefined behaviour, and it knows nothing of what the bytes mean:
+//! files come opened, operations are numbers, completions are numbers.
+//!
+//! Both engines share one surface, that of [`Engine`]:
+//! - [`Engine::push`] hands one [`RawOperation`] over; [`Engine::reap`] collects completions.
+//! - The engine owns the memory. [`Engine::buffer_mut`] lends a buffer out only while no operation
+//!   uses it, which is what makes the asynchronous kernel's access sound: no slice that the caller
+//!   can reach ever overlaps memory that the kernel writes.
+//! - [`Engine::notes`] says what was asked for and not got, so that a result can tell it.
+//!
+//! The hot path (`push`, `reap`) allocates nothing (once the caller's completion vector has grown),
+//! takes no lock in the ring, and enters the kernel as rarely as it can; see [`Ring`].
+
+mod available;
+mod buffer;
+mod engine;
+mod error;
+mod gate;
+mod note;
+mod operation;
+mod options;
+mod positional;
+mod ring;
+mod setup;
+mod submission;
+#[cfg(test)]
+mod suite;
+mod syscall;
+
+pub use available::{Unavailable, available};
+pub use buffer::BUFFER_ALIGNMENT;
+pub use engine::{Engine, EngineChoice};
+pub use error::{EngineError, ReapError};
+pub use note::Note;
+pub use operation::{Kind, RawCompletion, RawOperation, Refusal};
+pub use options::{EngineOptions, MAX_BUFFER_BYTES, MAX_IN_FLIGHT};
+pub use positional::Positional;
+pub use ring::Ring;

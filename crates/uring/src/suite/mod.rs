@@ -1,0 +1,29 @@
+//! The tests: one suite over both engines, and what only the ring has.
+
+mod edges;
+mod fixture;
+mod model;
+mod opening;
+
+/// Makes each case a test of the ring and a test of the positional engine. Where io_uring is
+/// refused the ring's tests say so and pass, as the product's answer is the positional engine.
+macro_rules! both {
+    ($($case:ident),+ $(,)?) => {
+        mod ring {
+            $(#[test]
+            fn $case() {
+                match crate::available() {
+                    Ok(()) => super::$case(crate::EngineChoice::Uring),
+                    Err(reason) => eprintln!("left out: {reason}"),
+                }
+            })+
+        }
+        mod positional {
+            $(#[test]
+            fn $case() {
+                super::$case(crate::EngineChoice::Positional);
+            })+
+        }
+    };
+}
+use both;
