@@ -1,0 +1,32 @@
+//! From samples or published summaries to estimates, tests and verdicts.
+//!
+//! Everything here is a pure function: no I/O, no clock, randomness only from a seed, nothing
+//! about how a number is shown. The unit of observation is the trial, never the I/O and never the
+//! interval: intervals of one trial are correlated and serve to find the end of the warm-up
+//! ([`Warmup`]) and drift ([`Drift`]).
+//!
+//! The path of a comparison: one (baseline, candidate) pair a block → log-ratios
+//! ([`ratio::LogRatios`]) → a standard error that stays honest although the run stopped when it
+//! was precise ([`Looks`]) → interval, [`Verdict`] and outlook ([`Comparison`]).
+
+mod comparison;
+mod describe;
+mod estimate;
+pub mod holm;
+pub mod quantile;
+pub mod ratio;
+pub mod series;
+pub mod stopping;
+pub mod verdict;
+pub mod warmup;
+
+pub use comparison::{
+    Comparison, ComparisonError, ComparisonInput, MetricComparisons, compare_metrics,
+};
+pub use describe::Summary;
+pub use estimate::{Estimate, Interval};
+pub use ratio::{LogRatios, RatioError};
+pub use series::Drift;
+pub use stopping::{Decision, Looks, StopRule, StopRuleError};
+pub use verdict::{Direction, Verdict};
+pub use warmup::Warmup;
