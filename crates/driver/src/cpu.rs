@@ -64,4 +64,22 @@ impl CpuUsage {
             self.host = other.host;
         }
     }
+
+    /// Adds the usage of another trial, at another time: everything adds up.
+    pub fn add_later(&mut self, other: &CpuUsage) {
+        self.threads_user_ns += other.threads_user_ns;
+        self.threads_system_ns += other.threads_system_ns;
+        self.process_ns += other.process_ns;
+        self.voluntary_switches += other.voluntary_switches;
+        self.involuntary_switches += other.involuntary_switches;
+        let (host, later) = (&mut self.host, &other.host);
+        host.user_ns += later.user_ns;
+        host.system_ns += later.system_ns;
+        host.irq_ns += later.irq_ns;
+        host.softirq_ns += later.softirq_ns;
+        host.iowait_ns += later.iowait_ns;
+        host.steal_ns += later.steal_ns;
+        host.idle_ns += later.idle_ns;
+        host.cpus = host.cpus.max(later.cpus);
+    }
 }

@@ -9,22 +9,30 @@
 //! ([`ratio::LogRatios`]) → a standard error that stays honest although the run stopped when it
 //! was precise ([`Looks`]) → interval, [`Verdict`] and outlook ([`Comparison`]).
 
+mod analysis;
 mod comparison;
 mod describe;
 mod estimate;
 pub mod holm;
+pub mod laws;
+pub mod metrics;
 pub mod quantile;
 pub mod ratio;
 pub mod series;
+pub mod steadiness;
 pub mod stopping;
 pub mod verdict;
 pub mod warmup;
 
+pub use analysis::{
+    Analysis, DatastoreSummary, Pair, Surroundings, TrialView, analyse, decide, looks_of,
+};
 pub use comparison::{
     Comparison, ComparisonError, ComparisonInput, MetricComparisons, compare_metrics,
 };
 pub use describe::Summary;
 pub use estimate::{Estimate, Interval};
+pub use laws::{LawFinding, Severity};
 pub use ratio::{LogRatios, RatioError};
 pub use series::Drift;
 pub use stopping::{Decision, Looks, StopRule, StopRuleError};

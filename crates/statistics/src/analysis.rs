@@ -1,0 +1,344 @@
+//! From the trials of a comparison to everything that is concluded from them.
+//!
+//! It is a pure function of the plan and the trials, so a report made from the results file a year
+//! later says what was said at the end of the run.
+
+use serde::{Deserialize, Serialize};
+use stormeter_driver::{CpuUsage, Histogram, Sample};
+use stormeter_study::{ComparisonPlan, Metric};
+
+use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
+use crate::estimate::Estimate;
+use crate::laws::{LawFinding, Severity, TrialFacts, check_trial};
+use crate::metrics::{direction_of, value_of};
+use crate::ratio::LogRatios;
+use crate::steadiness::check_steadiness;
+use crate::stopping::{Decision, Looks, StopRule, StopRuleError};
+use crate::verdict::Verdict;
+
+/// One measured trial, as the analysis needs it.
+#[derive(Debug, Clone, Copy)]
+pub struct TrialView<'a> {
+    /// Which block, counted from 0.
+    pub block: u32,
+    /// Which datastore of the plan.
+    pub datastore: usize,
+    /// What was measured.
+    pub sample: &'a Sample,
+    /// What it cost.
+    pub cpu: &'a CpuUsage,
+}
+
+/// What is known of the datastores beside their trials.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Surroundings {
+    /// The generator's ceiling with the plan's workload, in IOPS.
+    pub ceiling_iops: Option<f64>,
+    /// Per datastore: whether it completes at once (`null:`).
+    pub is_null: Vec<bool>,
+    /// Per datastore: trials that failed, with the first reason.
+    pub failed: Vec<Option<(u32, String)>>,
+}
+
+/// Everything concluded from the trials of a comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// Blocks in which every datastore has a measured trial.
+    pub complete_blocks: u32,
+    /// Per datastore of the plan, in its order.
+    pub datastores: Vec<DatastoreSummary>,
+    /// Per candidate (every datastore but the baseline), the primary metric first.
+    pub pairs: Vec<Pair>,
+    /// Broken and bent laws and other warnings, the gravest first; `None`: about all datastores.
+    pub findings: Vec<(Option<usize>, LawFinding)>,
+}
+
+/// A datastore's own figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DatastoreSummary {
+    /// Mean over the trials with its interval, for each metric that has values.
+    pub values: Vec<(Metric, Estimate)>,
+    /// Latencies of all trials, reads and writes, merged.
+    pub latencies: Histogram,
+    /// CPU time of all trials, summed.
+    pub cpu: CpuUsage,
+    /// I/Os of all trials.
+    pub operations: u64,
+    /// Measured trials.
+    pub trials: u32,
+}
+
+/// A candidate against the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Which datastore of the plan.
+    pub candidate: usize,
+    /// The metrics that could be compared, the primary one first if it could.
+    pub comparisons: Vec<(Metric, Comparison)>,
+}
+
+impl Analysis {
+    /// The gravest severity found.
+    pub fn severity(&self) -> Option<Severity> {
+        self.findings.iter().map(|(_, finding)| finding.severity).min()
+    }
+
+    /// Whether a law is broken, so that nothing may be concluded.
+    pub fn is_invalid(&self) -> bool {
+        self.severity() == Some(Severity::Invalid)
+    }
+}
+
+/// How blocks are added under a plan.
+pub fn looks_of(plan: &ComparisonPlan) -> Looks {
+    Looks { precision: plan.precision, min_blocks: plan.min_blocks as usize, level: plan.level }
+}
+
+/// Whether to go on after these trials: every candidate has to have reached the precision.
+///
+/// # Errors
+/// The plan's precision, level or number of blocks is out of range.
+pub fn decide(plan: &ComparisonPlan, trials: &[TrialView<'_>]) -> Result<Decision, StopRuleError> {
+    let rule = StopRule::new(looks_of(plan), plan.max_blocks as usize)?;
+    let mut more_blocks = None;
+    let mut exhausted = false;
+    for candidate in candidates(plan) {
+        let blocks = pairs_of(plan, trials, candidate, plan.metric);
+        let log_sd = LogRatios::of_blocks(&blocks).ok().map(|ratios| ratios.sd());
+        match rule.decide(blocks.len(), log_sd) {
+            Decision::Continue { expected_more_blocks } => {
+                more_blocks = more_blocks.max(Some(expected_more_blocks));
+            }
+            Decision::PrecisionReached => {}
+            Decision::BlocksExhausted => exhausted = true,
+        }
+    }
+    Ok(match (exhausted, more_blocks) {
+        (true, _) => Decision::BlocksExhausted,
+        (false, Some(expected_more_blocks)) => Decision::Continue { expected_more_blocks },
+        (false, None) => Decision::PrecisionReached,
+    })
+}
+
+/// Concludes.
+pub fn analyse(
+    plan: &ComparisonPlan,
+    trials: &[TrialView<'_>],
+    surroundings: &Surroundings,
+) -> Analysis {
+    let mut findings = laws(plan, trials, surroundings);
+    let summaries = (0..plan.datastores.len()).map(|d| summarise(plan, trials, d)).collect();
+    let mut pairs: Vec<Pair> = candidates(plan).map(|c| compare(plan, trials, c)).collect();
+    findings.extend(block_findings(&pairs));
+    findings.sort_by_key(|(_, finding)| finding.severity);
+    if findings.iter().any(|(_, finding)| finding.severity == Severity::Invalid) {
+        for (_, comparison) in pairs.iter_mut().flat_map(|pair| &mut pair.comparisons) {
+            *comparison = comparison.clone().invalidated();
+        }
+    }
+    Analysis {
+        complete_blocks: complete_blocks(plan, trials),
+        datastores: summaries,
+        pairs,
+        findings,
+    }
+}
+
+fn candidates(plan: &ComparisonPlan) -> impl Iterator<Item = usize> {
+    let baseline = plan.baseline;
+    (0..plan.datastores.len()).filter(move |&datastore| datastore != baseline)
+}
+
+fn trial_of<'a>(trials: &[TrialView<'a>], block: u32, datastore: usize) -> Option<TrialView<'a>> {
+    trials.iter().find(|trial| trial.block == block && trial.datastore == datastore).copied()
+}
+
+fn block_numbers(trials: &[TrialView<'_>]) -> Vec<u32> {
+    let mut blocks: Vec<u32> = trials.iter().map(|trial| trial.block).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks
+}
+
+fn complete_blocks(plan: &ComparisonPlan, trials: &[TrialView<'_>]) -> u32 {
+    block_numbers(trials)
+        .into_iter()
+        .filter(|&block| (0..plan.datastores.len()).all(|d| trial_of(trials, block, d).is_some()))
+        .count() as u32
+}
+
+/// (baseline, candidate) of each block that has both.
+fn pairs_of(
+    plan: &ComparisonPlan,
+    trials: &[TrialView<'_>],
+    candidate: usize,
+    metric: Metric,
+) -> Vec<(f64, f64)> {
+    let value = |trial: TrialView<'_>| value_of(metric, trial.sample, trial.cpu);
+    block_numbers(trials)
+        .into_iter()
+        .filter_map(|block| {
+            let baseline = trial_of(trials, block, plan.baseline)?;
+            let candidate = trial_of(trials, block, candidate)?;
+            Some((value(baseline)?, value(candidate)?))
+        })
+        .collect()
+}
+
+fn compare(plan: &ComparisonPlan, trials: &[TrialView<'_>], candidate: usize) -> Pair {
+    let input = |metric: Metric| ComparisonInput {
+        baseline: plan.datastores[plan.baseline].clone(),
+        candidate: plan.datastores[candidate].clone(),
+        metric: metric.name().into(),
+        direction: direction_of(metric),
+        blocks: pairs_of(plan, trials, candidate, metric),
+        margin: plan.margin,
+        looks: looks_of(plan),
+    };
+    let others: Vec<Metric> = Metric::ALL.into_iter().filter(|&m| m != plan.metric).collect();
+    // The width of a secondary metric's interval stopped nothing, so its blocks count in full.
+    let secondaries: Vec<ComparisonInput> = others
+        .iter()
+        .map(|&metric| {
+            let input = input(metric);
+            ComparisonInput { looks: Looks { precision: 0.0, ..input.looks }, ..input }
+        })
+        .collect();
+    let mut comparisons = Vec::new();
+    if let Ok(compared) = compare_metrics(&input(plan.metric), &secondaries, plan.seed) {
+        comparisons.push((plan.metric, compared.primary));
+        let compared = others.into_iter().zip(compared.secondaries);
+        comparisons.extend(compared.filter_map(|(metric, result)| Some((metric, result.ok()?))));
+    }
+    Pair { candidate, comparisons }
+}
+
+fn summarise(
+    plan: &ComparisonPlan,
+    trials: &[TrialView<'_>],
+    datastore: usize,
+) -> DatastoreSummary {
+    let own: Vec<_> = trials.iter().filter(|trial| trial.datastore == datastore).collect();
+    let values = Metric::ALL
+        .into_iter()
+        .filter_map(|metric| {
+            let values: Vec<f64> =
+                own.iter().filter_map(|trial| value_of(metric, trial.sample, trial.cpu)).collect();
+            Some((metric, Estimate::of_mean(&values, plan.level)?))
+        })
+        .collect();
+    let mut summary = DatastoreSummary {
+        values,
+        latencies: Histogram::default(),
+        cpu: CpuUsage::default(),
+        operations: 0,
+        trials: own.len() as u32,
+    };
+    for trial in own {
+        summary.latencies.merge(&trial.sample.reads.histogram);
+        summary.latencies.merge(&trial.sample.writes.histogram);
+        summary.cpu.add_later(trial.cpu);
+        summary.operations += trial.sample.operations();
+    }
+    summary
+}
+
+/// The laws over all trials; what several trials of a datastore have in common is said once.
+fn laws(
+    plan: &ComparisonPlan,
+    trials: &[TrialView<'_>],
+    surroundings: &Surroundings,
+) -> Vec<(Option<usize>, LawFinding)> {
+    let mut findings = Vec::new();
+    for datastore in 0..plan.datastores.len() {
+        let own: Vec<_> = trials.iter().filter(|trial| trial.datastore == datastore).collect();
+        let is_null = surroundings.is_null.get(datastore).copied().unwrap_or(false);
+        let mut found: Vec<(u32, LawFinding)> = Vec::new();
+        for trial in &own {
+            let facts = TrialFacts {
+                workload: &plan.workload,
+                sample: trial.sample,
+                is_null,
+                ceiling_iops: surroundings.ceiling_iops,
+            };
+            for finding in check_trial(&facts) {
+                let same = found.iter_mut().find(|(_, known)| {
+                    known.law == finding.law && known.severity == finding.severity
+                });
+                match same {
+                    Some((count, _)) => *count += 1,
+                    None => found.push((1, finding)),
+                }
+            }
+        }
+        for (count, mut finding) in found {
+            if count > 1 {
+                let of = own.len();
+                finding.what = format!("in {count} of {of} trials, for example: {}", finding.what);
+            }
+            findings.push((Some(datastore), finding));
+        }
+        // The generator alone has no warm-up that matters to anyone.
+        if !is_null {
+            let samples: Vec<&Sample> = own.iter().map(|trial| trial.sample).collect();
+            let steadiness = check_steadiness(&samples);
+            findings.extend(steadiness.into_iter().map(|finding| (Some(datastore), finding)));
+        }
+        if let Some(Some((count, reason))) = surroundings.failed.get(datastore) {
+            findings.push((Some(datastore), failed(*count, reason, own.is_empty())));
+        }
+    }
+    findings
+}
+
+fn failed(count: u32, reason: &str, nothing_left: bool) -> LawFinding {
+    LawFinding {
+        law: 10,
+        severity: if nothing_left { Severity::Invalid } else { Severity::Warning },
+        what: format!("{count} {} failed: {reason}", if count == 1 { "trial" } else { "trials" }),
+        advice: "look for the cause in the kernel log (dmesg) and on the storage; blocks with a \
+                 failed trial do not count"
+            .into(),
+    }
+}
+
+/// Blocks that resemble their neighbours are worth less than they seem.
+fn block_findings(pairs: &[Pair]) -> Vec<(Option<usize>, LawFinding)> {
+    let mut findings = Vec::new();
+    for pair in pairs {
+        let Some((_, comparison)) = pair.comparisons.first() else { continue };
+        let Some(lag1) = comparison.lag1_autocorrelation_of_blocks else { continue };
+        let limit = 2.0 / (comparison.blocks as f64).sqrt();
+        if comparison.blocks >= 8 && lag1 > limit {
+            findings.push((
+                Some(pair.candidate),
+                LawFinding {
+                    law: 0,
+                    severity: Severity::Warning,
+                    what: format!(
+                        "neighbouring blocks resemble one another (autocorrelation {lag1:.2}), so \
+                         the interval may be too narrow"
+                    ),
+                    advice: "use a longer --duration, so that a block outlasts what disturbs one \
+                             of the datastores"
+                        .into(),
+                },
+            ));
+        }
+        if comparison.blocks < 5 && comparison.verdict != Verdict::Invalid {
+            findings.push((
+                Some(pair.candidate),
+                LawFinding {
+                    law: 0,
+                    severity: Severity::Warning,
+                    what: format!(
+                        "only {} blocks were finished; at least 5 are the rule",
+                        comparison.blocks
+                    ),
+                    advice: "use a longer --time-limit or a shorter --duration".into(),
+                },
+            ));
+        }
+    }
+    findings
+}

@@ -1,0 +1,332 @@
+//! The laws that a trial's figures must obey, whoever measured them.
+//!
+//! A broken law makes a result invalid; a bent one is a warning. Each finding says what was found
+//! and what to do next. The numbers are those of the project's list of laws:
+//!
+//! 1. throughput = IOPS × request size;
+//! 2. Little's law, L = λW (J. D. C. Little, Operations Research 9(3), 1961): in a closed loop
+//!    IOPS × mean latency is the configured number of outstanding I/Os;
+//! 4. histogram counts = operations = sum of the intervals (= sum of the disks);
+//! 8. the generator's own ceiling is at least three times what was measured;
+//! 10. no error, no short I/O, the trial came to its end (drift and warm-up are judged over all
+//!     trials together, in [`crate::steadiness`]).
+
+use serde::{Deserialize, Serialize};
+use stormeter_driver::{Ended, Sample, Workload};
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// A law is broken: nothing may be concluded.
+    Invalid,
+    /// A law is bent: the conclusion stands, with care.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+/// A law that is broken or bent, or something else worth knowing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LawFinding {
+    /// The number of the law in the project's list; 0 for what is no law.
+    pub law: u8,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What was found.
+    pub what: String,
+    /// What to do next.
+    pub advice: String,
+}
+
+/// What is known of a trial beside its sample.
+#[derive(Debug, Clone, Copy)]
+pub struct TrialFacts<'a> {
+    /// What was driven.
+    pub workload: &'a Workload,
+    /// What came of it.
+    pub sample: &'a Sample,
+    /// The disks complete at once (`null:`): the trial measures the generator itself, so the laws
+    /// about the generator's share do not apply.
+    pub is_null: bool,
+    /// The generator's ceiling with this workload on this machine, in IOPS, when it was measured.
+    pub ceiling_iops: Option<f64>,
+}
+
+/// The generator's ceiling must be this many times what was measured.
+pub const CEILING_FACTOR: f64 = 3.0;
+/// IOPS × latency may differ from the outstanding I/Os by this share before the law is bent…
+const LITTLE_BENT: f64 = 0.05;
+/// … and by this share before it is broken.
+const LITTLE_BROKEN: f64 = 0.20;
+
+/// Checks one trial against all laws that concern a single trial.
+pub fn check_trial(facts: &TrialFacts<'_>) -> Vec<LawFinding> {
+    let checks = [throughput, little, tallies, ceiling, errors, backlog];
+    checks.iter().filter_map(|check| check(facts)).collect()
+}
+
+fn invalid(law: u8, what: String, advice: &str) -> LawFinding {
+    LawFinding { law, severity: Severity::Invalid, what, advice: advice.into() }
+}
+
+fn throughput(facts: &TrialFacts<'_>) -> Option<LawFinding> {
+    let Sample { reads, writes, .. } = facts.sample;
+    let smallest = facts.workload.sizes.iter().map(|size| size.bytes).min()?;
+    let largest = facts.workload.largest_bytes();
+    for (name, kind) in [("read", reads), ("write", writes)] {
+        let least = kind.operations * u64::from(smallest);
+        let most = kind.operations * u64::from(largest);
+        if kind.bytes < least || kind.bytes > most {
+            return Some(invalid(
+                1,
+                format!(
+                    "{} {name}s of {smallest} to {largest} bytes cannot have moved {} bytes",
+                    kind.operations, kind.bytes
+                ),
+                "the counters contradict one another; this is a fault of the program that made \
+                 the result: please report it with the results file",
+            ));
+        }
+    }
+    None
+}
+
+fn little(facts: &TrialFacts<'_>) -> Option<LawFinding> {
+    let sample = facts.sample;
+    let total = sample.total();
+    let configured = match sample.outstanding_configured {
+        Some(configured) => configured as f64,
+        None => sample.outstanding_mean,
+    };
+    if facts.is_null || total.operations == 0 || configured == 0.0 {
+        return None;
+    }
+    let product = total.latency_sum_ns as f64 / sample.window_ns as f64;
+    // I/Os that began before the window count in full, those that end after it not at all. The two
+    // cancel on average; per outstanding I/O they differ by up to one latency of the window.
+    let edge = total.latency_max_ns as f64 / sample.window_ns as f64;
+    // I/Os that failed were outstanding too, but their latency is not in the sum.
+    let faulty = sample.faulty_operations() as f64;
+    let unseen = faulty / (faulty + total.operations as f64);
+    let deviation = (product / configured - 1.0).abs() - edge - unseen;
+    if deviation <= LITTLE_BENT {
+        return None;
+    }
+    let what = format!(
+        "IOPS × mean latency is {product:.2} outstanding I/Os, but {configured:.2} were kept \
+         outstanding (Little's law)"
+    );
+    Some(if deviation > LITTLE_BROKEN {
+        invalid(
+            2,
+            what,
+            "latency or IOPS is wrong, or the machine was so busy that the generator was not \
+             run; free the machine (see `stormeter doctor`) and measure again",
+        )
+    } else {
+        LawFinding {
+            law: 2,
+            severity: Severity::Warning,
+            what,
+            advice: "the generator had to wait for a CPU; leave it one of its own, or use fewer \
+                     --threads than CPUs"
+                .into(),
+        }
+    })
+}
+
+fn tallies(facts: &TrialFacts<'_>) -> Option<LawFinding> {
+    let sample = facts.sample;
+    let operations = sample.operations();
+    let histograms = sample.reads.histogram.count() + sample.writes.histogram.count();
+    let rows = sample.intervals.iter().map(|r| r.reads.operations + r.writes.operations).sum();
+    let disks = sample.disks.iter().map(|disk| disk.operations).sum();
+    let counts: [(&str, u64); 3] =
+        [("the histograms", histograms), ("the intervals", rows), ("the disks", disks)];
+    let (name, count) = counts.into_iter().find(|&(_, count)| count != operations)?;
+    Some(invalid(
+        4,
+        format!("{operations} I/Os were counted, but {name} hold {count}"),
+        "the counters contradict one another; this is a fault of the program that made the \
+         result: please report it with the results file",
+    ))
+}
+
+fn ceiling(facts: &TrialFacts<'_>) -> Option<LawFinding> {
+    let ceiling = facts.ceiling_iops?;
+    let iops = facts.sample.iops();
+    if facts.is_null || iops * CEILING_FACTOR <= ceiling {
+        return None;
+    }
+    Some(invalid(
+        8,
+        format!(
+            "{iops:.0} IOPS were measured, but the generator's own ceiling is {ceiling:.0}: less \
+             than {CEILING_FACTOR} times as much, so it may be the generator that was measured"
+        ),
+        "use more --threads, larger requests or fewer --vms, so that the storage is the limit",
+    ))
+}
+
+fn errors(facts: &TrialFacts<'_>) -> Option<LawFinding> {
+    let sample = facts.sample;
+    let faulty = sample.faulty_operations();
+    let first = sample.faults.first().map(|fault| format!(", first: {fault}")).unwrap_or_default();
+    if faulty > 0 {
+        return Some(invalid(
+            10,
+            format!("{faulty} I/Os failed or came back short{first}"),
+            "look for the cause in the kernel log (dmesg) and on the storage; a result with \
+             errors says nothing about speed",
+        ));
+    }
+    match &sample.ended {
+        Ended::Completed if sample.operations() == 0 => Some(invalid(
+            10,
+            "not one I/O ended within the measured window".into(),
+            "use a longer --duration, or look whether the storage answers at all",
+        )),
+        Ended::Completed => None,
+        ended => Some(invalid(
+            10,
+            format!("the trial did not come to its end: {ended}"),
+            "look for the cause in the kernel log (dmesg) and on the storage, then measure again",
+        )),
+    }
+}
+
+fn backlog(facts: &TrialFacts<'_>) -> Option<LawFinding> {
+    let sample = facts.sample;
+    let offered = sample.offered_rate_per_s?;
+    // One request in a thousand may fall due just before the window's end.
+    if sample.backlog_operations as f64 <= 1.0 + sample.due_operations as f64 * 1e-3 {
+        return None;
+    }
+    Some(LawFinding {
+        law: 10,
+        severity: Severity::Warning,
+        what: format!(
+            "{:.0} I/Os a second were asked for and {:.0} served; {} were never begun",
+            offered,
+            sample.iops(),
+            sample.backlog_operations
+        ),
+        advice: "the rate is above what the datastore can do, so its latency grows as long as \
+                 the trial lasts; choose a lower rate, such as --equal-load auto"
+            .into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::rc::Rc;
+    use stormeter_driver::{Arrivals, Limits, Trial, drive};
+    use stormeter_simulator::{
+        FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+    };
+
+    fn trial() -> Trial {
+        Trial {
+            workload: stormeter_study::profile("vm-4k").unwrap().workload,
+            first_disk: 0,
+            disks: 2,
+            disk_bytes: 1 << 30,
+            seed: 1,
+            ramp_ns: 10_000_000,
+            duration_ns: 1_000_000_000,
+            interval_ns: 100_000_000,
+            limits: Limits::default(),
+        }
+    }
+
+    fn sample_of(trial: &Trial, faults: FaultPlan) -> Sample {
+        let time = VirtualTime::new();
+        let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
+        let service = Service::Exponential { mean_ns: 100_000 };
+        let model = Model { servers: 2, service, faults };
+        let mut disks = SimulatedDisks::new(time.clone(), model, weather, 1);
+        drive(trial, 0, &mut disks, &mut time.clock(), &mut ()).unwrap()
+    }
+
+    fn findings(sample: &Sample, ceiling_iops: Option<f64>) -> Vec<(u8, Severity)> {
+        let workload = &trial().workload;
+        check_trial(&TrialFacts { workload, sample, is_null: false, ceiling_iops })
+            .iter()
+            .map(|finding| (finding.law, finding.severity))
+            .collect()
+    }
+
+    #[test]
+    fn an_honest_sample_passes() {
+        let sample = sample_of(&trial(), FaultPlan::default());
+        assert_eq!(findings(&sample, Some(1e7)), []);
+    }
+
+    /// Each law is broken by changing just what it watches.
+    #[test]
+    fn each_law_sees_its_own_lie() {
+        type Lie = fn(&mut Sample);
+        let lies: [(Lie, u8); 7] = [
+            (|s| s.reads.bytes += 1, 1),
+            (|s| s.writes.latency_sum_ns *= 3, 2),
+            (|s| s.reads.latency_sum_ns /= 2, 2),
+            (|s| s.reads.histogram.record(1000), 4),
+            (|s| s.intervals[3].reads.operations += 1, 4),
+            (|s| s.disks[1].operations -= 1, 4),
+            (|s| s.ended = Ended::Stalled { outstanding: 1 }, 10),
+        ];
+        for (index, (lie, law)) in lies.into_iter().enumerate() {
+            let mut sample = sample_of(&trial(), FaultPlan::default());
+            lie(&mut sample);
+            assert_eq!(findings(&sample, None), [(law, Severity::Invalid)], "lie {index}");
+        }
+    }
+
+    #[test]
+    fn a_low_ceiling_breaks_the_eighth_law_but_not_for_null() {
+        let sample = sample_of(&trial(), FaultPlan::default());
+        let low = Some(sample.iops() * 2.9);
+        assert_eq!(findings(&sample, low), [(8, Severity::Invalid)]);
+        assert_eq!(findings(&sample, Some(sample.iops() * 3.1)), []);
+        let workload = &trial().workload;
+        let facts = TrialFacts { workload, sample: &sample, is_null: true, ceiling_iops: low };
+        assert_eq!(check_trial(&facts), []);
+    }
+
+    #[test]
+    fn one_error_or_short_io_in_a_trial_breaks_the_tenth_law() {
+        for faults in [
+            FaultPlan { errors: 0.001, ..FaultPlan::default() },
+            FaultPlan { shorts: 0.001, ..FaultPlan::default() },
+        ] {
+            let sample = sample_of(&trial(), faults);
+            assert!(sample.faulty_operations() > 0);
+            assert_eq!(findings(&sample, None), [(10, Severity::Invalid)]);
+        }
+    }
+
+    #[test]
+    fn a_rate_beyond_capacity_is_a_warning() {
+        let mut trial = trial();
+        trial.workload.arrivals = Arrivals::Constant { rate_per_s: 20_000.0 };
+        trial.limits.open_loop_outstanding = 16;
+        let sample = sample_of(&trial, FaultPlan::default());
+        let found = findings(&sample, None);
+        assert!(found.contains(&(10, Severity::Warning)), "{found:?}");
+        trial.workload.arrivals = Arrivals::Constant { rate_per_s: 5_000.0 };
+        assert_eq!(findings(&sample_of(&trial, FaultPlan::default()), None), []);
+    }
+
+    #[test]
+    fn a_window_without_io_is_no_result() {
+        let mut sample = sample_of(&trial(), FaultPlan::default());
+        sample.reads = Default::default();
+        sample.writes = Default::default();
+        sample.intervals.clear();
+        sample.disks.clear();
+        assert_eq!(findings(&sample, None), [(10, Severity::Invalid)]);
+    }
+}

@@ -1,0 +1,44 @@
+//! The metrics of a trial: one number each, read from its sample and CPU usage.
+//!
+//! The unit of observation is the trial, so this is where a million I/Os become one value a
+//! metric. Percentiles are read from the merged histograms of all disks and both kinds.
+
+use stormeter_driver::{CpuUsage, Histogram, Sample};
+use stormeter_study::Metric;
+
+use crate::verdict::Direction;
+
+/// The value of a metric in a trial: IOPS, bytes a second, or nanoseconds. `None` where the trial
+/// has no such value (a latency without an I/O, CPU time too small to be seen by the system).
+pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> {
+    let operations = sample.operations() as f64;
+    if operations == 0.0 {
+        return None;
+    }
+    let value = match metric {
+        Metric::Iops => sample.iops(),
+        Metric::Throughput => sample.bytes_per_s(),
+        Metric::LatencyMean => {
+            (sample.reads.latency_sum_ns + sample.writes.latency_sum_ns) as f64 / operations
+        }
+        Metric::LatencyP50 => merged(sample).percentile_ns(0.50)?,
+        Metric::LatencyP95 => merged(sample).percentile_ns(0.95)?,
+        Metric::LatencyP99 => merged(sample).percentile_ns(0.99)?,
+        Metric::LatencyP999 => merged(sample).percentile_ns(0.999)?,
+        Metric::LatencyMax => sample.reads.latency_max_ns.max(sample.writes.latency_max_ns) as f64,
+        Metric::CpuPerIo => cpu.process_ns as f64 / operations,
+        Metric::HostCpuPerIo => cpu.host.busy_ns() as f64 / operations,
+    };
+    (value > 0.0).then_some(value)
+}
+
+/// Which way a metric is better.
+pub fn direction_of(metric: Metric) -> Direction {
+    if metric.higher_is_better() { Direction::HigherIsBetter } else { Direction::LowerIsBetter }
+}
+
+fn merged(sample: &Sample) -> Histogram {
+    let mut histogram = sample.reads.histogram.clone();
+    histogram.merge(&sample.writes.histogram);
+    histogram
+}

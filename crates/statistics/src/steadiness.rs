@@ -1,0 +1,164 @@
+//! Whether trials were steady: warm-up, drift and autocorrelation, judged over all trials of a
+//! datastore together.
+//!
+//! One trial in twenty looks unsteady by chance; what matters is whether trials as a rule are. So
+//! a warning needs more of them than chance explains, and each says what to change.
+
+use stormeter_driver::Sample;
+
+use crate::laws::{LawFinding, Severity};
+use crate::series::{Drift, effective_sample_size, lag1_autocorrelation};
+use crate::warmup::Warmup;
+
+/// Drift below this share of the mean is of no consequence.
+const DRIFT_THAT_MATTERS: f64 = 0.05;
+/// A drift is counted at this p-value…
+const DRIFT_P: f64 = 0.01;
+/// … and reported when at least this share of the trials shows it.
+const SHARE_OF_TRIALS: f64 = 0.25;
+/// Fewer independent intervals than this in a trial are too few to average out its swings.
+const FEWEST_EFFECTIVE: f64 = 5.0;
+
+/// Warnings about the steadiness of the trials of one datastore.
+pub fn check_steadiness(samples: &[&Sample]) -> Vec<LawFinding> {
+    let series: Vec<Vec<f64>> = samples
+        .iter()
+        .map(|sample| sample.intervals.iter().map(|row| row.iops()).collect())
+        .filter(|series: &Vec<f64>| series.len() >= 5)
+        .collect();
+    if series.is_empty() {
+        return Vec::new();
+    }
+    [warmup(&series), drift(&series), swings(&series)].into_iter().flatten().collect()
+}
+
+fn warning(what: String, advice: &str) -> Option<LawFinding> {
+    Some(LawFinding { law: 10, severity: Severity::Warning, what, advice: advice.into() })
+}
+
+fn often(count: usize, series: &[Vec<f64>]) -> bool {
+    // A single trial is never a rule.
+    count >= 2 && count as f64 >= SHARE_OF_TRIALS * series.len() as f64
+}
+
+fn warmup(series: &[Vec<f64>]) -> Option<LawFinding> {
+    let unsettled = series
+        .iter()
+        .filter_map(|intervals| Warmup::find(intervals))
+        .filter(|warmup| !warmup.settled)
+        .count();
+    if !often(unsettled, series) {
+        return None;
+    }
+    warning(
+        format!(
+            "in {unsettled} of {} trials IOPS had not settled when the window opened (MSER-5)",
+            series.len()
+        ),
+        "use a longer --ramp; an SSD may need minutes of writes before it is steady",
+    )
+}
+
+fn drift(series: &[Vec<f64>]) -> Option<LawFinding> {
+    let changes: Vec<f64> = series
+        .iter()
+        .filter_map(|intervals| Drift::of(intervals))
+        .filter(|d| d.p_value < DRIFT_P && d.relative_change.abs() > DRIFT_THAT_MATTERS)
+        .map(|drift| drift.relative_change)
+        .collect();
+    if !often(changes.len(), series) {
+        return None;
+    }
+    let largest = changes.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs()))?;
+    warning(
+        format!(
+            "in {} of {} trials IOPS drifted while measured, by up to {:+.0} %",
+            changes.len(),
+            series.len(),
+            largest * 100.0
+        ),
+        "use a longer --ramp, and look for a cache that fills, a burst allowance that runs out, \
+         or a job in the background",
+    )
+}
+
+fn swings(series: &[Vec<f64>]) -> Option<LawFinding> {
+    let few = series
+        .iter()
+        .filter(|intervals| intervals.len() >= 10)
+        .filter_map(|s| Some(effective_sample_size(s.len(), lag1_autocorrelation(s)?)))
+        .filter(|&effective| effective < FEWEST_EFFECTIVE)
+        .count();
+    if !often(few, series) {
+        return None;
+    }
+    warning(
+        format!(
+            "in {few} of {} trials IOPS swung so slowly (autocorrelation) that a trial is worth \
+             fewer than {FEWEST_EFFECTIVE} independent intervals",
+            series.len()
+        ),
+        "use a longer --duration, so that a trial averages over the storage's own rhythm",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::rc::Rc;
+    use stormeter_driver::{Limits, Trial, drive as run};
+    use stormeter_simulator::{
+        FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+    };
+
+    fn samples(plan: WeatherPlan, ramp_ns: u64) -> Vec<Sample> {
+        (0..12)
+            .map(|seed| {
+                let trial = Trial {
+                    workload: stormeter_study::profile("vm-4k").unwrap().workload,
+                    first_disk: 0,
+                    disks: 1,
+                    disk_bytes: 1 << 30,
+                    seed,
+                    ramp_ns,
+                    duration_ns: 2_000_000_000,
+                    interval_ns: 50_000_000,
+                    limits: Limits::default(),
+                };
+                let time = VirtualTime::new();
+                let weather = Rc::new(RefCell::new(Weather::new(plan, seed)));
+                let service = Service::LogNormal { median_ns: 500_000, sigma: 0.3 };
+                let model = Model { servers: 4, service, faults: FaultPlan::default() };
+                let mut disks = SimulatedDisks::new(time.clone(), model, weather, seed);
+                run(&trial, 0, &mut disks, &mut time.clock(), &mut ()).unwrap()
+            })
+            .collect()
+    }
+
+    fn warnings(plan: WeatherPlan) -> Vec<String> {
+        let samples = samples(plan, 0);
+        let references: Vec<&Sample> = samples.iter().collect();
+        check_steadiness(&references).into_iter().map(|finding| finding.what).collect()
+    }
+
+    #[test]
+    fn steady_trials_raise_no_warning() {
+        assert_eq!(warnings(WeatherPlan::CALM), Vec::<String>::new());
+    }
+
+    #[test]
+    fn drift_is_seen_and_named() {
+        let found =
+            warnings(WeatherPlan { drift_per_s: 0.15, step_ns: 10_000_000, ..WeatherPlan::CALM });
+        assert!(found.iter().any(|what| what.contains("drifted")), "{found:?}");
+    }
+
+    #[test]
+    fn slow_swings_are_seen() {
+        let plan =
+            WeatherPlan { noise: 0.3, correlation: 0.98, step_ns: 20_000_000, drift_per_s: 0.0 };
+        let found = warnings(plan);
+        assert!(found.iter().any(|what| what.contains("autocorrelation")), "{found:?}");
+    }
+}
