@@ -1,0 +1,183 @@
+//! What the kernel says about a block device: sysfs, mounts, swap.
+//!
+//! Everything is keyed by the device number of an opened file and not by a name, since names are
+//! links and links change.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use nix::libc::{major, makedev, minor};
+use serde::{Deserialize, Serialize};
+
+use crate::filesystem::mounted_at;
+
+/// A block device, as the record of an environment shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceFacts {
+    /// The kernel's name: `nvme0n1`.
+    pub name: String,
+    /// The model, where the device has one.
+    pub model: Option<String>,
+    /// Bytes of the device.
+    pub size_bytes: u64,
+    /// The smallest unit that it reads and writes.
+    pub logical_block_bytes: u32,
+    /// Whether it says that it rotates (virtual disks often say so wrongly).
+    pub rotational: bool,
+    /// The I/O scheduler in use.
+    pub scheduler: Option<String>,
+}
+
+/// A block device in sysfs.
+pub(crate) struct Block {
+    number: u64,
+    folder: PathBuf,
+}
+
+impl Block {
+    /// The device with this number (`st_rdev`).
+    pub(crate) fn of(number: u64) -> Option<Self> {
+        Self::numbered(&format!("{}:{}", major(number), minor(number)))
+    }
+
+    /// The device with this number, as `major:minor`.
+    pub(crate) fn numbered(text: &str) -> Option<Self> {
+        let folder = fs::canonicalize(Path::new("/sys/dev/block").join(text)).ok()?;
+        Some(Self { number: parse_number(text)?, folder })
+    }
+
+    fn read(&self, file: &str) -> Option<String> {
+        read_line(&self.folder.join(file))
+    }
+
+    /// The whole disk's folder, where this is a partition: queue and model are the disk's.
+    fn disk_folder(&self) -> &Path {
+        let partition = self.folder.join("partition").exists();
+        let parent = self.folder.parent().filter(|_| partition);
+        parent.unwrap_or(&self.folder)
+    }
+
+    /// Whether writing is refused.
+    pub(crate) fn read_only(&self) -> bool {
+        self.read("ro").as_deref() == Some("1")
+    }
+
+    /// What is known of it.
+    pub(crate) fn facts(&self) -> DeviceFacts {
+        let disk = self.disk_folder();
+        let queue = |file: &str| read_line(&disk.join("queue").join(file));
+        let sectors: u64 = self.read("size").and_then(|text| text.parse().ok()).unwrap_or(0);
+        DeviceFacts {
+            name: self.name(),
+            model: read_line(&disk.join("device/model")),
+            // sysfs counts in units of 512 bytes, whatever the device's sector.
+            size_bytes: sectors * 512,
+            logical_block_bytes: queue("logical_block_size")
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(512),
+            rotational: queue("rotational").as_deref() == Some("1"),
+            scheduler: queue("scheduler").and_then(|text| selected(&text)),
+        }
+    }
+
+    fn name(&self) -> String {
+        self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Who uses the device or one of its partitions, in words.
+    pub(crate) fn user(&self) -> Option<String> {
+        let mut all = vec![Self { number: self.number, folder: self.folder.clone() }];
+        all.extend(self.partitions());
+        for part in &all {
+            let name = if part.number == self.number {
+                String::new()
+            } else {
+                format!("its partition {} is ", part.name())
+            };
+            let numbered = format!("{}:{}", major(part.number), minor(part.number));
+            // btrfs mounts carry a number of their own; their source still names the device.
+            let mounted = mounted_at(|mount| {
+                mount.device_number == numbered || names(&mount.source, part.number)
+            });
+            if let Some(point) = mounted {
+                return Some(format!("{name}mounted at {}", point.display()));
+            }
+            let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
+            let mut swaps = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+            if swaps.any(|swap| names(swap, part.number)) {
+                return Some(format!("{name}used as swap"));
+            }
+            let holders = entries(&part.folder.join("holders"));
+            if !holders.is_empty() {
+                return Some(format!("{name}held by {}", holders.join(", ")));
+            }
+        }
+        None
+    }
+
+    fn partitions(&self) -> Vec<Self> {
+        entries(&self.folder)
+            .into_iter()
+            .map(|name| self.folder.join(name))
+            .filter(|folder| folder.join("partition").exists())
+            .filter_map(|folder| {
+                let number = parse_number(&read_line(&folder.join("dev"))?)?;
+                Some(Self { number, folder })
+            })
+            .collect()
+    }
+}
+
+/// `[none] mq-deadline` → `none`.
+fn selected(text: &str) -> Option<String> {
+    let (_, after) = text.split_once('[')?;
+    after.split_once(']').map(|(name, _)| name.to_owned())
+}
+
+fn parse_number(text: &str) -> Option<u64> {
+    let (major, minor) = text.split_once(':')?;
+    Some(makedev(major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// Whether a path is that block device.
+fn names(path: &str, number: u64) -> bool {
+    path.starts_with('/')
+        && fs::metadata(path)
+            .is_ok_and(|file| file.file_type().is_block_device() && file.rdev() == number)
+}
+
+fn read_line(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn entries(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<String> =
+        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_schedulers_are_read() {
+        assert_eq!(parse_number("8:17"), Some(makedev(8, 17)));
+        assert_eq!(parse_number("8"), None);
+        assert_eq!(selected("[none] mq-deadline kyber"), Some("none".into()));
+        assert_eq!(selected("mq-deadline [kyber]"), Some("kyber".into()));
+        assert_eq!(selected("none"), None);
+    }
+
+    #[test]
+    fn what_is_no_device_is_none() {
+        assert!(Block::numbered("0:0").is_none());
+        assert!(!names("/dev/null", 0));
+        assert!(!names("tmpfs", 0));
+    }
+}

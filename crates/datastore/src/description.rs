@@ -1,0 +1,26 @@
+//! What a datastore turned out to be, as a plain value for the results file.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{DatastoreUrl, DeviceFacts, Filesystem};
+
+/// A datastore, as a reader of the results needs to know it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Description {
+    /// Its name as it was given, options included.
+    pub url: DatastoreUrl,
+    /// `directory`, `device` or `null`.
+    pub kind: String,
+    /// The file system of a directory.
+    pub filesystem: Option<Filesystem>,
+    /// The device, or the one below the file system where that is a single one.
+    pub device: Option<DeviceFacts>,
+    /// Offsets and lengths must be multiples of this many bytes.
+    pub logical_block_bytes: u32,
+    /// Whether the page cache is bypassed.
+    pub direct: bool,
+    /// `io_uring`, `positional`, or `none` where no I/O is done.
+    pub engine: String,
+    /// What was asked for and not got, and what else bears on the result; each says what it means.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,300 @@
+//! A datastore on a whole block device: disks are extents of it.
+//!
+//! Layout: the first MiB is ours (a header while a run uses the device, zeros after it), then one
+//! extent a disk, each beginning at a multiple of 1 MiB, and the last MiB is never part of a disk.
+//! So whatever writes there can be told from us by looking at both ends.
+
+use std::fs::File;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open};
+use nix::sys::stat::Mode;
+use stormeter_disk::units::format_bytes;
+
+use crate::aligned::AlignedBuffer;
+use crate::block::Block;
+use crate::owner::{DiskRecord, Life, Owner};
+use crate::prepare::{Preparation, Prepared, Target, write_all};
+use crate::signature::EDGE_BYTES;
+use crate::{DatastoreError, DeviceFacts, DiskSpec, Finding, header, inspect};
+
+/// Where the first extent begins, and what all begin at a multiple of.
+const EXTENT_ALIGNMENT_BYTES: u64 = EDGE_BYTES;
+
+/// An open device that nobody else uses and that holds nothing, or nothing that counts.
+pub(crate) struct DeviceStore {
+    path: PathBuf,
+    /// Opened exclusively: while it is, no file system can be mounted from it.
+    file: File,
+    pub(crate) facts: DeviceFacts,
+    pub(crate) direct: bool,
+    owner: Owner,
+    /// Whether the header on the device is this run's.
+    marked: bool,
+    /// What stood on the device and is to be destroyed.
+    destroys: Option<String>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl DeviceStore {
+    /// Makes sure that the device is free and empty (or named in `destroy_data`). Only reads.
+    pub(crate) fn open(
+        path: PathBuf,
+        direct_wanted: bool,
+        run_id: &str,
+        destroy_data: &[PathBuf],
+    ) -> Result<Self, DatastoreError> {
+        let number = device_number(&path)?;
+        let block = Block::of(number);
+        if block.as_ref().is_some_and(Block::read_only) {
+            return Err(DatastoreError::DeviceReadOnly { path });
+        }
+        if let Some(by) = block.as_ref().and_then(Block::user) {
+            return Err(busy(&path, by));
+        }
+        let mut notes = Vec::new();
+        let (file, direct) = open_exclusively(&path, direct_wanted, block.as_ref(), &mut notes)?;
+        // Names in /dev are links that may have been turned between the check and the opening.
+        let opened = file.metadata().map_err(|e| DatastoreError::system("look at", &path, e))?;
+        if opened.rdev() != number {
+            return Err(busy(&path, "its name was given to another device just now".into()));
+        }
+        let mut facts = block.map(|block| block.facts()).unwrap_or_else(|| DeviceFacts {
+            name: path.display().to_string(),
+            model: None,
+            size_bytes: 0,
+            logical_block_bytes: 4096,
+            rotational: false,
+            scheduler: None,
+        });
+        facts.size_bytes =
+            size_of(&file).map_err(|e| DatastoreError::system("measure", &path, e))?;
+
+        let finding = inspect(&file, facts.size_bytes)
+            .map_err(|error| DatastoreError::system("read", &path, error))?;
+        let mut store = Self {
+            path,
+            file,
+            facts,
+            direct,
+            owner: Owner::here(run_id),
+            marked: false,
+            destroys: None,
+            notes,
+        };
+        store.judge(finding, destroy_data)?;
+        Ok(store)
+    }
+
+    /// Decides whether what was found may be overwritten.
+    fn judge(&mut self, finding: Finding, destroy_data: &[PathBuf]) -> Result<(), DatastoreError> {
+        let path = &self.path;
+        let allowed = destroy_data.contains(path);
+        match finding {
+            Finding::Blank => return Ok(()),
+            Finding::Ours(signature) => {
+                let left = signature.owner;
+                match left.life() {
+                    Life::Alive => {
+                        return Err(DatastoreError::InUse { path: path.clone(), pid: left.pid });
+                    }
+                    Life::Elsewhere if !allowed => {
+                        return Err(DatastoreError::Elsewhere {
+                            path: path.clone(),
+                            place: left.host,
+                            remedy: format!("add --destroy-data {}", path.display()),
+                        });
+                    }
+                    _ => {}
+                }
+                if left.run_id == self.owner.run_id {
+                    self.owner.disks = left.disks;
+                    self.owner.prepared = left.prepared;
+                    self.marked = true;
+                } else {
+                    self.notes.push(format!(
+                        "{} still held the disks of run {}, which has ended; they are overwritten",
+                        path.display(),
+                        left.run_id
+                    ));
+                }
+                return Ok(());
+            }
+            Finding::Recognised(_) | Finding::Unrecognised { .. } => {}
+        }
+        if !allowed {
+            let given = match destroy_data.first() {
+                Some(other) => format!(" (--destroy-data {} names another)", other.display()),
+                None => String::new(),
+            };
+            let found = finding.to_string();
+            return Err(DatastoreError::HoldsData { path: path.clone(), found, given });
+        }
+        self.destroys = Some(finding.to_string());
+        Ok(())
+    }
+
+    /// Where a disk begins on the device.
+    pub(crate) fn base_bytes(&self, disk: u32, size_bytes: u64) -> u64 {
+        let stride = size_bytes.next_multiple_of(EXTENT_ALIGNMENT_BYTES);
+        EDGE_BYTES + u64::from(disk) * stride
+    }
+
+    /// The disks that are there and ready.
+    pub(crate) fn prepared(&self) -> Option<DiskSpec> {
+        self.owner.disks.filter(|_| self.owner.prepared).map(|record| record.spec)
+    }
+
+    /// A handle for an engine.
+    pub(crate) fn file(&self) -> Result<File, DatastoreError> {
+        self.file.try_clone().map_err(|error| DatastoreError::system("open", &self.path, error))
+    }
+
+    /// Refuses what cannot be done here. Changes nothing.
+    pub(crate) fn check(&self, spec: &DiskSpec) -> Result<(), DatastoreError> {
+        let logical_block_bytes = if self.direct { self.facts.logical_block_bytes } else { 1 };
+        spec.check(logical_block_bytes, &self.path.display().to_string())?;
+        // `spec.check` bounds the sizes, so this cannot overflow.
+        let needed = self.base_bytes(spec.count, spec.size_bytes) + EDGE_BYTES;
+        if needed > self.facts.size_bytes {
+            return Err(DatastoreError::DeviceTooSmall {
+                path: self.path.clone(),
+                needed: format_bytes(needed),
+                size: format_bytes(self.facts.size_bytes),
+            });
+        }
+        Ok(())
+    }
+
+    /// Writes the disks, or finds them written.
+    pub(crate) fn prepare(
+        &mut self,
+        preparation: &mut Preparation<'_>,
+    ) -> Result<Prepared, DatastoreError> {
+        self.check(&preparation.disks)?;
+        let spec = preparation.disks;
+        let record = DiskRecord { spec, content_id: preparation.content_id };
+        if self.owner.prepared && self.owner.disks.is_some_and(|there| there.serves(&record)) {
+            self.owner.disks = Some(record);
+            self.mark()?;
+            (preparation.progress)(spec.total_bytes(), spec.total_bytes());
+            return Ok(Prepared { reused: true, notes: Vec::new() });
+        }
+        self.owner.disks = Some(record);
+        self.owner.prepared = false;
+        if let Some(found) = self.destroys.take() {
+            self.notes.push(format!("{} held {found}; it is destroyed", self.path.display()));
+            // A signature that stays at the end would be found by whoever looks next.
+            let tail = self.facts.size_bytes - EDGE_BYTES;
+            self.write(&AlignedBuffer::new(EDGE_BYTES as usize), tail)?;
+        }
+        self.mark()?;
+        write_all(preparation, &|disk| {
+            Ok(Target { file: self.file()?, base_bytes: self.base_bytes(disk, spec.size_bytes) })
+        })?;
+        self.sync()?;
+        self.owner.prepared = true;
+        self.mark()?;
+        Ok(Prepared::default())
+    }
+
+    /// Writes the header, and zeros behind it to the end of the first MiB.
+    fn mark(&mut self) -> Result<(), DatastoreError> {
+        let mut head = AlignedBuffer::new(EDGE_BYTES as usize);
+        head[..header::HEADER_BYTES].copy_from_slice(&header::encode(&self.owner));
+        self.marked = true;
+        self.write(&head, 0)?;
+        self.sync()
+    }
+
+    fn write(&self, bytes: &[u8], offset: u64) -> Result<(), DatastoreError> {
+        self.file
+            .write_all_at(bytes, offset)
+            .map_err(|error| DatastoreError::system("write", &self.path, error))
+    }
+
+    fn sync(&self) -> Result<(), DatastoreError> {
+        self.file.sync_all().map_err(|error| DatastoreError::system("sync", &self.path, error))
+    }
+
+    /// Takes our header off the device; says if that failed.
+    pub(crate) fn remove(&mut self) -> Option<String> {
+        if !std::mem::take(&mut self.marked) {
+            return None;
+        }
+        self.owner.disks = None;
+        self.owner.prepared = false;
+        let wiped =
+            self.write(&AlignedBuffer::new(EDGE_BYTES as usize), 0).and_then(|()| self.sync());
+        wiped.err().map(|error| {
+            format!("the header of stormeter stays on {}: {error}", self.path.display())
+        })
+    }
+}
+
+/// The number of the device that a path names.
+fn device_number(path: &Path) -> Result<u64, DatastoreError> {
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.file_type().is_block_device() => Ok(metadata.rdev()),
+        Ok(_) => Err(DatastoreError::NotABlockDevice { path: path.into() }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(DatastoreError::NoDevice { path: path.into() })
+        }
+        Err(error) => Err(DatastoreError::system("look at", path, error)),
+    }
+}
+
+/// Opens with O_EXCL, which on a block device means: fail if anything in the kernel or another
+/// exclusive opener holds it (open(2)).
+fn open_exclusively(
+    path: &Path,
+    direct_wanted: bool,
+    block: Option<&Block>,
+    notes: &mut Vec<String>,
+) -> Result<(File, bool), DatastoreError> {
+    let flags = OFlag::O_RDWR | OFlag::O_EXCL | OFlag::O_CLOEXEC;
+    let failed = |errno| match errno {
+        Errno::EBUSY => {
+            let by = block.and_then(Block::user);
+            busy(path, by.unwrap_or_else(|| "the kernel or another process holds it".into()))
+        }
+        Errno::ENXIO | Errno::ENODEV | Errno::ENOMEDIUM => {
+            DatastoreError::NoDevice { path: path.into() }
+        }
+        errno => DatastoreError::system("open", path, errno),
+    };
+    let open = |flags| open(path, flags, Mode::empty()).map(File::from);
+    if !direct_wanted {
+        notes.push(format!("{} is used through the page cache, as asked for", path.display()));
+        return Ok((open(flags).map_err(failed)?, false));
+    }
+    match open(flags | OFlag::O_DIRECT) {
+        Ok(file) => Ok((file, true)),
+        Err(Errno::EINVAL) => {
+            notes.push(format!(
+                "{} refuses direct I/O; the page cache takes part, so reads may come from memory",
+                path.display()
+            ));
+            Ok((open(flags).map_err(failed)?, false))
+        }
+        Err(errno) => Err(failed(errno)),
+    }
+}
+
+fn busy(path: &Path, by: String) -> DatastoreError {
+    let remedy = if by.contains("mounted at") {
+        "unmount it, or give the mount point to compare the file system"
+    } else if by.contains("swap") {
+        "swapoff it, or give another device"
+    } else {
+        "stop what uses it (lsblk and fuser -v show it), or give another device"
+    };
+    DatastoreError::DeviceBusy { path: path.into(), by, remedy: remedy.into() }
+}
+
+/// Bytes of a device: where its end is.
+fn size_of(mut file: &File) -> std::io::Result<u64> {
+    std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0))
+}

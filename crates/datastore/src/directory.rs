@@ -1,0 +1,286 @@
+//! A datastore in a directory: disks are files in a folder of ours.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use nix::errno::Errno;
+use nix::fcntl::{FallocateFlags, OFlag, fallocate};
+use nix::unistd::{Whence, lseek};
+
+use crate::block::Block;
+use crate::folder::{Folder, PREFIX, disk_name};
+use crate::owner::{DiskRecord, Owner};
+use crate::prepare::{Preparation, Prepared, Target, write_all};
+use crate::probe::{DirectIo, direct_io};
+use crate::space::Space;
+use crate::{DatastoreError, DeviceFacts, DiskSpec, Filesystem, clean_leftovers};
+
+/// File systems that place, compress or report blocks in their own way, so that the usual evidence
+/// of written blocks may be missing although all was written.
+const OWN_ACCOUNTING: [&str; 6] = ["btrfs", "zfs", "overlay", "bcachefs", "9p", "virtiofs"];
+
+/// An open directory with our folder in it.
+pub(crate) struct DirectoryStore {
+    directory: PathBuf,
+    folder: Folder,
+    owner: Owner,
+    direct: bool,
+    pub(crate) logical_block_bytes: u32,
+    pub(crate) filesystem: Option<Filesystem>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl DirectoryStore {
+    /// Cleans up after killed runs, makes our folder and finds out what the file system can do.
+    pub(crate) fn open(
+        directory: PathBuf,
+        direct_wanted: bool,
+        run_id: &str,
+        number: u32,
+    ) -> Result<Self, DatastoreError> {
+        match std::fs::metadata(&directory) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(DatastoreError::Missing { path: directory });
+            }
+            Err(error) => return Err(DatastoreError::system("look at", directory, error)),
+            Ok(metadata) if !metadata.is_dir() => {
+                return Err(DatastoreError::NotADirectory { path: directory });
+            }
+            Ok(_) => {}
+        }
+        if Space::of(&directory)?.read_only {
+            return Err(DatastoreError::ReadOnly { path: directory });
+        }
+        let leftovers = clean_leftovers(&directory, run_id)
+            .map_err(|error| DatastoreError::system("list", &directory, error))?;
+        let mut notes = leftovers.removed;
+        notes.extend(leftovers.kept);
+
+        let name = format!("{PREFIX}{run_id}-{number}");
+        let (folder, owner) = Folder::claim(&directory, &name, run_id)?;
+        let mut store = Self {
+            filesystem: Filesystem::of(&directory),
+            directory,
+            folder,
+            owner,
+            direct: false,
+            logical_block_bytes: 1,
+            notes,
+        };
+        if let Err(error) = store.find_direct_io(direct_wanted) {
+            store.remove_if_empty();
+            return Err(error);
+        }
+        store.note_memory();
+        Ok(store)
+    }
+
+    fn find_direct_io(&mut self, wanted: bool) -> Result<(), DatastoreError> {
+        if !wanted {
+            self.notes.push(format!(
+                "{} is used through the page cache, as asked for",
+                self.directory.display()
+            ));
+            return Ok(());
+        }
+        match direct_io(&self.folder)? {
+            DirectIo::Aligned { logical_block_bytes } => {
+                self.direct = true;
+                self.logical_block_bytes = logical_block_bytes;
+            }
+            DirectIo::Refused => self.notes.push(format!(
+                "{} ({}) refuses direct I/O; the page cache takes part, so reads may come from \
+                 memory",
+                self.directory.display(),
+                self.kind()
+            )),
+        }
+        Ok(())
+    }
+
+    fn note_memory(&mut self) {
+        let path = self.directory.display();
+        match self.kind() {
+            kind @ ("tmpfs" | "ramfs") => {
+                self.notes
+                    .push(format!("{path} is {kind}: its files are in memory, not on storage"));
+            }
+            "zfs" => self.notes.push(format!(
+                "{path} is zfs: direct I/O may still be served from its cache (the ARC)"
+            )),
+            _ => {}
+        }
+    }
+
+    fn kind(&self) -> &str {
+        self.filesystem.as_ref().map_or("unknown file system", |found| &found.kind)
+    }
+
+    /// Whether the page cache is bypassed.
+    pub(crate) fn direct(&self) -> bool {
+        self.direct
+    }
+
+    /// The device below the file system.
+    pub(crate) fn device(&self) -> Option<DeviceFacts> {
+        Some(Block::numbered(&self.filesystem.as_ref()?.device_number)?.facts())
+    }
+
+    /// The disks that are there and ready.
+    pub(crate) fn prepared(&self) -> Option<DiskSpec> {
+        self.owner.disks.filter(|_| self.owner.prepared).map(|record| record.spec)
+    }
+
+    /// Refuses what cannot be done here. Changes nothing.
+    pub(crate) fn check(&self, spec: &DiskSpec) -> Result<(), DatastoreError> {
+        spec.check(self.logical_block_bytes, &self.directory.display().to_string())?;
+        // Blocks of disks that are there already will be used again, or freed before.
+        let mut held_bytes = 0;
+        for disk in 0..self.owner.disks.map_or(0, |record| record.spec.count) {
+            let file = self.folder.open_file(&disk_name(disk), OFlag::O_RDONLY | OFlag::O_NONBLOCK);
+            held_bytes +=
+                file.ok().and_then(|file| file.metadata().ok()).map_or(0, |m| m.blocks() * 512);
+        }
+        let mut space = Space::of(&self.directory)?;
+        space.free_bytes = space.free_bytes.saturating_add(held_bytes);
+        space.check(spec.total_bytes(), &self.directory)
+    }
+
+    /// Makes the disks, or finds them made.
+    pub(crate) fn prepare(
+        &mut self,
+        preparation: &mut Preparation<'_>,
+    ) -> Result<Prepared, DatastoreError> {
+        self.check(&preparation.disks)?;
+        let record = DiskRecord { spec: preparation.disks, content_id: preparation.content_id };
+        if self.owner.prepared
+            && self.owner.disks.is_some_and(|there| there.serves(&record))
+            && let Ok(notes) = self.verify(&record.spec, &|| false)
+        {
+            self.owner.disks = Some(record);
+            let total = record.spec.total_bytes();
+            (preparation.progress)(total, total);
+            return Ok(Prepared { reused: true, notes });
+        }
+        let made = self.make(preparation, record);
+        if made.is_err() {
+            self.owner.prepared = false;
+            self.folder.remove_disks(record.spec.count);
+        }
+        made.map(|notes| Prepared { reused: false, notes })
+    }
+
+    fn make(
+        &mut self,
+        preparation: &mut Preparation<'_>,
+        record: DiskRecord,
+    ) -> Result<Vec<String>, DatastoreError> {
+        if let Some(old) = self.owner.disks {
+            self.folder.remove_disks(old.spec.count);
+        }
+        // The mark comes first: whoever cleans up after us must know how many disks there may be.
+        self.owner.disks = Some(record);
+        self.owner.prepared = false;
+        self.folder.write_owner(&self.owner)?;
+        for disk in 0..record.spec.count {
+            self.create(disk, record.spec.size_bytes)?;
+        }
+        write_all(preparation, &|disk| Ok(Target { file: self.open_disk(disk)?, base_bytes: 0 }))?;
+        let notes = self.verify(&record.spec, preparation.cancelled)?;
+        self.owner.prepared = true;
+        self.folder.write_owner(&self.owner)?;
+        Ok(notes)
+    }
+
+    /// Makes an empty disk and reserves its blocks where the file system can: fewer extents, and
+    /// lack of space shows before anything is written.
+    fn create(&self, disk: u32, size_bytes: u64) -> Result<(), DatastoreError> {
+        let name = disk_name(disk);
+        let failed =
+            |errno: Errno| DatastoreError::system("make", self.folder.path().join(&name), errno);
+        let file = self.folder.create_file(&name, OFlag::empty()).map_err(failed)?;
+        match fallocate(&file, FallocateFlags::empty(), 0, size_bytes as i64) {
+            Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS | Errno::EINTR) => Ok(()),
+            Err(errno) => Err(failed(errno)),
+        }
+    }
+
+    /// Syncs every disk and shows that no part of it is left unwritten.
+    fn verify(
+        &self,
+        spec: &DiskSpec,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Vec<String>, DatastoreError> {
+        let lenient = OWN_ACCOUNTING.contains(&self.kind()) || self.kind().starts_with("fuse");
+        let (mut holes, mut thin) = (0, 0);
+        for disk in 0..spec.count {
+            if cancelled() {
+                return Err(DatastoreError::Cancelled);
+            }
+            let path = self.folder.path().join(disk_name(disk));
+            let failed = |error: std::io::Error| DatastoreError::system("check", &path, error);
+            let file = self.open_disk(disk)?;
+            file.sync_all().map_err(failed)?;
+            let metadata = file.metadata().map_err(failed)?;
+            if metadata.len() != spec.size_bytes {
+                return Err(DatastoreError::Changed { path });
+            }
+            match lseek(&file, 0, Whence::SeekHole) {
+                Ok(hole) if (hole as u64) < spec.size_bytes => {
+                    if !lenient {
+                        return Err(DatastoreError::Hole { path, offset: hole as u64 });
+                    }
+                    holes += 1;
+                }
+                // A file system that cannot tell (EINVAL) leaves the count of blocks as evidence.
+                Ok(_) | Err(Errno::EINVAL | Errno::ENXIO | Errno::EOPNOTSUPP) => {}
+                Err(errno) => return Err(failed(errno.into())),
+            }
+            thin += u32::from(metadata.blocks() * 512 < spec.size_bytes);
+        }
+        let mut notes = Vec::new();
+        if holes > 0 {
+            notes.push(format!(
+                "{} reports holes in {holes} fully written disks, as file systems do that compress \
+                 or place blocks late: reads there may touch no storage",
+                self.kind()
+            ));
+        }
+        if thin > 0 {
+            notes.push(format!(
+                "{} reports fewer blocks than bytes for {thin} fully written disks: it compresses, \
+                 deduplicates or counts late, and reads may be cheaper than on plain storage",
+                self.kind()
+            ));
+        }
+        Ok(notes)
+    }
+
+    /// A disk, opened as the measurement uses it.
+    pub(crate) fn open_disk(&self, disk: u32) -> Result<File, DatastoreError> {
+        let name = disk_name(disk);
+        let direct = if self.direct { OFlag::O_DIRECT } else { OFlag::empty() };
+        let file = self.folder.open_file(&name, OFlag::O_RDWR | OFlag::O_NONBLOCK | direct);
+        let path = || self.folder.path().join(&name);
+        match file {
+            Ok(file) if file.metadata().is_ok_and(|metadata| metadata.is_file()) => Ok(file),
+            Ok(_) | Err(Errno::ENOENT | Errno::ELOOP) => {
+                Err(DatastoreError::Changed { path: path() })
+            }
+            Err(errno) => Err(DatastoreError::system("open", path(), errno)),
+        }
+    }
+
+    fn remove_if_empty(&self) {
+        if self.owner.disks.is_none() {
+            self.folder.remove(0);
+        }
+    }
+
+    /// Removes disks and folder; says what stays.
+    pub(crate) fn remove(&mut self) -> Option<String> {
+        self.owner.prepared = false;
+        self.folder.remove(self.owner.disks.map_or(0, |record| record.spec.count))
+    }
+}

@@ -1,0 +1,311 @@
+//! Why a datastore cannot be used: each message says what was found and what to do next.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use stormeter_uring::EngineError;
+
+use crate::UrlError;
+
+/// A refusal or a failure of a datastore. Refusals leave everything as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DatastoreError {
+    /// The URL names no datastore.
+    #[error(transparent)]
+    Url(#[from] UrlError),
+
+    /// The directory does not exist.
+    #[error("{path} does not exist: create it (mkdir -p {path}) or mount the file system there")]
+    Missing {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The path is something else than a directory.
+    #[error("{path} is not a directory: give a directory, or a block device by its name in /dev")]
+    NotADirectory {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The system forbids it.
+    #[error(
+        "no permission to {action} {path}: give a place that this user may write to, or run as a \
+         user who may"
+    )]
+    NoPermission {
+        /// What was to be done.
+        action: &'static str,
+        /// Where.
+        path: PathBuf,
+    },
+    /// The file system is mounted read-only.
+    #[error(
+        "{path} is on a read-only file system: mount it writable (mount -o remount,rw) or give \
+         another place"
+    )]
+    ReadOnly {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The disks would not leave enough space free.
+    #[error(
+        "the disks need {needed}, {free} is free on {path} and {reserve} (10 % of it) must stay \
+         free: give a smaller --size or --vms, or free some space"
+    )]
+    Space {
+        /// The directory.
+        path: PathBuf,
+        /// Bytes of the disks, as text.
+        needed: String,
+        /// Bytes that are free, as text.
+        free: String,
+        /// Bytes that must stay so, as text.
+        reserve: String,
+    },
+    /// The storage ran full while it was written.
+    #[error(
+        "{path} ran full (no space left or quota reached): something else fills it; free some \
+         space or give a smaller --size or --vms"
+    )]
+    Full {
+        /// What was written.
+        path: PathBuf,
+    },
+    /// Our working folder's name is taken by something that stormeter did not make.
+    #[error(
+        "{path} exists and was not made by this version of stormeter, so it stays untouched: move \
+         it away, or give another directory"
+    )]
+    NameTaken {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Another run works there.
+    #[error("{path} is in use by stormeter, process {pid}: wait for that run to end, or stop it")]
+    InUse {
+        /// The folder or device.
+        path: PathBuf,
+        /// The process.
+        pid: u32,
+    },
+    /// A run on another host (or in another container) may work there.
+    #[error(
+        "{path} belongs to a run of stormeter elsewhere ({place}), which may still go on: if it \
+         does not, {remedy}"
+    )]
+    Elsewhere {
+        /// The folder or device.
+        path: PathBuf,
+        /// The other host or container.
+        place: String,
+        /// What to do, in words.
+        remedy: String,
+    },
+
+    /// No disks, or too many.
+    #[error("{count} disks make no sense: give --vms from 1 to {most}")]
+    Count {
+        /// What was asked for.
+        count: u32,
+        /// The most there can be.
+        most: u32,
+    },
+    /// Requests of no bytes.
+    #[error("the block size is zero: give a request size of at least 1 byte, such as 4KiB")]
+    EmptyBlock,
+    /// Requests would split logical blocks.
+    #[error(
+        "block size {block} is not a multiple of the logical block {logical_block_bytes} of \
+         {datastore}: give a multiple of it, or ?direct=0 on a file system"
+    )]
+    BlockSize {
+        /// The block size, as text.
+        block: String,
+        /// The datastore's logical block.
+        logical_block_bytes: u32,
+        /// The datastore.
+        datastore: String,
+    },
+    /// A disk would be smaller than one block.
+    #[error("size {size} is smaller than a block of {block}: give a larger --size")]
+    SizeBelowBlock {
+        /// The disk's size, as text.
+        size: String,
+        /// The block size, as text.
+        block: String,
+    },
+    /// The disks exceed what offsets can express.
+    #[error("disks of {size} are larger than any file can be: give a smaller --size or --vms")]
+    TooLarge {
+        /// The disk's size, as text.
+        size: String,
+    },
+    /// A disk would end within a logical block.
+    #[error(
+        "size {size_bytes} is not a multiple of the logical block {logical_block_bytes} of \
+         {datastore}: give --size {suggestion_bytes}"
+    )]
+    DiskSize {
+        /// The disk's size.
+        size_bytes: u64,
+        /// The datastore's logical block.
+        logical_block_bytes: u32,
+        /// The datastore.
+        datastore: String,
+        /// The next smaller size that fits.
+        suggestion_bytes: u64,
+    },
+
+    /// The device does not exist.
+    #[error("{path} does not exist: lsblk lists the block devices of this machine")]
+    NoDevice {
+        /// The device.
+        path: PathBuf,
+    },
+    /// The path is no block device.
+    #[error("{path} is not a block device: lsblk lists those of this machine")]
+    NotABlockDevice {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The device is read-only.
+    #[error("{path} is a read-only device: make it writable (blockdev --setrw) or give another")]
+    DeviceReadOnly {
+        /// The device.
+        path: PathBuf,
+    },
+    /// The device is mounted, held or open.
+    #[error("{path} is in use ({by}): {remedy}")]
+    DeviceBusy {
+        /// The device.
+        path: PathBuf,
+        /// Who uses it, in words.
+        by: String,
+        /// What to do, in words.
+        remedy: String,
+    },
+    /// The device holds data.
+    #[error(
+        "{path} holds data ({found}) and is not touched: give an empty device; or, to destroy all \
+         that is on it, add --destroy-data {path}{given}"
+    )]
+    HoldsData {
+        /// The device.
+        path: PathBuf,
+        /// What was found.
+        found: String,
+        /// What was given instead of the device's own path, in words; empty if nothing.
+        given: String,
+    },
+    /// The disks do not fit on the device.
+    #[error(
+        "the disks need {needed} on {path}, which has {size} (the first and the last MiB stay \
+         apart): give a smaller --size or --vms"
+    )]
+    DeviceTooSmall {
+        /// The device.
+        path: PathBuf,
+        /// Bytes needed, as text.
+        needed: String,
+        /// Bytes of the device, as text.
+        size: String,
+    },
+
+    /// A prepared disk still has a part that was never written.
+    #[error(
+        "{path} still has a hole at byte {offset} after it was fully written: reads there would \
+         touch no storage; turn off deduplication or compression of the file system, or give another"
+    )]
+    Hole {
+        /// The disk.
+        path: PathBuf,
+        /// Where the first hole begins.
+        offset: u64,
+    },
+    /// A disk's file is not as it was made.
+    #[error("{path} was changed by somebody else: run again, the disks are then made anew")]
+    Changed {
+        /// The disk.
+        path: PathBuf,
+    },
+    /// Disks were asked for before they were made.
+    #[error("the disks {first} to {last} are not prepared: prepare them first")]
+    NotPrepared {
+        /// The first disk asked for.
+        first: u32,
+        /// The last disk asked for.
+        last: u32,
+    },
+    /// The caller's wish.
+    #[error("interrupted while disks were prepared; what was written is removed")]
+    Cancelled,
+    /// The limit of open files is reached.
+    #[error("too many open files at {path}: raise the limit (ulimit -n) or give a smaller --vms")]
+    Descriptors {
+        /// What was to be opened.
+        path: PathBuf,
+    },
+    /// The I/O engine could not be opened.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// io_uring was demanded and is refused.
+    #[error("{reason}; or give ?engine=positional")]
+    NoUring {
+        /// Why.
+        reason: String,
+    },
+    /// The run's name is not what names a working folder.
+    #[error("\"{run_id}\" is no run id: 16 hexadecimal digits name a run")]
+    RunId {
+        /// What was given.
+        run_id: String,
+    },
+    /// The system refused for another reason.
+    #[error(
+        "cannot {action} {path}: {source}; check the storage (dmesg shows what the kernel saw)"
+    )]
+    Io {
+        /// What was to be done.
+        action: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl DatastoreError {
+    /// The variant that fits the system's reason.
+    pub(crate) fn system(
+        action: &'static str,
+        path: impl AsRef<Path>,
+        source: impl Into<io::Error>,
+    ) -> Self {
+        let (path, source) = (path.as_ref().to_path_buf(), source.into());
+        match source.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::EACCES | Errno::EPERM) => Self::NoPermission { action, path },
+            Some(Errno::EROFS) => Self::ReadOnly { path },
+            Some(Errno::ENOSPC | Errno::EDQUOT) => Self::Full { path },
+            Some(Errno::EMFILE | Errno::ENFILE) => Self::Descriptors { path },
+            _ => Self::Io { action, path, source },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_systems_reason_decides_the_message() {
+        let message = |errno: Errno| DatastoreError::system("create", "/srv/vm", errno).to_string();
+        assert!(message(Errno::EACCES).starts_with("no permission to create /srv/vm"));
+        assert!(message(Errno::EPERM).contains("run as a user who may"));
+        assert!(message(Errno::EROFS).contains("read-only"));
+        assert!(message(Errno::ENOSPC).contains("ran full"));
+        assert!(message(Errno::EDQUOT).contains("quota"));
+        assert!(message(Errno::EMFILE).contains("ulimit -n"));
+        assert!(message(Errno::EIO).contains("cannot create /srv/vm: Input/output error"));
+    }
+}

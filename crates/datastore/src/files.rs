@@ -1,0 +1,225 @@
+//! Disks that are files, or extents of one file, behind one I/O engine.
+
+use std::fs::File;
+
+use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Kind, Operation, Wait};
+use stormeter_uring::{
+    Engine, EngineChoice, EngineError, EngineOptions, RawCompletion, RawOperation,
+};
+
+/// EINVAL: what the kernel answers to an offset that a device does not have.
+const OUT_OF_BOUNDS: DeviceError = DeviceError(22);
+
+/// Where a disk is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Extent {
+    /// Index among the engine's files.
+    pub(crate) file: u32,
+    /// Where in the file the disk begins.
+    pub(crate) base_bytes: u64,
+}
+
+/// Disks on real storage. Made on the thread that drives it and kept there.
+pub struct FileDisks {
+    engine: Engine,
+    extents: Vec<Extent>,
+    size_bytes: u64,
+    raw: Vec<RawCompletion>,
+    /// Operations that would leave their disk: they fail here and never reach the storage.
+    refused: Vec<Completion>,
+}
+
+impl FileDisks {
+    pub(crate) fn open(
+        choice: EngineChoice,
+        files: Vec<File>,
+        extents: Vec<Extent>,
+        size_bytes: u64,
+        options: impl FnOnce(EngineOptions) -> EngineOptions,
+    ) -> Result<Self, EngineError> {
+        let engine = Engine::open(choice, options(EngineOptions::new(files)))?;
+        Ok(Self { engine, extents, size_bytes, raw: Vec::new(), refused: Vec::new() })
+    }
+
+    /// `io_uring` or `positional`.
+    pub fn engine_name(&self) -> &'static str {
+        match self.engine {
+            Engine::Ring(_) => "io_uring",
+            Engine::Positional(_) => "positional",
+        }
+    }
+
+    /// What the engine was asked for and did not get.
+    pub fn notes(&self) -> Vec<String> {
+        self.engine.notes().iter().map(ToString::to_string).collect()
+    }
+}
+
+impl Disks for FileDisks {
+    #[inline]
+    fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
+        for one in operations {
+            // On a device the neighbour's extent, or somebody's last MiB, begins where a disk ends.
+            let end = one.offset_bytes.saturating_add(u64::from(one.length_bytes));
+            let extent = match self.extents.get(one.disk as usize) {
+                Some(extent) if end <= self.size_bytes => *extent,
+                _ => {
+                    self.refused.push(Completion::failed(one.slot, OUT_OF_BOUNDS));
+                    continue;
+                }
+            };
+            let kind = match one.kind {
+                Kind::Read => stormeter_uring::Kind::Read,
+                Kind::Write => stormeter_uring::Kind::Write,
+            };
+            let raw = RawOperation {
+                user: one.slot,
+                file: extent.file,
+                kind,
+                offset: extent.base_bytes + one.offset_bytes,
+                length: one.length_bytes,
+                buffer: one.buffer,
+            };
+            if let Err(refusal) = self.engine.push(raw) {
+                return Err(broken("submitting an operation", &refusal));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn reap(&mut self, wait: Wait, completions: &mut Vec<Completion>) -> Result<(), DisksError> {
+        let mut wait_ns = match wait {
+            Wait::No => None,
+            Wait::AtMost(ns) => Some(ns),
+        };
+        if !self.refused.is_empty() {
+            completions.append(&mut self.refused);
+            wait_ns = None;
+        }
+        if let Err(error) = self.engine.reap(wait_ns, &mut self.raw) {
+            return Err(broken("waiting for completions", &error));
+        }
+        completions.extend(
+            self.raw.drain(..).map(|raw| Completion { slot: raw.user, result: raw.result }),
+        );
+        Ok(())
+    }
+
+    #[inline]
+    fn buffer(&mut self, buffer: u32) -> Option<&mut [u8]> {
+        self.engine.buffer_mut(buffer)
+    }
+}
+
+#[cold]
+fn broken(action: &'static str, reason: &dyn std::fmt::Display) -> DisksError {
+    DisksError { action, reason: reason.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt;
+
+    const SIZE: u64 = 16_384;
+
+    /// Two disks in one file, a gap between them and one behind, and one disk in another file.
+    fn disks(choice: EngineChoice) -> (FileDisks, File, File) {
+        let (shared, own) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        shared.write_all_at(&[9; 65_536], 0).unwrap();
+        own.write_all_at(&[9; 16_384], 0).unwrap();
+        let extents = vec![
+            Extent { file: 0, base_bytes: 4096 },
+            Extent { file: 0, base_bytes: 32_768 },
+            Extent { file: 1, base_bytes: 0 },
+        ];
+        let files = vec![shared.try_clone().unwrap(), own.try_clone().unwrap()];
+        let disks =
+            FileDisks::open(choice, files, extents, SIZE, |o| o.buffers(4, 4096).in_flight(8));
+        (disks.unwrap(), shared, own)
+    }
+
+    fn operation(kind: Kind, disk: u32, offset_bytes: u64, buffer: u32) -> Operation {
+        Operation { offset_bytes, length_bytes: 4096, disk, slot: 100 + buffer, buffer, kind }
+    }
+
+    fn finish(disks: &mut FileDisks, count: usize) -> Vec<Completion> {
+        let mut done = Vec::new();
+        for _ in 0..1000 {
+            if done.len() >= count {
+                break;
+            }
+            disks.reap(Wait::AtMost(100_000_000), &mut done).unwrap();
+        }
+        done.sort_by_key(|completion| completion.slot);
+        done
+    }
+
+    fn both_engines(test: impl Fn(EngineChoice)) {
+        test(EngineChoice::Positional);
+        test(EngineChoice::Auto);
+    }
+
+    #[test]
+    fn operations_go_to_their_disk_and_nowhere_else() {
+        both_engines(|choice| {
+            let (mut disks, shared, own) = disks(choice);
+            for buffer in 0..3 {
+                disks.buffer(buffer).unwrap().fill(buffer as u8 + 1);
+            }
+            let writes = [
+                operation(Kind::Write, 0, 0, 0),
+                operation(Kind::Write, 1, SIZE - 4096, 1),
+                operation(Kind::Write, 2, 4096, 2),
+            ];
+            disks.submit(&writes).unwrap();
+            let done = finish(&mut disks, 3);
+            assert_eq!(done, [100, 101, 102].map(|slot| Completion::moved(slot, 4096)));
+
+            let mut expected = vec![9; 65_536];
+            expected[4096..8192].fill(1);
+            expected[32_768 + 12_288..32_768 + 16_384].fill(2);
+            let mut bytes = vec![0; 65_536];
+            shared.read_exact_at(&mut bytes, 0).unwrap();
+            assert!(bytes == expected);
+            let mut bytes = vec![0; 16_384];
+            own.read_exact_at(&mut bytes, 0).unwrap();
+            assert!(bytes[4096..8192].iter().all(|&byte| byte == 3) && bytes[0] == 9);
+
+            disks.submit(&[operation(Kind::Read, 1, SIZE - 4096, 3)]).unwrap();
+            assert_eq!(finish(&mut disks, 1), [Completion::moved(103, 4096)]);
+            assert!(disks.buffer(3).unwrap()[..4096].iter().all(|&byte| byte == 2));
+        });
+    }
+
+    #[test]
+    fn an_operation_beyond_its_disk_fails_and_touches_nothing() {
+        both_engines(|choice| {
+            let (mut disks, shared, _own) = disks(choice);
+            disks.buffer(0).unwrap().fill(7);
+            let beyond = [
+                operation(Kind::Write, 0, SIZE, 0),
+                operation(Kind::Write, 0, SIZE - 512, 0),
+                operation(Kind::Write, 0, u64::MAX, 0),
+                operation(Kind::Write, 3, 0, 0),
+            ];
+            disks.submit(&beyond).unwrap();
+            let done = finish(&mut disks, 4);
+            assert_eq!(done, [Completion::failed(100, OUT_OF_BOUNDS); 4]);
+            let mut bytes = vec![0; 65_536];
+            shared.read_exact_at(&mut bytes, 0).unwrap();
+            assert!(bytes.iter().all(|&byte| byte == 9));
+        });
+    }
+
+    #[test]
+    fn a_broken_promise_of_the_caller_breaks_the_queue_loudly() {
+        let (mut disks, _shared, _own) = disks(EngineChoice::Positional);
+        let error = disks.submit(&[operation(Kind::Write, 0, 0, 99)]).unwrap_err();
+        assert!(error.to_string().contains("submitting an operation failed"), "{error}");
+        assert!(error.to_string().contains("buffer"), "{error}");
+        assert_eq!(disks.engine_name(), "positional");
+        assert!(!disks.notes().is_empty());
+    }
+}

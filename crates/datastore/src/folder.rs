@@ -1,0 +1,320 @@
+//! Our own folder on somebody's file system: `.stormeter-<run id>-<number>`.
+//!
+//! Everything goes through descriptors of the folder and never through a path again, and no
+//! symbolic link is followed, so that nobody can lead us elsewhere between a check and its use. What
+//! is removed are the files that we make, by name, and the folder if it is then empty: whatever
+//! somebody else put there stays.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open, openat, renameat};
+use nix::sys::stat::{Mode, mkdirat};
+use nix::unistd::{UnlinkatFlags, unlinkat};
+
+use crate::DatastoreError;
+use crate::owner::{Life, MAX_MARK_BYTES, Owner};
+
+/// What every folder's name begins with.
+pub(crate) const PREFIX: &str = ".stormeter-";
+const MARK: &str = "owner.json";
+const NEW_MARK: &str = "owner.json.new";
+/// The file on which the file system is tried out.
+pub(crate) const PROBE: &str = "probe";
+
+/// A folder that carries our mark, held open.
+pub(crate) struct Folder {
+    parent: OwnedFd,
+    fd: OwnedFd,
+    name: String,
+    path: PathBuf,
+}
+
+/// The name of a disk's file.
+pub(crate) fn disk_name(disk: u32) -> String {
+    format!("disk-{disk:05}")
+}
+
+impl Folder {
+    /// Makes the folder, or takes over the one of an earlier process of the same run. Gives the
+    /// mark that it now carries.
+    pub(crate) fn claim(
+        directory: &Path,
+        name: &str,
+        run_id: &str,
+    ) -> Result<(Self, Owner), DatastoreError> {
+        let parent = open_directory(directory)?;
+        let path = directory.join(name);
+        let mut owner = Owner::here(run_id);
+        let mut made = false;
+        match mkdirat(&parent, name, Mode::S_IRWXU) {
+            Ok(()) => made = true,
+            Err(Errno::EEXIST) => {
+                let taken = || DatastoreError::NameTaken { path: path.clone() };
+                let folder = Self::open(directory, name).map_err(|_| taken())?;
+                match folder.owner() {
+                    Some(old) if old.run_id == run_id => {
+                        folder.refuse_if_used(&old)?;
+                        owner.disks = old.disks;
+                        owner.prepared = old.prepared;
+                    }
+                    Some(_) => return Err(taken()),
+                    // A run that was killed between making the folder and marking it.
+                    None if folder.is_empty() => {}
+                    None => return Err(taken()),
+                }
+            }
+            // procfs and sysfs give other reasons for the same refusal.
+            Err(Errno::ENOENT) => {
+                return Err(DatastoreError::NoPermission {
+                    action: "create a folder in",
+                    path: directory.into(),
+                });
+            }
+            Err(errno) => {
+                return Err(DatastoreError::system("create a folder in", directory, errno));
+            }
+        }
+        let folder = Self::open(directory, name)
+            .map_err(|error| DatastoreError::system("open", &path, error))?;
+        if let Err(error) = folder.write_owner(&owner) {
+            if made {
+                folder.remove(0);
+            }
+            return Err(error);
+        }
+        Ok((folder, owner))
+    }
+
+    /// Opens what is there under this name, whoever made it.
+    pub(crate) fn open(directory: &Path, name: &str) -> io::Result<Self> {
+        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+        let parent = open(directory, flags, Mode::empty())?;
+        let fd = openat(&parent, name, flags | OFlag::O_NOFOLLOW, Mode::empty())?;
+        Ok(Self { parent, fd, name: name.into(), path: directory.join(name) })
+    }
+
+    /// The folder's path, for messages.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn refuse_if_used(&self, owner: &Owner) -> Result<(), DatastoreError> {
+        match owner.life() {
+            Life::Own | Life::Gone => Ok(()),
+            Life::Alive => Err(DatastoreError::InUse { path: self.path.clone(), pid: owner.pid }),
+            Life::Elsewhere => Err(DatastoreError::Elsewhere {
+                path: self.path.clone(),
+                place: owner.host.clone(),
+                remedy: format!("remove it (rm -r {})", self.path.display()),
+            }),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        std::fs::read_dir(&self.path)
+            .is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name() == NEW_MARK))
+    }
+
+    /// The mark, if there is a valid one.
+    pub(crate) fn owner(&self) -> Option<Owner> {
+        let file = self.open_file(MARK, OFlag::O_RDONLY | OFlag::O_NONBLOCK).ok()?;
+        if !file.metadata().ok()?.is_file() {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        file.take(MAX_MARK_BYTES as u64).read_to_end(&mut bytes).ok()?;
+        Owner::parse(&bytes)
+    }
+
+    /// Replaces the mark in one step: it is never half written.
+    pub(crate) fn write_owner(&self, owner: &Owner) -> Result<(), DatastoreError> {
+        let write = || -> io::Result<()> {
+            self.unlink(NEW_MARK)?;
+            let mut file = self.create_file(NEW_MARK, OFlag::empty())?;
+            file.write_all(&owner.to_json())?;
+            file.sync_all()?;
+            renameat(&self.fd, NEW_MARK, &self.fd, MARK)?;
+            Ok(())
+        };
+        write().map_err(|error| DatastoreError::system("write", self.path.join(MARK), error))
+    }
+
+    /// Opens a file of the folder; never through a symbolic link.
+    pub(crate) fn open_file(&self, name: &str, flags: OFlag) -> nix::Result<File> {
+        let flags = flags | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        openat(&self.fd, name, flags, Mode::empty()).map(File::from)
+    }
+
+    /// Creates a file that is not there yet, for reading and writing.
+    pub(crate) fn create_file(&self, name: &str, flags: OFlag) -> nix::Result<File> {
+        let flags = flags
+            | OFlag::O_RDWR
+            | OFlag::O_CREAT
+            | OFlag::O_EXCL
+            | OFlag::O_NOFOLLOW
+            | OFlag::O_CLOEXEC;
+        openat(&self.fd, name, flags, Mode::S_IRUSR | Mode::S_IWUSR).map(File::from)
+    }
+
+    /// Removes a file of the folder; that there is none is fine.
+    pub(crate) fn unlink(&self, name: &str) -> io::Result<()> {
+        match unlinkat(&self.fd, name, UnlinkatFlags::NoRemoveDir) {
+            Ok(()) | Err(Errno::ENOENT) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Removes disks, as many as can be.
+    pub(crate) fn remove_disks(&self, count: u32) {
+        for disk in 0..count {
+            // What cannot be removed shows when the folder is not empty.
+            let _ = self.unlink(&disk_name(disk));
+        }
+    }
+
+    /// Removes our files and the folder. Says, if it stays, why.
+    pub(crate) fn remove(&self, disks: u32) -> Option<String> {
+        self.remove_disks(disks);
+        for name in [PROBE, NEW_MARK, MARK] {
+            let _ = self.unlink(name);
+        }
+        match unlinkat(&self.parent, self.name.as_str(), UnlinkatFlags::RemoveDir) {
+            Ok(()) | Err(Errno::ENOENT) => None,
+            Err(Errno::ENOTEMPTY | Errno::EEXIST) => Some(format!(
+                "{} stays: it holds files that stormeter did not make",
+                self.path.display()
+            )),
+            Err(errno) => Some(format!(
+                "{} could not be removed ({}): remove it by hand",
+                self.path.display(),
+                errno.desc()
+            )),
+        }
+    }
+}
+
+/// Opens a datastore's directory.
+fn open_directory(directory: &Path) -> Result<OwnedFd, DatastoreError> {
+    let path = || directory.to_path_buf();
+    let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+    open(directory, flags, Mode::empty()).map_err(|errno| match errno {
+        Errno::ENOENT => DatastoreError::Missing { path: path() },
+        Errno::ENOTDIR => DatastoreError::NotADirectory { path: path() },
+        errno => DatastoreError::system("open", directory, errno),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const RUN: &str = "0123456789abcdef";
+    const NAME: &str = ".stormeter-0123456789abcdef-0";
+
+    fn claim(directory: &Path) -> Result<(Folder, Owner), DatastoreError> {
+        Folder::claim(directory, NAME, RUN)
+    }
+
+    #[test]
+    fn it_is_made_marked_and_removed_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let (folder, owner) = claim(directory.path()).unwrap();
+        assert_eq!(folder.owner(), Some(owner));
+        folder.create_file(&disk_name(0), OFlag::empty()).unwrap();
+        assert_eq!(folder.remove(1), None);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn foreign_files_survive_the_removal() {
+        let directory = tempfile::tempdir().unwrap();
+        let (folder, _) = claim(directory.path()).unwrap();
+        let photo = folder.path().join("holiday.jpg");
+        fs::write(&photo, "precious").unwrap();
+        let note = folder.remove(3).unwrap();
+        assert!(note.contains("did not make"), "{note}");
+        assert_eq!(fs::read_to_string(photo).unwrap(), "precious");
+    }
+
+    #[test]
+    fn a_name_taken_by_others_is_refused_and_untouched() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(NAME);
+        let refused = |what: &str| {
+            let error = claim(directory.path()).err().unwrap();
+            assert!(matches!(error, DatastoreError::NameTaken { .. }), "{what}: {error}");
+            assert!(error.to_string().contains("move it away"), "{error}");
+        };
+        fs::write(&path, "a file").unwrap();
+        refused("file");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a file");
+        fs::remove_file(&path).unwrap();
+
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("disk-00000"), "somebody's").unwrap();
+        refused("folder without a mark");
+        fs::write(path.join("owner.json"), "{\"magic\":\"other\"}").unwrap();
+        refused("folder with another's mark");
+        fs::write(path.join("owner.json"), Owner::here("fedcba9876543210").to_json()).unwrap();
+        refused("folder of another run");
+        assert_eq!(fs::read_to_string(path.join("disk-00000")).unwrap(), "somebody's");
+        fs::remove_dir_all(&path).unwrap();
+
+        let elsewhere = directory.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        fs::write(elsewhere.join("owner.json"), Owner::here(RUN).to_json()).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        refused("symbolic link");
+    }
+
+    #[test]
+    fn the_same_run_goes_on_with_what_is_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let (folder, mut owner) = claim(directory.path()).unwrap();
+        owner.prepared = true;
+        folder.write_owner(&owner).unwrap();
+        drop(folder);
+        let (_, owner) = claim(directory.path()).unwrap();
+        assert!(owner.prepared);
+    }
+
+    #[test]
+    fn an_unmarked_empty_folder_of_a_killed_run_is_taken_over() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join(NAME)).unwrap();
+        fs::write(directory.path().join(NAME).join(NEW_MARK), "{\"mag").unwrap();
+        assert!(claim(directory.path()).is_ok());
+    }
+
+    #[test]
+    fn links_inside_are_not_followed() {
+        let directory = tempfile::tempdir().unwrap();
+        let (folder, _) = claim(directory.path()).unwrap();
+        let victim = directory.path().join("victim");
+        fs::write(&victim, "safe").unwrap();
+        std::os::unix::fs::symlink(&victim, folder.path().join(disk_name(0))).unwrap();
+        assert!(folder.open_file(&disk_name(0), OFlag::O_RDWR).is_err());
+        assert!(folder.create_file(&disk_name(0), OFlag::empty()).is_err());
+        folder.remove(1);
+        assert_eq!(fs::read_to_string(victim).unwrap(), "safe");
+    }
+
+    #[test]
+    fn bad_places_say_what_to_do() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        fs::write(&file, "").unwrap();
+        let message = |path: &Path| claim(path).err().unwrap().to_string();
+        assert!(message(&directory.path().join("absent")).contains("mkdir -p"));
+        assert!(message(&file).contains("is not a directory"));
+        for path in ["/proc", "/sys"] {
+            let text = message(Path::new(path));
+            assert!(text.contains("no permission") || text.contains("read-only"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What killed runs left behind in a directory, found by its mark and removed.
+
+use std::io;
+use std::path::Path;
+
+use crate::folder::{Folder, PREFIX};
+use crate::owner::Life;
+
+/// What was found of earlier runs, in words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Leftovers {
+    /// Folders that were removed.
+    pub removed: Vec<String>,
+    /// Folders that stay, each with the reason.
+    pub kept: Vec<String>,
+}
+
+/// Removes the working folders in `directory` whose run has certainly ended, except those of the
+/// run `keep_run_id`, which may be about to go on. Whatever has no valid mark is not looked into.
+///
+/// # Errors
+/// The directory cannot be listed.
+pub fn clean_leftovers(directory: &Path, keep_run_id: &str) -> io::Result<Leftovers> {
+    let mut leftovers = Leftovers::default();
+    for entry in std::fs::read_dir(directory)? {
+        let Ok(name) = entry?.file_name().into_string() else { continue };
+        if !name.starts_with(PREFIX) {
+            continue;
+        }
+        let Ok(folder) = Folder::open(directory, &name) else { continue };
+        let Some(owner) = folder.owner() else { continue };
+        if owner.run_id == keep_run_id {
+            continue;
+        }
+        let path = folder.path().display();
+        match owner.life() {
+            Life::Own | Life::Alive => {}
+            Life::Elsewhere => leftovers.kept.push(format!(
+                "{path} belongs to a run elsewhere ({}): remove it if that has ended",
+                owner.host
+            )),
+            Life::Gone => match folder.remove(owner.disks.map_or(0, |disks| disks.spec.count)) {
+                None => leftovers.removed.push(format!(
+                    "{path}, left by process {} of run {}, was removed",
+                    owner.pid, owner.run_id
+                )),
+                Some(reason) => leftovers.kept.push(reason),
+            },
+        }
+    }
+    Ok(leftovers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DiskSpec;
+    use crate::folder::disk_name;
+    use crate::owner::{DiskRecord, Owner};
+    use std::fs;
+
+    const KEEP: &str = "00000000000000aa";
+
+    /// A folder as a run with this mark would leave it, with one disk.
+    fn leave(directory: &Path, run_id: &str, change: impl FnOnce(&mut serde_json::Value)) {
+        let mut owner = Owner::here(run_id);
+        let spec = DiskSpec { count: 1, size_bytes: 4096, granularity_bytes: 4096 };
+        owner.disks = Some(DiskRecord { spec, content_id: 1 });
+        let mut json = serde_json::to_value(&owner).unwrap();
+        change(&mut json);
+        let path = directory.join(format!("{PREFIX}{run_id}-0"));
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("owner.json"), json.to_string()).unwrap();
+        fs::write(path.join(disk_name(0)), "content").unwrap();
+    }
+
+    #[test]
+    fn only_what_is_certainly_ours_and_over_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = directory.path();
+        leave(at, "00000000000000a1", |owner| owner["pid"] = u32::MAX.into());
+        leave(at, "00000000000000a2", |_| {});
+        leave(at, KEEP, |owner| owner["pid"] = u32::MAX.into());
+        leave(at, "00000000000000a3", |owner| owner["host"] = "other".into());
+        leave(at, "00000000000000a4", |owner| {
+            owner["pid"] = u32::MAX.into();
+            owner["magic"] = "thunder".into();
+        });
+        leave(at, "00000000000000a5", |owner| owner["boot_id"] = "before".into());
+        fs::write(at.join(format!("{PREFIX}00000000000000a5-0")).join("mine.txt"), "").unwrap();
+        fs::write(at.join("ordinary.txt"), "").unwrap();
+        std::os::unix::fs::symlink("/", at.join(format!("{PREFIX}link"))).unwrap();
+
+        let leftovers = clean_leftovers(at, KEEP).unwrap();
+        assert_eq!(leftovers.removed.len(), 1, "{leftovers:?}");
+        assert!(leftovers.removed[0].contains("00000000000000a1"), "{leftovers:?}");
+        assert_eq!(leftovers.kept.len(), 2, "{leftovers:?}");
+        let exists = |run: &str| at.join(format!("{PREFIX}{run}-0")).exists();
+        assert!(!exists("00000000000000a1"));
+        for run in ["00000000000000a2", KEEP, "00000000000000a3", "00000000000000a4"] {
+            assert!(at.join(format!("{PREFIX}{run}-0")).join(disk_name(0)).exists(), "{run}");
+        }
+        assert!(at.join(format!("{PREFIX}00000000000000a5-0/mine.txt")).exists());
+        assert!(at.join("ordinary.txt").exists());
+    }
+}

@@ -1,0 +1,45 @@
+//! Opens a datastore's URL, makes virtual disks on it and moves their bytes.
+//!
+//! This is where the engine meets real storage: a directory of a file system, a block device, or
+//! nothing at all (`null:`). Everything that could hurt somebody's data is decided here and nowhere
+//! else, before the first byte is written; see [`Datastore::check`] and [`DatastoreError`].
+//!
+//! It knows no study, no statistics and no report: it gives [`stormeter_disk::Disks`] to a driving
+//! loop and a [`Description`] to whoever records what was measured.
+
+mod aligned;
+mod block;
+mod clock;
+mod datastore;
+mod description;
+mod device;
+mod directory;
+mod error;
+mod files;
+mod filesystem;
+mod folder;
+mod header;
+mod leftover;
+mod null;
+mod owner;
+mod prepare;
+mod probe;
+mod signature;
+mod space;
+mod spec;
+mod url;
+
+pub use block::DeviceFacts;
+pub use clock::RealClock;
+pub use datastore::{Datastore, DiskSet, OpenDisks, OpenOptions};
+pub use description::Description;
+pub use error::DatastoreError;
+pub use files::FileDisks;
+pub use filesystem::Filesystem;
+pub use leftover::{Leftovers, clean_leftovers};
+pub use null::NullDisks;
+pub use prepare::{Fill, Preparation, Prepared};
+pub use signature::{Finding, Signature, inspect};
+pub use spec::DiskSpec;
+pub use stormeter_uring::{EngineChoice, available as uring_available};
+pub use url::{DatastoreUrl, Location, UrlError};

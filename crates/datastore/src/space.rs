@@ -1,0 +1,74 @@
+//! Whether a file system has room for the disks and keeps enough for everybody else.
+
+use std::path::Path;
+
+use nix::sys::statvfs::{FsFlags, statvfs};
+use stormeter_disk::units::format_bytes;
+
+use crate::DatastoreError;
+
+/// Room on a file system, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Space {
+    pub(crate) total_bytes: u64,
+    pub(crate) free_bytes: u64,
+    pub(crate) read_only: bool,
+}
+
+impl Space {
+    /// Asks the file system.
+    // The types of the fields differ between the C libraries.
+    #[allow(clippy::unnecessary_cast)]
+    pub(crate) fn of(path: &Path) -> Result<Self, DatastoreError> {
+        let stat = statvfs(path)
+            .map_err(|errno| DatastoreError::system("read the free space of", path, errno))?;
+        let unit = stat.fragment_size() as u64;
+        Ok(Self {
+            total_bytes: (stat.blocks() as u64).saturating_mul(unit),
+            free_bytes: (stat.blocks_available() as u64).saturating_mul(unit),
+            read_only: stat.flags().contains(FsFlags::ST_RDONLY),
+        })
+    }
+
+    /// Refuses what would not leave a tenth of the file system free. A file system that reports no
+    /// size at all (some in user space) cannot be judged and is let through.
+    pub(crate) fn check(&self, needed_bytes: u64, path: &Path) -> Result<(), DatastoreError> {
+        let reserve_bytes = self.total_bytes / 10;
+        let fits = needed_bytes.saturating_add(reserve_bytes) <= self.free_bytes;
+        if needed_bytes == 0 || self.total_bytes == 0 || fits {
+            return Ok(());
+        }
+        Err(DatastoreError::Space {
+            path: path.into(),
+            needed: format_bytes(needed_bytes),
+            free: format_bytes(self.free_bytes),
+            reserve: format_bytes(reserve_bytes),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tenth_stays_free() {
+        let space = Space { total_bytes: 1000 << 20, free_bytes: 300 << 20, read_only: false };
+        let path = Path::new("/srv");
+        assert!(space.check(200 << 20, path).is_ok());
+        let text = space.check((200 << 20) + 1, path).unwrap_err().to_string();
+        for part in
+            ["need 200MiB", "300MiB is free", "100MiB (10 % of it)", "smaller --size or --vms"]
+        {
+            assert!(text.contains(part), "{part} is not in: {text}");
+        }
+        assert!(space.check(u64::MAX, path).is_err());
+        assert!(Space { total_bytes: 0, free_bytes: 0, ..space }.check(1, path).is_ok());
+    }
+
+    #[test]
+    fn a_real_file_system_answers() {
+        let space = Space::of(&std::env::temp_dir()).unwrap();
+        assert!(space.total_bytes >= space.free_bytes && !space.read_only);
+    }
+}
