@@ -1,0 +1,234 @@
+//! Making, opening and ending a results file.
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+
+use crate::error::ResultsError;
+use crate::finished::{Event, Finished};
+use crate::header::Header;
+use crate::lock::RunLock;
+use crate::trial::TrialRecord;
+use crate::{read, write};
+
+/// "storm" in SQLite's four-byte application id, so that `file` and we can tell it is ours.
+const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
+/// The form of the tables. A file of a higher number is refused.
+pub const FORMAT_VERSION: i32 = 1;
+/// How long to wait for a reader in another program.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// An open results file.
+#[derive(Debug)]
+pub struct ResultsFile {
+    // Before the lock: fields are dropped in order, and the lock must outlast the connection.
+    connection: Connection,
+    path: PathBuf,
+    _lock: Option<RunLock>,
+}
+
+impl ResultsFile {
+    /// Makes a new file and writes the header into it. An empty file at `path` is taken over.
+    ///
+    /// # Errors
+    /// `Exists` when something is there, `InUse` when another run writes it, `Io` when the place
+    /// cannot be written.
+    pub fn create(path: &Path, header: &Header) -> Result<Self, ResultsError> {
+        let lock = lock(path)?;
+        let io = |source| ResultsError::Io { path: path.into(), source };
+        // Opened here and not by SQLite, for the system's own words and so that nothing that is
+        // there already is touched.
+        let file =
+            OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(io)?;
+        let is_free = file.metadata().map_err(io)?.len() == 0;
+        drop(file);
+        if !is_free {
+            return Err(ResultsError::Exists { path: path.into() });
+        }
+        let set_up = || -> Result<Connection, ResultsError> {
+            let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            let sqlite = |error| ResultsError::from_sqlite(path, error);
+            let transaction = connection.transaction().map_err(sqlite)?;
+            transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(sqlite)?;
+            transaction.pragma_update(None, "user_version", FORMAT_VERSION).map_err(sqlite)?;
+            transaction.execute_batch(include_str!("schema.sql")).map_err(sqlite)?;
+            write::header(&transaction, header).map_err(sqlite)?;
+            transaction.commit().map_err(sqlite)?;
+            make_durable(&connection).map_err(sqlite)?;
+            Ok(connection)
+        };
+        match set_up() {
+            Ok(connection) => Ok(Self { connection, path: path.into(), _lock: Some(lock) }),
+            Err(error) => {
+                // It was empty before and holds nothing that anybody could use.
+                let _ = std::fs::remove_file(path);
+                Err(error)
+            }
+        }
+    }
+
+    /// Opens a file to read it, also while a run writes it.
+    ///
+    /// # Errors
+    /// `Missing`, `NotResults`, `Newer` or `Corrupt`.
+    pub fn open(path: &Path) -> Result<Self, ResultsError> {
+        let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        check(&connection, path)?;
+        Ok(Self { connection, path: path.into(), _lock: None })
+    }
+
+    /// Opens a file to add trials to it.
+    ///
+    /// # Errors
+    /// As [`ResultsFile::open`], and `InUse` when another run writes it.
+    pub fn open_for_resume(path: &Path) -> Result<Self, ResultsError> {
+        if !path.exists() {
+            return Err(ResultsError::Missing { path: path.into() });
+        }
+        let lock = lock(path)?;
+        let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        check(&connection, path)?;
+        make_durable(&connection).map_err(|error| ResultsError::from_sqlite(path, error))?;
+        Ok(Self { connection, path: path.into(), _lock: Some(lock) })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was written at the start.
+    pub fn header(&self) -> Result<Header, ResultsError> {
+        read::meta(&self.connection, "header")
+            .map_err(|e| self.error(e))?
+            .ok_or_else(|| ResultsError::corrupt(&self.path, "the header is missing"))
+    }
+
+    /// Adds a trial, all of it or nothing. A file that was finished is so no more: why it ended
+    /// is said again after the last trial.
+    pub fn append_trial(&mut self, trial: &TrialRecord) -> Result<(), ResultsError> {
+        let path = &self.path;
+        let sqlite = |error| ResultsError::from_sqlite(path, error);
+        let transaction = self.connection.transaction().map_err(sqlite)?;
+        if read::has_trial(&transaction, trial.id).map_err(sqlite)? {
+            return Err(ResultsError::DuplicateTrial { path: path.clone(), id: trial.id });
+        }
+        write::trial(&transaction, trial).map_err(sqlite)?;
+        write::clear_meta(&transaction, "finished").map_err(sqlite)?;
+        transaction.commit().map_err(sqlite)
+    }
+
+    /// All trials, in the order in which they were added.
+    pub fn trials(&self) -> Result<Vec<TrialRecord>, ResultsError> {
+        read::trials(&self.connection).map_err(|e| self.error(e))
+    }
+
+    /// A number that no trial in the file has: one more than the highest.
+    pub fn next_trial_id(&self) -> Result<u64, ResultsError> {
+        read::next_trial_id(&self.connection).map_err(|e| self.error(e))
+    }
+
+    /// Notes that something happened.
+    pub fn append_event(&mut self, event: &Event) -> Result<(), ResultsError> {
+        write::event(&self.connection, event).map_err(|e| self.error(e))
+    }
+
+    /// What happened, in order.
+    pub fn events(&self) -> Result<Vec<Event>, ResultsError> {
+        read::events(&self.connection).map_err(|e| self.error(e))
+    }
+
+    /// Says why the run ended, and leaves one file that can be copied and read anywhere: without
+    /// a write-ahead log beside it, a read-only medium will do.
+    pub fn finish(&mut self, finished: &Finished) -> Result<(), ResultsError> {
+        write::meta(&self.connection, "finished", finished).map_err(|e| self.error(e))?;
+        // A reader that is looking on keeps the log in place; then it stays, which harms nothing.
+        match self.connection.pragma_update(None, "journal_mode", "DELETE") {
+            Err(rusqlite::Error::SqliteFailure(failure, _))
+                if failure.code == rusqlite::ErrorCode::DatabaseBusy
+                    || failure.code == rusqlite::ErrorCode::DatabaseLocked =>
+            {
+                Ok(())
+            }
+            result => result.map_err(|e| self.error(e)),
+        }
+    }
+
+    /// Why the run ended; `None` when it goes on or was killed.
+    pub fn finished(&self) -> Result<Option<Finished>, ResultsError> {
+        read::meta(&self.connection, "finished").map_err(|e| self.error(e))
+    }
+
+    fn error(&self, error: rusqlite::Error) -> ResultsError {
+        ResultsError::from_sqlite(&self.path, error)
+    }
+}
+
+fn lock(path: &Path) -> Result<RunLock, ResultsError> {
+    match RunLock::take(path) {
+        Ok(Some(lock)) => Ok(lock),
+        Ok(None) => Err(ResultsError::InUse { path: path.into() }),
+        Err(source) => Err(ResultsError::Io { path: path.into(), source }),
+    }
+}
+
+fn connect(path: &Path, access: OpenFlags) -> Result<Connection, ResultsError> {
+    let sqlite = |error| ResultsError::from_sqlite(path, error);
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| {
+        // SQLite says "unable to open database file" whatever the reason; the system knows better.
+        // Not asked before: closing a second descriptor drops the locks of a first connection.
+        match std::fs::File::open(path) {
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
+                ResultsError::Missing { path: path.into() }
+            }
+            Err(source) => ResultsError::Io { path: path.into(), source },
+            Ok(_) => sqlite(error),
+        }
+    })?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(sqlite)?;
+    // A file from elsewhere must not run functions or hide damage behind its own schema.
+    connection.pragma_update(None, "trusted_schema", false).map_err(sqlite)?;
+    connection.pragma_update(None, "cell_size_check", true).map_err(sqlite)?;
+    Ok(connection)
+}
+
+/// WAL lets readers look on while a run writes, and a killed process leaves whole transactions.
+/// `FULL` syncs the log at every trial: after a power cut too, at most the trial in flight is lost.
+/// A trial takes seconds, so a sync each costs nothing.
+fn make_durable(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")
+}
+
+/// Whether the file is ours, of a form that we know, and sound.
+fn check(connection: &Connection, path: &Path) -> Result<(), ResultsError> {
+    let sqlite = |error| ResultsError::from_sqlite(path, error);
+    let pragma = |name: &str| {
+        connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0)).map_err(sqlite)
+    };
+    if pragma("application_id")? != APPLICATION_ID {
+        return Err(ResultsError::NotResults { path: path.into() });
+    }
+    if pragma("user_version")? > FORMAT_VERSION {
+        let made_by = read::meta::<String>(connection, "stormeter_version")
+            .ok()
+            .flatten()
+            .unwrap_or_else(|| "of a later version".into());
+        return Err(ResultsError::Newer {
+            path: path.into(),
+            made_by,
+            this: env!("CARGO_PKG_VERSION"),
+        });
+    }
+    let found: Option<String> =
+        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).optional().map_err(
+            |error| ResultsError::corrupt(path, format!("its pages cannot be read: {error}")),
+        )?;
+    match found.as_deref() {
+        Some("ok") => Ok(()),
+        found => Err(ResultsError::corrupt(path, found.unwrap_or("no answer to quick_check"))),
+    }
+}

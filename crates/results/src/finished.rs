@@ -1,0 +1,52 @@
+//! Why a run ended, and what happened on the way.
+
+use serde::{Deserialize, Serialize};
+
+/// How a run ended. Absent from the file of a run that was killed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finished {
+    /// When, in milliseconds since 1970-01-01 UTC.
+    pub finished_unix_ms: u64,
+    /// Why.
+    pub reason: FinishReason,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "why")]
+pub enum FinishReason {
+    /// The interval is as narrow as was asked.
+    PrecisionReached,
+    /// Another block would not have fitted.
+    TimeLimit,
+    /// As many blocks as the plan allows.
+    MaxBlocks,
+    /// The user stopped it.
+    Interrupted,
+    /// It could not go on.
+    Failed {
+        /// What happened.
+        reason: String,
+    },
+}
+
+impl std::fmt::Display for FinishReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FinishReason::PrecisionReached => f.write_str("the precision was reached"),
+            FinishReason::TimeLimit => f.write_str("the time limit was reached"),
+            FinishReason::MaxBlocks => f.write_str("the largest number of blocks was reached"),
+            FinishReason::Interrupted => f.write_str("it was interrupted"),
+            FinishReason::Failed { reason } => write!(f, "it failed: {reason}"),
+        }
+    }
+}
+
+/// Something worth knowing that happened during the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When, in milliseconds since 1970-01-01 UTC.
+    pub at_unix_ms: u64,
+    /// What, as a sentence.
+    pub what: String,
+}

@@ -1,0 +1,49 @@
+//! What a results file says before the first trial.
+
+use serde::{Deserialize, Serialize};
+use stormeter_study::ComparisonPlan;
+
+use crate::environment::Environment;
+
+/// Everything that is known before the first trial; written once, never changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// When the run began, in milliseconds since 1970-01-01 UTC.
+    pub created_unix_ms: u64,
+    /// Names this run among others; also in the names of its working directories.
+    pub run_id: String,
+    /// The program that wrote the file, such as `0.1.0`.
+    pub stormeter_version: String,
+    /// The command and its arguments. Passwords have been taken out by the caller.
+    pub command_line: Vec<String>,
+    /// What is compared and how.
+    pub plan: ComparisonPlan,
+    /// On which machine.
+    pub environment: Environment,
+    /// The datastores, in the plan's order.
+    pub datastores: Vec<DatastoreDescription>,
+}
+
+/// A datastore as it was found when the run began.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DatastoreDescription {
+    /// Its URL, as given but without a password.
+    pub url: String,
+    /// `directory`, `device`, `null`, …
+    pub kind: String,
+    /// Type of the file system it is on, such as `ext4` or `nfs4`.
+    pub file_system: Option<String>,
+    /// What is mounted there, such as `/dev/sda1` or `nas:/export`.
+    pub source: Option<String>,
+    /// Mount options, as `/proc/mounts` gives them.
+    pub mount_options: Option<String>,
+    /// What direct I/O must be a multiple of.
+    pub logical_block_bytes: Option<u32>,
+    /// Whether the I/O went past the page cache (O_DIRECT).
+    pub direct: bool,
+    /// What moved the bytes: `io_uring`, `positional`, …
+    pub engine: String,
+    /// What a reader should know, one sentence each (a refused O_DIRECT, a fallback).
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,25 @@
+//! The results file: one SQLite file a comparison, one transaction a trial.
+//!
+//! It is the evidence and the checkpoint: what was planned, where it ran, every trial with its
+//! intervals and histograms, and why it ended. A run that was killed at any moment loses at most
+//! the trial in flight. The tables are laid out for people too: `sqlite3`, DuckDB, pandas and R
+//! read them without this program (see `schema.sql`).
+//!
+//! Nothing here computes a statistic; the figures beside a trial (IOPS, percentiles) are its own.
+
+mod environment;
+mod error;
+mod file;
+mod finished;
+mod header;
+mod lock;
+mod read;
+mod trial;
+mod write;
+
+pub use environment::Environment;
+pub use error::ResultsError;
+pub use file::{FORMAT_VERSION, ResultsFile};
+pub use finished::{Event, FinishReason, Finished};
+pub use header::{DatastoreDescription, Header};
+pub use trial::{Phase, TrialOutcome, TrialRecord};

@@ -1,0 +1,267 @@
+//! Rows back into values. A file may come from anywhere: whatever this program would not have
+//! written is an error, never a panic.
+
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension, Row};
+use serde::de::DeserializeOwned;
+use stormeter_disk::{DeviceError, Kind};
+use stormeter_driver::{
+    CpuUsage, DiskTotals, Ended, Fault, FaultOutcome, Histogram, HostCpu, Interval, IntervalTotals,
+    KindTotals, Sample,
+};
+
+use crate::finished::Event;
+use crate::trial::{Phase, TrialOutcome, TrialRecord};
+
+type Result<T> = rusqlite::Result<T>;
+
+pub(crate) fn meta<T: DeserializeOwned>(connection: &Connection, key: &str) -> Result<Option<T>> {
+    connection
+        .query_row("SELECT value FROM meta WHERE key = ?", [key], |row| json(row, "value"))
+        .optional()
+}
+
+pub(crate) fn events(connection: &Connection) -> Result<Vec<Event>> {
+    let mut select = connection.prepare("SELECT at_unix_ms, what FROM event ORDER BY id")?;
+    let events = select.query_map([], |row| {
+        Ok(Event { at_unix_ms: count(row, "at_unix_ms")?, what: row.get("what")? })
+    })?;
+    events.collect()
+}
+
+pub(crate) fn has_trial(connection: &Connection, id: u64) -> Result<bool> {
+    // A number beyond SQLite's range is in no file.
+    let Ok(id) = i64::try_from(id) else { return Ok(false) };
+    let mut select = connection.prepare("SELECT 1 FROM trial WHERE id = ?")?;
+    select.exists([id])
+}
+
+pub(crate) fn next_trial_id(connection: &Connection) -> Result<u64> {
+    connection
+        .query_row("SELECT coalesce(max(id), -1) + 1 AS id FROM trial", [], |row| count(row, "id"))
+}
+
+pub(crate) fn trials(connection: &Connection) -> Result<Vec<TrialRecord>> {
+    let mut select = connection.prepare("SELECT * FROM trial ORDER BY id")?;
+    let trials = select.query_map([], |row| trial(connection, row))?;
+    trials.collect()
+}
+
+fn trial(connection: &Connection, row: &Row) -> Result<TrialRecord> {
+    let id: i64 = row.get("id")?;
+    let sample = sample(connection, id)?;
+    let outcome = match word(row, "outcome")?.as_str() {
+        "measured" => TrialOutcome::Measured {
+            sample: sample.ok_or_else(|| strange("a measured trial without a sample"))?,
+            cpu: cpu(connection, id)?,
+            notes: notes(connection, id)?,
+        },
+        "failed" => TrialOutcome::Failed { reason: row.get("reason")?, sample },
+        other => return Err(strange(format!("the outcome {other:?}"))),
+    };
+    let phase = word(row, "phase")?;
+    let seed = word(row, "seed")?;
+    Ok(TrialRecord {
+        id: count(row, "id")?,
+        block: row.get("block")?,
+        position: row.get("position")?,
+        datastore: optional_count(row, "datastore")?.map(|index| index as usize),
+        phase: Phase::from_name(&phase).ok_or_else(|| strange(format!("the phase {phase:?}")))?,
+        started_unix_ms: count(row, "started_unix_ms")?,
+        elapsed_ns: count(row, "elapsed_ns")?,
+        seed: seed.parse().map_err(|_| strange(format!("the seed {seed:?}")))?,
+        outcome,
+    })
+}
+
+fn sample(connection: &Connection, id: i64) -> Result<Option<Sample>> {
+    let mut select = connection.prepare("SELECT * FROM sample WHERE trial_id = ?")?;
+    select
+        .query_row([id], |row| {
+            Ok(Sample {
+                window_ns: count(row, "window_ns")?,
+                interval_ns: count(row, "interval_ns")?,
+                reads: totals(connection, id, Kind::Read)?,
+                writes: totals(connection, id, Kind::Write)?,
+                intervals: intervals(connection, id)?,
+                disks: disks(connection, id)?,
+                outstanding_mean: number(row, "outstanding_mean")?,
+                outstanding_configured: optional_count(row, "outstanding_configured")?,
+                offered_rate_per_s: row.get("offered_rate_per_s")?,
+                ramp_operations: count(row, "ramp_operations")?,
+                due_operations: count(row, "due_operations")?,
+                backlog_operations: count(row, "backlog_operations")?,
+                faults: faults(connection, id)?,
+                ended: json::<Ended>(row, "ended")?,
+            })
+        })
+        .optional()
+}
+
+fn totals(connection: &Connection, id: i64, kind: Kind) -> Result<KindTotals> {
+    let mut select = connection.prepare("SELECT * FROM total WHERE trial_id = ? AND kind = ?")?;
+    select.query_row((id, kind.name()), |row| {
+        Ok(KindTotals {
+            operations: count(row, "operations")?,
+            bytes: count(row, "bytes")?,
+            latency_sum_ns: count(row, "latency_sum_ns")?,
+            latency_min_ns: count(row, "latency_min_ns")?,
+            latency_max_ns: count(row, "latency_max_ns")?,
+            short_operations: count(row, "short_operations")?,
+            errors: count(row, "errors")?,
+            histogram: histogram(connection, id, kind)?,
+        })
+    })
+}
+
+fn histogram(connection: &Connection, id: i64, kind: Kind) -> Result<Histogram> {
+    let mut select = connection.prepare(
+        "SELECT bucket, count FROM histogram WHERE trial_id = ? AND kind = ? ORDER BY bucket",
+    )?;
+    let buckets = select
+        .query_map((id, kind.name()), |row| Ok((row.get("bucket")?, count(row, "count")?)))?
+        .collect::<Result<Vec<(u32, u64)>>>()?;
+    // Counts are added up all over: a sum that does not fit must not get that far.
+    if buckets.iter().try_fold(0i64, |sum, &(_, n)| sum.checked_add_unsigned(n)).is_none() {
+        return Err(strange("a histogram whose counts do not add up"));
+    }
+    let stored = serde_json::to_value(buckets).map_err(|e| strange(e.to_string()))?;
+    serde_json::from_value(stored).map_err(|e| strange(e.to_string()))
+}
+
+fn intervals(connection: &Connection, id: i64) -> Result<Vec<Interval>> {
+    // 'read' sorts before 'write': each interval is a row of reads and a row of writes.
+    let mut select =
+        connection.prepare("SELECT * FROM interval WHERE trial_id = ? ORDER BY number, kind")?;
+    let mut rows = select.query([id])?;
+    let mut intervals = Vec::new();
+    while let Some(row) = rows.next()? {
+        let mut interval = Interval {
+            start_ns: count(row, "start_ns")?,
+            length_ns: count(row, "length_ns")?,
+            reads: interval_totals(row, Kind::Read)?,
+            ..Interval::default()
+        };
+        let row = rows.next()?.ok_or_else(|| strange("an interval without its writes"))?;
+        interval.writes = interval_totals(row, Kind::Write)?;
+        intervals.push(interval);
+    }
+    Ok(intervals)
+}
+
+fn interval_totals(row: &Row, expected: Kind) -> Result<IntervalTotals> {
+    if kind(row)? != expected {
+        return Err(strange("intervals that are not pairs of reads and writes"));
+    }
+    Ok(IntervalTotals {
+        operations: count(row, "operations")?,
+        bytes: count(row, "bytes")?,
+        latency_sum_ns: count(row, "latency_sum_ns")?,
+        latency_max_ns: count(row, "latency_max_ns")?,
+    })
+}
+
+fn disks(connection: &Connection, id: i64) -> Result<Vec<DiskTotals>> {
+    let mut select = connection.prepare("SELECT * FROM disk WHERE trial_id = ? ORDER BY number")?;
+    let disks = select.query_map([id], |row| {
+        Ok(DiskTotals {
+            disk: row.get("disk")?,
+            operations: count(row, "operations")?,
+            bytes: count(row, "bytes")?,
+            latency_sum_ns: count(row, "latency_sum_ns")?,
+            latency_max_ns: count(row, "latency_max_ns")?,
+            latency_p50_ns: number(row, "latency_p50_ns")?,
+            latency_p99_ns: number(row, "latency_p99_ns")?,
+        })
+    })?;
+    disks.collect()
+}
+
+fn faults(connection: &Connection, id: i64) -> Result<Vec<Fault>> {
+    let mut select =
+        connection.prepare("SELECT * FROM fault WHERE trial_id = ? ORDER BY number")?;
+    let faults = select.query_map([id], |row| {
+        let outcome = match (row.get("errno")?, row.get("moved_bytes")?) {
+            (Some(errno), None) => FaultOutcome::Failed(DeviceError(errno)),
+            (None, Some(bytes)) => FaultOutcome::Short(bytes),
+            _ => return Err(strange("a fault that is neither an error nor short")),
+        };
+        Ok(Fault {
+            disk: row.get("disk")?,
+            kind: kind(row)?,
+            offset_bytes: count(row, "offset_bytes")?,
+            length_bytes: row.get("length_bytes")?,
+            outcome,
+        })
+    })?;
+    faults.collect()
+}
+
+fn cpu(connection: &Connection, id: i64) -> Result<CpuUsage> {
+    let mut select = connection.prepare("SELECT * FROM cpu WHERE trial_id = ?")?;
+    select.query_row([id], |row| {
+        Ok(CpuUsage {
+            threads_user_ns: count(row, "threads_user_ns")?,
+            threads_system_ns: count(row, "threads_system_ns")?,
+            process_ns: count(row, "process_ns")?,
+            voluntary_switches: count(row, "voluntary_switches")?,
+            involuntary_switches: count(row, "involuntary_switches")?,
+            host: HostCpu {
+                user_ns: count(row, "host_user_ns")?,
+                system_ns: count(row, "host_system_ns")?,
+                irq_ns: count(row, "host_irq_ns")?,
+                softirq_ns: count(row, "host_softirq_ns")?,
+                iowait_ns: count(row, "host_iowait_ns")?,
+                steal_ns: count(row, "host_steal_ns")?,
+                idle_ns: count(row, "host_idle_ns")?,
+                cpus: row.get("host_cpus")?,
+            },
+        })
+    })
+}
+
+fn notes(connection: &Connection, id: i64) -> Result<Vec<String>> {
+    let mut select =
+        connection.prepare("SELECT note FROM note WHERE trial_id = ? ORDER BY number")?;
+    let notes = select.query_map([id], |row| row.get("note"))?;
+    notes.collect()
+}
+
+fn kind(row: &Row) -> Result<Kind> {
+    let name = word(row, "kind")?;
+    Kind::ALL
+        .into_iter()
+        .find(|kind| kind.name() == name)
+        .ok_or_else(|| strange(format!("the kind {name:?}")))
+}
+
+fn word(row: &Row, column: &str) -> Result<String> {
+    row.get(column)
+}
+
+/// A count; SQLite has signed ones only.
+fn count(row: &Row, column: &str) -> Result<u64> {
+    let value: i64 = row.get(column)?;
+    u64::try_from(value).map_err(|_| strange(format!("{column} = {value}")))
+}
+
+fn optional_count(row: &Row, column: &str) -> Result<Option<u64>> {
+    let value: Option<i64> = row.get(column)?;
+    value
+        .map(|value| u64::try_from(value).map_err(|_| strange(format!("{column} = {value}"))))
+        .transpose()
+}
+
+/// A float; SQLite keeps "not a number" as NULL.
+fn number(row: &Row, column: &str) -> Result<f64> {
+    Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
+}
+
+fn json<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|error| strange(format!("{column}: {error}")))
+}
+
+fn strange(what: impl Into<String>) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what.into().into())
+}

@@ -1,0 +1,166 @@
+-- The results file of one comparison. Times are nanoseconds (_ns) or milliseconds since 1970-01-01
+-- UTC (_unix_ms), sizes are bytes. Seeds are text: they use all 64 bits.
+
+CREATE TABLE meta (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL             -- JSON
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE datastore (
+    id INTEGER PRIMARY KEY,         -- its place in the plan, from 0
+    url TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    baseline INTEGER NOT NULL       -- 1: the others are relative to it
+) STRICT;
+
+CREATE TABLE trial (
+    id INTEGER PRIMARY KEY,
+    block INTEGER NOT NULL,         -- from 0
+    position INTEGER NOT NULL,      -- turn in the block, from 0
+    datastore INTEGER,              -- NULL: the generator's ceiling (null:)
+    phase TEXT NOT NULL,            -- main, capacity, ceiling
+    started_unix_ms INTEGER NOT NULL,
+    elapsed_ns INTEGER NOT NULL,
+    seed TEXT NOT NULL,
+    outcome TEXT NOT NULL,          -- measured, failed
+    reason TEXT,                    -- why it failed
+    -- Headline figures, reads and writes together, computed from the tables below.
+    operations INTEGER,
+    bytes INTEGER,
+    iops REAL,
+    bytes_per_s REAL,
+    latency_mean_ns REAL,
+    latency_p50_ns REAL,
+    latency_p95_ns REAL,
+    latency_p99_ns REAL,
+    latency_p999_ns REAL,
+    latency_max_ns INTEGER,
+    cpu_per_io_ns REAL,             -- this process
+    host_cpu_per_io_ns REAL         -- the whole machine, busy time
+) STRICT;
+
+CREATE TABLE sample (
+    trial_id INTEGER PRIMARY KEY REFERENCES trial (id),
+    window_ns INTEGER NOT NULL,
+    interval_ns INTEGER NOT NULL,
+    outstanding_mean REAL,          -- NULL: not a number
+    outstanding_configured INTEGER,
+    offered_rate_per_s REAL,
+    ramp_operations INTEGER NOT NULL,
+    due_operations INTEGER NOT NULL,
+    backlog_operations INTEGER NOT NULL,
+    ended TEXT NOT NULL             -- JSON
+) STRICT;
+
+CREATE TABLE total (
+    trial_id INTEGER NOT NULL REFERENCES trial (id),
+    kind TEXT NOT NULL,             -- read, write
+    operations INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    latency_sum_ns INTEGER NOT NULL,
+    latency_min_ns INTEGER NOT NULL,
+    latency_max_ns INTEGER NOT NULL,
+    short_operations INTEGER NOT NULL,
+    errors INTEGER NOT NULL,
+    PRIMARY KEY (trial_id, kind)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE histogram (
+    trial_id INTEGER NOT NULL REFERENCES trial (id),
+    kind TEXT NOT NULL,
+    bucket INTEGER NOT NULL,
+    low_ns INTEGER NOT NULL,        -- lowest value of the bucket
+    high_ns INTEGER NOT NULL,       -- lowest value of the next one
+    count INTEGER NOT NULL,
+    PRIMARY KEY (trial_id, kind, bucket)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE interval (
+    trial_id INTEGER NOT NULL REFERENCES trial (id),
+    number INTEGER NOT NULL,        -- from 0
+    kind TEXT NOT NULL,
+    start_ns INTEGER NOT NULL,      -- since the measured window opened
+    length_ns INTEGER NOT NULL,
+    operations INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    latency_sum_ns INTEGER NOT NULL,
+    latency_max_ns INTEGER NOT NULL,
+    PRIMARY KEY (trial_id, number, kind)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE disk (
+    trial_id INTEGER NOT NULL REFERENCES trial (id),
+    number INTEGER NOT NULL,        -- place in the list, from 0
+    disk INTEGER NOT NULL,          -- the virtual disk (VM)
+    operations INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    latency_sum_ns INTEGER NOT NULL,
+    latency_max_ns INTEGER NOT NULL,
+    latency_p50_ns REAL,
+    latency_p99_ns REAL,
+    PRIMARY KEY (trial_id, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE fault (
+    trial_id INTEGER NOT NULL REFERENCES trial (id),
+    number INTEGER NOT NULL,
+    disk INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    offset_bytes INTEGER NOT NULL,
+    length_bytes INTEGER NOT NULL,
+    errno INTEGER,                  -- the device's error, or
+    moved_bytes INTEGER,            -- fewer bytes than asked
+    PRIMARY KEY (trial_id, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cpu (
+    trial_id INTEGER PRIMARY KEY REFERENCES trial (id),
+    threads_user_ns INTEGER NOT NULL,
+    threads_system_ns INTEGER NOT NULL,
+    process_ns INTEGER NOT NULL,
+    voluntary_switches INTEGER NOT NULL,
+    involuntary_switches INTEGER NOT NULL,
+    host_user_ns INTEGER NOT NULL,
+    host_system_ns INTEGER NOT NULL,
+    host_irq_ns INTEGER NOT NULL,
+    host_softirq_ns INTEGER NOT NULL,
+    host_iowait_ns INTEGER NOT NULL,
+    host_steal_ns INTEGER NOT NULL,
+    host_idle_ns INTEGER NOT NULL,
+    host_cpus INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE note (
+    trial_id INTEGER NOT NULL REFERENCES trial (id),
+    number INTEGER NOT NULL,
+    note TEXT NOT NULL,
+    PRIMARY KEY (trial_id, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE event (
+    id INTEGER PRIMARY KEY,
+    at_unix_ms INTEGER NOT NULL,
+    what TEXT NOT NULL
+) STRICT;
+
+-- One observation a row: a metric of a compared trial. Metrics are named as on the command line.
+CREATE VIEW observation AS
+WITH t AS (
+    SELECT trial.*, datastore.url AS datastore_url, datastore.baseline AS baseline
+    FROM trial JOIN datastore ON datastore.id = trial.datastore
+    WHERE trial.phase = 'main' AND trial.outcome = 'measured'
+)
+SELECT id AS trial_id, block, position, datastore, datastore_url, baseline,
+       metric, unit, value
+FROM (
+    SELECT *, 'iops' AS metric, '1/s' AS unit, iops AS value FROM t
+    UNION ALL SELECT *, 'throughput', 'B/s', bytes_per_s FROM t
+    UNION ALL SELECT *, 'latency-mean', 'ns', latency_mean_ns FROM t
+    UNION ALL SELECT *, 'latency-p50', 'ns', latency_p50_ns FROM t
+    UNION ALL SELECT *, 'latency-p95', 'ns', latency_p95_ns FROM t
+    UNION ALL SELECT *, 'latency-p99', 'ns', latency_p99_ns FROM t
+    UNION ALL SELECT *, 'latency-p999', 'ns', latency_p999_ns FROM t
+    UNION ALL SELECT *, 'latency-max', 'ns', CAST(latency_max_ns AS REAL) FROM t
+    UNION ALL SELECT *, 'cpu-per-io', 'ns', cpu_per_io_ns FROM t
+    UNION ALL SELECT *, 'host-cpu-per-io', 'ns', host_cpu_per_io_ns FROM t
+);

@@ -1,0 +1,94 @@
+//! One trial as it is kept.
+
+use serde::{Deserialize, Serialize};
+use stormeter_driver::{CpuUsage, Sample};
+
+/// One trial: where it stood in the comparison and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// Its number in the file, in the order in which trials ended.
+    pub id: u64,
+    /// The block it belongs to, counted from 0.
+    pub block: u32,
+    /// Its turn in the block, counted from 0.
+    pub position: u32,
+    /// Index into the plan's datastores; `None` for the generator's ceiling, which is on `null:`.
+    pub datastore: Option<usize>,
+    /// What it was for.
+    pub phase: Phase,
+    /// When it began, in milliseconds since 1970-01-01 UTC.
+    pub started_unix_ms: u64,
+    /// How long it took in all, set-up, ramp and drain included.
+    pub elapsed_ns: u64,
+    /// The seed of its operations.
+    pub seed: u64,
+    /// What came of it.
+    pub outcome: TrialOutcome,
+}
+
+/// What a trial is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// It is compared.
+    Main,
+    /// A closed loop that finds how much a datastore can do, for `--equal-load auto`.
+    Capacity,
+    /// The generator alone, on `null:`.
+    Ceiling,
+}
+
+impl Phase {
+    /// The name in the file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Main => "main",
+            Phase::Capacity => "capacity",
+            Phase::Ceiling => "ceiling",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Phase> {
+        [Phase::Main, Phase::Capacity, Phase::Ceiling].into_iter().find(|p| p.name() == name)
+    }
+}
+
+/// What came of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "outcome")]
+pub enum TrialOutcome {
+    /// It was measured. Whether the laws hold is for the statistics to say.
+    Measured {
+        /// What the driver counted.
+        sample: Sample,
+        /// What it cost.
+        cpu: CpuUsage,
+        /// What a reader should know, one sentence each.
+        notes: Vec<String>,
+    },
+    /// It did not come to an end.
+    Failed {
+        /// Why.
+        reason: String,
+        /// What had been counted until then.
+        sample: Option<Sample>,
+    },
+}
+
+impl TrialRecord {
+    /// What the driver counted, as far as there is something.
+    pub fn sample(&self) -> Option<&Sample> {
+        match &self.outcome {
+            TrialOutcome::Measured { sample, .. } => Some(sample),
+            TrialOutcome::Failed { sample, .. } => sample.as_ref(),
+        }
+    }
+
+    /// What the trial cost in CPU time, if it was measured.
+    pub fn cpu(&self) -> Option<&CpuUsage> {
+        match &self.outcome {
+            TrialOutcome::Measured { cpu, .. } => Some(cpu),
+            TrialOutcome::Failed { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Values into rows. The caller holds the transaction.
+
+use rusqlite::{Connection, params};
+use serde::Serialize;
+use stormeter_disk::Kind;
+use stormeter_driver::{CpuUsage, FaultOutcome, Histogram, IntervalTotals, Sample};
+
+use crate::finished::Event;
+use crate::header::Header;
+use crate::trial::{TrialOutcome, TrialRecord};
+
+type Result<T> = rusqlite::Result<T>;
+
+pub(crate) fn header(connection: &Connection, header: &Header) -> Result<()> {
+    meta(connection, "header", header)?;
+    // By itself as well, where a version that cannot read the rest still finds it.
+    meta(connection, "stormeter_version", &header.stormeter_version)?;
+    for (id, datastore) in header.datastores.iter().enumerate() {
+        connection.execute(
+            "INSERT INTO datastore VALUES (?, ?, ?, ?)",
+            params![int(id as u64)?, datastore.url, datastore.kind, id == header.plan.baseline],
+        )?;
+    }
+    Ok(())
+}
+
+pub(crate) fn meta<T: Serialize>(connection: &Connection, key: &str, value: &T) -> Result<()> {
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", params![key, json(value)?])?;
+    Ok(())
+}
+
+pub(crate) fn clear_meta(connection: &Connection, key: &str) -> Result<()> {
+    connection.execute("DELETE FROM meta WHERE key = ?", [key])?;
+    Ok(())
+}
+
+pub(crate) fn event(connection: &Connection, event: &Event) -> Result<()> {
+    connection.execute(
+        "INSERT INTO event (at_unix_ms, what) VALUES (?, ?)",
+        params![int(event.at_unix_ms)?, event.what],
+    )?;
+    Ok(())
+}
+
+pub(crate) fn trial(connection: &Connection, trial: &TrialRecord) -> Result<()> {
+    let (outcome, reason) = match &trial.outcome {
+        TrialOutcome::Measured { .. } => ("measured", None),
+        TrialOutcome::Failed { reason, .. } => ("failed", Some(reason)),
+    };
+    connection.execute(
+        "INSERT INTO trial (id, block, position, datastore, phase, started_unix_ms, elapsed_ns, \
+         seed, outcome, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        params![
+            int(trial.id)?,
+            trial.block,
+            trial.position,
+            trial.datastore.map(|index| int(index as u64)).transpose()?,
+            trial.phase.name(),
+            int(trial.started_unix_ms)?,
+            int(trial.elapsed_ns)?,
+            trial.seed.to_string(),
+            outcome,
+            reason,
+        ],
+    )?;
+    if let Some(sample) = trial.sample() {
+        self::sample(connection, trial.id, sample)?;
+        headline(connection, trial.id, sample, trial.cpu())?;
+    }
+    if let TrialOutcome::Measured { cpu, notes, .. } = &trial.outcome {
+        self::cpu(connection, trial.id, cpu)?;
+        let mut insert = connection.prepare("INSERT INTO note VALUES (?, ?, ?)")?;
+        for (number, note) in (0i64..).zip(notes) {
+            insert.execute(params![int(trial.id)?, number, note])?;
+        }
+    }
+    Ok(())
+}
+
+/// The figures that people look for first, so that they need not merge histograms in SQL.
+fn headline(
+    connection: &Connection,
+    id: u64,
+    sample: &Sample,
+    cpu: Option<&CpuUsage>,
+) -> Result<()> {
+    let total = sample.total();
+    let percentile = |fraction| total.histogram.percentile_ns(fraction);
+    let per_io = |ns: u64| (total.operations > 0).then(|| ns as f64 / total.operations as f64);
+    connection.execute(
+        "UPDATE trial SET operations = ?, bytes = ?, iops = ?, bytes_per_s = ?, \
+         latency_mean_ns = ?, latency_p50_ns = ?, latency_p95_ns = ?, latency_p99_ns = ?, \
+         latency_p999_ns = ?, latency_max_ns = ?, cpu_per_io_ns = ?, host_cpu_per_io_ns = ? \
+         WHERE id = ?",
+        params![
+            int(total.operations)?,
+            int(total.bytes)?,
+            sample.iops(),
+            sample.bytes_per_s(),
+            total.latency_mean_ns(),
+            percentile(0.5),
+            percentile(0.95),
+            percentile(0.99),
+            percentile(0.999),
+            int(total.latency_max_ns)?,
+            cpu.and_then(|cpu| per_io(cpu.process_ns)),
+            cpu.and_then(|cpu| per_io(cpu.host.busy_ns())),
+            int(id)?,
+        ],
+    )?;
+    Ok(())
+}
+
+fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
+    let id = int(id)?;
+    connection.execute(
+        "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        params![
+            id,
+            int(sample.window_ns)?,
+            int(sample.interval_ns)?,
+            sample.outstanding_mean,
+            sample.outstanding_configured.map(int).transpose()?,
+            sample.offered_rate_per_s,
+            int(sample.ramp_operations)?,
+            int(sample.due_operations)?,
+            int(sample.backlog_operations)?,
+            json(&sample.ended)?,
+        ],
+    )?;
+    for kind in Kind::ALL {
+        let totals = sample.kind(kind);
+        connection.execute(
+            "INSERT INTO total VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                id,
+                kind.name(),
+                int(totals.operations)?,
+                int(totals.bytes)?,
+                int(totals.latency_sum_ns)?,
+                int(totals.latency_min_ns)?,
+                int(totals.latency_max_ns)?,
+                int(totals.short_operations)?,
+                int(totals.errors)?,
+            ],
+        )?;
+        histogram(connection, id, kind, &totals.histogram)?;
+    }
+    intervals(connection, id, sample)?;
+    disks(connection, id, sample)?;
+    faults(connection, id, sample)
+}
+
+fn histogram(connection: &Connection, id: i64, kind: Kind, histogram: &Histogram) -> Result<()> {
+    let mut insert = connection.prepare("INSERT INTO histogram VALUES (?, ?, ?, ?, ?, ?)")?;
+    // The stored form of a histogram knows the buckets' numbers, the histogram their bounds; both
+    // list the buckets in use, upwards.
+    let stored = serde_json::to_value(histogram).map_err(unstorable)?;
+    let stored: Vec<(u32, u64)> = serde_json::from_value(stored).map_err(unstorable)?;
+    for ((bucket, count), (low_ns, high_ns, _)) in stored.into_iter().zip(histogram.buckets()) {
+        insert.execute(params![
+            id,
+            kind.name(),
+            bucket,
+            int(low_ns)?,
+            int(high_ns)?,
+            int(count)?
+        ])?;
+    }
+    Ok(())
+}
+
+fn intervals(connection: &Connection, id: i64, sample: &Sample) -> Result<()> {
+    let mut insert =
+        connection.prepare("INSERT INTO interval VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+    for (number, row) in (0i64..).zip(&sample.intervals) {
+        for (kind, totals) in [(Kind::Read, &row.reads), (Kind::Write, &row.writes)] {
+            let IntervalTotals { operations, bytes, latency_sum_ns, latency_max_ns } = *totals;
+            insert.execute(params![
+                id,
+                number,
+                kind.name(),
+                int(row.start_ns)?,
+                int(row.length_ns)?,
+                int(operations)?,
+                int(bytes)?,
+                int(latency_sum_ns)?,
+                int(latency_max_ns)?,
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+fn disks(connection: &Connection, id: i64, sample: &Sample) -> Result<()> {
+    let mut insert = connection.prepare("INSERT INTO disk VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+    for (number, row) in (0i64..).zip(&sample.disks) {
+        insert.execute(params![
+            id,
+            number,
+            row.disk,
+            int(row.operations)?,
+            int(row.bytes)?,
+            int(row.latency_sum_ns)?,
+            int(row.latency_max_ns)?,
+            row.latency_p50_ns,
+            row.latency_p99_ns,
+        ])?;
+    }
+    Ok(())
+}
+
+fn faults(connection: &Connection, id: i64, sample: &Sample) -> Result<()> {
+    for (number, fault) in (0i64..).zip(&sample.faults) {
+        let (errno, moved_bytes) = match fault.outcome {
+            FaultOutcome::Failed(error) => (Some(error.0), None),
+            FaultOutcome::Short(bytes) => (None, Some(bytes)),
+        };
+        connection.execute(
+            "INSERT INTO fault VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                id,
+                number,
+                fault.disk,
+                fault.kind.name(),
+                int(fault.offset_bytes)?,
+                fault.length_bytes,
+                errno,
+                moved_bytes,
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+fn cpu(connection: &Connection, id: u64, cpu: &CpuUsage) -> Result<()> {
+    let host = &cpu.host;
+    connection.execute(
+        "INSERT INTO cpu VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        params![
+            int(id)?,
+            int(cpu.threads_user_ns)?,
+            int(cpu.threads_system_ns)?,
+            int(cpu.process_ns)?,
+            int(cpu.voluntary_switches)?,
+            int(cpu.involuntary_switches)?,
+            int(host.user_ns)?,
+            int(host.system_ns)?,
+            int(host.irq_ns)?,
+            int(host.softirq_ns)?,
+            int(host.iowait_ns)?,
+            int(host.steal_ns)?,
+            int(host.idle_ns)?,
+            host.cpus,
+        ],
+    )?;
+    Ok(())
+}
+
+/// SQLite counts to 2^63 - 1; a count beyond it is refused and never bent.
+fn int(value: u64) -> Result<i64> {
+    i64::try_from(value).map_err(unstorable)
+}
+
+fn json<T: Serialize>(value: &T) -> Result<String> {
+    serde_json::to_string(value).map_err(unstorable)
+}
+
+fn unstorable(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+}

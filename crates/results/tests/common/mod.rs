@@ -1,0 +1,229 @@
+//! Results made up from a seed, with every field set and every variant taken by some seed.
+
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use stormeter_disk::{DeviceError, Kind};
+use stormeter_driver::{
+    Arrivals, Content, CpuUsage, DiskTotals, Distribution, Ended, Fault, FaultOutcome, Histogram,
+    HostCpu, Interval, IntervalTotals, KindTotals, Sample, SizeShare, Workload,
+};
+use stormeter_results::{DatastoreDescription, Environment, Header};
+use stormeter_results::{Phase, TrialOutcome, TrialRecord};
+use stormeter_study::{ComparisonPlan, EqualLoad, Metric, Timing};
+
+pub(crate) struct Dice(SplitMix64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Dice(SplitMix64::seed_from_u64(seed))
+    }
+
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.0.next_u64() % limit
+    }
+
+    /// A count of any magnitude that SQLite can hold.
+    fn count(&mut self) -> u64 {
+        self.0.next_u64() >> (1 + self.below(63))
+    }
+
+    /// A float with a full mantissa.
+    fn float(&mut self) -> f64 {
+        self.0.next_u64() as f64 / self.below(1000).max(1) as f64 / 3.0
+    }
+
+    fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        (self.below(2) == 0).then(|| make(self))
+    }
+
+    fn text(&mut self) -> String {
+        ["", "plain", "µs, \"quoted\" and 'single'", "line\nbreak; DROP TABLE trial", "雪"]
+            [self.below(5) as usize]
+            .into()
+    }
+}
+
+fn totals(dice: &mut Dice) -> KindTotals {
+    let mut histogram = Histogram::default();
+    for _ in 0..dice.below(200) {
+        histogram.record(dice.count());
+    }
+    KindTotals {
+        operations: histogram.count(),
+        bytes: dice.count(),
+        latency_sum_ns: dice.count(),
+        latency_min_ns: dice.count(),
+        latency_max_ns: dice.count(),
+        short_operations: dice.below(3),
+        errors: dice.below(3),
+        histogram,
+    }
+}
+
+fn interval_totals(dice: &mut Dice) -> IntervalTotals {
+    IntervalTotals {
+        operations: dice.count(),
+        bytes: dice.count(),
+        latency_sum_ns: dice.count(),
+        latency_max_ns: dice.count(),
+    }
+}
+
+fn sample(dice: &mut Dice) -> Sample {
+    let intervals = (0..dice.below(12))
+        .map(|_| Interval {
+            start_ns: dice.count(),
+            length_ns: dice.count(),
+            reads: interval_totals(dice),
+            writes: interval_totals(dice),
+        })
+        .collect();
+    let disks = (0..dice.below(5))
+        .map(|_| DiskTotals {
+            disk: dice.below(1 << 32) as u32,
+            operations: dice.count(),
+            bytes: dice.count(),
+            latency_sum_ns: dice.count(),
+            latency_max_ns: dice.count(),
+            latency_p50_ns: dice.float(),
+            latency_p99_ns: dice.float(),
+        })
+        .collect();
+    let faults = (0..dice.below(4))
+        .map(|_| Fault {
+            disk: dice.below(9) as u32,
+            kind: Kind::ALL[dice.below(2) as usize],
+            offset_bytes: dice.count(),
+            length_bytes: dice.below(1 << 32) as u32,
+            outcome: match dice.below(2) {
+                0 => FaultOutcome::Failed(DeviceError(dice.below(133) as i32)),
+                _ => FaultOutcome::Short(dice.below(1 << 32) as u32),
+            },
+        })
+        .collect();
+    Sample {
+        window_ns: dice.count(),
+        interval_ns: dice.count(),
+        reads: totals(dice),
+        writes: totals(dice),
+        intervals,
+        disks,
+        outstanding_mean: dice.float(),
+        outstanding_configured: dice.maybe(Dice::count),
+        offered_rate_per_s: dice.maybe(Dice::float),
+        ramp_operations: dice.count(),
+        due_operations: dice.count(),
+        backlog_operations: dice.count(),
+        faults,
+        ended: match dice.below(6) {
+            0 => Ended::Cancelled,
+            1 => Ended::TooManyErrors,
+            2 => Ended::Stalled { outstanding: dice.count() },
+            3 => Ended::ClockStopped,
+            4 => Ended::QueueBroken { reason: dice.text() },
+            _ => Ended::Completed,
+        },
+    }
+}
+
+fn cpu(dice: &mut Dice) -> CpuUsage {
+    CpuUsage {
+        threads_user_ns: dice.count(),
+        threads_system_ns: dice.count(),
+        process_ns: dice.count(),
+        voluntary_switches: dice.count(),
+        involuntary_switches: dice.count(),
+        host: HostCpu {
+            user_ns: dice.below(1 << 60),
+            system_ns: dice.below(1 << 60),
+            irq_ns: dice.below(1 << 60),
+            softirq_ns: dice.below(1 << 60),
+            iowait_ns: dice.count(),
+            steal_ns: dice.count(),
+            idle_ns: dice.count(),
+            cpus: dice.below(512) as u32,
+        },
+    }
+}
+
+/// The trial of that number; the same seed and number give the same trial.
+pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
+    let dice = &mut Dice::new(seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let phase = [Phase::Main, Phase::Capacity, Phase::Ceiling][dice.below(3) as usize];
+    TrialRecord {
+        id,
+        block: dice.below(1 << 32) as u32,
+        position: dice.below(9) as u32,
+        datastore: (phase != Phase::Ceiling).then(|| dice.below(2) as usize),
+        phase,
+        started_unix_ms: dice.count(),
+        elapsed_ns: dice.count(),
+        seed: u64::MAX - dice.count(),
+        outcome: match dice.below(4) {
+            0 => TrialOutcome::Failed { reason: dice.text(), sample: dice.maybe(sample) },
+            _ => TrialOutcome::Measured {
+                sample: sample(dice),
+                cpu: cpu(dice),
+                notes: (0..dice.below(3)).map(|_| dice.text()).collect(),
+            },
+        },
+    }
+}
+
+/// A header with fractions that decimal notation only meets with care.
+pub(crate) fn header() -> Header {
+    Header {
+        created_unix_ms: 1_790_000_000_123,
+        run_id: "5f2c".into(),
+        stormeter_version: "0.1.0".into(),
+        command_line: ["stormeter", "compare", "/srv/vm", "/mnt/nas"].map(String::from).into(),
+        plan: ComparisonPlan {
+            datastores: vec!["/srv/vm".into(), "/mnt/nas".into()],
+            baseline: 0,
+            workload: Workload {
+                name: "mixed".into(),
+                sizes: vec![SizeShare { bytes: 4096, share: 0.1 + 0.2 }],
+                read_percent: 75.0,
+                random_percent: 100.0 / 3.0,
+                distribution: Distribution::Zipf { exponent: 1.1 },
+                alignment_bytes: None,
+                arrivals: Arrivals::Poisson { rate_per_s: 1e4 / 7.0 },
+                burst: None,
+                content: Content::default(),
+            },
+            vms: 4,
+            disk_bytes: 1 << 30,
+            threads: 0,
+            timing: Timing { ramp_ns: 1, duration_ns: 2_000_000_000, interval_ns: 100_000_000 },
+            metric: Metric::LatencyP99,
+            precision: 0.02,
+            margin: 0.05,
+            level: 0.95,
+            min_blocks: 5,
+            max_blocks: 100,
+            time_limit_ns: 600_000_000_000,
+            equal_load: Some(EqualLoad::Auto),
+            seed: u64::MAX,
+        },
+        environment: Environment {
+            kernel: "Linux 6.1.0".into(),
+            cpus: 2,
+            memory_bytes: 4 << 30,
+            load_average: Some([0.1, 0.07, 0.01]),
+            ..Environment::default()
+        },
+        datastores: vec![
+            DatastoreDescription {
+                url: "/srv/vm".into(),
+                kind: "directory".into(),
+                ..DatastoreDescription::default()
+            },
+            DatastoreDescription {
+                url: "/mnt/nas".into(),
+                kind: "directory".into(),
+                notes: vec!["O_DIRECT was refused".into()],
+                ..DatastoreDescription::default()
+            },
+        ],
+    }
+}

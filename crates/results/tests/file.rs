@@ -1,0 +1,202 @@
+//! What goes into a results file comes out of it, and nothing else is taken for one.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{header, trial};
+use rusqlite::Connection;
+use stormeter_results::{
+    Event, FORMAT_VERSION, FinishReason, Finished, Phase, ResultsError, ResultsFile, TrialOutcome,
+};
+
+fn finished(reason: FinishReason) -> Finished {
+    Finished { finished_unix_ms: 1_790_000_600_000, reason }
+}
+
+#[test]
+fn what_was_written_is_read_back_exactly() {
+    let directory = tempfile::tempdir().unwrap();
+    for seed in 0..40 {
+        let path = directory.path().join(format!("{seed}.db"));
+        let written: Vec<_> = (0..8).map(|id| trial(seed, id)).collect();
+        let mut file = ResultsFile::create(&path, &header()).unwrap();
+        for trial in &written {
+            file.append_trial(trial).unwrap();
+        }
+        drop(file);
+        let file = ResultsFile::open(&path).unwrap();
+        assert_eq!(file.header().unwrap(), header());
+        assert_eq!(file.trials().unwrap(), written, "seed {seed}");
+        assert_eq!(file.next_trial_id().unwrap(), 8);
+    }
+}
+
+#[test]
+fn a_run_is_resumed_where_it_stood_and_finished_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let mut file = ResultsFile::create(&path, &header()).unwrap();
+    assert_eq!(file.next_trial_id().unwrap(), 0);
+    file.append_trial(&trial(1, 0)).unwrap();
+    let event = Event { at_unix_ms: 7, what: "interrupted by SIGINT".into() };
+    file.append_event(&event).unwrap();
+    file.finish(&finished(FinishReason::Interrupted)).unwrap();
+    assert_eq!(file.finished().unwrap(), Some(finished(FinishReason::Interrupted)));
+    drop(file);
+    let beside: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
+    assert_eq!(beside.len(), 1, "a finished run leaves one file: {beside:?}");
+
+    let mut file = ResultsFile::open_for_resume(&path).unwrap();
+    file.append_trial(&trial(1, 1)).unwrap();
+    assert_eq!(file.finished().unwrap(), None, "it goes on");
+    let failed = finished(FinishReason::Failed { reason: "disk on fire".into() });
+    file.finish(&failed).unwrap();
+    drop(file);
+    let file = ResultsFile::open(&path).unwrap();
+    assert_eq!(file.trials().unwrap(), [trial(1, 0), trial(1, 1)]);
+    assert_eq!(file.events().unwrap(), [event]);
+    assert_eq!(file.finished().unwrap(), Some(failed));
+}
+
+#[test]
+fn a_number_is_given_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let mut file = ResultsFile::create(&path, &header()).unwrap();
+    file.append_trial(&trial(1, 0)).unwrap();
+    let error = file.append_trial(&trial(2, 0)).unwrap_err();
+    assert!(matches!(error, ResultsError::DuplicateTrial { id: 0, .. }), "{error}");
+    assert_eq!(file.trials().unwrap(), [trial(1, 0)]);
+}
+
+#[test]
+fn a_count_beyond_what_sqlite_holds_is_refused_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let mut file = ResultsFile::create(&path, &header()).unwrap();
+    let mut huge = (0..).map(|id| trial(3, id)).find(|trial| trial.sample().is_some()).unwrap();
+    match &mut huge.outcome {
+        TrialOutcome::Measured { sample, .. } => sample.backlog_operations = u64::MAX,
+        TrialOutcome::Failed { sample, .. } => sample.as_mut().unwrap().window_ns = u64::MAX,
+    }
+    file.append_trial(&huge).unwrap_err();
+    assert_eq!(file.trials().unwrap(), []);
+}
+
+#[test]
+fn one_run_writes_while_others_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let mut writer = ResultsFile::create(&path, &header()).unwrap();
+    writer.append_trial(&trial(1, 0)).unwrap();
+    let error = ResultsFile::open_for_resume(&path).unwrap_err();
+    assert!(matches!(error, ResultsError::InUse { .. }), "{error}");
+    let error = ResultsFile::create(&path, &header()).unwrap_err();
+    assert!(matches!(error, ResultsError::InUse { .. }), "{error}");
+
+    let reader = ResultsFile::open(&path).unwrap();
+    assert_eq!(reader.trials().unwrap().len(), 1);
+    writer.append_trial(&trial(1, 1)).unwrap();
+    assert_eq!(reader.trials().unwrap().len(), 2);
+
+    drop((reader, writer));
+    ResultsFile::open_for_resume(&path).unwrap();
+}
+
+#[test]
+fn nothing_that_is_there_is_written_over() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    std::fs::write(&path, "my diary").unwrap();
+    let error = ResultsFile::create(&path, &header()).unwrap_err();
+    assert!(error.to_string().contains("--resume"), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"my diary");
+    for error in
+        [ResultsFile::open(&path).unwrap_err(), ResultsFile::open_for_resume(&path).unwrap_err()]
+    {
+        assert!(matches!(error, ResultsError::NotResults { .. }), "{error}");
+    }
+
+    let other = directory.path().join("other.db");
+    Connection::open(&other).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+    let error = ResultsFile::open(&other).unwrap_err();
+    assert!(matches!(error, ResultsError::NotResults { .. }), "{error}");
+
+    let empty = directory.path().join("empty.db");
+    std::fs::write(&empty, "").unwrap();
+    assert!(matches!(ResultsFile::open(&empty), Err(ResultsError::NotResults { .. })));
+    ResultsFile::create(&empty, &header()).unwrap();
+}
+
+#[test]
+fn a_path_that_leads_nowhere_is_said_to() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    for error in
+        [ResultsFile::open(&path).unwrap_err(), ResultsFile::open_for_resume(&path).unwrap_err()]
+    {
+        assert!(matches!(error, ResultsError::Missing { .. }), "{error}");
+    }
+    let nowhere = directory.path().join("no/such/results.db");
+    let error = ResultsFile::create(&nowhere, &header()).unwrap_err();
+    assert!(error.to_string().contains("No such file or directory"), "{error}");
+    assert!(ResultsFile::open(directory.path()).is_err());
+}
+
+#[test]
+fn a_file_of_a_later_version_asks_for_an_update() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let mut later = header();
+    later.stormeter_version = "9.9.9".into();
+    drop(ResultsFile::create(&path, &later).unwrap());
+    let connection = Connection::open(&path).unwrap();
+    connection.pragma_update(None, "user_version", FORMAT_VERSION + 1).unwrap();
+    // A later version may have changed everything but this.
+    connection.execute("DELETE FROM meta WHERE key = 'header'", []).unwrap();
+    drop(connection);
+    let message = ResultsFile::open(&path).unwrap_err().to_string();
+    assert!(message.contains("made by stormeter 9.9.9"), "{message}");
+    assert!(message.contains("update stormeter"), "{message}");
+}
+
+#[test]
+fn the_tables_serve_people_with_sql() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let trials: Vec<_> = (0..20).map(|id| trial(5, id)).collect();
+    let mut file = ResultsFile::create(&path, &header()).unwrap();
+    for trial in &trials {
+        file.append_trial(trial).unwrap();
+    }
+    drop(file);
+    let compared: Vec<_> =
+        trials.iter().filter(|trial| trial.phase == Phase::Main && trial.cpu().is_some()).collect();
+    assert!(!compared.is_empty());
+    let connection = Connection::open(&path).unwrap();
+    let rows: u64 = connection
+        .query_row("SELECT count(*) FROM observation", [], |row| row.get::<_, i64>(0))
+        .unwrap() as u64;
+    assert_eq!(rows, compared.len() as u64 * stormeter_study::Metric::ALL.len() as u64);
+    for metric in stormeter_study::Metric::ALL {
+        let of_metric: i64 = connection
+            .query_row("SELECT count(*) FROM observation WHERE metric = ?", [metric.name()], |r| {
+                r.get(0)
+            })
+            .unwrap();
+        assert_eq!(of_metric, compared.len() as i64, "{}", metric.name());
+    }
+    for trial in compared {
+        let (iops, url): (f64, String) = connection
+            .query_row(
+                "SELECT value, datastore_url FROM observation \
+                 WHERE metric = 'iops' AND trial_id = ?",
+                [trial.id as i64],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .unwrap();
+        assert_eq!(iops, trial.sample().unwrap().iops());
+        assert_eq!(url, header().plan.datastores[trial.datastore.unwrap()]);
+    }
+}
