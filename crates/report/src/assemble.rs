@@ -1,0 +1,308 @@
+//! A report's value from what a results file holds and what the statistics concluded from it.
+//!
+//! Only arranging happens here: every figure is taken over as it was concluded.
+
+use std::collections::HashSet;
+
+use stormeter_driver::{CpuUsage, Histogram};
+use stormeter_results::{FinishReason, Header, Phase, TrialOutcome, TrialRecord};
+use stormeter_statistics::Analysis;
+use stormeter_statistics::laws::CEILING_FACTOR;
+
+use crate::label::labels;
+use crate::model::{
+    Bucket, Ceiling, CpuPerIo, Datastore, Finding, LatencyDistribution, MetricComparison,
+    MetricValue, PercentilePoint, Report, SeriesPoint, Severity, Status, TrialSeries,
+    curve_fractions,
+};
+use crate::wording::shell_command;
+
+/// Arranges a run for showing. `trials` and `finished` are the results file's, `analysis` is what
+/// was concluded from them, `ceiling_iops` the generator's own ceiling if it was measured.
+pub fn assemble(
+    header: Header,
+    trials: &[TrialRecord],
+    finished: Option<FinishReason>,
+    analysis: &Analysis,
+    ceiling_iops: Option<f64>,
+) -> Report {
+    let names = labels(&header.plan.datastores);
+    let datastores = header
+        .datastores
+        .iter()
+        .zip(&names)
+        .zip(&analysis.datastores)
+        .map(|((description, label), summary)| Datastore {
+            label: label.clone(),
+            description: description.clone(),
+            values: summary
+                .values
+                .iter()
+                .map(|(metric, estimate)| MetricValue {
+                    metric: *metric,
+                    value: estimate.value,
+                    interval: Some(estimate.interval),
+                    n: estimate.n,
+                })
+                .collect(),
+        })
+        .collect();
+    let mut comparisons: Vec<MetricComparison> = analysis
+        .pairs
+        .iter()
+        .flat_map(|pair| pair.comparisons.iter().map(move |compared| (pair.candidate, compared)))
+        .map(|(candidate, (metric, comparison))| MetricComparison {
+            baseline: header.plan.baseline,
+            candidate,
+            metric: *metric,
+            primary: *metric == header.plan.metric,
+            comparison: comparison.clone(),
+        })
+        .collect();
+    comparisons.sort_by_key(|comparison| !comparison.primary);
+    Report {
+        status: status(trials, finished, analysis),
+        datastores,
+        comparisons,
+        findings: findings(analysis, &names, &header),
+        trials: series(trials, &header),
+        latencies: latencies(analysis),
+        cpu: cpu(analysis),
+        ceiling: ceiling_iops.map(|iops| ceiling(iops, trials)),
+        repeat_command: repeat_command(&header),
+        header,
+    }
+}
+
+fn main_trials(trials: &[TrialRecord]) -> impl Iterator<Item = &TrialRecord> {
+    trials.iter().filter(|trial| trial.phase == Phase::Main)
+}
+
+fn status(trials: &[TrialRecord], reason: Option<FinishReason>, analysis: &Analysis) -> Status {
+    let failed = main_trials(trials)
+        .filter(|trial| matches!(trial.outcome, TrialOutcome::Failed { .. }))
+        .count() as u32;
+    let begin_ms = trials.iter().map(|trial| trial.started_unix_ms).min().unwrap_or(0);
+    let end_ns = trials
+        .iter()
+        .map(|trial| {
+            (trial.started_unix_ms.saturating_sub(begin_ms)) * 1_000_000 + trial.elapsed_ns
+        })
+        .max()
+        .unwrap_or(0);
+    Status {
+        reason,
+        blocks: analysis.complete_blocks,
+        trials: main_trials(trials).count() as u32 - failed,
+        failed_trials: failed,
+        elapsed_ns: end_ns,
+    }
+}
+
+fn findings(analysis: &Analysis, names: &[String], header: &Header) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = analysis
+        .findings
+        .iter()
+        .map(|(datastore, finding)| Finding {
+            severity: match finding.severity {
+                stormeter_statistics::Severity::Invalid => Severity::Invalid,
+                stormeter_statistics::Severity::Warning => Severity::Warning,
+                stormeter_statistics::Severity::Note => Severity::Note,
+            },
+            subject: datastore.and_then(|d| names.get(d)).cloned().unwrap_or_default(),
+            what: finding.what.clone(),
+            advice: finding.advice.clone(),
+        })
+        .collect();
+    let note = |subject: &str, what: String, advice: &str| Finding {
+        severity: Severity::Note,
+        subject: subject.into(),
+        what,
+        advice: advice.into(),
+    };
+    if header.plan.is_a_a_test() {
+        findings.push(note(
+            "",
+            "a datastore was named twice (an A/A test), so no difference is to be expected".into(),
+            "a difference that is found all the same says how far this machine can be trusted",
+        ));
+    }
+    let mut told = HashSet::new();
+    for (description, name) in header.datastores.iter().zip(names) {
+        if description.kind == "null" {
+            findings.push(note(
+                name,
+                "completes at once: it measures the load generator, and the laws about the \
+                 generator's share do not apply"
+                    .into(),
+                "",
+            ));
+        }
+        for text in &description.notes {
+            if told.insert((name.clone(), text.clone())) {
+                findings.push(note(name, text.clone(), ""));
+            }
+        }
+    }
+    findings
+}
+
+fn series(trials: &[TrialRecord], header: &Header) -> Vec<TrialSeries> {
+    let begin_ms = main_trials(trials).map(|trial| trial.started_unix_ms).min().unwrap_or(0);
+    main_trials(trials)
+        .filter_map(|trial| {
+            let sample = trial.sample()?;
+            let start_ns = trial.started_unix_ms.saturating_sub(begin_ms) * 1_000_000;
+            let window_ns = start_ns + header.plan.timing.ramp_ns;
+            Some(TrialSeries {
+                datastore: trial.datastore?,
+                block: trial.block,
+                start_ns,
+                end_ns: start_ns + trial.elapsed_ns,
+                iops: sample.iops(),
+                latency_mean_ns: sample.total().latency_mean_ns(),
+                points: sample
+                    .intervals
+                    .iter()
+                    .map(|row| SeriesPoint {
+                        at_ns: window_ns + row.start_ns,
+                        iops: row.iops(),
+                        latency_mean_ns: row.latency_mean_ns(),
+                    })
+                    .collect(),
+            })
+        })
+        .collect()
+}
+
+fn latencies(analysis: &Analysis) -> Vec<LatencyDistribution> {
+    analysis
+        .datastores
+        .iter()
+        .enumerate()
+        .filter(|(_, summary)| summary.operations > 0)
+        .map(|(datastore, summary)| LatencyDistribution {
+            datastore,
+            buckets: buckets(&summary.latencies),
+            percentiles: curve_fractions(summary.operations)
+                .into_iter()
+                .filter_map(|fraction| {
+                    let latency_ns = summary.latencies.percentile_ns(fraction)?;
+                    Some(PercentilePoint { fraction, latency_ns })
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+fn buckets(histogram: &Histogram) -> Vec<Bucket> {
+    histogram.buckets().map(|(low_ns, high_ns, count)| Bucket { low_ns, high_ns, count }).collect()
+}
+
+fn cpu(analysis: &Analysis) -> Vec<CpuPerIo> {
+    analysis
+        .datastores
+        .iter()
+        .enumerate()
+        .filter(|(_, summary)| summary.operations > 0)
+        .map(|(datastore, summary)| {
+            let CpuUsage { threads_user_ns, threads_system_ns, process_ns, host, .. } = summary.cpu;
+            let per_io = |ns: u64| ns as f64 / summary.operations as f64;
+            let threads_ns = threads_user_ns + threads_system_ns;
+            CpuPerIo {
+                datastore,
+                threads_user_ns: per_io(threads_user_ns),
+                threads_system_ns: per_io(threads_system_ns),
+                process_other_ns: per_io(process_ns.saturating_sub(threads_ns)),
+                host_other_ns: per_io(host.busy_ns().saturating_sub(process_ns.max(threads_ns))),
+            }
+        })
+        .collect()
+}
+
+fn ceiling(iops: f64, trials: &[TrialRecord]) -> Ceiling {
+    let measured = main_trials(trials)
+        .filter_map(TrialRecord::sample)
+        .map(|sample| sample.iops())
+        .fold(0.0, f64::max);
+    // Where nothing was measured, the law asks for no more than its own factor.
+    let times_measured = if measured > 0.0 { iops / measured } else { CEILING_FACTOR };
+    Ceiling { iops, times_measured }
+}
+
+/// The command as it was given, without what belongs to that one run (its file, resuming), and
+/// with the seed, which may have been drawn.
+fn repeat_command(header: &Header) -> String {
+    let mut words = Vec::new();
+    let mut given = header.command_line.iter();
+    while let Some(word) = given.next() {
+        let option = word.split('=').next().unwrap_or_default();
+        match option {
+            "--resume" => {}
+            "--output" | "-o" | "--seed" | "--html" => {
+                if !word.contains('=') {
+                    given.next();
+                }
+            }
+            _ => words.push(word.clone()),
+        }
+    }
+    words.extend(["--seed".into(), header.plan.seed.to_string()]);
+    shell_command(&words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_repeats_the_seed_and_not_the_file() {
+        let header = |words: &[&str]| -> String {
+            let text = words.iter().map(|word| word.to_string()).collect();
+            let plan = stormeter_study::ComparisonPlan {
+                datastores: vec!["/a".into(), "/b".into()],
+                baseline: 0,
+                workload: stormeter_study::profile("vm-4k").unwrap().workload,
+                vms: 1,
+                disk_bytes: 1 << 30,
+                threads: 0,
+                timing: stormeter_study::Timing { ramp_ns: 1, duration_ns: 1, interval_ns: 1 },
+                metric: stormeter_study::Metric::Iops,
+                precision: 0.02,
+                margin: 0.05,
+                level: 0.95,
+                min_blocks: 5,
+                max_blocks: 9,
+                time_limit_ns: 1,
+                equal_load: None,
+                seed: 77,
+            };
+            repeat_command(&Header {
+                created_unix_ms: 0,
+                run_id: "0".into(),
+                stormeter_version: "0".into(),
+                command_line: text,
+                plan,
+                environment: Default::default(),
+                datastores: vec![],
+            })
+        };
+        assert_eq!(
+            header(&["stormeter", "compare", "/a", "/b c", "--output", "x.db", "--resume"]),
+            "stormeter compare /a '/b c' --seed 77"
+        );
+        assert_eq!(
+            header(&[
+                "stormeter",
+                "compare",
+                "/a",
+                "/b",
+                "--seed=5",
+                "--html=x.html",
+                "--vms",
+                "2"
+            ]),
+            "stormeter compare /a /b --vms 2 --seed 77"
+        );
+    }
+}

@@ -1,0 +1,158 @@
+//! How it was measured, on what, and how to do it again.
+
+use stormeter_disk::units::{format_bytes, format_duration_ns};
+
+use super::typographic;
+use crate::markup::Markup;
+use crate::model::Report;
+use crate::quantity::{level_percent, percent};
+use crate::wording::{self, plural};
+
+pub(super) fn method(page: &mut Markup, report: &Report) {
+    page.tag("section").open();
+    page.leaf("h2", "Datastores");
+    datastores(page, report);
+    page.close();
+
+    page.tag("section").open();
+    page.leaf("h2", "How it was measured");
+    list(page, &plan(report));
+    page.close();
+
+    page.tag("section").open();
+    page.leaf("h2", "Environment");
+    list(page, &environment(report));
+    page.close();
+
+    page.tag("section").at("class", "repeat").open();
+    page.leaf("h2", "Repeat it");
+    page.tag("pre").open();
+    page.tag("code").text(&report.repeat_command);
+    page.close();
+    let command = wording::shell_command(&report.header.command_line);
+    if command != report.repeat_command && !command.is_empty() {
+        page.tag("p").at("class", "caption").open();
+        page.text("It was started as ");
+        page.tag("code").text(&command);
+        page.text(".");
+        page.close();
+    }
+    page.close();
+}
+
+fn datastores(page: &mut Markup, report: &Report) {
+    page.tag("dl").open();
+    for (index, datastore) in report.datastores.iter().enumerate() {
+        let description = &datastore.description;
+        page.tag("dt").open();
+        let class = crate::svg::color_class(index);
+        page.tag("span").at("class", format!("swatch {class}")).text("");
+        page.text(&datastore.label);
+        page.close();
+        page.tag("dd").open();
+        if description.url != datastore.label {
+            page.tag("code").text(&description.url);
+            page.text(" · ");
+        }
+        page.text(&wording::datastore(description));
+        if let Some(bytes) = description.logical_block_bytes {
+            page.text(&format!(" · logical block {}", format_bytes(u64::from(bytes))));
+        }
+        if let Some(options) = &description.mount_options {
+            page.tag("p").at("class", "fine").text(&format!("Mounted with {options}"));
+        }
+        for note in &description.notes {
+            page.tag("p").at("class", "fine").text(note);
+        }
+        page.close();
+    }
+    page.close();
+}
+
+fn plan(report: &Report) -> Vec<(&'static str, String)> {
+    let plan = &report.header.plan;
+    let ns = |ns: u64| format_duration_ns(ns as f64);
+    let threads = match plan.threads {
+        0 => "one driving thread a CPU, but no more than VMs".to_string(),
+        threads => plural(u64::from(threads), "driving thread"),
+    };
+    let mut rows = vec![
+        ("Workload", format!("{}: {}", plan.workload.name, wording::workload(&plan.workload))),
+        ("Load", format!("{}; {threads}", wording::load(report))),
+        (
+            "Trial",
+            format!(
+                "{} measured after a ramp of {}, a row every {}",
+                ns(plan.timing.duration_ns),
+                ns(plan.timing.ramp_ns),
+                ns(plan.timing.interval_ns)
+            ),
+        ),
+        (
+            "Blocks",
+            format!(
+                "every datastore once a block, in random order; ratios are taken within blocks. \
+                 {} to {} blocks, until the {} % interval of the ratio is ±{} %, at most {}",
+                plan.min_blocks,
+                plan.max_blocks,
+                level_percent(plan.level),
+                percent(plan.precision),
+                ns(plan.time_limit_ns)
+            ),
+        ),
+        (
+            "Verdict",
+            format!(
+                "carried by {}; differences within {} % are called equivalent",
+                plan.metric.title(),
+                percent(plan.margin)
+            ),
+        ),
+        ("Seed", format!("{}: orders, offsets and contents follow from it", plan.seed)),
+    ];
+    if plan.is_a_a_test() {
+        rows.push(("A/A test", "a datastore is compared with itself".into()));
+    }
+    if let Some(ceiling) = &report.ceiling {
+        rows.push(("Ceiling", wording::ceiling(ceiling)));
+    }
+    rows
+}
+
+fn environment(report: &Report) -> Vec<(&'static str, String)> {
+    let environment = &report.header.environment;
+    let joined = |parts: &[String]| (!parts.is_empty()).then(|| parts.join("; "));
+    let load = environment.load_average.map(|[one, five, fifteen]| {
+        format!("{one:.2}, {five:.2}, {fifteen:.2} over 1, 5 and 15 minutes at the start")
+    });
+    let memory = (environment.memory_bytes > 0).then(|| format_bytes(environment.memory_bytes));
+    let cpu = environment.cpu_model.clone().unwrap_or_else(|| environment.architecture.clone());
+    let rows = [
+        ("Host", environment.hostname.clone()),
+        ("Kernel", Some(environment.kernel.clone())),
+        ("System", environment.operating_system.clone()),
+        ("Runs in", environment.virtualization.clone()),
+        ("CPU", Some(format!("{cpu}, {}", plural(u64::from(environment.cpus), "CPU")))),
+        ("Governor", environment.governor.clone()),
+        ("Memory", memory),
+        ("Clock", environment.clock_source.clone()),
+        ("I/O engine", environment.engine.clone()),
+        ("Load average", load),
+        ("Mitigations", joined(&environment.mitigations)),
+        ("Notes", joined(&environment.notes)),
+        ("Stormeter", Some(report.header.stormeter_version.clone())),
+    ];
+    rows.into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .filter(|(_, value)| !value.is_empty())
+        .collect()
+}
+
+fn list(page: &mut Markup, rows: &[(&'static str, String)]) {
+    page.tag("dl").open();
+    for (name, value) in rows {
+        page.leaf("dt", name);
+        page.leaf("dd", &typographic(value));
+    }
+    page.close();
+}

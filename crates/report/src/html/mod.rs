@@ -1,0 +1,254 @@
+//! The report as one page: no script, no font, no picture to fetch; it opens from a USB stick and
+//! prints.
+//!
+//! The order is the order of a reader's questions: what came out, may I trust it, how large is it
+//! in every respect, what does it look like, how was it measured, how do I repeat it.
+
+mod method;
+mod tables;
+
+use stormeter_statistics::Verdict;
+
+use crate::date;
+use crate::markup::Markup;
+use crate::model::{Report, Severity};
+use crate::sentence::{headline, verdict_word};
+use crate::svg;
+use crate::wording;
+
+/// A security policy that forbids everything but the page's own styles: should a text ever slip
+/// through unescaped, it can neither run nor fetch.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
+/// The page.
+pub fn html(report: &Report) -> String {
+    let sentences = headline(report);
+    let mut page = Markup::default();
+    page.tag("html").at("lang", "en").open();
+    page.tag("head").open();
+    page.tag("meta").at("charset", "utf-8").empty();
+    page.tag("meta").at("http-equiv", "Content-Security-Policy").at("content", POLICY).empty();
+    page.tag("meta")
+        .at("name", "viewport")
+        .at("content", "width=device-width, initial-scale=1")
+        .empty();
+    page.tag("meta").at("name", "color-scheme").at("content", "light dark").empty();
+    page.leaf("title", sentences.first().map_or("Stormeter", String::as_str));
+    page.style(include_str!("page.css"));
+    page.close();
+    page.tag("body").open();
+    page.tag("main").open();
+    heading(&mut page, report, &sentences);
+    findings(&mut page, report);
+    summary(&mut page, report);
+    charts(&mut page, report);
+    method::method(&mut page, report);
+    footer(&mut page, report);
+    format!("<!DOCTYPE html>\n{}", page.finish())
+}
+
+fn heading(page: &mut Markup, report: &Report, sentences: &[String]) {
+    page.tag("header").open();
+    page.tag("p").at("class", "kicker").open();
+    page.leaf("strong", "Stormeter");
+    page.text(" · ");
+    page.text(&format!("workload {} · ", report.header.plan.workload.name));
+    page.text(&date::utc(report.header.created_unix_ms));
+    page.close();
+    let verdicts: Vec<Verdict> = report.primaries().map(|c| c.comparison.verdict).collect();
+    // One verdict is the title of the page; of several, each gets its line.
+    let class = if sentences.len() > 1 { "verdicts several" } else { "verdicts" };
+    page.tag("h1").at("class", class).open();
+    for (index, sentence) in sentences.iter().enumerate() {
+        let verdict = verdicts.get(index).copied();
+        let word = verdict.map_or("none", verdict_word);
+        page.tag("span").at("class", format!("verdict {word}")).open();
+        if let Some(verdict) = verdict {
+            page.tag("span").at("class", "pill").text(&format!("{} {word}", symbol(verdict)));
+            page.text(" ");
+        }
+        page.text(&typographic(sentence));
+        page.close();
+        page.text("\n");
+    }
+    page.close();
+    page.tag("p").at("class", "status").text(&typographic(&wording::status(&report.status)));
+    page.close();
+}
+
+/// A sign beside the word, so that the verdict does not hang on its colour.
+fn symbol(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster => "▲",
+        Verdict::Slower => "▼",
+        Verdict::Equivalent => "=",
+        Verdict::Inconclusive => "?",
+        Verdict::Invalid => "✕",
+    }
+}
+
+fn findings(page: &mut Markup, report: &Report) {
+    if report.findings.is_empty() {
+        return;
+    }
+    page.tag("section").at("class", "findings").at("aria-label", "Findings").open();
+    for finding in &report.findings {
+        page.tag("div").at("class", format!("finding {}", finding.severity.name())).open();
+        page.tag("p").open();
+        let word = match finding.severity {
+            Severity::Invalid => "Invalid",
+            Severity::Warning => "Warning",
+            Severity::Note => "Note",
+        };
+        page.tag("strong").text(word);
+        page.text(" ");
+        if !finding.subject.is_empty() {
+            page.tag("span").at("class", "subject").text(&format!("{}: ", finding.subject));
+        }
+        page.text(&typographic(&finding.what));
+        page.text(".");
+        page.close();
+        if !finding.advice.is_empty() {
+            page.tag("p")
+                .at("class", "advice")
+                .text(&format!("→ {}.", typographic(&finding.advice)));
+        }
+        page.close();
+    }
+    page.close();
+}
+
+fn summary(page: &mut Markup, report: &Report) {
+    page.tag("section").open();
+    page.leaf("h2", "At a glance");
+    if let Some(chart) = svg::bars(report) {
+        legend(page, report, true);
+        page.tag("figure").open();
+        page.append(chart);
+        page.leaf(
+            "figcaption",
+            "Bars show the ratio to the baseline within the blocks, times 100; whiskers are \
+             confidence intervals. Pale bars are not settled.",
+        );
+        page.close();
+    }
+    tables::summary(page, report);
+    page.close();
+}
+
+/// One chart of the page: heading, drawing, what to see in it, its numbers.
+fn section(
+    page: &mut Markup,
+    heading: &str,
+    chart: Option<Markup>,
+    caption: &str,
+    numbers: impl FnOnce(&mut Markup),
+) {
+    let Some(chart) = chart else { return };
+    page.tag("section").at("class", "chart").open();
+    page.leaf("h2", heading);
+    page.tag("figure").open();
+    page.append(chart);
+    page.leaf("figcaption", caption);
+    page.close();
+    page.tag("details").open();
+    page.leaf("summary", "The numbers");
+    numbers(page);
+    page.close();
+    page.close();
+}
+
+fn charts(page: &mut Markup, report: &Report) {
+    section(
+        page,
+        "Latency by percentile",
+        svg::percentile(report),
+        "From histograms merged over all trials; percentiles are never averaged. Both axes are \
+         logarithmic: each step to the right leaves a tenth of the I/Os.",
+        |page| tables::percentiles(page, report),
+    );
+    section(
+        page,
+        "How latencies are spread",
+        svg::histogram(report),
+        "Share of the I/Os in columns of equal width on a logarithmic axis; the dotted lines are \
+         the median and the 99th percentile.",
+        |page| tables::histogram(page, report),
+    );
+    // Colours need their legend where the drawing does not name them.
+    let over_time = svg::series(report).map(|chart| {
+        let mut with_legend = Markup::default();
+        legend(&mut with_legend, report, false);
+        with_legend.append(chart);
+        with_legend
+    });
+    section(
+        page,
+        "Over time",
+        over_time,
+        "Each line is one trial without its ramp. Datastores take turns in random order within \
+         every block (shaded), so that a drift of the machine meets all of them.",
+        |page| tables::trials(page, report),
+    );
+    section(
+        page,
+        "CPU time per I/O",
+        svg::cpu(report),
+        "Busy time of the initiator's machine divided by the I/Os; for a datastore in the network \
+         much of it is in softirqs and kernel threads.",
+        |page| tables::cpu(page, report),
+    );
+}
+
+/// Which colour is which datastore.
+fn legend(page: &mut Markup, report: &Report, only_candidates: bool) {
+    page.tag("ul").at("class", "legend").open();
+    for (index, datastore) in report.datastores.iter().enumerate() {
+        if only_candidates && index == report.header.plan.baseline {
+            continue;
+        }
+        page.tag("li").open();
+        page.tag("span").at("class", format!("swatch {}", svg::color_class(index))).text("");
+        page.text(&datastore.label);
+        page.close();
+    }
+    page.close();
+}
+
+fn footer(page: &mut Markup, report: &Report) {
+    page.tag("footer").open();
+    page.tag("p").text(&format!(
+        "Made by stormeter {} from run {}. Intervals are at the level shown; metrics beside the \
+         primary one are adjusted by Holm.",
+        report.header.stormeter_version, report.header.run_id
+    ));
+    page.close();
+}
+
+/// Narrow no-break spaces before per cent signs and within numbers, so that neither is torn apart
+/// at the end of a line.
+fn typographic(text: &str) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    let mut result = String::with_capacity(text.len());
+    for (index, &c) in characters.iter().enumerate() {
+        let before = index.checked_sub(1).and_then(|before| characters.get(before));
+        let after = characters.get(index + 1);
+        let is_digit = |c: Option<&char>| c.is_some_and(char::is_ascii_digit);
+        if c == ' ' && is_digit(before) && (after == Some(&'%') || is_digit(after)) {
+            result.push('\u{202f}');
+        } else {
+            result.push(c);
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_in_one_piece() {
+        assert_eq!(typographic("by 23.4 % to 1 000 IOPS"), "by 23.4\u{202f}% to 1\u{202f}000 IOPS");
+    }
+}

@@ -1,0 +1,95 @@
+//! Short names for datastores: what the user typed, cut to what a table can hold.
+
+use std::collections::HashMap;
+
+/// So many characters fit into a column's head and beside a chart.
+const LONGEST: usize = 24;
+
+/// A label for each URL: the URL itself where it is short, otherwise the host and the end of the
+/// path with `…` between. All labels differ: equal ones are numbered.
+pub fn labels(urls: &[String]) -> Vec<String> {
+    let short: Vec<String> = urls.iter().map(|url| shorten(url, LONGEST)).collect();
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    for label in &short {
+        *times.entry(label).or_default() += 1;
+    }
+    let mut given: HashMap<&str, usize> = HashMap::new();
+    short
+        .iter()
+        .map(|label| {
+            if times[label.as_str()] == 1 {
+                return label.clone();
+            }
+            let number = given.entry(label).or_default();
+            *number += 1;
+            format!("{label} ({number})")
+        })
+        .collect()
+}
+
+/// At most `longest` characters of a URL: options go first, then the middle.
+pub(crate) fn shorten(url: &str, longest: usize) -> String {
+    let url = url.strip_prefix("file://").unwrap_or(url);
+    // A password must not get here; if one does, it is not shown.
+    let url = match (url.find("://"), url.rfind('@')) {
+        (Some(scheme), Some(at)) if at > scheme => {
+            format!("{}{}", &url[..scheme + 3], &url[at + 1..])
+        }
+        _ => url.to_string(),
+    };
+    let url = match url.split_once('?') {
+        Some((place, _)) if url.chars().count() > longest => place,
+        _ => url.as_str(),
+    };
+    elide(url, longest)
+}
+
+/// Cuts out the middle. The end of a path tells more than its begin, so it is left longer; with a
+/// scheme and a host before it, both ends tell.
+pub(crate) fn elide(text: &str, longest: usize) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    if characters.len() <= longest {
+        return text.to_string();
+    }
+    let kept = longest.saturating_sub(1);
+    let head = if text.contains("://") { kept / 2 } else { kept / 3 };
+    let tail = kept - head;
+    let head: String = characters[..head].iter().collect();
+    let tail: String = characters[characters.len() - tail..].iter().collect();
+    format!("{head}…{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(urls: &[&str]) -> Vec<String> {
+        labels(&urls.iter().map(|url| url.to_string()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn short_urls_stay_and_equal_ones_are_numbered() {
+        assert_eq!(of(&["/srv/vm", "file:///mnt/nas"]), ["/srv/vm", "/mnt/nas"]);
+        assert_eq!(of(&["/a", "/b", "/a"]), ["/a (1)", "/b", "/a (2)"]);
+    }
+
+    #[test]
+    fn long_urls_are_cut_in_the_middle_and_lose_options_and_users() {
+        let labels = of(&[
+            "iscsi://joe%secret@nas1.example/iqn.2026-01.example:vm/0?sessions=4",
+            "nfs://nas1/export/vm?version=3&connections=8",
+        ]);
+        assert!(!labels[0].contains("secret") && labels[0].ends_with("example:vm/0"), "{labels:?}");
+        assert_eq!(labels[1], "nfs://nas1/export/vm");
+        assert!(labels.iter().all(|label| label.chars().count() <= LONGEST));
+    }
+
+    #[test]
+    fn labels_cut_to_the_same_text_still_differ() {
+        let labels = of(&[
+            "/srv/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/the-same-directory",
+            "/srv/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb/the-same-directory",
+        ]);
+        assert_ne!(labels[0], labels[1]);
+    }
+}

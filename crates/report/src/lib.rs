@@ -1,0 +1,32 @@
+//! Shows what a comparison found: as text, as JSON and as a page.
+//!
+//! [`Report`] holds everything that is shown; whoever analyses a run fills it in, and the three
+//! presentations only lay it out. Nothing here computes a statistic, reads a file or asks a clock,
+//! and the page needs no network.
+
+mod assemble;
+mod date;
+mod html;
+mod json;
+mod label;
+mod markup;
+mod model;
+mod quantity;
+mod sentence;
+mod svg;
+mod terminal;
+mod wording;
+
+pub use assemble::assemble;
+pub use html::html;
+pub use json::{SCHEMA, SCHEMA_VERSION, json};
+pub use label::labels;
+pub use model::{
+    Bucket, Ceiling, CpuPerIo, Datastore, Finding, LatencyDistribution, MetricComparison,
+    MetricValue, PercentilePoint, Report, SeriesPoint, Severity, Status, TrialSeries,
+    curve_fractions,
+};
+pub use quantity::{metric_unit, metric_value};
+pub use sentence::{headline, sentence};
+pub use terminal::{TerminalOptions, terminal};
+pub use wording::shell_command;

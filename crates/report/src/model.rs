@@ -1,0 +1,291 @@
+//! Everything that a report shows, as one plain value.
+//!
+//! It can be written and read back, so that a report can be made where the run was not. Times are
+//! nanoseconds, rates are per second, shares are fractions unless a name says per cent.
+
+use serde::{Deserialize, Serialize};
+use stormeter_results::{DatastoreDescription, FinishReason, Header};
+use stormeter_statistics::{Comparison, Interval};
+use stormeter_study::Metric;
+
+/// A comparison of datastores, measured and judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// What was planned, on which machine, with which datastores.
+    pub header: Header,
+    /// How far it came and why it ended.
+    pub status: Status,
+    /// The datastores in the plan's order; other parts name them by their place here.
+    pub datastores: Vec<Datastore>,
+    /// Each candidate against the baseline. The primary metric's come first.
+    pub comparisons: Vec<MetricComparison>,
+    /// What the laws and the checks found, the worst first.
+    pub findings: Vec<Finding>,
+    /// Each trial over time, in the order of the run.
+    pub trials: Vec<TrialSeries>,
+    /// Latencies of each datastore, merged over its trials.
+    pub latencies: Vec<LatencyDistribution>,
+    /// CPU time per I/O of each datastore.
+    pub cpu: Vec<CpuPerIo>,
+    /// The load generator by itself.
+    pub ceiling: Option<Ceiling>,
+    /// The command that repeats the run, seed included, ready for a shell.
+    pub repeat_command: String,
+}
+
+/// How far a run came.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// Why it ended; `None` when it was killed or goes on.
+    pub reason: Option<FinishReason>,
+    /// Blocks in which every datastore was measured.
+    pub blocks: u32,
+    /// Trials measured.
+    pub trials: u32,
+    /// Trials that failed.
+    pub failed_trials: u32,
+    /// From the first trial's begin to the last one's end.
+    pub elapsed_ns: u64,
+}
+
+/// A datastore and its figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Datastore {
+    /// What tables and charts call it: short, different from all others (see [`crate::labels`]).
+    pub label: String,
+    /// What it was found to be.
+    pub description: DatastoreDescription,
+    /// Its metrics, absolute; one that could not be had is left out.
+    pub values: Vec<MetricValue>,
+}
+
+/// A metric of a datastore over its trials.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MetricValue {
+    /// Which.
+    pub metric: Metric,
+    /// Mean over the trials, in the metric's unit.
+    pub value: f64,
+    /// Its interval; `None` with fewer than two trials.
+    pub interval: Option<Interval>,
+    /// Trials behind it.
+    pub n: usize,
+}
+
+/// A metric of a candidate against the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MetricComparison {
+    /// The baseline's place among the datastores.
+    pub baseline: usize,
+    /// The candidate's place among the datastores.
+    pub candidate: usize,
+    /// Which metric.
+    pub metric: Metric,
+    /// Whether it carries the verdict; the others are shown beside, adjusted by Holm.
+    pub primary: bool,
+    /// Ratio, interval and verdict.
+    pub comparison: Comparison,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// A law is broken: nothing may be concluded.
+    Invalid,
+    /// To be read before the result is used.
+    Warning,
+    /// Good to know.
+    Note,
+}
+
+impl Severity {
+    /// The word shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Invalid => "invalid",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        }
+    }
+}
+
+/// Something that a law or a check found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it is about, such as a datastore's label; empty: the whole run.
+    pub subject: String,
+    /// What was found, as a sentence without full stop.
+    pub what: String,
+    /// What to do next, as a sentence without full stop; may be empty for a note.
+    pub advice: String,
+}
+
+/// A trial over time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialSeries {
+    /// Which datastore.
+    pub datastore: usize,
+    /// Which block, counted from 0.
+    pub block: u32,
+    /// Begin of the trial since the begin of the run, ramp included.
+    pub start_ns: u64,
+    /// End of the trial since the begin of the run.
+    pub end_ns: u64,
+    /// I/Os a second over the whole measured window.
+    pub iops: f64,
+    /// Mean latency over it; `None` without an I/O.
+    pub latency_mean_ns: Option<f64>,
+    /// One point an interval of the measured window.
+    pub points: Vec<SeriesPoint>,
+}
+
+/// One interval of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SeriesPoint {
+    /// Begin of the interval since the begin of the run.
+    pub at_ns: u64,
+    /// I/Os a second.
+    pub iops: f64,
+    /// Mean latency; `None` without an I/O.
+    pub latency_mean_ns: Option<f64>,
+}
+
+/// The latencies of one datastore.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LatencyDistribution {
+    /// Which datastore.
+    pub datastore: usize,
+    /// The merged histogram, upwards.
+    pub buckets: Vec<Bucket>,
+    /// Points of the percentile curve, upwards; [`curve_fractions`] says which are good to have.
+    pub percentiles: Vec<PercentilePoint>,
+}
+
+/// How many I/Os took how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bucket {
+    /// Lowest latency of the bucket.
+    pub low_ns: u64,
+    /// Lowest latency of the next bucket.
+    pub high_ns: u64,
+    /// I/Os.
+    pub count: u64,
+}
+
+/// A point of the percentile curve.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PercentilePoint {
+    /// Share of the I/Os that were at most as slow: 0.99 for p99.
+    pub fraction: f64,
+    /// The latency.
+    pub latency_ns: f64,
+}
+
+/// CPU time per I/O of a datastore, in parts that add up to the host's busy time per I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CpuPerIo {
+    /// Which datastore.
+    pub datastore: usize,
+    /// User time of the driving threads.
+    pub threads_user_ns: f64,
+    /// System time of the driving threads.
+    pub threads_system_ns: f64,
+    /// The rest of this process: the kernel's io_uring workers, the positional engine's threads.
+    pub process_other_ns: f64,
+    /// The rest of the machine's busy time: interrupts, softirqs, kernel threads, other processes.
+    pub host_other_ns: f64,
+}
+
+impl CpuPerIo {
+    /// Busy time of the whole machine per I/O.
+    pub fn total_ns(&self) -> f64 {
+        self.threads_user_ns + self.threads_system_ns + self.process_other_ns + self.host_other_ns
+    }
+}
+
+/// What the load generator does by itself, on `null:`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Ceiling {
+    /// I/Os a second.
+    pub iops: f64,
+    /// The ceiling divided by the most that was measured on a datastore.
+    pub times_measured: f64,
+}
+
+impl Report {
+    /// The datastore that the others are relative to.
+    pub fn baseline(&self) -> Option<&Datastore> {
+        self.datastores.get(self.header.plan.baseline)
+    }
+
+    /// The comparison of that candidate and metric.
+    pub fn comparison(&self, candidate: usize, metric: Metric) -> Option<&MetricComparison> {
+        self.comparisons.iter().find(|c| c.candidate == candidate && c.metric == metric)
+    }
+
+    /// The comparisons that carry the verdicts, one a candidate.
+    pub fn primaries(&self) -> impl Iterator<Item = &MetricComparison> {
+        self.comparisons.iter().filter(|comparison| comparison.primary)
+    }
+
+    /// What a datastore is called; a number when there is none in that place.
+    pub fn label(&self, datastore: usize) -> String {
+        match self.datastores.get(datastore) {
+            Some(datastore) => datastore.label.clone(),
+            None => format!("#{datastore}"),
+        }
+    }
+
+    /// The metrics that some datastore has, in the order of tables, the primary one first.
+    pub fn metrics(&self) -> Vec<Metric> {
+        let primary = self.header.plan.metric;
+        let others = Metric::ALL.into_iter().filter(|&metric| metric != primary);
+        std::iter::once(primary)
+            .chain(others)
+            .filter(|&metric| self.datastores.iter().any(|d| d.value(metric).is_some()))
+            .collect()
+    }
+}
+
+impl Datastore {
+    /// A metric's value.
+    pub fn value(&self, metric: Metric) -> Option<&MetricValue> {
+        self.values.iter().find(|value| value.metric == metric)
+    }
+}
+
+/// The fractions at which a percentile curve of that many I/Os is worth drawing: twelve in every
+/// tenth of what is left, up to the last I/O but one, and the percentiles that tables name.
+pub fn curve_fractions(operations: u64) -> Vec<f64> {
+    const STEPS_A_DECADE: u32 = 12;
+    let decades = (operations.max(2) as f64).log10();
+    let steps = (decades * f64::from(STEPS_A_DECADE)).floor() as u32;
+    let mut fractions: Vec<f64> = (0..=steps)
+        .map(|step| 1.0 - 10f64.powf(-f64::from(step) / f64::from(STEPS_A_DECADE)))
+        .chain([0.5, 0.9, 0.95, 0.99, 0.999, 0.9999])
+        .filter(|fraction| (1.0 - fraction) * operations as f64 >= 0.999)
+        .collect();
+    fractions.sort_by(f64::total_cmp);
+    fractions.dedup_by(|a, b| (*a - *b).abs() < 1e-9);
+    fractions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_ends_where_single_ios_begin() {
+        let fractions = curve_fractions(10_000);
+        assert!(fractions.is_sorted());
+        for named in [0.5, 0.9, 0.95, 0.99, 0.999] {
+            assert!(fractions.iter().any(|f| (f - named).abs() < 1e-9), "{named}");
+        }
+        assert!((fractions.last().unwrap() - 0.9999).abs() < 1e-9);
+        assert!(curve_fractions(0).is_empty());
+        assert!(curve_fractions(1).iter().all(|&f| f == 0.0));
+    }
+}

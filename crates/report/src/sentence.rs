@@ -1,0 +1,199 @@
+//! A verdict as a sentence that can be defended: who, by how much, how sure, on what evidence.
+//!
+//! Throughput-like metrics are said of the datastore ("is 23.4 % slower in IOPS"); latencies and
+//! CPU costs are said of the metric ("its p99 latency is 31.0 % higher"), because "30 % slower" of
+//! a latency can be read in two ways.
+
+use stormeter_statistics::{Comparison, Interval, Verdict};
+use stormeter_study::Metric;
+
+use crate::model::{MetricComparison, Report, Severity};
+use crate::quantity::{decimals, level_percent, percent};
+use crate::wording::plural;
+
+/// The sentences that stand first: one a candidate, or why there is none.
+pub fn headline(report: &Report) -> Vec<String> {
+    let sentences: Vec<String> =
+        report.primaries().map(|comparison| sentence(report, comparison)).collect();
+    if !sentences.is_empty() {
+        return sentences;
+    }
+    let broken = report.findings.iter().find(|finding| finding.severity == Severity::Invalid);
+    vec![match broken {
+        Some(finding) => format!("The result is invalid: {}.", finding.what),
+        None => format!(
+            "Nothing can be said yet: {} done, and a comparison needs at least 2.",
+            plural(u64::from(report.status.blocks), "complete block")
+        ),
+    }]
+}
+
+/// A comparison's verdict as a sentence with full stop.
+pub fn sentence(report: &Report, of: &MetricComparison) -> String {
+    let candidate = report.label(of.candidate);
+    let baseline = report.label(of.baseline);
+    let comparison = &of.comparison;
+    let metric = of.metric;
+    let margin = percent(report.header.plan.margin);
+    let blocks = plural(comparison.blocks as u64, "block");
+    match comparison.verdict {
+        Verdict::Faster | Verdict::Slower => {
+            let but_small = if comparison.within_margin {
+                format!("; the difference is real, but within the {margin} % margin")
+            } else {
+                String::new()
+            };
+            let claim = claim(&candidate, &baseline, metric, comparison);
+            format!("{claim}, {blocks}{but_small}.")
+        }
+        Verdict::Equivalent => format!(
+            "{candidate} and {baseline} are equivalent in {}: the difference is within the \
+             {margin} % margin ({}, {}), {blocks}.",
+            metric.title(),
+            change(comparison.ratio),
+            straddling(&comparison.interval),
+        ),
+        Verdict::Inconclusive => {
+            let question = question(&candidate, &baseline, metric);
+            let outlook = match comparison.blocks_needed {
+                Some(needed) => format!("; about {needed} blocks would probably settle it"),
+                None => "; more blocks would hardly settle it".to_string(),
+            };
+            format!(
+                "It is not settled {question}: measured {}, {}, {blocks}{outlook}.",
+                change(comparison.ratio),
+                straddling(&comparison.interval),
+            )
+        }
+        Verdict::Invalid => format!(
+            "The result is invalid: {}; nothing can be concluded about {candidate} and {baseline} \
+             in {}.",
+            reason(report),
+            metric.title(),
+        ),
+    }
+}
+
+/// The difference in a few words, for a table: `23.4 % slower`, `3.4 × as high`.
+pub(crate) fn verdict_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster => "faster",
+        Verdict::Slower => "slower",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Inconclusive => "inconclusive",
+        Verdict::Invalid => "invalid",
+    }
+}
+
+/// The same word as it fits a metric: a CPU cost is not fast, it is low.
+pub(crate) fn verdict_word_for(metric: Metric, verdict: Verdict) -> &'static str {
+    match (kind(metric), verdict) {
+        (MetricKind::Cost, Verdict::Faster) => "cheaper",
+        (MetricKind::Cost, Verdict::Slower) => "costlier",
+        _ => verdict_word(verdict),
+    }
+}
+
+/// How a metric is spoken of.
+enum MetricKind {
+    Rate,
+    Latency,
+    Cost,
+}
+
+fn kind(metric: Metric) -> MetricKind {
+    match metric {
+        Metric::Iops | Metric::Throughput => MetricKind::Rate,
+        Metric::CpuPerIo | Metric::HostCpuPerIo => MetricKind::Cost,
+        _ => MetricKind::Latency,
+    }
+}
+
+/// From here on a multiple reads better than a percentage.
+const SAID_AS_MULTIPLE: f64 = 3.0;
+
+fn claim(candidate: &str, baseline: &str, metric: Metric, comparison: &Comparison) -> String {
+    let Comparison { ratio, interval, .. } = comparison;
+    let Interval { low, high, .. } = *interval;
+    let level = level_percent(interval.level);
+    let title = metric.title();
+    let (up, down) = match kind(metric) {
+        MetricKind::Rate => ("faster", "slower"),
+        MetricKind::Latency => ("higher", "lower"),
+        MetricKind::Cost => ("more", "less"),
+    };
+    let word = if *ratio >= 1.0 { up } else { down };
+    let by = format!("{} % {word}", decimals((ratio - 1.0).abs() * 100.0));
+    let range = format!("{level} % CI {} {word}", range(low, high));
+    let times = format!("{:.1} times", ratio);
+    let times_range = format!("{level} % CI {low:.1} to {high:.1} times");
+    let multiple = *ratio >= SAID_AS_MULTIPLE;
+    match (kind(metric), multiple) {
+        (MetricKind::Rate, false) => {
+            format!("{candidate} is {by} than {baseline} in {title} ({range})")
+        }
+        (MetricKind::Rate, true) => {
+            format!("{candidate} is {times} as fast as {baseline} in {title} ({times_range})")
+        }
+        (MetricKind::Latency, multiple) => {
+            let relation = if *ratio >= 1.0 { "slower" } else { "faster" };
+            let what = if multiple {
+                format!("{times} as high ({times_range})")
+            } else {
+                format!("{by} ({range})")
+            };
+            format!("{candidate} is {relation} than {baseline}: its {title} is {what}")
+        }
+        (MetricKind::Cost, false) => {
+            format!("{candidate} costs {by} {title} than {baseline} ({range})")
+        }
+        (MetricKind::Cost, true) => {
+            format!("{candidate} costs {times} the {title} of {baseline} ({times_range})")
+        }
+    }
+}
+
+/// The distances of an interval that does not contain 1, the smaller first: `21.9 to 24.8 %`.
+fn range(low: f64, high: f64) -> String {
+    let mut ends = [(low - 1.0).abs() * 100.0, (high - 1.0).abs() * 100.0];
+    ends.sort_by(f64::total_cmp);
+    format!("{} to {} %", decimals(ends[0]), decimals(ends[1]))
+}
+
+/// `3.2 % lower`, `0.6 % higher`, `2.0 times as high`.
+fn change(ratio: f64) -> String {
+    if ratio >= SAID_AS_MULTIPLE {
+        return format!("{ratio:.1} times as high");
+    }
+    let word = if ratio >= 1.0 { "higher" } else { "lower" };
+    format!("{} % {word}", decimals((ratio - 1.0).abs() * 100.0))
+}
+
+/// An interval that may contain 1.
+fn straddling(interval: &Interval) -> String {
+    let level = level_percent(interval.level);
+    if !(interval.low.is_finite() && interval.high.is_finite()) {
+        return format!("{level} % CI without bounds");
+    }
+    format!("{level} % CI {} to {}", change(interval.low), change(interval.high))
+}
+
+fn question(candidate: &str, baseline: &str, metric: Metric) -> String {
+    let title = metric.title();
+    match kind(metric) {
+        MetricKind::Rate => format!("whether {candidate} or {baseline} is faster in {title}"),
+        MetricKind::Latency => {
+            format!("whether {candidate} or {baseline} has the lower {title}")
+        }
+        MetricKind::Cost => format!("whether {candidate} or {baseline} costs less {title}"),
+    }
+}
+
+fn reason(report: &Report) -> String {
+    let found = report.findings.iter().find(|finding| finding.severity == Severity::Invalid);
+    match found {
+        Some(finding) if finding.subject.is_empty() => finding.what.clone(),
+        Some(finding) => format!("{}: {}", finding.subject, finding.what),
+        None => "a law is broken".to_string(),
+    }
+}

@@ -1,0 +1,121 @@
+//! From values to coordinates, and round values to label.
+
+/// A linear or logarithmic axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scale {
+    is_log: bool,
+    low: f64,
+    high: f64,
+    from: f64,
+    to: f64,
+}
+
+impl Scale {
+    /// `low..high` onto `from..to`.
+    pub(super) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
+        let high = if high > low { high } else { low + 1.0 };
+        Self { is_log: false, low, high, from, to }
+    }
+
+    /// Powers at equal distances. Both ends must be above 0; others are brought there.
+    pub(super) fn log(low: f64, high: f64, from: f64, to: f64) -> Self {
+        let low = if low > 0.0 { low } else { 1.0 };
+        let high = if high > low { high } else { low * 10.0 };
+        Self { is_log: true, low, high, from, to }
+    }
+
+    /// A logarithmic axis that begins and ends at 1, 2 or 5 times a power of ten.
+    pub(super) fn log_rounded(low: f64, high: f64, from: f64, to: f64) -> Self {
+        let scale = Self::log(low, high, from, to);
+        let marks = log_marks(scale.low / 10.0, scale.high * 10.0, &[1.0, 2.0, 5.0]);
+        let low = marks.iter().rev().find(|&&mark| mark <= scale.low).copied();
+        let high = marks.iter().find(|&&mark| mark >= scale.high).copied();
+        Self::log(low.unwrap_or(scale.low), high.unwrap_or(scale.high), from, to)
+    }
+
+    /// Where a value lies; values outside stop at the ends.
+    pub(super) fn at(&self, value: f64) -> f64 {
+        let value = value.clamp(self.low, self.high);
+        let share = if self.is_log {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        self.from + share * (self.to - self.from)
+    }
+
+    /// The highest value.
+    pub(super) fn high(&self) -> f64 {
+        self.high
+    }
+
+    /// The lowest value.
+    pub(super) fn low(&self) -> f64 {
+        self.low
+    }
+
+    /// Round values to label, about `count` of them.
+    pub(super) fn ticks(&self, count: usize) -> Vec<f64> {
+        if !self.is_log {
+            return linear_marks(self.low, self.high, count);
+        }
+        let sets: [&[f64]; 3] = [&[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]];
+        let all = sets.map(|set| log_marks(self.low, self.high, set));
+        all.iter().find(|marks| marks.len() <= count + 2).unwrap_or(&all[2]).clone()
+    }
+}
+
+/// Multiples of 1, 2 or 5 times a power of ten within the range.
+fn linear_marks(low: f64, high: f64, count: usize) -> Vec<f64> {
+    let rough = (high - low) / count.max(1) as f64;
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|step| *step >= rough * 0.999)
+        .unwrap_or(power * 10.0);
+    let first = (low / step).ceil() as i64;
+    let last = (high / step + 1e-9).floor() as i64;
+    (first..=last.min(first + 100)).map(|index| index as f64 * step).collect()
+}
+
+fn log_marks(low: f64, high: f64, factors: &[f64]) -> Vec<f64> {
+    let decades = (low.log10().floor() as i32)..=(high.log10().ceil() as i32).min(40);
+    decades
+        .flat_map(|decade| factors.iter().map(move |factor| factor * 10f64.powi(decade)))
+        .filter(|mark| (low * 0.9999..=high * 1.0001).contains(mark))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_lie_where_they_should() {
+        let linear = Scale::linear(0.0, 200.0, 100.0, 500.0);
+        assert_eq!(linear.at(100.0), 300.0);
+        assert_eq!(linear.at(999.0), 500.0);
+        let log = Scale::log(1.0, 1000.0, 0.0, 300.0);
+        assert!((log.at(10.0) - 100.0).abs() < 1e-9);
+        assert_eq!(log.at(0.0), 0.0);
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        assert_eq!(Scale::linear(0.0, 128.0, 0.0, 1.0).ticks(6), [0.0, 50.0, 100.0]);
+        assert_eq!(Scale::linear(0.0, 0.7, 0.0, 1.0).ticks(3).len(), 2);
+        let log = Scale::log_rounded(13.0, 1700.0, 0.0, 1.0);
+        assert!((log.low() - 10.0).abs() < 1e-9 && (log.high() - 2000.0).abs() < 1e-6);
+        assert_eq!(log.ticks(8).len(), 8);
+        assert_eq!(Scale::log(1.0, 1e9, 0.0, 1.0).ticks(5).len(), 10);
+    }
+
+    #[test]
+    fn an_empty_range_is_drawn_all_the_same() {
+        for scale in [Scale::linear(5.0, 5.0, 0.0, 1.0), Scale::log(0.0, 0.0, 0.0, 1.0)] {
+            assert!(scale.at(5.0).is_finite());
+            assert!(!scale.ticks(4).is_empty());
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Phrases that the text and the page share: the workload, the datastores, why the run ended.
+
+use stormeter_disk::units::{format_bytes, format_count, format_duration_ns};
+use stormeter_driver::{Arrivals, Distribution, Workload};
+use stormeter_results::DatastoreDescription;
+use stormeter_study::EqualLoad;
+
+use crate::model::{Ceiling, Report, Status};
+use crate::quantity::percent;
+
+/// The workload in a line: `4KiB, 75 % read, 100 % random, 4 outstanding`.
+pub(crate) fn workload(workload: &Workload) -> String {
+    let total: f64 = workload.sizes.iter().map(|size| size.share).sum();
+    let sizes: Vec<String> = match workload.sizes.as_slice() {
+        [only] => vec![format_bytes(u64::from(only.bytes))],
+        sizes => sizes
+            .iter()
+            .map(|size| {
+                let share = percent(size.share / total);
+                format!("{share} % {}", format_bytes(u64::from(size.bytes)))
+            })
+            .collect(),
+    };
+    let spread = match workload.distribution {
+        Distribution::Uniform => "random".to_string(),
+        Distribution::Zipf { exponent } => format!("random (zipf {exponent})"),
+    };
+    let arrivals = match workload.arrivals {
+        Arrivals::Closed { outstanding } => format!("{outstanding} outstanding"),
+        Arrivals::Constant { rate_per_s } => {
+            format!("{} I/Os a second", format_count(rate_per_s))
+        }
+        Arrivals::Poisson { rate_per_s } => {
+            format!("{} I/Os a second (Poisson)", format_count(rate_per_s))
+        }
+    };
+    let mut text = format!(
+        "{}, {} % read, {} % {spread}, {arrivals}",
+        sizes.join(" + "),
+        percent(workload.read_percent / 100.0),
+        percent(workload.random_percent / 100.0),
+    );
+    if let Some(burst) = workload.burst {
+        let pause = format_duration_ns(burst.delay_ns as f64);
+        text += &format!(", bursts of {} with {pause} between", burst.length);
+    }
+    text
+}
+
+/// The load in a line: `4 VMs with a disk of 1GiB each`.
+pub(crate) fn load(report: &Report) -> String {
+    let plan = &report.header.plan;
+    let size = format_bytes(plan.disk_bytes);
+    let mut text = match plan.vms {
+        1 => format!("1 VM with a disk of {size}"),
+        vms => format!("{vms} VMs with a disk of {size} each"),
+    };
+    match plan.equal_load {
+        Some(EqualLoad::Rate { rate_per_s }) => {
+            text += &format!(", all driven at {} I/Os a second", format_count(rate_per_s));
+        }
+        Some(EqualLoad::Auto) => text += ", all driven at 70 % of the slowest one's capacity",
+        None => {}
+    }
+    text
+}
+
+/// What a datastore is: `ext4 on /dev/sda1, O_DIRECT, io_uring`.
+pub(crate) fn datastore(description: &DatastoreDescription) -> String {
+    let mut parts = Vec::new();
+    match (&description.file_system, &description.source) {
+        (Some(kind), Some(source)) => parts.push(format!("{kind} on {source}")),
+        (Some(kind), None) => parts.push(kind.clone()),
+        (None, Some(source)) => parts.push(format!("{} on {source}", description.kind)),
+        (None, None) => parts.push(description.kind.clone()),
+    }
+    parts.push(if description.direct { "O_DIRECT" } else { "through the page cache" }.into());
+    parts.push(description.engine.clone());
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}
+
+/// How far the run came: `Ended after 9 blocks (18 trials, 1.52min): the precision was reached.`
+pub(crate) fn status(status: &Status) -> String {
+    let blocks = plural(u64::from(status.blocks), "block");
+    let trials = plural(u64::from(status.trials), "trial");
+    let failed = match status.failed_trials {
+        0 => String::new(),
+        failed => format!(", {failed} more failed"),
+    };
+    let elapsed = format_duration_ns(status.elapsed_ns as f64);
+    let done = format!("{blocks} ({trials}{failed}, {elapsed})");
+    match &status.reason {
+        Some(reason) => format!("Ended after {done}: {reason}."),
+        None => format!("Not finished: {done} so far."),
+    }
+}
+
+/// The generator's ceiling in a sentence.
+pub(crate) fn ceiling(ceiling: &Ceiling) -> String {
+    format!(
+        "The load generator alone reaches {} IOPS: {:.1} times the most measured.",
+        format_count(ceiling.iops),
+        ceiling.times_measured
+    )
+}
+
+/// `1 block`, `9 blocks`.
+pub(crate) fn plural(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// A command line that a POSIX shell reads back as these words.
+pub fn shell_command(words: &[String]) -> String {
+    let quote = |word: &String| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+        if !word.is_empty() && word.chars().all(is_plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_survives_the_shell() {
+        let words = ["stormeter", "compare", "/a b", "nfs://h/x?a=1&b=2", "it's", ""];
+        let text = shell_command(&words.map(String::from));
+        assert_eq!(text, r#"stormeter compare '/a b' 'nfs://h/x?a=1&b=2' 'it'\''s' ''"#);
+        let output = std::process::Command::new("sh")
+            .args(["-c", &format!("printf '%s\\n' {text}")])
+            .output()
+            .unwrap();
+        assert_eq!(
+            String::from_utf8(output.stdout).unwrap(),
+            words.map(|w| w.to_string() + "\n").concat()
+        );
+    }
+}

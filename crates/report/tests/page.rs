@@ -1,0 +1,145 @@
+//! The page: complete, closed, harmless with hostile input, and without a single thing to fetch.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod fixture;
+
+use std::path::Path;
+
+use fixture::{LOCAL, Likeness, MEMORY, NAS, SAN, report};
+use stormeter_report::{Finding, Report, Severity, html};
+use stormeter_statistics::Verdict;
+
+/// The page, which is also left beside the test's binaries to be looked at.
+fn page(name: &str, report: &Report) -> String {
+    let page = html(report);
+    std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name), &page).unwrap();
+    page
+}
+
+/// Checks that every element is closed in order, and returns the names of all elements.
+fn elements(page: &str) -> Vec<String> {
+    const VOID: [&str; 1] = ["meta"];
+    let body = page.strip_prefix("<!DOCTYPE html>").expect("a doctype");
+    let mut names = Vec::new();
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = body;
+    while let Some(start) = rest.find('<') {
+        let end = start + rest[start..].find('>').expect("a tag without end");
+        let tag = &rest[start + 1..end];
+        let name: &str = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "closed out of order");
+        } else {
+            names.push(name.to_string());
+            if !tag.ends_with('/') {
+                assert!(!VOID.contains(&name));
+                open.push(name);
+            }
+        }
+        rest = &rest[end + 1..];
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+    names
+}
+
+fn count(names: &[String], name: &str) -> usize {
+    names.iter().filter(|found| *found == name).count()
+}
+
+#[test]
+fn a_page_has_every_chart_with_its_text() {
+    for (name, likenesses) in
+        [("two.html", vec![LOCAL, NAS]), ("four.html", vec![LOCAL, NAS, SAN, MEMORY])]
+    {
+        let page = page(name, &report(&likenesses));
+        let names = elements(&page);
+        assert_eq!(count(&names, "svg"), 5);
+        assert_eq!(count(&names, "desc"), 5, "each chart describes itself");
+        assert_eq!(page.matches("role=\"img\"").count(), 5);
+        assert_eq!(count(&names, "details"), 4, "each chart but the first has its numbers");
+        assert!(page.contains("is 23.4\u{202f}% slower than /srv/vm in IOPS"));
+        assert!(page.contains("--seed 20260921"));
+        assert!(page.contains("AMD EPYC 7443P"));
+        for likeness in &likenesses {
+            assert!(page.contains(&likeness.url.replace('&', "&amp;")), "{}", likeness.url);
+        }
+        for id in page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            let label = format!("id=\"{id}\"");
+            assert_eq!(page.matches(&label).count(), 1, "{id} is not unique");
+        }
+    }
+}
+
+#[test]
+fn a_page_fetches_and_runs_nothing() {
+    let page = page("two.html", &report(&[LOCAL, NAS]));
+    let names = elements(&page);
+    for name in ["script", "link", "img", "iframe", "object", "embed", "a", "base", "form"] {
+        assert_eq!(count(&names, name), 0, "{name}");
+    }
+    for fetching in ["url(", "@import", "http://", "https://", "src=", "href="] {
+        assert!(!page.contains(fetching), "{fetching}");
+    }
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    const ATTACK: &str = "nfs://<script>alert(1)</script>/\"onload='x'&<img src=x>\0";
+    let hostile = Likeness { url: ATTACK, file_system: ATTACK, source: ATTACK, ..NAS };
+    let mut report = report(&[LOCAL, hostile]);
+    report.header.environment.hostname = Some(ATTACK.into());
+    report.header.plan.workload.name = ATTACK.into();
+    report.header.run_id = ATTACK.into();
+    report.repeat_command = ATTACK.into();
+    report.findings = vec![Finding {
+        severity: Severity::Invalid,
+        subject: ATTACK.into(),
+        what: ATTACK.into(),
+        advice: ATTACK.into(),
+    }];
+    report.datastores[1].description.notes = vec![ATTACK.into()];
+    report.datastores[1].label = ATTACK.into();
+    let page = page("hostile.html", &report);
+    let names = elements(&page);
+    assert_eq!(count(&names, "script"), 0);
+    assert_eq!(count(&names, "img"), 0);
+    assert!(page.matches("&lt;script&gt;alert(1)").count() > 12, "the texts are shown");
+    assert!(!page.contains('\0'));
+    assert!(!page.contains("\"onload"));
+}
+
+#[test]
+fn a_run_without_results_still_makes_a_page() {
+    let mut empty = report(&[LOCAL, NAS]);
+    empty.comparisons.clear();
+    empty.trials.clear();
+    empty.latencies.clear();
+    empty.cpu.clear();
+    empty.ceiling = None;
+    empty.status.blocks = 1;
+    empty.status.reason = None;
+    empty.datastores.iter_mut().for_each(|datastore| datastore.values.clear());
+    let page = page("empty.html", &empty);
+    let names = elements(&page);
+    assert_eq!(count(&names, "svg"), 0);
+    assert!(page.contains("Nothing can be said yet"), "{page}");
+    assert!(page.contains("Not finished"));
+}
+
+#[test]
+fn values_without_bounds_leave_no_nan_in_a_drawing() {
+    let mut report = report(&[LOCAL, NAS]);
+    for of in &mut report.comparisons {
+        of.comparison.interval.high = f64::INFINITY;
+        of.comparison.half_width = f64::INFINITY;
+        of.comparison.verdict = Verdict::Inconclusive;
+        of.comparison.blocks_needed = None;
+    }
+    report.cpu[0].threads_user_ns = f64::NAN;
+    report.trials[0].points[0].iops = f64::NAN;
+    report.latencies[0].percentiles[0].latency_ns = f64::NAN;
+    let page = page("boundless.html", &report);
+    elements(&page);
+    assert!(!page.contains("NaN") && !page.contains("inf\""), "{page}");
+}

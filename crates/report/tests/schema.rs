@@ -1,0 +1,179 @@
+//! The JSON against its committed schema.
+//!
+//! The check below knows exactly the keywords that the schema uses, and refuses a schema with any
+//! other, so that it cannot pass by not looking.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod fixture;
+
+use fixture::{LOCAL, MEMORY, NAS, SAN, report};
+use serde_json::{Value, json};
+use stormeter_driver::{Arrivals, Burst, Distribution};
+use stormeter_report::{Report, SCHEMA, SCHEMA_VERSION};
+use stormeter_results::FinishReason;
+use stormeter_statistics::Interval;
+use stormeter_study::EqualLoad;
+
+/// Where and why `value` does not follow `schema` (JSON Schema draft 2020-12); empty if it does.
+fn violations(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let rules = schema.as_object().expect("a schema is an object");
+    for (keyword, rule) in rules {
+        let holds = match keyword.as_str() {
+            "$schema" | "$id" | "$defs" | "title" | "description" => true,
+            "$ref" => {
+                let pointer = rule.as_str().unwrap().strip_prefix('#').unwrap();
+                let target = root.pointer(pointer).expect("a $ref leads somewhere");
+                found.extend(violations(root, target, value, at));
+                true
+            }
+            "type" => match rule {
+                Value::Array(types) => types.iter().any(|t| is_of_type(value, t)),
+                one => is_of_type(value, one),
+            },
+            "const" => value == rule,
+            "enum" => rule.as_array().unwrap().contains(value),
+            "anyOf" => rule
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|choice| violations(root, choice, value, at).is_empty()),
+            "minimum" => value.as_f64().is_none_or(|v| v >= rule.as_f64().unwrap()),
+            "maximum" => value.as_f64().is_none_or(|v| v <= rule.as_f64().unwrap()),
+            "exclusiveMinimum" => value.as_f64().is_none_or(|v| v > rule.as_f64().unwrap()),
+            "exclusiveMaximum" => value.as_f64().is_none_or(|v| v < rule.as_f64().unwrap()),
+            "minItems" => value.as_array().is_none_or(|v| v.len() as u64 >= rule.as_u64().unwrap()),
+            "maxItems" => value.as_array().is_none_or(|v| v.len() as u64 <= rule.as_u64().unwrap()),
+            "items" => {
+                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                    found.extend(violations(root, rule, item, &format!("{at}/{index}")));
+                }
+                true
+            }
+            "required" => value.as_object().is_none_or(|object| {
+                rule.as_array()
+                    .unwrap()
+                    .iter()
+                    .all(|key| object.contains_key(key.as_str().unwrap()))
+            }),
+            "properties" => {
+                for (key, schema) in rule.as_object().unwrap() {
+                    if let Some(member) = value.get(key) {
+                        found.extend(violations(root, schema, member, &format!("{at}/{key}")));
+                    }
+                }
+                true
+            }
+            "additionalProperties" => {
+                assert_eq!(rule, &json!(false));
+                let known = rules["properties"].as_object().unwrap();
+                value.as_object().is_none_or(|o| o.keys().all(|key| known.contains_key(key)))
+            }
+            other => panic!("the check does not know the keyword {other}"),
+        };
+        if !holds {
+            found.push(format!("{at}: {keyword} {rule} does not hold for {value}"));
+        }
+    }
+    found
+}
+
+fn is_of_type(value: &Value, name: &Value) -> bool {
+    match name.as_str().unwrap() {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "number" => value.is_number(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        other => panic!("no such type: {other}"),
+    }
+}
+
+fn check(value: &Value) -> Vec<String> {
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    violations(&schema, &schema, value, "")
+}
+
+/// Reports that between them take every branch of the schema.
+fn reports() -> Vec<Report> {
+    let plain = report(&[LOCAL, NAS]);
+    let mut odd = report(&[LOCAL, NAS, SAN, MEMORY]);
+    odd.header.plan.equal_load = Some(EqualLoad::Rate { rate_per_s: 1000.0 });
+    odd.header.plan.workload.distribution = Distribution::Zipf { exponent: 1.1 };
+    odd.header.plan.workload.burst = Some(Burst { length: 8, delay_ns: 1_000_000 });
+    odd.header.plan.workload.alignment_bytes = Some(8192);
+    odd.header.plan.seed = u64::MAX;
+    odd.header.environment = Default::default();
+    odd.status.reason = Some(FinishReason::Failed { reason: "the disk is full".into() });
+    odd.comparisons[0].comparison.interval.high = f64::INFINITY;
+    odd.comparisons[0].comparison.bootstrap = Some(Interval { low: 0.7, high: 0.8, level: 0.95 });
+    odd.datastores[1].values[0].interval = None;
+    let mut bare = report(&[LOCAL, NAS]);
+    bare.header.plan.equal_load = Some(EqualLoad::Auto);
+    bare.header.plan.workload.arrivals = Arrivals::Poisson { rate_per_s: 5.0 };
+    bare.status.reason = None;
+    bare.comparisons.clear();
+    bare.findings.clear();
+    bare.ceiling = None;
+    vec![plain, odd, bare]
+}
+
+#[test]
+fn every_report_follows_the_schema() {
+    for report in reports() {
+        let found = check(&stormeter_report::json(&report));
+        assert!(found.is_empty(), "{found:#?}");
+    }
+}
+
+#[test]
+fn what_does_not_follow_the_schema_is_noticed() {
+    let sound = stormeter_report::json(&report(&[LOCAL, NAS]));
+    type Change = fn(&mut Value);
+    let changes: [(Change, &str); 7] = [
+        (|v| v["comparisons"][0]["verdict"] = json!("better"), "/comparisons/0/verdict"),
+        (|v| v["comparisons"][0]["ratio"] = json!("0.76"), "/comparisons/0/ratio"),
+        (|v| v["comparisons"][0]["extra"] = json!(1), "/comparisons/0"),
+        (|v| _ = v["comparisons"][1].as_object_mut().unwrap().remove("ci_low"), "/comparisons/1"),
+        (|v| v["schema_version"] = json!(2), "/schema_version"),
+        (|v| v["plan"]["timing"]["ramp_ns"] = json!(-1), "/plan/timing/ramp_ns"),
+        (|v| v["ceiling"] = json!(5), "/ceiling"),
+    ];
+    for (change, at) in changes {
+        let mut value = sound.clone();
+        change(&mut value);
+        let found = check(&value);
+        assert!(found.iter().any(|f| f.starts_with(&format!("{at}:"))), "{at}: {found:?}");
+    }
+}
+
+#[test]
+fn the_verdicts_come_first_with_what_scripts_need() {
+    let mut shuffled = report(&[LOCAL, NAS, SAN, MEMORY]);
+    shuffled.comparisons.reverse();
+    let value = stormeter_report::json(&shuffled);
+    assert_eq!(value["schema_version"], json!(SCHEMA_VERSION));
+    let comparisons = value["comparisons"].as_array().unwrap();
+    assert_eq!(comparisons.len(), 30);
+    for (index, comparison) in comparisons.iter().enumerate() {
+        assert_eq!(comparison["primary"], json!(index < 3));
+        assert_eq!(comparison["baseline"], json!("/srv/vm"));
+        assert_eq!(comparison["workload"], json!("vm-4k"));
+    }
+    let nas = comparisons.iter().find(|c| c["candidate"] == json!("/mnt/nas/vm")).unwrap();
+    assert_eq!(nas["metric"], json!("iops"));
+    assert_eq!(nas["verdict"], json!("slower"));
+    assert!((nas["ratio"].as_f64().unwrap() - 0.766).abs() < 1e-9);
+    assert!(nas["ci_low"].as_f64().unwrap() < 0.766 && nas["ci_high"].as_f64().unwrap() > 0.766);
+}
+
+#[test]
+fn a_report_survives_being_written_and_read() {
+    let report = report(&[LOCAL, NAS]);
+    let text = serde_json::to_string(&report).unwrap();
+    let back: Report = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string(&back).unwrap(), text);
+}
