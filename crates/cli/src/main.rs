@@ -1,1 +1,35 @@
-fn main() {}
+//! The command line: arguments, terminal, signals and exit codes. What is worth testing without a
+//! terminal lives in the crates below.
+
+mod arguments;
+mod commands;
+mod exit;
+mod output;
+mod progress;
+mod signals;
+mod workload;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+
+fn main() -> std::process::ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Demo(options) => commands::demo::run(&options),
+        Command::Compare(options) => commands::compare::run(&options),
+        Command::Report(options) => commands::report::run(&options),
+        Command::Ceiling(options) => commands::ceiling::run(&options),
+        Command::Doctor(options) => commands::doctor::run(&options),
+        Command::Schema => commands::print::schema(),
+        Command::Completions { shell } => commands::print::completions(shell),
+        Command::Man => commands::print::man(),
+    };
+    match result {
+        Ok(code) => code.into(),
+        Err(failure) => {
+            eprintln!("stormeter: {failure}");
+            failure.code().into()
+        }
+    }
+}

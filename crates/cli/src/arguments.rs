@@ -1,0 +1,310 @@
+//! The arguments: one definition each, from which help, man page and completions are made.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use stormeter_disk::units::{parse_bytes, parse_duration_ns, parse_percent};
+
+/// Which datastore should these virtual machines live on, by how much is it better, at what CPU
+/// cost, and how sure are we?
+#[derive(Debug, Parser)]
+#[command(name = "stormeter", version, max_term_width = 100)]
+#[command(after_help = "\
+Examples:
+  stormeter demo                               see the whole thing work, in under a minute
+  stormeter compare /srv/vm /mnt/nas           two datastores, default VM workload
+  stormeter compare /srv/vm /mnt/nas --html report.html
+  stormeter doctor /srv/vm                     can this machine measure that datastore?
+
+Exit codes: 0 done, 1 failed, 2 usage, 4 inconclusive, 5 invalid result, 130 interrupted")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show everything on this machine, without any set-up, in under a minute
+    Demo(DemoOptions),
+    /// Compare datastores: which is faster, by how much, at what CPU cost, and how sure
+    Compare(Box<CompareOptions>),
+    /// Show a results file again: as a table, as a page, as JSON
+    Report(ReportOptions),
+    /// Measure the load generator itself, without any storage
+    Ceiling(Box<CeilingOptions>),
+    /// Tell what this machine can do, and how to get what is missing
+    Doctor(DoctorOptions),
+    /// Print the JSON Schema of what --json prints
+    Schema,
+    /// Print shell completions
+    Completions {
+        /// For which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoOptions {
+    /// Where to put the page
+    #[arg(long, value_name = "FILE", default_value = "stormeter-demo.html")]
+    pub(crate) html: PathBuf,
+    /// Say only the result
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A datastore is a directory (/srv/vm), a block device (/dev/sdx), or null: (completes at once, to see
+the load generator). Options follow a question mark: '/srv/vm?direct=0' takes the page cache in,
+'/srv/vm?engine=positional' goes without io_uring. Named twice, a datastore is compared with itself.
+
+Examples:
+  stormeter compare /srv/vm /mnt/nas
+  stormeter compare /srv/vm /mnt/nas --workload vm-8k --vms 16 --size 10GiB
+  stormeter compare /srv/vm /mnt/nas --metric latency-p99 --precision 5%
+  stormeter compare /srv/vm /mnt/nas --equal-load auto     CPU and latency at the same rate
+  stormeter compare /srv/vm '/srv/vm?direct=0' --html cache.html
+  stormeter compare /srv/vm /mnt/nas --resume              go on after an interruption")]
+pub(crate) struct CompareOptions {
+    /// Two or more datastores
+    #[arg(required = true, value_name = "DATASTORE")]
+    pub(crate) datastores: Vec<String>,
+    #[command(flatten)]
+    pub(crate) load: LoadOptions,
+    /// Size of each virtual disk; larger than the storage's cache, or the cache is measured
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_bytes)]
+    pub(crate) size: u64,
+    /// Measured length of a trial [default: 4s, shorter when the time limit asks for it]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration_ns)]
+    pub(crate) duration: Option<u64>,
+    /// Load before each measurement begins [default: a quarter of the duration]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration_ns)]
+    pub(crate) ramp: Option<u64>,
+    /// One row of the time plot [default: a fortieth of the duration]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration_ns)]
+    pub(crate) interval: Option<u64>,
+    /// The metric that carries the verdict [default: iops; with --equal-load latency-mean]
+    #[arg(long, value_enum)]
+    pub(crate) metric: Option<MetricName>,
+    /// Go on until the interval on the ratio is this narrow, to either side
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_percent)]
+    pub(crate) precision: f64,
+    /// Differences within this are called equivalent
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_percent)]
+    pub(crate) margin: f64,
+    /// Stop measuring after this time, precise enough or not
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = parse_duration_ns)]
+    pub(crate) time_limit: u64,
+    /// Stop after so many blocks (one trial of every datastore), precise enough or not
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) max_blocks: u32,
+    /// Drive all datastores at one rate, in I/Os a second; auto: 70 % of the slowest one's capacity
+    #[arg(long, value_name = "RATE|auto")]
+    pub(crate) equal_load: Option<String>,
+    /// The datastore that the others are relative to [default: the first]
+    #[arg(long, value_name = "DATASTORE")]
+    pub(crate) baseline: Option<String>,
+    /// Seed of orders, offsets and contents [default: drawn, and printed]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// The results file [default: stormeter-DATE-TIME.db in the working directory]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Go on with an interrupted comparison: that of --output, or the newest here
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Overwrite this device although it holds data; repeat its exact name
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) destroy_data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) show: ShowOptions,
+    /// No progress, only the result
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// What is driven; shared by `compare` and `ceiling`.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Load")]
+pub(crate) struct LoadOptions {
+    /// The I/O of each VM: vm-4k, vm-8k, rand-read-4k, rand-write-4k, seq-read-1m, seq-write-1m,
+    /// seq-write-4k, seq-write-32k
+    #[arg(long, short, value_name = "NAME", default_value = "vm-4k")]
+    pub(crate) workload: String,
+    /// VMs on each datastore, a virtual disk each
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) vms: u32,
+    /// I/Os that each VM keeps outstanding [default: the workload's]
+    #[arg(long, value_name = "N")]
+    pub(crate) outstanding: Option<u32>,
+    /// Driving threads, pinned one a CPU [default: one a CPU, but no more than VMs]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<u32>,
+    /// Request size, or several with their shares: 4KiB:70,64KiB:30
+    #[arg(long, value_name = "SIZE[:SHARE],…")]
+    pub(crate) block_size: Option<String>,
+    /// Share of reads
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    pub(crate) read: Option<f64>,
+    /// Share of requests that go to a random place
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    pub(crate) random: Option<f64>,
+    /// Skew of the random places; without it all places are equally likely
+    #[arg(long, value_name = "EXPONENT")]
+    pub(crate) zipf: Option<f64>,
+    /// Alignment of offsets [default: the request's own size]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    pub(crate) align: Option<u64>,
+    /// Open loop: I/Os a second of each VM, whether or not earlier ones have ended
+    #[arg(long, value_name = "RATE", conflicts_with = "outstanding")]
+    pub(crate) rate: Option<f64>,
+    /// How the requests of an open loop arrive
+    #[arg(long, value_enum, default_value_t = ArrivalsName::Poisson)]
+    pub(crate) arrivals: ArrivalsName,
+    /// Requests in a burst; a pause follows when all of them have ended
+    #[arg(long, value_name = "N", requires = "burst_delay")]
+    pub(crate) burst: Option<u32>,
+    /// The pause after a burst
+    #[arg(long, value_name = "TIME", requires = "burst", value_parser = parse_duration_ns)]
+    pub(crate) burst_delay: Option<u64>,
+    /// Share of what is written that a compressing store can remove
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_percent)]
+    pub(crate) compressible: f64,
+    /// Share of what is written that a deduplicating store can remove
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_percent)]
+    pub(crate) dedupable: f64,
+}
+
+/// How requests of an open loop arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ArrivalsName {
+    /// At random, as independent users do
+    Poisson,
+    /// At equal distances
+    Constant,
+}
+
+/// How the result is shown.
+#[derive(Debug, Args)]
+pub(crate) struct ShowOptions {
+    /// Write the report as a page of its own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportOptions {
+    /// The results file
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) show: ShowOptions,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A result is trusted only if this is at least three times what was measured.
+
+Examples:
+  stormeter ceiling
+  stormeter ceiling --outstanding 16 --threads 1 --json")]
+pub(crate) struct CeilingOptions {
+    #[command(flatten)]
+    pub(crate) load: LoadOptions,
+    /// How long to measure
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse_duration_ns)]
+    pub(crate) duration: u64,
+    /// Seed of the operations
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorOptions {
+    /// Datastores to look at as well; nothing is written to them but a trial file
+    #[arg(value_name = "DATASTORE")]
+    pub(crate) datastores: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The metrics by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MetricName {
+    Iops,
+    Throughput,
+    LatencyMean,
+    LatencyP50,
+    LatencyP95,
+    LatencyP99,
+    LatencyP999,
+    LatencyMax,
+    CpuPerIo,
+    HostCpuPerIo,
+}
+
+impl MetricName {
+    pub(crate) fn metric(self) -> stormeter_study::Metric {
+        use stormeter_study::Metric;
+        match self {
+            MetricName::Iops => Metric::Iops,
+            MetricName::Throughput => Metric::Throughput,
+            MetricName::LatencyMean => Metric::LatencyMean,
+            MetricName::LatencyP50 => Metric::LatencyP50,
+            MetricName::LatencyP95 => Metric::LatencyP95,
+            MetricName::LatencyP99 => Metric::LatencyP99,
+            MetricName::LatencyP999 => Metric::LatencyP999,
+            MetricName::LatencyMax => Metric::LatencyMax,
+            MetricName::CpuPerIo => Metric::CpuPerIo,
+            MetricName::HostCpuPerIo => Metric::HostCpuPerIo,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn metrics_are_called_here_what_they_are_called_everywhere() {
+        for name in MetricName::value_variants() {
+            let possible = name.to_possible_value().unwrap();
+            assert_eq!(possible.get_name(), name.metric().name());
+        }
+    }
+
+    #[test]
+    fn every_option_says_what_it_does() {
+        for command in Arguments::command().get_subcommands() {
+            for argument in command.get_arguments().filter(|a| a.get_id() != "help") {
+                assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument);
+            }
+        }
+    }
+
+    #[test]
+    fn the_workloads_named_in_the_help_are_the_built_in_ones() {
+        let command = Arguments::command();
+        let compare = command.find_subcommand("compare").unwrap();
+        let workload = compare.get_arguments().find(|a| a.get_id() == "workload").unwrap();
+        let help = workload.get_help().unwrap().to_string();
+        for profile in stormeter_study::profiles() {
+            assert!(help.contains(&profile.workload.name), "{}", profile.workload.name);
+        }
+    }
+}

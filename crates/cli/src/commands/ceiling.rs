@@ -1,0 +1,77 @@
+//! `stormeter ceiling`.
+
+use serde_json::json;
+use stormeter_datastore::RealClock;
+use stormeter_disk::units::{format_count, format_duration_ns};
+use stormeter_runner::{TrialRun, measure_ceiling};
+use stormeter_study::{PlanError, Timing};
+
+use crate::arguments::CeilingOptions;
+use crate::exit::{Exit, Failure};
+use crate::output::print;
+use crate::progress::Line;
+use crate::signals::cancel_on_signals;
+
+/// Places on an imaginary disk of this size cost as much to draw as on any other.
+const DISK_BYTES: u64 = 64 << 30;
+
+pub(crate) fn run(options: &CeilingOptions) -> Result<Exit, Failure> {
+    let workload = options.load.workload()?;
+    workload.check(DISK_BYTES).map_err(|error| Failure::Usage(error.to_string()))?;
+    if options.load.vms == 0 {
+        return Err(Failure::Usage(PlanError::NoVms.to_string()));
+    }
+    if options.duration == 0 {
+        return Err(Failure::Usage("a duration of 0 measures nothing; give one like 2s".into()));
+    }
+    let run = TrialRun {
+        workload: &workload,
+        vms: options.load.vms,
+        disk_bytes: DISK_BYTES,
+        threads: options.load.threads.unwrap_or(0),
+        timing: Timing {
+            ramp_ns: options.duration / 10,
+            duration_ns: options.duration,
+            interval_ns: (options.duration / 10).max(1),
+        },
+        seed: options.seed,
+    };
+    let cancel = cancel_on_signals();
+    let mut progress = Line::new(0.0, options.json);
+    let end = measure_ceiling(&run, &RealClock::new(), &cancel, &mut progress)?;
+    drop(progress);
+    if let Some(reason) = end.failure() {
+        let interrupted = cancel.load(std::sync::atomic::Ordering::Relaxed);
+        let exit = if interrupted { Exit::Interrupted } else { Exit::Failed };
+        eprintln!("stormeter: the ceiling could not be measured: {reason}");
+        return Ok(exit);
+    }
+    let total = end.sample.total();
+    let operations = total.operations.max(1) as f64;
+    let cpu_ns = (end.cpu.threads_user_ns + end.cpu.threads_system_ns) as f64 / operations;
+    let p50 = total.histogram.percentile_ns(0.5).unwrap_or(0.0);
+    let outstanding = end.sample.outstanding_configured.unwrap_or(0);
+    if options.json {
+        let value = json!({
+            "workload": workload.name,
+            "iops": end.sample.iops(),
+            "operations": total.operations,
+            "ramp_operations": end.sample.ramp_operations,
+            "seconds": end.sample.window_ns as f64 / 1e9,
+            "outstanding": outstanding,
+            "vms": options.load.vms,
+            "latency_p50_ns": p50,
+            "cpu_ns_per_io": cpu_ns,
+        });
+        print(&format!("{value:#}\n"))?;
+    } else {
+        print(&format!(
+            "{} IOPS with {outstanding} outstanding ({}, {} CPU per I/O)\n\
+             Results up to a third of this are the storage's and not the generator's.\n",
+            format_count(end.sample.iops()),
+            workload.name,
+            format_duration_ns(cpu_ns),
+        ))?;
+    }
+    Ok(Exit::Done)
+}

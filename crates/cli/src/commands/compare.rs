@@ -1,0 +1,187 @@
+//! `stormeter compare`.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use stormeter_datastore::RealClock;
+use stormeter_runner::{Request, run_comparison};
+use stormeter_study::{ComparisonPlan, EqualLoad, Metric, PlanError, Timing};
+
+use crate::arguments::CompareOptions;
+use crate::exit::{Exit, Failure};
+use crate::output::{report_of, show};
+use crate::progress::Line;
+use crate::signals::cancel_on_signals;
+
+/// A trial is this long unless the user or the time limit says otherwise.
+const DURATION_NS: u64 = 4_000_000_000;
+
+pub(crate) fn run(options: &CompareOptions) -> Result<Exit, Failure> {
+    let request = Request {
+        plan: plan(options)?,
+        output: output(options)?,
+        resume: options.resume,
+        destroy_data: options.destroy_data.clone(),
+        command_line: command_line(),
+        version: env!("CARGO_PKG_VERSION").into(),
+    };
+    let cancel = cancel_on_signals();
+    let mut progress = Line::new(options.precision, options.quiet);
+    let conclusion = run_comparison(&request, &RealClock::new(), &cancel, &mut progress)?;
+    drop(progress);
+    let report = report_of(conclusion);
+    show(&report, &options.show)?;
+    if !options.quiet {
+        let path = request.output.display();
+        let seed = report.header.plan.seed;
+        eprintln!(
+            "Results are in {path}, seed {seed}; `stormeter report {path}` shows them again."
+        );
+    }
+    Ok(Exit::of(&report))
+}
+
+/// The plan that the options describe.
+fn plan(options: &CompareOptions) -> Result<ComparisonPlan, Failure> {
+    let usage = |error: PlanError| Failure::Usage(error.to_string());
+    let datastores = options.datastores.clone();
+    let baseline = match &options.baseline {
+        None => 0,
+        Some(name) => datastores
+            .iter()
+            .position(|url| url == name)
+            .ok_or_else(|| usage(PlanError::Baseline(name.clone(), datastores.join(", "))))?,
+    };
+    let equal_load = options.equal_load.as_deref().map(equal_load).transpose()?;
+    let metric = match (options.metric, equal_load) {
+        (Some(name), _) => name.metric(),
+        // At one rate, IOPS are equal by construction.
+        (None, Some(_)) => Metric::LatencyMean,
+        (None, None) => Metric::Iops,
+    };
+    let plan = ComparisonPlan {
+        timing: timing(options),
+        datastores,
+        baseline,
+        workload: options.load.workload()?,
+        vms: options.load.vms,
+        disk_bytes: options.size,
+        threads: options.load.threads.unwrap_or(0),
+        metric,
+        precision: options.precision,
+        margin: options.margin,
+        level: 0.95,
+        min_blocks: 5,
+        max_blocks: options.max_blocks,
+        time_limit_ns: options.time_limit,
+        equal_load,
+        seed: options.seed.unwrap_or_else(drawn_seed),
+    };
+    plan.check().map_err(usage)?;
+    Ok(plan)
+}
+
+fn equal_load(text: &str) -> Result<EqualLoad, Failure> {
+    if text == "auto" {
+        return Ok(EqualLoad::Auto);
+    }
+    text.parse().map(|rate_per_s| EqualLoad::Rate { rate_per_s }).map_err(|_| {
+        Failure::Usage(format!(
+            "\"{text}\" is no rate; give I/Os a second, such as --equal-load 5000, or auto"
+        ))
+    })
+}
+
+/// Times that were not given follow from those that were: eight blocks are to fit into the limit.
+fn timing(options: &CompareOptions) -> Timing {
+    const BLOCKS: u64 = 8;
+    let trials = BLOCKS * options.datastores.len().max(2) as u64;
+    // The ramp is a quarter of the duration, and opening and closing takes a little.
+    let fitting = (options.time_limit / trials).saturating_sub(30_000_000) / 5 * 4;
+    let duration_ns = options.duration.unwrap_or_else(|| DURATION_NS.min(fitting).max(100_000_000));
+    Timing {
+        ramp_ns: options.ramp.unwrap_or(duration_ns / 4),
+        duration_ns,
+        interval_ns: options.interval.unwrap_or((duration_ns / 40).max(1)),
+    }
+}
+
+/// The results file: as given, the newest here to go on with, or one named by the time.
+fn output(options: &CompareOptions) -> Result<PathBuf, Failure> {
+    match (&options.output, options.resume) {
+        (Some(path), _) => Ok(path.clone()),
+        (None, true) => newest(Path::new(".")).ok_or_else(|| {
+            Failure::Usage(
+                "there is no stormeter-*.db here to go on with; name it with --output".into(),
+            )
+        }),
+        (None, false) => Ok(PathBuf::from(format!("stormeter-{}.db", timestamp(unix_seconds())))),
+    }
+}
+
+fn newest(directory: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(directory).ok()?.flatten();
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.starts_with("stormeter-") && name.ends_with(".db")
+        })
+        .max_by_key(|path| std::fs::metadata(path).and_then(|meta| meta.modified()).ok())
+}
+
+pub(crate) fn command_line() -> Vec<String> {
+    let mut words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(program) = words.first_mut() {
+        // Where the program lies on this machine is nobody's business.
+        *program = "stormeter".into();
+    }
+    words
+}
+
+fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+/// A seed that nobody chose. Twelve digits are easily repeated by hand.
+pub(crate) fn drawn_seed() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_nanos() as u64 % 1_000_000_000_000
+}
+
+/// `20261121-204512`, in UTC (days to date after H. Hinnant, "chrono-Compatible Low-Level Date
+/// Algorithms", 2013).
+fn timestamp(unix_s: u64) -> String {
+    let days = (unix_s / 86_400) as i64 + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_index = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
+    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (unix_s / 3600 % 24, unix_s / 60 % 60, unix_s % 60);
+    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_are_dates() {
+        assert_eq!(timestamp(0), "19700101-000000");
+        assert_eq!(timestamp(951_782_400), "20000229-000000");
+        assert_eq!(timestamp(1_795_297_512), "20261121-214512");
+    }
+
+    #[test]
+    fn equal_load_is_a_rate_or_auto() {
+        assert_eq!(equal_load("auto").unwrap(), EqualLoad::Auto);
+        assert_eq!(equal_load("5e3").unwrap(), EqualLoad::Rate { rate_per_s: 5000.0 });
+        assert!(equal_load("fast").is_err());
+    }
+}

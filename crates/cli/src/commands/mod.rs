@@ -1,0 +1,8 @@
+//! One command a file.
+
+pub(crate) mod ceiling;
+pub(crate) mod compare;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod print;
+pub(crate) mod report;

@@ -1,0 +1,15 @@
+//! `stormeter report`.
+
+use stormeter_results::ResultsFile;
+use stormeter_runner::conclude;
+
+use crate::arguments::ReportOptions;
+use crate::exit::{Exit, Failure};
+use crate::output::{report_of, show};
+
+pub(crate) fn run(options: &ReportOptions) -> Result<Exit, Failure> {
+    let file = ResultsFile::open(&options.file)?;
+    let report = report_of(conclude(&file)?);
+    show(&report, &options.show)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,104 @@
+//! Exit codes, and which failure has which.
+
+use std::process::ExitCode;
+
+use stormeter_report::Report;
+use stormeter_results::{FinishReason, ResultsError};
+use stormeter_runner::RunError;
+use stormeter_statistics::Verdict;
+
+/// How the program ends, for scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done = 0,
+    /// It could not be done.
+    Failed = 1,
+    /// The command makes no sense as given.
+    Usage = 2,
+    /// No verdict could be reached.
+    Inconclusive = 4,
+    /// A law is broken: the result says nothing.
+    Invalid = 5,
+    /// Ended by a signal; what was finished is kept.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+impl Exit {
+    /// What a report's verdicts amount to: the gravest counts.
+    pub(crate) fn of(report: &Report) -> Self {
+        if report.status.reason == Some(FinishReason::Interrupted) {
+            return Exit::Interrupted;
+        }
+        let mut primaries = report.primaries().map(|primary| primary.comparison.verdict).peekable();
+        if primaries.peek().is_none() {
+            let invalid =
+                report.findings.iter().any(|f| f.severity == stormeter_report::Severity::Invalid);
+            return if invalid { Exit::Invalid } else { Exit::Inconclusive };
+        }
+        let worst = primaries.map(|verdict| match verdict {
+            Verdict::Faster | Verdict::Slower | Verdict::Equivalent => Exit::Done,
+            Verdict::Inconclusive => Exit::Inconclusive,
+            Verdict::Invalid => Exit::Invalid,
+        });
+        worst.max_by_key(|exit| *exit as u8).unwrap_or(Exit::Inconclusive)
+    }
+}
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command makes no sense as given.
+    Usage(String),
+    /// The comparison.
+    Run(RunError),
+    /// The results file.
+    Results(ResultsError),
+    /// A file could not be written or read.
+    File(String),
+}
+
+impl Failure {
+    pub(crate) fn code(&self) -> Exit {
+        match self {
+            Failure::Usage(_)
+            | Failure::Run(
+                RunError::Plan(_)
+                | RunError::Url(_)
+                | RunError::TimeLimit { .. }
+                | RunError::OtherPlan { .. },
+            ) => Exit::Usage,
+            Failure::Run(RunError::Interrupted) => Exit::Interrupted,
+            Failure::Run(RunError::KeepsFailing { .. }) => Exit::Invalid,
+            Failure::Run(_) | Failure::Results(_) | Failure::File(_) => Exit::Failed,
+        }
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Usage(text) | Failure::File(text) => f.write_str(text),
+            Failure::Run(error) => error.fmt(f),
+            Failure::Results(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Failure::Run(error)
+    }
+}
+
+impl From<ResultsError> for Failure {
+    fn from(error: ResultsError) -> Self {
+        Failure::Results(error)
+    }
+}

@@ -1,0 +1,61 @@
+//! The generator's own ceiling: the workload on `null:`, which completes everything at once.
+
+use std::sync::atomic::AtomicBool;
+
+use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, OpenOptions, Preparation, RealClock};
+use stormeter_driver::{Arrivals, Workload};
+
+use crate::error::RunError;
+use crate::progress::{Progress, TrialStart};
+use crate::threads::{TrialEnd, TrialRun, run_trial};
+
+/// Runs the trial on `null:`. An open loop is closed for it, with 16 outstanding I/Os a disk: its
+/// own rate would be all that is measured otherwise. Pauses between bursts are left out likewise.
+///
+/// # Errors
+/// As [`run_trial`].
+pub fn measure_ceiling(
+    run: &TrialRun<'_>,
+    clock: &RealClock,
+    cancel: &AtomicBool,
+    progress: &mut dyn Progress,
+) -> Result<TrialEnd, RunError> {
+    let failed = |source| RunError::Datastore { url: "null:".into(), source };
+    let workload = closed(run.workload);
+    let url = DatastoreUrl::parse("null:")?;
+    let options = OpenOptions { run_id: "0".repeat(16), ..OpenOptions::default() };
+    let mut null = Datastore::open(&url, options).map_err(failed)?;
+    null.prepare(Preparation {
+        disks: DiskSpec {
+            count: run.vms,
+            size_bytes: run.disk_bytes,
+            granularity_bytes: granularity(&workload),
+        },
+        content_id: 0,
+        fill: &|_, _, _| {},
+        progress: &mut |_, _| {},
+        cancelled: &|| false,
+    })
+    .map_err(failed)?;
+    let timing = run.timing;
+    progress.trial(&TrialStart {
+        datastore: "null:",
+        block: None,
+        purpose: "ceiling",
+        length_ns: timing.ramp_ns + timing.duration_ns,
+    });
+    let run = TrialRun { workload: &workload, ..run.clone() };
+    run_trial(&run, &null, clock, cancel, progress)
+}
+
+pub(crate) fn granularity(workload: &Workload) -> u32 {
+    workload.granularity_bytes().min(1 << 30) as u32
+}
+
+fn closed(workload: &Workload) -> Workload {
+    let arrivals = match workload.arrivals {
+        closed @ Arrivals::Closed { .. } => closed,
+        _ => Arrivals::Closed { outstanding: 16 },
+    };
+    Workload { arrivals, burst: None, ..workload.clone() }
+}

@@ -1,0 +1,84 @@
+//! Why a comparison could not be carried out.
+
+use stormeter_datastore::{DatastoreError, UrlError};
+use stormeter_results::ResultsError;
+use stormeter_study::PlanError;
+
+/// What stopped a comparison before or between its trials. What goes wrong within a trial is that
+/// trial's outcome, not an error.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The plan itself.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A datastore's name.
+    #[error(transparent)]
+    Url(#[from] UrlError),
+    /// A datastore that cannot be used.
+    #[error("{url}: {source}")]
+    Datastore {
+        /// Which.
+        url: String,
+        /// Why.
+        #[source]
+        source: DatastoreError,
+    },
+    /// The results file.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// The results file belongs to another plan.
+    #[error(
+        "{path} holds a comparison with another {what}; resume it with the options it was begun \
+         with, or give another --output"
+    )]
+    OtherPlan {
+        /// The file.
+        path: String,
+        /// What differs.
+        what: String,
+    },
+    /// The time is too short for the least that gives a verdict.
+    #[error(
+        "a time limit of {limit} leaves no room for two blocks of {trials} trials of {trial} each; \
+         give a longer --time-limit or a shorter --duration"
+    )]
+    TimeLimit {
+        /// The limit.
+        limit: String,
+        /// Trials in a block.
+        trials: usize,
+        /// Ramp and window of a trial.
+        trial: String,
+    },
+    /// The buffers do not fit into memory.
+    #[error(
+        "the buffers of {outstanding} outstanding I/Os need {needed}, but {available} of memory \
+         are available; give fewer --vms, fewer --outstanding or smaller requests"
+    )]
+    Memory {
+        /// I/Os outstanding at once.
+        outstanding: u64,
+        /// Bytes, written out.
+        needed: String,
+        /// Bytes, written out.
+        available: String,
+    },
+    /// A driving thread did not come up.
+    #[error(
+        "a driving thread could not be started ({0}); raise the limit of processes (ulimit -u)"
+    )]
+    Thread(String),
+    /// The same datastore failed again and again.
+    #[error("{url} failed in {trials} trials and gave no result: {reason}")]
+    KeepsFailing {
+        /// Which.
+        url: String,
+        /// How often.
+        trials: u32,
+        /// The last reason.
+        reason: String,
+    },
+    /// Asked to stop before there was anything to keep.
+    #[error("interrupted")]
+    Interrupted,
+}

@@ -1,0 +1,27 @@
+//! Carries out a comparison on real datastores: trials on threads, in the plan's order, into the
+//! results file.
+//!
+//! This is where the stages meet: it opens datastores, gives their disks to the driver on pinned
+//! threads, reads what that cost, stores each trial in a transaction and asks the statistics
+//! whether to go on. It draws nothing and prints nothing: whoever wants to see it work passes a
+//! [`Progress`].
+
+mod ceiling;
+mod comparison;
+mod conclusion;
+mod doctor;
+mod environment;
+mod error;
+mod machine;
+mod progress;
+mod threads;
+mod usage;
+
+pub use ceiling::measure_ceiling;
+pub use comparison::{Request, run_comparison};
+pub use conclusion::{Conclusion, conclude};
+pub use doctor::{Advice, Health, examine};
+pub use environment::environment;
+pub use error::RunError;
+pub use progress::{Progress, Silent, TrialStart};
+pub use threads::{TrialEnd, TrialRun, run_trial};

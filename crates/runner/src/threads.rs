@@ -1,0 +1,315 @@
+//! One trial on real threads: each opens its own disks, is pinned to a CPU and drives its share
+//! of the VMs; all begin at the same instant.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use stormeter_datastore::{Datastore, DatastoreError, DiskSet, OpenDisks, RealClock};
+use stormeter_disk::Clock;
+use stormeter_disk::units::format_bytes;
+use stormeter_driver::{
+    CpuUsage, Ended, Interval, Limits, Observer, Sample, Trial, Workload, drive,
+};
+use stormeter_study::Timing;
+
+use crate::error::RunError;
+use crate::machine::{allowed_cpus, memory_bytes, pin_to};
+use crate::progress::Progress;
+use crate::usage::Reading;
+
+/// A trial over all its threads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialRun<'a> {
+    /// The I/O of each VM.
+    pub workload: &'a Workload,
+    /// Virtual disks.
+    pub vms: u32,
+    /// Size of each.
+    pub disk_bytes: u64,
+    /// Driving threads; 0: one a CPU, but no more than there are VMs.
+    pub threads: u32,
+    /// How it passes in time.
+    pub timing: Timing,
+    /// Operations and contents follow from it.
+    pub seed: u64,
+}
+
+/// What came of a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialEnd {
+    /// What was measured, all threads together.
+    pub sample: Sample,
+    /// What it cost.
+    pub cpu: CpuUsage,
+    /// How far the driver's clock and the system's disagree about the length of the trial, as a
+    /// share of it.
+    pub clock_deviation: f64,
+    /// What is worth knowing about how it ran.
+    pub notes: Vec<String>,
+}
+
+/// The threads are given this long between "all are ready" and the common start.
+const START_DELAY_NS: u64 = 2_000_000;
+
+/// Runs a trial on prepared disks.
+///
+/// # Errors
+/// Disks that cannot be opened, threads that cannot be started, too little memory. What goes wrong
+/// while it runs is in the sample.
+pub fn run_trial(
+    run: &TrialRun<'_>,
+    datastore: &Datastore,
+    clock: &RealClock,
+    cancel: &AtomicBool,
+    progress: &mut dyn Progress,
+) -> Result<TrialEnd, RunError> {
+    let cpus = allowed_cpus();
+    let threads = match run.threads {
+        0 => (cpus.len() as u32).min(run.vms),
+        threads => threads.min(run.vms),
+    }
+    .max(1);
+    let trials = split(run, threads);
+    check_memory(&trials)?;
+    let failed =
+        |source| RunError::Datastore { url: datastore.description().url.to_string(), source };
+    let wall = Instant::now();
+    let mut clock_here = clock.clone();
+    let begin_ns = clock_here.now_ns();
+    let (ready_in, ready) = mpsc::channel::<Result<(), DatastoreError>>();
+    let (rows_in, rows) = mpsc::channel::<Interval>();
+    let ends = thread::scope(|scope| {
+        let mut handles = Vec::new();
+        let mut starters: Vec<Sender<u64>> = Vec::new();
+        for (index, trial) in trials.iter().enumerate() {
+            let (start_in, start) = mpsc::channel();
+            let worker = Worker {
+                trial,
+                datastore,
+                clock: clock.clone(),
+                cancel,
+                cpu: cpus[index % cpus.len()],
+                first: index == 0,
+                ready: ready_in.clone(),
+                rows: rows_in.clone(),
+                start,
+            };
+            let handle = thread::Builder::new()
+                .name(format!("driver-{index}"))
+                .spawn_scoped(scope, move || worker.run())
+                .map_err(|error| RunError::Thread(error.to_string()))?;
+            handles.push(handle);
+            starters.push(start_in);
+        }
+        drop(rows_in);
+        // Each thread says once whether its disks are open; on an error the starters are dropped,
+        // which sends the others home.
+        for _ in 0..threads {
+            ready.recv().map_err(|_| RunError::Thread("it ended early".into()))?.map_err(failed)?;
+        }
+        let start_ns = clock_here.now_ns() + START_DELAY_NS;
+        for starter in starters {
+            // A thread that is gone is seen when it is joined.
+            let _ = starter.send(start_ns);
+        }
+        // Ends when the last thread has dropped its sender.
+        while let Ok(row) = rows.recv() {
+            progress.interval(&row);
+        }
+        let mut ends = Vec::new();
+        for handle in handles {
+            match handle.join() {
+                Ok(Some(end)) => ends.push(end),
+                Ok(None) => return Err(RunError::Thread("it was not started".into())),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        Ok(ends)
+    })?;
+    let clock_ns = (clock_here.now_ns() - begin_ns) as f64;
+    let wall_ns = wall.elapsed().as_nanos() as f64;
+    let mut notes = Vec::new();
+    let mut joined: Option<(Sample, CpuUsage)> = None;
+    for WorkerEnd { sample, cpu, pinned } in ends {
+        let unpinned = "a driving thread could not be pinned to a CPU".to_owned();
+        if !pinned && !notes.contains(&unpinned) {
+            notes.push(unpinned);
+        }
+        match &mut joined {
+            None => joined = Some((sample, cpu)),
+            Some((all, usage)) => {
+                all.merge(sample);
+                usage.merge_thread(&cpu);
+            }
+        }
+    }
+    let (sample, cpu) = joined.ok_or_else(|| RunError::Thread("none was started".into()))?;
+    Ok(TrialEnd { sample, cpu, clock_deviation: (clock_ns / wall_ns - 1.0).abs(), notes })
+}
+
+impl TrialEnd {
+    /// Why this is no measurement, if it is none.
+    pub fn failure(&self) -> Option<String> {
+        /// A crystal is good to far better than this; more means that one of the clocks jumped.
+        const CLOCKS_DISAGREE: f64 = 0.01;
+        if self.clock_deviation > CLOCKS_DISAGREE {
+            return Some(format!(
+                "the processor's counter and the system's clock disagree by {:.1} % about the \
+                 length of the trial, so no latency can be trusted; was the machine suspended or \
+                 moved?",
+                self.clock_deviation * 100.0
+            ));
+        }
+        match &self.sample.ended {
+            Ended::Completed => None,
+            ended => {
+                let first = self.sample.faults.first();
+                let first = first.map(|fault| format!("; first: {fault}")).unwrap_or_default();
+                Some(format!("{ended}{first}"))
+            }
+        }
+    }
+}
+
+/// The VMs in equal, contiguous shares.
+fn split(run: &TrialRun<'_>, threads: u32) -> Vec<Trial> {
+    (0..threads)
+        .map(|index| {
+            let first_disk = (u64::from(run.vms) * u64::from(index) / u64::from(threads)) as u32;
+            let end = (u64::from(run.vms) * u64::from(index + 1) / u64::from(threads)) as u32;
+            Trial {
+                workload: run.workload.clone(),
+                first_disk,
+                disks: end - first_disk,
+                disk_bytes: run.disk_bytes,
+                seed: run.seed,
+                ramp_ns: run.timing.ramp_ns,
+                duration_ns: run.timing.duration_ns,
+                interval_ns: run.timing.interval_ns,
+                limits: limits(run.workload),
+            }
+        })
+        .collect()
+}
+
+/// In an open loop the number of buffers is ours to choose: as many as half a gibibyte holds.
+fn limits(workload: &Workload) -> Limits {
+    const OPEN_LOOP_BYTES: u32 = 512 << 20;
+    let room = OPEN_LOOP_BYTES / (2 * workload.largest_bytes().max(4096));
+    Limits { open_loop_outstanding: room.clamp(16, 1024), ..Limits::default() }
+}
+
+fn check_memory(trials: &[Trial]) -> Result<(), RunError> {
+    let mut needed = 0u64;
+    let mut outstanding = 0u64;
+    for needs in trials.iter().map(Trial::buffer_needs) {
+        needed += u64::from(needs.count) * u64::from(needs.bytes.next_multiple_of(4096));
+        outstanding += u64::from(needs.in_flight);
+    }
+    match memory_bytes("MemAvailable") {
+        Some(available) if needed > available / 2 => Err(RunError::Memory {
+            outstanding,
+            needed: format_bytes(needed),
+            available: format_bytes(available),
+        }),
+        _ => Ok(()),
+    }
+}
+
+struct Worker<'a> {
+    trial: &'a Trial,
+    datastore: &'a Datastore,
+    clock: RealClock,
+    cancel: &'a AtomicBool,
+    cpu: usize,
+    /// Reads process and host, and tells of intervals.
+    first: bool,
+    ready: Sender<Result<(), DatastoreError>>,
+    rows: Sender<Interval>,
+    start: Receiver<u64>,
+}
+
+struct WorkerEnd {
+    sample: Sample,
+    cpu: CpuUsage,
+    pinned: bool,
+}
+
+impl Worker<'_> {
+    /// `None` if it was sent home before the start.
+    fn run(mut self) -> Option<WorkerEnd> {
+        let trial = self.trial;
+        let needs = trial.buffer_needs();
+        let open = OpenDisks {
+            buffers: needs.count,
+            buffer_bytes: needs.bytes,
+            in_flight: needs.in_flight,
+        };
+        let range = trial.first_disk..trial.first_disk + trial.disks;
+        let disks = match self.datastore.disks(range, open) {
+            Ok(disks) => disks,
+            Err(error) => {
+                let _ = self.ready.send(Err(error));
+                return None;
+            }
+        };
+        // After the disks are open: the threads of the positional engine are not to be pinned with
+        // this one.
+        let pinned = pin_to(self.cpu);
+        // Timers as exact as the system can make them: an open loop sleeps until a request is due.
+        let _ = nix::sys::prctl::set_timerslack(1);
+        let _ = self.ready.send(Ok(()));
+        let start_ns = self.start.recv().ok()?;
+        let mut watcher = Watcher {
+            cancel: self.cancel,
+            rows: self.first.then_some(&self.rows),
+            whole: self.first,
+            opened: Reading::default(),
+            used: None,
+        };
+        let clock = &mut self.clock;
+        // One loop is compiled for each kind of disks, so that the calls between them are inlined.
+        let sample = match disks {
+            DiskSet::Null(mut disks) => drive(trial, start_ns, &mut disks, clock, &mut watcher),
+            DiskSet::Files(mut disks) => drive(trial, start_ns, &mut disks, clock, &mut watcher),
+        }
+        // The plan was checked before any thread was started.
+        .ok()?;
+        Some(WorkerEnd { sample, cpu: watcher.used.unwrap_or_default(), pinned })
+    }
+}
+
+struct Watcher<'a> {
+    cancel: &'a AtomicBool,
+    rows: Option<&'a Sender<Interval>>,
+    whole: bool,
+    opened: Reading,
+    used: Option<CpuUsage>,
+}
+
+impl Observer for Watcher<'_> {
+    fn window_opened(&mut self) {
+        self.opened = Reading::now(self.whole);
+    }
+
+    fn interval(&mut self, row: &Interval) {
+        if let Some(rows) = self.rows {
+            let _ = rows.send(*row);
+        }
+    }
+
+    fn window_closed(&mut self) {
+        self.used = Some(Reading::now(self.whole).since(&self.opened));
+    }
+
+    fn cancelled(&mut self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+}
+
+/// How long a trial lasts, with a little for opening and draining.
+pub(crate) fn trial_length(timing: Timing) -> Duration {
+    Duration::from_nanos(timing.ramp_ns + timing.duration_ns + 20_000_000)
+}
