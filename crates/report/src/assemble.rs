@@ -38,11 +38,11 @@ pub fn assemble(
             values: summary
                 .values
                 .iter()
-                .map(|(metric, estimate)| MetricValue {
-                    metric: *metric,
-                    value: estimate.value,
-                    interval: Some(estimate.interval),
-                    n: estimate.n,
+                .map(|summary| MetricValue {
+                    metric: summary.metric,
+                    value: summary.value,
+                    interval: summary.interval,
+                    n: summary.n,
                 })
                 .collect(),
         })

@@ -3,12 +3,20 @@
 use std::collections::HashMap;
 
 /// So many characters fit into a column's head and beside a chart.
-const LONGEST: usize = 24;
+const LONGEST: usize = 26;
 
 /// A label for each URL: the URL itself where it is short, otherwise the host and the end of the
 /// path with `…` between. All labels differ: equal ones are numbered.
 pub fn labels(urls: &[String]) -> Vec<String> {
-    let short: Vec<String> = urls.iter().map(|url| shorten(url, LONGEST)).collect();
+    let mut short: Vec<String> = urls.iter().map(|url| shorten(url, LONGEST)).collect();
+    // Where only the options tell two apart, they stay and the path gives way.
+    for (index, url) in urls.iter().enumerate() {
+        let clashes = (0..urls.len()).any(|i| urls[i] != *url && short[i] == short[index]);
+        if let (true, Some((place, options))) = (clashes, url.split_once('?')) {
+            let room = LONGEST.saturating_sub(options.chars().count() + 1).max(8);
+            short[index] = format!("{}?{options}", shorten(place, room));
+        }
+    }
     let mut times: HashMap<&str, usize> = HashMap::new();
     for label in &short {
         *times.entry(label).or_default() += 1;
@@ -82,6 +90,12 @@ mod tests {
         assert!(!labels[0].contains("secret") && labels[0].ends_with("example:vm/0"), "{labels:?}");
         assert_eq!(labels[1], "nfs://nas1/export/vm");
         assert!(labels.iter().all(|label| label.chars().count() <= LONGEST));
+    }
+
+    #[test]
+    fn options_stay_where_only_they_tell_two_apart() {
+        let labels = of(&["./stormeter-demo-files", "./stormeter-demo-files?direct=0"]);
+        assert_eq!(labels, ["./stormeter-demo-files", "./sto…-demo-files?direct=0"]);
     }
 
     #[test]

@@ -8,9 +8,9 @@ use stormeter_driver::{CpuUsage, Histogram, Sample};
 use stormeter_study::{ComparisonPlan, Metric};
 
 use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Interval};
 use crate::laws::{LawFinding, Severity, TrialFacts, check_trial};
-use crate::metrics::{direction_of, value_of};
+use crate::metrics::{direction_of, percentile_of, value_of};
 use crate::ratio::LogRatios;
 use crate::steadiness::check_steadiness;
 use crate::stopping::{Decision, Looks, StopRule, StopRuleError};
@@ -56,8 +56,8 @@ pub struct Analysis {
 /// A datastore's own figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DatastoreSummary {
-    /// Mean over the trials with its interval, for each metric that has values.
-    pub values: Vec<(Metric, Estimate)>,
+    /// The metrics that have values.
+    pub values: Vec<MetricSummary>,
     /// Latencies of all trials, reads and writes, merged.
     pub latencies: Histogram,
     /// CPU time of all trials, summed.
@@ -66,6 +66,21 @@ pub struct DatastoreSummary {
     pub operations: u64,
     /// Measured trials.
     pub trials: u32,
+}
+
+/// A metric of a datastore over all its trials.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MetricSummary {
+    /// Which.
+    pub metric: Metric,
+    /// The mean of the trials; for a percentile that of the merged histogram, for the maximum the
+    /// largest. Percentiles are never averaged.
+    pub value: f64,
+    /// Where repeated trials put it: the t interval of the trials' values, relative to their mean.
+    /// `None` for a single trial, and for the maximum, which only ever grows.
+    pub interval: Option<Interval>,
+    /// Trials with a value.
+    pub n: usize,
 }
 
 /// A candidate against the baseline.
@@ -219,28 +234,52 @@ fn summarise(
     datastore: usize,
 ) -> DatastoreSummary {
     let own: Vec<_> = trials.iter().filter(|trial| trial.datastore == datastore).collect();
-    let values = Metric::ALL
-        .into_iter()
-        .filter_map(|metric| {
-            let values: Vec<f64> =
-                own.iter().filter_map(|trial| value_of(metric, trial.sample, trial.cpu)).collect();
-            Some((metric, Estimate::of_mean(&values, plan.level)?))
-        })
-        .collect();
     let mut summary = DatastoreSummary {
-        values,
+        values: Vec::new(),
         latencies: Histogram::default(),
         cpu: CpuUsage::default(),
         operations: 0,
         trials: own.len() as u32,
     };
-    for trial in own {
+    for trial in &own {
         summary.latencies.merge(&trial.sample.reads.histogram);
         summary.latencies.merge(&trial.sample.writes.histogram);
         summary.cpu.add_later(trial.cpu);
         summary.operations += trial.sample.operations();
     }
+    summary.values = Metric::ALL
+        .into_iter()
+        .filter_map(|metric| {
+            let values: Vec<f64> =
+                own.iter().filter_map(|trial| value_of(metric, trial.sample, trial.cpu)).collect();
+            summarise_metric(metric, &values, &summary.latencies, plan.level)
+        })
+        .collect();
     summary
+}
+
+fn summarise_metric(
+    metric: Metric,
+    values: &[f64],
+    latencies: &Histogram,
+    level: f64,
+) -> Option<MetricSummary> {
+    let n = values.len();
+    let mean = values.iter().sum::<f64>() / n as f64;
+    let value = match (percentile_of(metric), metric) {
+        _ if n == 0 => return None,
+        (Some(fraction), _) => latencies.percentile_ns(fraction)?,
+        (None, Metric::LatencyMax) => values.iter().copied().fold(0.0, f64::max),
+        (None, _) => mean,
+    };
+    let interval = Estimate::of_mean(values, level).filter(|_| metric != Metric::LatencyMax).map(
+        |Estimate { interval: Interval { low, high, level }, .. }| Interval {
+            low: value * low / mean,
+            high: value * high / mean,
+            level,
+        },
+    );
+    Some(MetricSummary { metric, value, interval, n })
 }
 
 /// The laws over all trials; what several trials of a datastore have in common is said once.
@@ -341,4 +380,33 @@ fn block_findings(pairs: &[Pair]) -> Vec<(Option<usize>, LawFinding)> {
         }
     }
     findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn histogram(values: &[u64]) -> Histogram {
+        let mut histogram = Histogram::default();
+        values.iter().for_each(|&value| histogram.record(value));
+        histogram
+    }
+
+    /// Two trials with medians of 10 and 30: all I/Os together have a median of 10, not 20.
+    #[test]
+    fn percentiles_come_from_merged_histograms_and_are_not_averaged() {
+        let merged = histogram(&[10, 10, 10, 10, 10, 30, 30, 30]);
+        let p50 = summarise_metric(Metric::LatencyP50, &[10.0, 30.0], &merged, 0.95).unwrap();
+        assert_eq!(p50.value, 10.0);
+        let interval = p50.interval.unwrap();
+        assert!(interval.low < 10.0 && interval.high > 10.0);
+    }
+
+    #[test]
+    fn the_maximum_is_the_largest_and_has_no_interval() {
+        let max = summarise_metric(Metric::LatencyMax, &[5.0, 9.0], &histogram(&[9]), 0.95);
+        let max = max.unwrap();
+        assert_eq!((max.value, max.interval), (9.0, None));
+        assert_eq!(summarise_metric(Metric::Iops, &[], &histogram(&[]), 0.95), None);
+    }
 }

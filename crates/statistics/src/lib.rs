@@ -25,7 +25,8 @@ pub mod verdict;
 pub mod warmup;
 
 pub use analysis::{
-    Analysis, DatastoreSummary, Pair, Surroundings, TrialView, analyse, decide, looks_of,
+    Analysis, DatastoreSummary, MetricSummary, Pair, Surroundings, TrialView, analyse, decide,
+    looks_of,
 };
 pub use comparison::{
     Comparison, ComparisonError, ComparisonInput, MetricComparisons, compare_metrics,

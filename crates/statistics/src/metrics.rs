@@ -21,15 +21,25 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
         Metric::LatencyMean => {
             (sample.reads.latency_sum_ns + sample.writes.latency_sum_ns) as f64 / operations
         }
-        Metric::LatencyP50 => merged(sample).percentile_ns(0.50)?,
-        Metric::LatencyP95 => merged(sample).percentile_ns(0.95)?,
-        Metric::LatencyP99 => merged(sample).percentile_ns(0.99)?,
-        Metric::LatencyP999 => merged(sample).percentile_ns(0.999)?,
+        Metric::LatencyP50 | Metric::LatencyP95 | Metric::LatencyP99 | Metric::LatencyP999 => {
+            merged(sample).percentile_ns(percentile_of(metric)?)?
+        }
         Metric::LatencyMax => sample.reads.latency_max_ns.max(sample.writes.latency_max_ns) as f64,
         Metric::CpuPerIo => cpu.process_ns as f64 / operations,
         Metric::HostCpuPerIo => cpu.host.busy_ns() as f64 / operations,
     };
     (value > 0.0).then_some(value)
+}
+
+/// The share of I/Os below a percentile metric (0.99 for p99); `None` for other metrics.
+pub fn percentile_of(metric: Metric) -> Option<f64> {
+    match metric {
+        Metric::LatencyP50 => Some(0.50),
+        Metric::LatencyP95 => Some(0.95),
+        Metric::LatencyP99 => Some(0.99),
+        Metric::LatencyP999 => Some(0.999),
+        _ => None,
+    }
 }
 
 /// Which way a metric is better.
