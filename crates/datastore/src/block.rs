@@ -129,13 +129,20 @@ impl Block {
     }
 }
 
+/// Whether a descriptor of this very process is that block device.
+pub(crate) fn is_open_here(number: u64) -> bool {
+    entries(Path::new("/proc/self/fd"))
+        .iter()
+        .any(|fd| names(&format!("/proc/self/fd/{fd}"), number))
+}
+
 /// `[none] mq-deadline` → `none`.
 fn selected(text: &str) -> Option<String> {
     let (_, after) = text.split_once('[')?;
     after.split_once(']').map(|(name, _)| name.to_owned())
 }
 
-fn parse_number(text: &str) -> Option<u64> {
+pub(crate) fn parse_number(text: &str) -> Option<u64> {
     let (major, minor) = text.split_once(':')?;
     Some(makedev(major.parse().ok()?, minor.parse().ok()?))
 }

@@ -13,7 +13,7 @@ use crate::files::Extent;
 use crate::owner::is_run_id;
 use crate::{
     DatastoreError, DatastoreUrl, Description, DiskSpec, FileDisks, Location, NullDisks,
-    Preparation, Prepared,
+    Preparation, Prepared, Space,
 };
 
 /// How to open a datastore.
@@ -123,13 +123,13 @@ impl Datastore {
     /// What the datastore turned out to be. Complete once disks were opened: before, the engine is
     /// the one to be expected.
     pub fn description(&self) -> Description {
-        let (engine, engine_notes) =
-            self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner).0.clone();
         let mut description = Description {
             url: self.url.clone(),
             kind: "null".into(),
             filesystem: None,
             device: None,
+            device_number: None,
             logical_block_bytes: 1,
             direct: false,
             engine,
@@ -141,6 +141,7 @@ impl Datastore {
                 description.kind = "directory".into();
                 description.filesystem = store.filesystem.clone();
                 description.device = store.device();
+                description.device_number = store.device_number();
                 description.logical_block_bytes = store.logical_block_bytes;
                 description.direct = store.direct();
                 description.notes = store.notes.clone();
@@ -148,13 +149,28 @@ impl Datastore {
             Store::Device(store) => {
                 description.kind = "device".into();
                 description.device = Some(store.facts.clone());
+                description.device_number = Some(store.number);
                 description.logical_block_bytes = store.facts.logical_block_bytes;
                 description.direct = store.direct;
                 description.notes = store.notes.clone();
             }
         }
-        description.notes.extend(engine_notes);
+        description.notes.extend(self.engine_notes());
         description
+    }
+
+    /// What the engines of the disks opened so far were asked for and did not get.
+    pub fn engine_notes(&self) -> Vec<String> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+    }
+
+    /// Room on the file system of a directory. `None` where no file system is shared (a device,
+    /// `null:`), and where it does not tell.
+    pub fn space(&self) -> Option<Space> {
+        match &self.store {
+            Store::Directory(store) => store.space().ok().filter(|space| space.total_bytes > 0),
+            Store::Null { .. } | Store::Device(_) => None,
+        }
     }
 
     /// Says whether such disks can be made, before anything is written.

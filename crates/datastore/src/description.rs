@@ -15,6 +15,11 @@ pub struct Description {
     pub filesystem: Option<Filesystem>,
     /// The device, or the one below the file system where that is a single one.
     pub device: Option<DeviceFacts>,
+    /// The same for all datastores that share the space of one file system, or are one device: the
+    /// device number (`st_dev`) of a directory's file system, or of a device itself (`st_rdev`).
+    /// Datasets of one ZFS pool and exports of one server have numbers of their own.
+    #[serde(default)]
+    pub device_number: Option<u64>,
     /// Offsets and lengths must be multiples of this many bytes.
     pub logical_block_bytes: u32,
     /// Whether the page cache is bypassed.

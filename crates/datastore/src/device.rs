@@ -14,7 +14,7 @@ use nix::sys::stat::Mode;
 use stormeter_disk::units::format_bytes;
 
 use crate::aligned::AlignedBuffer;
-use crate::block::Block;
+use crate::block::{Block, is_open_here};
 use crate::owner::{DiskRecord, Life, Owner};
 use crate::prepare::{Preparation, Prepared, Target, write_all};
 use crate::signature::EDGE_BYTES;
@@ -26,6 +26,8 @@ const EXTENT_ALIGNMENT_BYTES: u64 = EDGE_BYTES;
 /// An open device that nobody else uses and that holds nothing, or nothing that counts.
 pub(crate) struct DeviceStore {
     path: PathBuf,
+    /// Its device number (`st_rdev`).
+    pub(crate) number: u64,
     /// Opened exclusively: while it is, no file system can be mounted from it.
     file: File,
     pub(crate) facts: DeviceFacts,
@@ -55,7 +57,13 @@ impl DeviceStore {
             return Err(busy(&path, by));
         }
         let mut notes = Vec::new();
-        let (file, direct) = open_exclusively(&path, direct_wanted, block.as_ref(), &mut notes)?;
+        let (file, direct) = open_exclusively(&path, direct_wanted, block.as_ref(), &mut notes)
+            .map_err(|error| match error {
+                DatastoreError::DeviceBusy { .. } if is_open_here(number) => {
+                    DatastoreError::NamedTwice { path: path.clone() }
+                }
+                error => error,
+            })?;
         // Names in /dev are links that may have been turned between the check and the opening.
         let opened = file.metadata().map_err(|e| DatastoreError::system("look at", &path, e))?;
         if opened.rdev() != number {
@@ -76,6 +84,7 @@ impl DeviceStore {
             .map_err(|error| DatastoreError::system("read", &path, error))?;
         let mut store = Self {
             path,
+            number,
             file,
             facts,
             direct,
@@ -96,7 +105,8 @@ impl DeviceStore {
             Finding::Blank => return Ok(()),
             Finding::Ours(signature) => {
                 let left = signature.owner;
-                match left.life() {
+                // Shared storage looks like any other here; hosts are told apart by their machine ids.
+                match left.life(false) {
                     Life::Alive => {
                         return Err(DatastoreError::InUse { path: path.clone(), pid: left.pid });
                     }

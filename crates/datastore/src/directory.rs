@@ -8,8 +8,8 @@ use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, fallocate};
 use nix::unistd::{Whence, lseek};
 
-use crate::block::Block;
-use crate::folder::{Folder, PREFIX, disk_name};
+use crate::block::{Block, parse_number};
+use crate::folder::{Folder, disk_name, folder_name};
 use crate::owner::{DiskRecord, Owner};
 use crate::prepare::{Preparation, Prepared, Target, write_all};
 use crate::probe::{DirectIo, direct_io};
@@ -57,7 +57,7 @@ impl DirectoryStore {
         let mut notes = leftovers.removed;
         notes.extend(leftovers.kept);
 
-        let name = format!("{PREFIX}{run_id}-{number}");
+        let name = folder_name(run_id, number);
         let (folder, owner) = Folder::claim(&directory, &name, run_id)?;
         let mut store = Self {
             filesystem: Filesystem::of(&directory),
@@ -135,16 +135,29 @@ impl DirectoryStore {
     /// Refuses what cannot be done here. Changes nothing.
     pub(crate) fn check(&self, spec: &DiskSpec) -> Result<(), DatastoreError> {
         spec.check(self.logical_block_bytes, &self.directory.display().to_string())?;
-        // Blocks of disks that are there already will be used again, or freed before.
-        let mut held_bytes = 0;
+        self.space()?.check(spec.total_bytes(), &self.directory)
+    }
+
+    /// Room on the file system.
+    pub(crate) fn space(&self) -> Result<Space, DatastoreError> {
+        let mut held_bytes: u64 = 0;
         for disk in 0..self.owner.disks.map_or(0, |record| record.spec.count) {
             let file = self.folder.open_file(&disk_name(disk), OFlag::O_RDONLY | OFlag::O_NONBLOCK);
-            held_bytes +=
-                file.ok().and_then(|file| file.metadata().ok()).map_or(0, |m| m.blocks() * 512);
+            let blocks = file.ok().and_then(|file| file.metadata().ok()).map_or(0, |m| m.blocks());
+            held_bytes = held_bytes.saturating_add(blocks.saturating_mul(512));
         }
-        let mut space = Space::of(&self.directory)?;
-        space.free_bytes = space.free_bytes.saturating_add(held_bytes);
-        space.check(spec.total_bytes(), &self.directory)
+        Ok(Space { held_bytes, ..Space::of(&self.directory)? })
+    }
+
+    /// The number of the file system, as [`Description::device_number`] explains it.
+    ///
+    /// [`Description::device_number`]: crate::Description::device_number
+    pub(crate) fn device_number(&self) -> Option<u64> {
+        // Each subvolume of btrfs has a number of its own; the mount has that of the whole.
+        match &self.filesystem {
+            Some(found) if found.kind == "btrfs" => parse_number(&found.device_number),
+            _ => self.folder.device_number(),
+        }
     }
 
     /// Makes the disks, or finds them made.

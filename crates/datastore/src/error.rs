@@ -116,11 +116,11 @@ pub enum DatastoreError {
     EmptyBlock,
     /// Requests would split logical blocks.
     #[error(
-        "block size {block} is not a multiple of the logical block {logical_block_bytes} of \
-         {datastore}: give a multiple of it, or ?direct=0 on a file system"
+        "the block size (in units of {block}) is not a multiple of the logical block \
+         {logical_block_bytes} of {datastore}: give a multiple of it, or ?direct=0 on a file system"
     )]
     BlockSize {
-        /// The block size, as text.
+        /// The unit of all requests and offsets, as text.
         block: String,
         /// The datastore's logical block.
         logical_block_bytes: u32,
@@ -184,6 +184,17 @@ pub enum DatastoreError {
         by: String,
         /// What to do, in words.
         remedy: String,
+    },
+    /// An earlier datastore of the comparison is this device, under another name or with other
+    /// options.
+    #[error(
+        "{path} is named twice, in different ways (other options, or another name of the device): \
+         a device holds the disks of one datastore at a time; name it once, or twice in exactly the \
+         same way to see how much it differs from itself"
+    )]
+    NamedTwice {
+        /// The device, as it was named the second time.
+        path: PathBuf,
     },
     /// The device holds data.
     #[error(

@@ -19,7 +19,37 @@ pub struct Filesystem {
     pub device_number: String,
 }
 
+/// File systems that other hosts reach at the same time; `fuse` and its kin may be anything.
+const SHARED: [&str; 21] = [
+    "9p",
+    "acfs",
+    "afs",
+    "beegfs",
+    "ceph",
+    "cifs",
+    "coda",
+    "davfs",
+    "gfs2",
+    "glusterfs",
+    "gpfs",
+    "lustre",
+    "ncpfs",
+    "nfs",
+    "nfs4",
+    "ocfs2",
+    "orangefs",
+    "smb3",
+    "smbfs",
+    "vboxsf",
+    "virtiofs",
+];
+
 impl Filesystem {
+    /// Whether other hosts may work on it too.
+    pub(crate) fn is_shared(&self) -> bool {
+        SHARED.contains(&self.kind.as_str()) || self.kind.starts_with("fuse")
+    }
+
     /// The mount that a path lies on, as this process sees it.
     pub fn of(path: &Path) -> Option<Self> {
         let path = path.canonicalize().ok()?;
@@ -107,6 +137,23 @@ mod tests {
         assert_eq!(mount.source, "/dev/root");
         assert_eq!(mount.options, "rw,noatime,errors=continue");
         assert_eq!(parse("garbage"), None);
+    }
+
+    #[test]
+    fn network_and_cluster_file_systems_are_shared() {
+        let is_shared = |kind: &str| {
+            let line = format!("36 35 0:51 / /mnt rw - {kind} nas:/export rw");
+            parse(&line).unwrap().is_shared()
+        };
+        for kind in ["nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "fuse.sshfs", "fuse", "lustre"] {
+            assert!(is_shared(kind), "{kind}");
+        }
+        for kind in ["glusterfs", "ocfs2", "gfs2", "virtiofs"] {
+            assert!(is_shared(kind), "{kind}");
+        }
+        for kind in ["ext4", "xfs", "btrfs", "zfs", "tmpfs", "overlay"] {
+            assert!(!is_shared(kind), "{kind}");
+        }
     }
 
     #[test]

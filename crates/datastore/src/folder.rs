@@ -5,21 +5,21 @@
 //! is removed are the files that we make, by name, and the folder if it is then empty: whatever
 //! somebody else put there stays.
 
-use std::fs::File;
+use std::fs::{File, ReadDir};
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat, renameat};
-use nix::sys::stat::{Mode, mkdirat};
+use nix::sys::stat::{Mode, fstat, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use crate::DatastoreError;
-use crate::owner::{Life, MAX_MARK_BYTES, Owner};
+use crate::owner::{Life, MAX_MARK_BYTES, Owner, is_run_id};
+use crate::{DatastoreError, Filesystem};
 
 /// What every folder's name begins with.
-pub(crate) const PREFIX: &str = ".stormeter-";
+const PREFIX: &str = ".stormeter-";
 const MARK: &str = "owner.json";
 const NEW_MARK: &str = "owner.json.new";
 /// The file on which the file system is tried out.
@@ -33,9 +33,32 @@ pub(crate) struct Folder {
     path: PathBuf,
 }
 
+/// The name of the folder of a run's datastore.
+pub(crate) fn folder_name(run_id: &str, number: u32) -> String {
+    format!("{PREFIX}{run_id}-{number}")
+}
+
+/// The run that such a folder is named after; `None` if the name is none that we give.
+pub(crate) fn run_of_folder(name: &str) -> Option<&str> {
+    let (run_id, number) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    let number: u32 = number.parse().ok()?;
+    (is_run_id(run_id) && name == folder_name(run_id, number)).then_some(run_id)
+}
+
 /// The name of a disk's file.
 pub(crate) fn disk_name(disk: u32) -> String {
     format!("disk-{disk:05}")
+}
+
+/// The disk whose file is so named.
+fn disk_of_file(name: &str) -> Option<u32> {
+    let disk = name.strip_prefix("disk-")?.parse().ok()?;
+    (name == disk_name(disk)).then_some(disk)
+}
+
+/// Whether other hosts may work in a directory too, or that cannot be told.
+pub(crate) fn is_shared(directory: &Path) -> bool {
+    Filesystem::of(directory).is_none_or(|found| found.is_shared())
 }
 
 impl Folder {
@@ -57,7 +80,7 @@ impl Folder {
                 let folder = Self::open(directory, name).map_err(|_| taken())?;
                 match folder.owner() {
                     Some(old) if old.run_id == run_id => {
-                        folder.refuse_if_used(&old)?;
+                        folder.refuse_if_used(&old, is_shared(directory))?;
                         owner.disks = old.disks;
                         owner.prepared = old.prepared;
                     }
@@ -102,8 +125,13 @@ impl Folder {
         &self.path
     }
 
-    fn refuse_if_used(&self, owner: &Owner) -> Result<(), DatastoreError> {
-        match owner.life() {
+    /// The number of the file system that it is on (`st_dev`).
+    pub(crate) fn device_number(&self) -> Option<u64> {
+        fstat(&self.fd).ok().map(|stat| stat.st_dev)
+    }
+
+    fn refuse_if_used(&self, owner: &Owner, is_shared: bool) -> Result<(), DatastoreError> {
+        match owner.life(is_shared) {
             Life::Own | Life::Gone => Ok(()),
             Life::Alive => Err(DatastoreError::InUse { path: self.path.clone(), pid: owner.pid }),
             Life::Elsewhere => Err(DatastoreError::Elsewhere {
@@ -115,7 +143,7 @@ impl Folder {
     }
 
     fn is_empty(&self) -> bool {
-        std::fs::read_dir(&self.path)
+        self.list()
             .is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name() == NEW_MARK))
     }
 
@@ -168,11 +196,22 @@ impl Folder {
         }
     }
 
-    /// Removes disks, as many as can be.
+    /// What is in it. The name in /proc is the descriptor's: it is right even after the folder was
+    /// moved.
+    fn list(&self) -> io::Result<ReadDir> {
+        std::fs::read_dir(format!("/proc/self/fd/{}", self.fd.as_raw_fd()))
+            .or_else(|_| std::fs::read_dir(&self.path))
+    }
+
+    /// Removes those of the first `count` disks that are there, as many as can be.
     pub(crate) fn remove_disks(&self, count: u32) {
-        for disk in 0..count {
+        let Ok(entries) = self.list() else { return };
+        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        let is_disk = |name: &String| disk_of_file(name).is_some_and(|disk| disk < count);
+        // All of them first: what a listing shows while files go is left to the file system.
+        for name in names.filter(is_disk).collect::<Vec<_>>() {
             // What cannot be removed shows when the folder is not empty.
-            let _ = self.unlink(&disk_name(disk));
+            let _ = self.unlink(&name);
         }
     }
 
@@ -228,6 +267,60 @@ mod tests {
         folder.create_file(&disk_name(0), OFlag::empty()).unwrap();
         assert_eq!(folder.remove(1), None);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn it_is_found_again_after_its_directory_was_moved() {
+        let directory = tempfile::tempdir().unwrap();
+        let (before, after) = (directory.path().join("before"), directory.path().join("after"));
+        fs::create_dir(&before).unwrap();
+        let (folder, _) = claim(&before).unwrap();
+        folder.create_file(&disk_name(0), OFlag::empty()).unwrap();
+        fs::rename(&before, &after).unwrap();
+        assert_eq!(folder.remove(1), None);
+        assert_eq!(fs::read_dir(after).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn only_names_that_we_give_are_ours() {
+        assert_eq!(folder_name(RUN, 0), NAME);
+        assert_eq!(run_of_folder(NAME), Some(RUN));
+        assert_eq!(run_of_folder(".stormeter-0123456789abcdef-4294967295"), Some(RUN));
+        for name in [
+            ".stormeter-evil",
+            ".stormeter-0123456789abcdef",
+            ".stormeter-0123456789abcdef-",
+            ".stormeter-0123456789abcdef-00",
+            ".stormeter-0123456789abcdef-+1",
+            ".stormeter-0123456789abcdef-0-0",
+            ".stormeter-0123456789ABCDEF-0",
+            "stormeter-0123456789abcdef-0",
+        ] {
+            assert_eq!(run_of_folder(name), None, "{name}");
+        }
+        assert_eq!(disk_of_file("disk-00042"), Some(42));
+        for name in ["disk-42", "disk-+0042", "disk-00042.bak", "disk-", "disk-000042"] {
+            assert_eq!(disk_of_file(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn disks_beyond_the_count_and_names_alike_stay() {
+        let directory = tempfile::tempdir().unwrap();
+        let (folder, _) = claim(directory.path()).unwrap();
+        for name in ["disk-00000", "disk-00001", "disk-00002", "disk-0", "disk-00000~"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        folder.remove_disks(2);
+        let mut left: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["disk-0", "disk-00000~", "disk-00002", "owner.json"]);
+        // Bounded by what is there and not by what a mark says.
+        folder.remove_disks(u32::MAX);
+        assert!(!folder.path().join("disk-00002").exists());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::folder::{Folder, PREFIX};
+use crate::folder::{Folder, is_shared, run_of_folder};
 use crate::owner::Life;
 
 /// What was found of earlier runs, in words.
@@ -16,24 +16,23 @@ pub struct Leftovers {
 }
 
 /// Removes the working folders in `directory` whose run has certainly ended, except those of the
-/// run `keep_run_id`, which may be about to go on. Whatever has no valid mark is not looked into.
+/// run `keep_run_id`, which may be about to go on. Whatever has not both a name and a valid mark of
+/// one run is not looked into.
 ///
 /// # Errors
 /// The directory cannot be listed.
 pub fn clean_leftovers(directory: &Path, keep_run_id: &str) -> io::Result<Leftovers> {
     let mut leftovers = Leftovers::default();
+    let is_shared = is_shared(directory);
     for entry in std::fs::read_dir(directory)? {
         let Ok(name) = entry?.file_name().into_string() else { continue };
-        if !name.starts_with(PREFIX) {
+        let Some(run_id) = run_of_folder(&name).filter(|&run_id| run_id != keep_run_id) else {
             continue;
-        }
+        };
         let Ok(folder) = Folder::open(directory, &name) else { continue };
-        let Some(owner) = folder.owner() else { continue };
-        if owner.run_id == keep_run_id {
-            continue;
-        }
+        let Some(owner) = folder.owner().filter(|owner| owner.run_id == run_id) else { continue };
         let path = folder.path().display();
-        match owner.life() {
+        match owner.life(is_shared) {
             Life::Own | Life::Alive => {}
             Life::Elsewhere => leftovers.kept.push(format!(
                 "{path} belongs to a run elsewhere ({}): remove it if that has ended",
@@ -55,7 +54,7 @@ pub fn clean_leftovers(directory: &Path, keep_run_id: &str) -> io::Result<Leftov
 mod tests {
     use super::*;
     use crate::DiskSpec;
-    use crate::folder::disk_name;
+    use crate::folder::{disk_name, folder_name};
     use crate::owner::{DiskRecord, Owner};
     use std::fs;
 
@@ -63,12 +62,21 @@ mod tests {
 
     /// A folder as a run with this mark would leave it, with one disk.
     fn leave(directory: &Path, run_id: &str, change: impl FnOnce(&mut serde_json::Value)) {
+        leave_as(directory, &folder_name(run_id, 0), run_id, change);
+    }
+
+    fn leave_as(
+        directory: &Path,
+        name: &str,
+        run_id: &str,
+        change: impl FnOnce(&mut serde_json::Value),
+    ) {
         let mut owner = Owner::here(run_id);
         let spec = DiskSpec { count: 1, size_bytes: 4096, granularity_bytes: 4096 };
         owner.disks = Some(DiskRecord { spec, content_id: 1 });
         let mut json = serde_json::to_value(&owner).unwrap();
         change(&mut json);
-        let path = directory.join(format!("{PREFIX}{run_id}-0"));
+        let path = directory.join(name);
         fs::create_dir(&path).unwrap();
         fs::write(path.join("owner.json"), json.to_string()).unwrap();
         fs::write(path.join(disk_name(0)), "content").unwrap();
@@ -86,21 +94,47 @@ mod tests {
             owner["pid"] = u32::MAX.into();
             owner["magic"] = "thunder".into();
         });
-        leave(at, "00000000000000a5", |owner| owner["boot_id"] = "before".into());
-        fs::write(at.join(format!("{PREFIX}00000000000000a5-0")).join("mine.txt"), "").unwrap();
+        leave(at, "00000000000000a5", |owner| owner["pid"] = u32::MAX.into());
+        fs::write(at.join(folder_name("00000000000000a5", 0)).join("mine.txt"), "").unwrap();
         fs::write(at.join("ordinary.txt"), "").unwrap();
-        std::os::unix::fs::symlink("/", at.join(format!("{PREFIX}link"))).unwrap();
+        std::os::unix::fs::symlink("/", at.join(".stormeter-link")).unwrap();
 
         let leftovers = clean_leftovers(at, KEEP).unwrap();
         assert_eq!(leftovers.removed.len(), 1, "{leftovers:?}");
         assert!(leftovers.removed[0].contains("00000000000000a1"), "{leftovers:?}");
         assert_eq!(leftovers.kept.len(), 2, "{leftovers:?}");
-        let exists = |run: &str| at.join(format!("{PREFIX}{run}-0")).exists();
+        let exists = |run: &str| at.join(folder_name(run, 0)).exists();
         assert!(!exists("00000000000000a1"));
         for run in ["00000000000000a2", KEEP, "00000000000000a3", "00000000000000a4"] {
-            assert!(at.join(format!("{PREFIX}{run}-0")).join(disk_name(0)).exists(), "{run}");
+            assert!(at.join(folder_name(run, 0)).join(disk_name(0)).exists(), "{run}");
         }
-        assert!(at.join(format!("{PREFIX}00000000000000a5-0/mine.txt")).exists());
+        assert!(at.join(folder_name("00000000000000a5", 0)).join("mine.txt").exists());
         assert!(at.join("ordinary.txt").exists());
+    }
+
+    #[test]
+    fn a_forged_mark_or_a_name_that_we_do_not_give_is_left_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = directory.path();
+        let run = "00000000000000a1";
+        let over = |owner: &mut serde_json::Value| owner["pid"] = u32::MAX.into();
+        let names =
+            [".stormeter-evil", ".stormeter-00000000000000a1", ".stormeter-00000000000000a2-0"];
+        for name in names {
+            leave_as(at, name, run, over);
+        }
+        leave(at, run, |owner| {
+            over(owner);
+            owner["disks"]["spec"]["count"] = u32::MAX.into();
+        });
+        leave(at, "00000000000000a3", |owner| {
+            over(owner);
+            owner["host"] = "\u{1b}[2J".into();
+        });
+        assert_eq!(clean_leftovers(at, KEEP).unwrap(), Leftovers::default());
+        for name in names {
+            assert!(at.join(name).join(disk_name(0)).exists(), "{name}");
+        }
+        assert!(at.join(folder_name(run, 0)).join(disk_name(0)).exists());
     }
 }

@@ -40,6 +40,7 @@ pub use leftover::{Leftovers, clean_leftovers};
 pub use null::NullDisks;
 pub use prepare::{Fill, Preparation, Prepared};
 pub use signature::{Finding, Signature, inspect};
+pub use space::Space;
 pub use spec::DiskSpec;
 pub use stormeter_uring::{EngineChoice, available as uring_available};
 pub use url::{DatastoreUrl, Location, UrlError};

@@ -4,18 +4,24 @@
 //! processes, and a directory may be shared between hosts. So the mark also holds the process's
 //! start time, the boot, the host and the id namespace; where these do not let us know, the answer
 //! is "elsewhere", and what it marks is left alone.
+//!
+//! A mark may also be somebody's forgery: its numbers are bounded, and its text is printable ASCII,
+//! before anything else looks at it.
 
 use std::fs;
 
 use serde::{Deserialize, Serialize};
 
 use crate::DiskSpec;
+use crate::spec::MAX_DISKS;
 
 const MAGIC: &str = "stormeter";
 const VERSION: u32 = 1;
 
 /// The longest mark that is read.
 pub(crate) const MAX_MARK_BYTES: usize = 65_536;
+/// The longest text in a mark: it ends up in messages.
+const MAX_TEXT_CHARS: usize = 256;
 
 /// Who made a working folder or wrote a device's header, and what is in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,9 +87,13 @@ impl Owner {
             pid,
             process_start_ticks: start_ticks(pid).unwrap_or(0),
             boot_id: line("/proc/sys/kernel/random/boot_id"),
-            host: format!("{} {}", line("/etc/machine-id"), line("/proc/sys/kernel/hostname")),
+            host: printable(&format!(
+                "{} {}",
+                line("/etc/machine-id"),
+                line("/proc/sys/kernel/hostname")
+            )),
             pid_namespace: fs::read_link("/proc/self/ns/pid")
-                .map(|link| link.to_string_lossy().into_owned())
+                .map(|link| printable(&link.to_string_lossy()))
                 .unwrap_or_default(),
             disks: None,
             prepared: false,
@@ -93,8 +103,12 @@ impl Owner {
     /// Reads a mark; `None` if it is none, or one of a version that we do not know.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let owner: Self = serde_json::from_slice(bytes).ok()?;
-        (owner.magic == MAGIC && owner.version == VERSION && is_run_id(&owner.run_id))
-            .then_some(owner)
+        let is_ours = owner.magic == MAGIC && owner.version == VERSION;
+        let texts = [&owner.boot_id, &owner.host, &owner.pid_namespace];
+        let is_sound = is_run_id(&owner.run_id)
+            && texts.into_iter().all(|text| *text == printable(text))
+            && owner.disks.is_none_or(|disks| disks.spec.count <= MAX_DISKS);
+        (is_ours && is_sound).then_some(owner)
     }
 
     /// The mark as text.
@@ -102,17 +116,21 @@ impl Owner {
         serde_json::to_vec_pretty(self).expect("strings and numbers always serialise")
     }
 
-    /// Whether the owner still runs, as seen from this process.
-    pub(crate) fn life(&self) -> Life {
-        self.life_as_seen_by(&Self::here(&self.run_id))
+    /// Whether the owner still runs, as seen from this process. `is_shared` says that other hosts
+    /// can reach the place of the mark.
+    pub(crate) fn life(&self, is_shared: bool) -> Life {
+        self.life_as_seen_by(&Self::here(&self.run_id), is_shared)
     }
 
-    fn life_as_seen_by(&self, here: &Self) -> Life {
+    fn life_as_seen_by(&self, here: &Self, is_shared: bool) -> Life {
         if self.host != here.host || here.boot_id.is_empty() {
             return Life::Elsewhere;
         }
         if self.boot_id != here.boot_id {
-            return Life::Gone;
+            // This machine before it booted, or another of the same name: containers come without
+            // a machine id, and clones share one.
+            let is_certain = here.knows_machine() && !is_shared;
+            return if is_certain { Life::Gone } else { Life::Elsewhere };
         }
         if self.pid_namespace != here.pid_namespace {
             return Life::Elsewhere;
@@ -125,6 +143,19 @@ impl Owner {
             Life::Alive
         }
     }
+
+    /// Whether the host's name begins with a machine id: 32 hexadecimal digits (machine-id(5)).
+    /// Images that were never booted have none, or the word "uninitialized".
+    fn knows_machine(&self) -> bool {
+        let id = self.host.split(' ').next().unwrap_or_default();
+        id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }
+}
+
+/// Text as a mark holds it: printable ASCII of bounded length.
+fn printable(text: &str) -> String {
+    let shown = |c: char| if c == ' ' || c.is_ascii_graphic() { c } else { '?' };
+    text.chars().take(MAX_TEXT_CHARS).map(shown).collect()
 }
 
 /// Whether this can name a run: 16 hexadecimal digits, lower case.
@@ -160,7 +191,7 @@ mod tests {
 
     #[test]
     fn this_process_is_its_own() {
-        assert_eq!(Owner::here(RUN).life(), Life::Own);
+        assert_eq!(Owner::here(RUN).life(false), Life::Own);
     }
 
     #[test]
@@ -176,24 +207,73 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_that_no_run_writes_is_none() {
+        let parse = |change: &dyn Fn(&mut serde_json::Value)| {
+            let spec = DiskSpec { count: 1, size_bytes: 4096, granularity_bytes: 4096 };
+            let disks = Some(DiskRecord { spec, content_id: 1 });
+            let mut json = serde_json::to_value(Owner { disks, ..Owner::here(RUN) }).unwrap();
+            change(&mut json);
+            Owner::parse(json.to_string().as_bytes())
+        };
+        assert!(parse(&|_| {}).is_some());
+        assert!(parse(&|mark| mark["disks"]["spec"]["count"] = MAX_DISKS.into()).is_some());
+        for count in [MAX_DISKS + 1, u32::MAX] {
+            assert_eq!(parse(&|mark| mark["disks"]["spec"]["count"] = count.into()), None);
+        }
+        for text in ["host", "boot_id", "pid_namespace"] {
+            assert!(parse(&|mark| mark[text] = "x".repeat(256).into()).is_some(), "{text}");
+            for bad in ["x".repeat(257), "\u{1b}[2J".into(), "a\nb".into(), "\u{202e}".into()] {
+                assert_eq!(parse(&|mark| mark[text] = bad.clone().into()), None, "{text} {bad:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_of_any_host_makes_a_mark_that_is_valid() {
+        let name = format!("büro\u{1b}{}", "x".repeat(300));
+        let owner = Owner { host: printable(&name), ..Owner::here(RUN) };
+        assert!(owner.host.starts_with("b?ro?x"));
+        assert_eq!(Owner::parse(&owner.to_json()), Some(owner));
+    }
+
+    /// This process, on a machine that has an id.
+    fn here() -> Owner {
+        Owner { host: "0123456789abcdef0123456789abcdef vm1".into(), ..Owner::here(RUN) }
+    }
+
+    #[test]
     fn an_owner_is_gone_only_when_that_is_certain() {
-        let here = Owner::here(RUN);
+        let here = here();
+        let life = |owner: &Owner| owner.life_as_seen_by(&here, false);
         let gone = Owner { process_start_ticks: here.process_start_ticks + 1, ..here.clone() };
-        assert_eq!(gone.life(), Life::Gone, "the id was reused");
+        assert_eq!(life(&gone), Life::Gone, "the id was reused");
         let no_process = Owner { pid: u32::MAX, ..here.clone() };
-        assert_eq!(no_process.life(), Life::Gone);
+        assert_eq!(life(&no_process), Life::Gone);
+        assert_eq!(no_process.life_as_seen_by(&here, true), Life::Gone, "the same boot is ours");
         let rebooted = Owner { boot_id: "another".into(), ..here.clone() };
-        assert_eq!(rebooted.life(), Life::Gone);
+        assert_eq!(life(&rebooted), Life::Gone);
         let container = Owner { pid_namespace: "pid:[1]".into(), ..gone.clone() };
-        assert_eq!(container.life(), Life::Elsewhere);
+        assert_eq!(life(&container), Life::Elsewhere);
         let other_host = Owner { host: "other".into(), boot_id: "another".into(), ..gone };
-        assert_eq!(other_host.life(), Life::Elsewhere);
+        assert_eq!(life(&other_host), Life::Elsewhere);
         // Process 1 always runs, and is not us.
         if let Some(ticks) = start_ticks(1)
             && here.pid != 1
         {
-            let alive = Owner { pid: 1, process_start_ticks: ticks, ..here };
-            assert_eq!(alive.life(), Life::Alive);
+            let alive = Owner { pid: 1, process_start_ticks: ticks, ..here.clone() };
+            assert_eq!(life(&alive), Life::Alive);
+        }
+    }
+
+    #[test]
+    fn another_boot_is_another_host_where_hosts_cannot_be_told_apart() {
+        let rebooted = |here: &Owner| Owner { boot_id: "another".into(), ..here.clone() };
+        let known = here();
+        assert_eq!(rebooted(&known).life_as_seen_by(&known, true), Life::Elsewhere, "shared");
+        for host in [" vm1", "uninitialized vm1", ""] {
+            let nameless = Owner { host: host.into(), ..here() };
+            let life = rebooted(&nameless).life_as_seen_by(&nameless, false);
+            assert_eq!(life, Life::Elsewhere, "{host:?}");
         }
     }
 

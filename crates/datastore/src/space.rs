@@ -7,11 +7,22 @@ use stormeter_disk::units::format_bytes;
 
 use crate::DatastoreError;
 
-/// Room on a file system, in bytes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Space {
+/// Room on the file system of a datastore, in bytes.
+///
+/// For several datastores on one file system (the same [`Description::device_number`]) take the
+/// space of one, add the `held_bytes` of the others, and check the sum of what all need.
+///
+/// [`Description::device_number`]: crate::Description::device_number
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space {
+    /// What this user may still write.
+    pub free_bytes: u64,
+    /// What must stay free: a tenth of the file system.
+    pub reserve_bytes: u64,
+    /// What disks of this run occupy already; they are used again, or removed before others are
+    /// made.
+    pub held_bytes: u64,
     pub(crate) total_bytes: u64,
-    pub(crate) free_bytes: u64,
     pub(crate) read_only: bool,
 }
 
@@ -23,8 +34,11 @@ impl Space {
         let stat = statvfs(path)
             .map_err(|errno| DatastoreError::system("read the free space of", path, errno))?;
         let unit = stat.fragment_size() as u64;
+        let total_bytes = (stat.blocks() as u64).saturating_mul(unit);
         Ok(Self {
-            total_bytes: (stat.blocks() as u64).saturating_mul(unit),
+            total_bytes,
+            reserve_bytes: total_bytes / 10,
+            held_bytes: 0,
             free_bytes: (stat.blocks_available() as u64).saturating_mul(unit),
             read_only: stat.flags().contains(FsFlags::ST_RDONLY),
         })
@@ -32,17 +46,20 @@ impl Space {
 
     /// Refuses what would not leave a tenth of the file system free. A file system that reports no
     /// size at all (some in user space) cannot be judged and is let through.
-    pub(crate) fn check(&self, needed_bytes: u64, path: &Path) -> Result<(), DatastoreError> {
-        let reserve_bytes = self.total_bytes / 10;
-        let fits = needed_bytes.saturating_add(reserve_bytes) <= self.free_bytes;
+    ///
+    /// # Errors
+    /// [`DatastoreError::Space`], which names `path`.
+    pub fn check(&self, needed_bytes: u64, path: &Path) -> Result<(), DatastoreError> {
+        let free_bytes = self.free_bytes.saturating_add(self.held_bytes);
+        let fits = needed_bytes.saturating_add(self.reserve_bytes) <= free_bytes;
         if needed_bytes == 0 || self.total_bytes == 0 || fits {
             return Ok(());
         }
         Err(DatastoreError::Space {
             path: path.into(),
             needed: format_bytes(needed_bytes),
-            free: format_bytes(self.free_bytes),
-            reserve: format_bytes(reserve_bytes),
+            free: format_bytes(free_bytes),
+            reserve: format_bytes(self.reserve_bytes),
         })
     }
 }
@@ -53,7 +70,13 @@ mod tests {
 
     #[test]
     fn a_tenth_stays_free() {
-        let space = Space { total_bytes: 1000 << 20, free_bytes: 300 << 20, read_only: false };
+        let space = Space {
+            total_bytes: 1000 << 20,
+            free_bytes: 250 << 20,
+            reserve_bytes: 100 << 20,
+            held_bytes: 50 << 20,
+            read_only: false,
+        };
         let path = Path::new("/srv");
         assert!(space.check(200 << 20, path).is_ok());
         let text = space.check((200 << 20) + 1, path).unwrap_err().to_string();
@@ -63,7 +86,8 @@ mod tests {
             assert!(text.contains(part), "{part} is not in: {text}");
         }
         assert!(space.check(u64::MAX, path).is_err());
-        assert!(Space { total_bytes: 0, free_bytes: 0, ..space }.check(1, path).is_ok());
+        let unknown = Space { total_bytes: 0, free_bytes: 0, held_bytes: 0, ..space };
+        assert!(unknown.check(1, path).is_ok());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use stormeter_disk::units::format_bytes;
 use crate::DatastoreError;
 
 /// The most disks of one datastore: five digits name them.
-const MAX_DISKS: u32 = 100_000;
+pub(crate) const MAX_DISKS: u32 = 100_000;
 
 /// Virtual disks to make, all alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_block_that_splits_logical_blocks_names_both() {
         let text = message(1, 1 << 20, 512);
-        assert!(text.contains("block size 512B is not a multiple"), "{text}");
+        assert!(text.contains("block size (in units of 512B) is not a multiple"), "{text}");
         assert!(text.contains("logical block 4096 of /srv"), "{text}");
         assert!(text.contains("direct=0"), "{text}");
     }

@@ -5,10 +5,10 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests too.
 
 use std::fs::{self, File};
-use std::io::Write;
-use std::os::unix::fs::FileExt;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use stormeter_datastore::{
     Datastore, DatastoreError, DatastoreUrl, DiskSpec, Finding, OpenDisks, OpenOptions,
@@ -270,12 +270,54 @@ fn a_disk_with_a_mounted_partition_is_refused() {
     assert!(text.contains("its partition") && text.contains("is mounted at"), "{text}");
 }
 
+/// Not a test of its own: the process that holds a device for the next one, until its standard input
+/// ends.
+#[test]
+fn holder() {
+    let Some(device) = std::env::var_os("STORMETER_TEST_HOLDER") else { return };
+    let url = DatastoreUrl::parse(device.to_str().unwrap()).unwrap();
+    let options = OpenOptions { run_id: RUN.into(), ..Default::default() };
+    let _store = Datastore::open(&url, options).unwrap();
+    println!("\nheld");
+    let _ = std::io::stdin().read_line(&mut String::new());
+}
+
 #[test]
 fn a_device_that_somebody_holds_is_refused() {
     let Some(device) = Loop::new(&[]) else { return };
-    let first = device.open().unwrap();
+    let mut holder = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "holder", "--nocapture"])
+        .env("STORMETER_TEST_HOLDER", &device.device)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line == "held"));
     let text = device.refusal();
+    drop(holder.stdin.take());
+    assert!(holder.wait().unwrap().success());
     assert!(text.contains("is in use") && text.contains("lsblk"), "{text}");
+    assert!(device.open().is_ok());
+}
+
+#[test]
+fn a_device_named_in_two_ways_is_told_so() {
+    let Some(device) = Loop::new(&[]) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let link = directory.path().join("by-id");
+    std::os::unix::fs::symlink(&device.device, &link).unwrap();
+    let first = device.open().unwrap();
+    let number = first.description().device_number;
+    assert_eq!(number, Some(fs::metadata(&device.device).unwrap().rdev()));
+    assert_eq!(first.space(), None);
+    for name in [format!("{}?direct=0", device.device.display()), link.display().to_string()] {
+        let url = DatastoreUrl::parse(&name).unwrap();
+        let options = OpenOptions { run_id: RUN.into(), number: 1, ..Default::default() };
+        let error = Datastore::open(&url, options).err().expect("a refusal");
+        assert!(matches!(error, DatastoreError::NamedTwice { .. }), "{name}: {error}");
+        assert!(error.to_string().contains("named twice"), "{error}");
+    }
     drop(first);
     assert!(device.open().is_ok());
 }
@@ -318,7 +360,7 @@ fn the_logical_block_of_the_device_counts() {
     let Some(device) = Loop::new(&["--sector-size", "4096"]) else { return };
     let store = device.open().unwrap();
     let text = store.check(&DiskSpec { granularity_bytes: 512, ..SPEC }).unwrap_err().to_string();
-    assert!(text.contains("block size 512B is not a multiple of the logical block 4096"), "{text}");
+    assert!(text.contains("512B) is not a multiple of the logical block 4096"), "{text}");
 }
 
 #[test]

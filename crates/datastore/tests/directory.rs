@@ -169,6 +169,35 @@ fn one_directory_serves_two_datastores_of_a_run() {
 }
 
 #[test]
+fn datastores_on_one_file_system_show_it_and_share_its_space() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = directory.path().display();
+    fs::create_dir(directory.path().join("b")).unwrap();
+    let mut one = try_open(&format!("{path}"), RUN, 0).unwrap();
+    let two = try_open(&format!("{path}/b?direct=0"), RUN, 1).unwrap();
+    let null = try_open("null:", RUN, 2).unwrap();
+    let number = |store: &Datastore| store.description().device_number;
+    assert!(number(&one).is_some());
+    assert_eq!(number(&one), number(&two));
+    assert_eq!((number(&null), null.space()), (None, None));
+
+    let empty = one.space().unwrap();
+    assert!(empty.free_bytes > 0 && empty.reserve_bytes > 0);
+    assert_eq!(empty.held_bytes, 0);
+    prepare(&mut one, SPEC).0.unwrap();
+    let held = one.space().unwrap().held_bytes;
+    assert!(held > 0, "prepared disks are held");
+    assert_eq!(two.space().unwrap().held_bytes, 0);
+    // Two that fit one by one and not together.
+    let mut space = two.space().unwrap();
+    space.held_bytes += held;
+    let each = (space.free_bytes + held - space.reserve_bytes) / 2 + 1;
+    space.check(each, directory.path()).unwrap();
+    let error = space.check(2 * each, directory.path()).unwrap_err();
+    assert!(matches!(error, DatastoreError::Space { .. }), "{error}");
+}
+
+#[test]
 fn foreign_files_beside_and_within_survive() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let beside = directory.path().join("vm.qcow2");

@@ -60,7 +60,7 @@ impl Engine {
     }
 
     /// See [`Ring::push`] and [`Positional::push`].
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, operation: RawOperation) -> Result<(), Refusal> {
         either!(self, engine => engine.push(operation))
     }

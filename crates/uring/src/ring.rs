@@ -135,7 +135,8 @@ impl Ring {
 
     /// Takes an operation. It reaches the kernel at the latest with the next [`reap`](Self::reap);
     /// before that once `enter_every` operations are pending and one more is pushed.
-    #[inline]
+    // Always: it is called from one place of a driving loop, which has the operation in registers.
+    #[inline(always)]
     pub fn push(&mut self, operation: RawOperation) -> Result<(), Refusal> {
         if self.in_flight >= self.max_in_flight {
             return Err(Refusal::Full);
