@@ -86,7 +86,7 @@ pub(crate) struct CompareOptions {
     /// One row of the time plot [default: a fortieth of the duration]
     #[arg(long, value_name = "TIME", value_parser = parse_duration_ns)]
     pub(crate) interval: Option<u64>,
-    /// The metric that carries the verdict [default: iops; with --equal-load latency-mean]
+    /// The metric that carries the verdict [default: iops; at a fixed rate latency-mean]
     #[arg(long, value_enum)]
     pub(crate) metric: Option<MetricName>,
     /// Go on until the interval on the ratio is this narrow, to either side
@@ -99,10 +99,10 @@ pub(crate) struct CompareOptions {
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = parse_duration_ns)]
     pub(crate) time_limit: u64,
     /// Stop after so many blocks (one trial of every datastore), precise enough or not
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) max_blocks: u32,
     /// Drive all datastores at one rate, in I/Os a second; auto: 70 % of the slowest one's capacity
-    #[arg(long, value_name = "RATE|auto")]
+    #[arg(long, value_name = "RATE|auto", conflicts_with_all = ["rate", "burst"])]
     pub(crate) equal_load: Option<String>,
     /// The datastore that the others are relative to [default: the first]
     #[arg(long, value_name = "DATASTORE")]

@@ -28,7 +28,7 @@ fn main() -> std::process::ExitCode {
     match result {
         Ok(code) => code.into(),
         Err(failure) => {
-            eprintln!("stormeter: {failure}");
+            eprintln!("stormeter: {}", stormeter_report::printable(&failure.to_string()));
             failure.code().into()
         }
     }

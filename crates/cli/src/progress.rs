@@ -1,15 +1,18 @@
-//! Progress on stderr: one line that is overwritten, only on a terminal.
+//! Progress on stderr: one line that is overwritten, only on a terminal. What is worth knowing later
+//! is said in a line of its own, also where stderr is a file.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use stormeter_disk::units::{format_bytes, format_count, format_duration_ns};
 use stormeter_driver::Interval;
+use stormeter_report::printable;
 use stormeter_runner::{Progress, TrialStart};
 use stormeter_study::Metric;
 
 /// Draws what happens, or nothing where nobody looks.
 pub(crate) struct Line {
+    quiet: bool,
     visible: bool,
     drawn: Option<Instant>,
     /// What the current trial is, and when it began.
@@ -27,13 +30,21 @@ impl Line {
     /// `precision` is the half width asked for; `quiet` draws nothing at all.
     pub(crate) fn new(precision: f64, quiet: bool) -> Self {
         let visible = !quiet && std::io::stderr().is_terminal();
-        Self { visible, drawn: None, trial: None, so_far: String::new(), rest: None, precision }
+        Self {
+            quiet,
+            visible,
+            drawn: None,
+            trial: None,
+            so_far: String::new(),
+            rest: None,
+            precision,
+        }
     }
 
     fn draw(&mut self, text: &str, force: bool) {
         let due = self.drawn.is_none_or(|at| at.elapsed() >= REDRAW);
         if self.visible && (due || force) {
-            let text: String = text.chars().take(99).collect();
+            let text: String = printable(text).chars().take(99).collect();
             // A terminal that is gone is no reason to end a measurement.
             let _ = write!(std::io::stderr(), "\r\x1b[2K{text}");
             self.drawn = Some(Instant::now());
@@ -108,8 +119,9 @@ impl Progress for Line {
     }
 
     fn note(&mut self, text: &str) {
-        if self.visible {
-            let _ = writeln!(std::io::stderr(), "\r\x1b[2K{text}");
+        let wipe = if self.visible { "\r\x1b[2K" } else { "" };
+        if !self.quiet {
+            let _ = writeln!(std::io::stderr(), "{wipe}{text}");
         }
     }
 }

@@ -13,7 +13,7 @@ impl LoadOptions {
         let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
         let mut workload = profile(&self.workload).map_err(|error| usage(&error))?.workload;
         if let Some(text) = &self.block_size {
-            workload.sizes = sizes(text).map_err(|error| Failure::Usage(error))?;
+            workload.sizes = sizes(text).map_err(Failure::Usage)?;
         }
         if let Some(read) = self.read {
             workload.read_percent = read * 100.0;

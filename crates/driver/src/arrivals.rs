@@ -21,7 +21,7 @@ pub(crate) struct DueTimes {
 
 impl DueTimes {
     /// `None` for a closed loop.
-    pub(crate) fn new(arrivals: Arrivals, disks: u32, seed: u64, start_ns: u64) -> Option<Self> {
+    pub(crate) fn new(arrivals: Arrivals, disks: u32, seed: u64) -> Option<Self> {
         let rate_per_s = arrivals.rate_per_s()? * f64::from(disks);
         let poisson = matches!(arrivals, Arrivals::Poisson { .. });
         let mut due = Self {
@@ -30,11 +30,16 @@ impl DueTimes {
             disks,
             random: Random::stream(seed, 0xa441),
             offset_ns: 0.0,
-            start_ns,
+            start_ns: 0,
             turn: 0,
         };
         due.advance();
         Some(due)
+    }
+
+    /// Counts from this moment.
+    pub(crate) fn begin_at(&mut self, start_ns: u64) {
+        self.start_ns = start_ns;
     }
 
     /// When the next request is due.
@@ -71,7 +76,7 @@ mod tests {
     use super::*;
 
     fn offsets(arrivals: Arrivals, n: usize) -> Vec<u64> {
-        let mut due = DueTimes::new(arrivals, 3, 1, 0).unwrap();
+        let mut due = DueTimes::new(arrivals, 3, 1).unwrap();
         (0..n)
             .map(|_| {
                 let at = due.next_ns();
@@ -105,7 +110,7 @@ mod tests {
         for arrivals in
             [Arrivals::Poisson { rate_per_s: 10.0 }, Arrivals::Constant { rate_per_s: 10.0 }]
         {
-            let mut due = DueTimes::new(arrivals, 3, 1, 0).unwrap();
+            let mut due = DueTimes::new(arrivals, 3, 1).unwrap();
             let mut counts = [0u32; 3];
             (0..9000).for_each(|_| counts[due.take() as usize] += 1);
             assert!(counts.iter().all(|&n| (2770..=3230).contains(&n)), "{counts:?}");
@@ -114,6 +119,6 @@ mod tests {
 
     #[test]
     fn a_closed_loop_has_no_due_times() {
-        assert!(DueTimes::new(Arrivals::Closed { outstanding: 1 }, 1, 1, 0).is_none());
+        assert!(DueTimes::new(Arrivals::Closed { outstanding: 1 }, 1, 1).is_none());
     }
 }

@@ -5,8 +5,9 @@
 //! a share that compresses or repeats is there only when the workload asks for it.
 //!
 //! Filling 4 KiB anew for every write would cost more than the write's own path through the
-//! driver. A write buffer is therefore filled once, and each write stamps one word into every
-//! 4 KiB of it: to a deduplicating store that is a new block.
+//! driver. Write buffers are therefore filled once, and each write stamps one word into every 4 KiB:
+//! to a deduplicating store that is a new block. Writes take the buffers in turn, several megabytes
+//! of them, so that a compressing store finds nothing twice within its window either.
 
 use crate::random::Random;
 use crate::workload::Content;

@@ -12,59 +12,46 @@
 //! end), record, issue. So an I/O seen after a boundary belongs to what follows it.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use stormeter_disk::{Clock, Completion, Disks, DisksError, Operation, Wait};
 
-use crate::arrivals::DueTimes;
 use crate::content::{ContentSource, stamp};
 use crate::generator::{Cursor, Pattern};
+use crate::observer::Observer;
+use crate::pacing::{Pacing, Slot};
 use crate::random::Random;
 use crate::recorder::Recorder;
-use crate::sample::{Ended, Fault, FaultOutcome, Interval, Sample};
+use crate::sample::{Ended, Fault, FaultOutcome, Sample};
 use crate::trial::Trial;
-use crate::workload::{Arrivals, Burst, WorkloadError};
+use crate::workload::{Arrivals, WorkloadError};
 
-/// What the surroundings of a trial want to know while it runs. All of it is optional.
-pub trait Observer {
-    /// The ramp is over; what is counted from here on counts.
-    fn window_opened(&mut self) {}
-    /// A row of the time plot is complete.
-    fn interval(&mut self, _row: &Interval) {}
-    /// The window is over; outstanding I/Os are still awaited.
-    fn window_closed(&mut self) {}
-    /// Whether the trial should stop. Asked some twenty times a second.
-    fn cancelled(&mut self) -> bool {
-        false
-    }
-}
-
-/// Nobody watches.
-impl Observer for () {}
-
-/// Operations are handed to the disks in batches of this many: fewer calls, while the first of a
-/// batch never waits for more than three others to be made up.
-const BATCH: usize = 4;
 /// The loop looks up from its work this often, whatever the disks do.
 const LOOK_UP_NS: u64 = 50_000_000;
 /// So many turns without the clock moving mean that it stands still. A real turn takes longer than
 /// any clock's step; a simulated clock moves with its disks.
 const STILL_TURNS: u32 = 2_000_000;
 
-/// Drives `trial` from `start_ns` (in the clock's time; waits for it) and returns what was measured.
+/// Drives `trial` and returns what was measured.
+///
+/// `start` is asked when all is ready (buffers filled, memory laid out) and gives the moment to
+/// begin, in the clock's time, so that several threads can begin together; the loop waits for it.
+/// `None`: do not begin after all.
 ///
 /// # Errors
 /// Only for a workload that cannot be driven. Whatever goes wrong later is in [`Sample::ended`]
 /// and [`Sample::faults`], with everything counted until then.
 pub fn drive<D: Disks, C: Clock, O: Observer>(
     trial: &Trial,
-    start_ns: u64,
+    start: impl FnOnce() -> Option<u64>,
     disks: &mut D,
     clock: &mut C,
     observer: &mut O,
 ) -> Result<Sample, WorkloadError> {
     trial.check()?;
-    let mut drive = Drive::new(trial, start_ns, disks, clock, observer);
+    let mut drive = Drive::new(trial, disks, clock, observer);
+    drive.fill_buffers();
+    let Some(start_ns) = start() else { return Ok(drive.finish(Ended::Cancelled)) };
+    drive.begin_at(start_ns);
     let ended = match drive.run() {
         Ok(ended) => ended,
         Err(error) => Ended::QueueBroken { reason: error.to_string() },
@@ -72,41 +59,11 @@ pub fn drive<D: Disks, C: Clock, O: Observer>(
     Ok(drive.finish(ended))
 }
 
-/// An operation's place while it is outstanding.
-#[derive(Debug, Clone, Copy)]
-struct Slot {
-    /// When it was handed over, or was due.
-    started_ns: u64,
-    offset_bytes: u64,
-    /// Which disk; kept when idle.
-    disk: u32,
-    /// 0: idle.
-    length_bytes: u32,
-    kind: stormeter_disk::Kind,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Ramp,
     Window,
     Drain,
-}
-
-/// How requests follow completions.
-#[derive(Debug)]
-enum Pacing {
-    /// At once, on the same slot.
-    Closed,
-    /// In groups.
-    Bursts { burst: Burst, disks: Vec<BurstState>, resting: BinaryHeap<Reverse<(u64, u32)>> },
-    /// When they are due, on any free slot.
-    Open { due: DueTimes, free: Vec<u32> },
-}
-
-#[derive(Debug, Default)]
-struct BurstState {
-    left: u32,
-    idle: Vec<u32>,
 }
 
 struct Drive<'a, D, C, O> {
@@ -118,11 +75,15 @@ struct Drive<'a, D, C, O> {
     content: ContentSource,
     content_random: Random,
     generation: u64,
+    /// Buffers from 0 that writes take in turn.
+    write_buffers: u32,
+    next_write: u32,
+    /// Whether the disks have buffers at all.
+    keeps_content: bool,
     cursors: Vec<Cursor>,
     slots: Vec<Slot>,
     pacing: Pacing,
     recorder: Recorder,
-    batch: Vec<Operation>,
     phase: Phase,
     start_ns: u64,
     /// The next moment at which something other than I/O has to be done.
@@ -130,6 +91,7 @@ struct Drive<'a, D, C, O> {
     interval_start_ns: u64,
     outstanding: u64,
     outstanding_integral: u128,
+    carried_ns: i64,
     last_turn_ns: u64,
     last_progress_ns: u64,
     ramp_operations: u64,
@@ -139,42 +101,8 @@ struct Drive<'a, D, C, O> {
 }
 
 impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
-    fn new(
-        trial: &'a Trial,
-        start_ns: u64,
-        disks: &'a mut D,
-        clock: &'a mut C,
-        observer: &'a mut O,
-    ) -> Self {
-        let slots_count = trial.slots();
-        let per_disk = match trial.workload.arrivals {
-            Arrivals::Closed { outstanding } => outstanding,
-            _ => u32::MAX,
-        };
-        let idle = Slot {
-            started_ns: 0,
-            offset_bytes: 0,
-            disk: 0,
-            length_bytes: 0,
-            kind: stormeter_disk::Kind::Read,
-        };
-        let slots = (0..slots_count).map(|slot| Slot { disk: slot / per_disk, ..idle }).collect();
-        let arrival_seed = trial.seed ^ (u64::from(trial.first_disk) << 20);
-        let due = DueTimes::new(trial.workload.arrivals, trial.disks, arrival_seed, start_ns);
-        let pacing = match (due, trial.workload.burst) {
-            (Some(due), _) => Pacing::Open { due, free: (0..slots_count).rev().collect() },
-            (None, Some(burst)) => Pacing::Bursts {
-                burst,
-                disks: (0..trial.disks)
-                    .map(|disk| BurstState {
-                        left: burst.length,
-                        idle: (disk * per_disk..(disk + 1) * per_disk).rev().collect(),
-                    })
-                    .collect(),
-                resting: BinaryHeap::new(),
-            },
-            (None, None) => Pacing::Closed,
-        };
+    fn new(trial: &'a Trial, disks: &'a mut D, clock: &'a mut C, observer: &'a mut O) -> Self {
+        let (pacing, slots) = Pacing::new(trial);
         Self {
             trial,
             disks,
@@ -183,6 +111,9 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
             pattern: Pattern::new(&trial.workload, trial.disk_bytes),
             content: ContentSource::new(trial.workload.content, trial.seed),
             content_random: Random::stream(trial.seed, 0xc0de ^ u64::from(trial.first_disk)),
+            write_buffers: trial.write_buffers(),
+            next_write: 0,
+            keeps_content: false,
             generation: trial.seed ^ (u64::from(trial.first_disk) << 44),
             cursors: (0..trial.disks)
                 .map(|disk| Cursor::new(trial.seed, trial.first_disk + disk))
@@ -190,13 +121,13 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
             slots,
             pacing,
             recorder: Recorder::new(trial.disks),
-            batch: Vec::with_capacity(BATCH),
             phase: Phase::Ramp,
-            start_ns,
+            start_ns: 0,
             boundary_ns: 0,
             interval_start_ns: 0,
             outstanding: 0,
             outstanding_integral: 0,
+            carried_ns: 0,
             last_turn_ns: 0,
             last_progress_ns: 0,
             ramp_operations: 0,
@@ -206,8 +137,14 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
         }
     }
 
+    fn begin_at(&mut self, start_ns: u64) {
+        self.start_ns = start_ns;
+        if let Pacing::Open { due, .. } = &mut self.pacing {
+            due.begin_at(start_ns);
+        }
+    }
+
     fn run(&mut self) -> Result<Ended, DisksError> {
-        self.fill_buffers();
         let mut completions = Vec::with_capacity(self.slots.len().min(4096));
         let mut now_ns = match self.wait_for_start(&mut completions)? {
             Ok(now_ns) => now_ns,
@@ -243,12 +180,12 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
             }
             if !completions.is_empty() {
                 self.last_progress_ns = now_ns;
-                for completion in completions.drain(..) {
+                for &completion in &completions {
                     self.complete(completion, now_ns)?;
                 }
+                completions.clear();
             }
             self.issue_due(now_ns)?;
-            self.flush()?;
             if self.phase == Phase::Drain && self.outstanding == 0 {
                 return Ok(Ended::Completed);
             }
@@ -257,13 +194,11 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
 
     /// Write buffers get their content once; each write only stamps it.
     fn fill_buffers(&mut self) {
-        if self.trial.workload.read_percent >= 100.0 {
-            return;
-        }
-        for slot in 0..self.slots.len() as u32 {
-            if let Some(bytes) = self.disks.buffer(slot) {
+        for buffer in 0..self.write_buffers {
+            if let Some(bytes) = self.disks.buffer(buffer) {
+                self.keeps_content = true;
                 // A disk number that no prepared disk has, so that the first write is no copy.
-                self.content.fill(u32::MAX - slot, 0, bytes);
+                self.content.fill(u32::MAX - buffer, 0, bytes);
             }
         }
         if self.content.has_duplicates() {
@@ -300,7 +235,7 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
     /// When the loop must be awake next.
     #[inline]
     fn wake_ns(&self) -> u64 {
-        if self.phase == Phase::Drain {
+        if matches!(self.pacing, Pacing::Closed) || self.phase == Phase::Drain {
             return self.boundary_ns;
         }
         match &self.pacing {
@@ -324,6 +259,7 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
         if self.phase == Phase::Ramp && now_ns >= window_start_ns {
             self.phase = Phase::Window;
             self.interval_start_ns = window_start_ns;
+            self.carried_ns -= self.outstanding_age_ns(window_start_ns);
             self.observer.window_opened();
         }
         while self.phase == Phase::Window {
@@ -359,9 +295,16 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
         None
     }
 
+    /// How long the outstanding I/Os have been so at `at_ns`, summed.
+    fn outstanding_age_ns(&self, at_ns: u64) -> i64 {
+        let outstanding = self.slots.iter().filter(|slot| slot.length_bytes > 0);
+        outstanding.map(|slot| at_ns.saturating_sub(slot.started_ns) as i64).sum()
+    }
+
     fn close_window(&mut self, window_end_ns: u64, now_ns: u64) {
         self.phase = Phase::Drain;
         self.window_ns = self.trial.duration_ns;
+        self.carried_ns += self.outstanding_age_ns(window_end_ns);
         // The last turn reached beyond the window; what lies beyond is taken back.
         let beyond_ns = now_ns - window_end_ns;
         self.outstanding_integral = self
@@ -380,44 +323,52 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
     #[inline]
     fn complete(&mut self, completion: Completion, now_ns: u64) -> Result<(), DisksError> {
         let slot = completion.slot;
-        let Some(Slot { started_ns, offset_bytes, disk, length_bytes, kind }) =
-            self.slots.get(slot as usize).copied().filter(|slot| slot.length_bytes > 0)
+        let Some(place) = self.slots.get_mut(slot as usize).filter(|slot| slot.length_bytes > 0)
         else {
-            return Err(DisksError {
-                action: "collecting completions",
-                reason: format!("slot {slot} completed although nothing was outstanding on it"),
-            });
+            return Err(nothing_outstanding(slot));
         };
-        self.slots[slot as usize].length_bytes = 0;
+        let Slot { started_ns, disk, length_bytes, kind, .. } = *place;
+        place.length_bytes = 0;
         self.outstanding -= 1;
-        if completion.result == length_bytes as i32 {
-            match self.phase {
-                Phase::Window => {
-                    let latency_ns = now_ns.saturating_sub(started_ns);
-                    self.recorder.record(disk, kind, length_bytes, latency_ns);
-                }
-                Phase::Ramp => self.ramp_operations += 1,
-                Phase::Drain => {}
-            }
-        } else {
-            let outcome = match completion.outcome() {
-                Ok(bytes) => FaultOutcome::Short(bytes),
-                Err(error) => FaultOutcome::Failed(error),
-            };
-            let disk = self.trial.first_disk + disk;
-            self.recorder.fault(Fault { disk, kind, offset_bytes, length_bytes, outcome });
-            if self.recorder.faults() >= self.trial.limits.faults {
-                // The next turn ends the trial.
-                self.boundary_ns = 0;
-            }
+        if completion.result != length_bytes as i32 {
+            self.fault(completion, length_bytes);
+        } else if self.phase == Phase::Window {
+            let latency_ns = now_ns.saturating_sub(started_ns);
+            self.recorder.record(disk, kind, length_bytes, latency_ns);
+        } else if self.phase == Phase::Ramp {
+            self.ramp_operations += 1;
         }
-        match &mut self.pacing {
-            Pacing::Closed => {
-                if self.phase != Phase::Drain {
-                    let started_ns = self.clock.now_ns();
-                    self.issue(slot, disk, started_ns)?;
-                }
+        if matches!(self.pacing, Pacing::Closed) {
+            if self.phase == Phase::Drain {
+                return Ok(());
             }
+            let started_ns = self.clock.now_ns();
+            return self.issue(slot, disk, started_ns);
+        }
+        self.rest(slot, disk, now_ns)
+    }
+
+    /// Counts an I/O of `length_bytes` that did not move all of them.
+    #[cold]
+    fn fault(&mut self, completion: Completion, length_bytes: u32) {
+        let Slot { offset_bytes, disk, kind, .. } = self.slots[completion.slot as usize];
+        let outcome = match completion.outcome() {
+            Ok(bytes) => FaultOutcome::Short(bytes),
+            Err(error) => FaultOutcome::Failed(error),
+        };
+        let disk = self.trial.first_disk + disk;
+        self.recorder.fault(Fault { disk, kind, offset_bytes, length_bytes, outcome });
+        if self.recorder.faults() >= self.trial.limits.faults {
+            // The next turn ends the trial.
+            self.boundary_ns = 0;
+        }
+    }
+
+    /// What follows a completion where it is not simply the next request.
+    #[inline(never)]
+    fn rest(&mut self, slot: u32, disk: u32, now_ns: u64) -> Result<(), DisksError> {
+        match &mut self.pacing {
+            Pacing::Closed => {}
             Pacing::Bursts { burst, disks, resting } => {
                 let outstanding = match self.trial.workload.arrivals {
                     Arrivals::Closed { outstanding } => outstanding as usize,
@@ -427,7 +378,7 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
                 if state.left > 0 && self.phase != Phase::Drain {
                     state.left -= 1;
                     let started_ns = self.clock.now_ns();
-                    return self.issue(slot, disk, started_ns);
+                    return self.issue_apart(slot, disk, started_ns);
                 }
                 state.idle.push(slot);
                 if state.idle.len() == outstanding {
@@ -445,7 +396,7 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
             Pacing::Closed => {
                 for slot in 0..self.slots.len() as u32 {
                     let started_ns = self.clock.now_ns();
-                    self.issue(slot, self.slots[slot as usize].disk, started_ns)?;
+                    self.issue_apart(slot, self.slots[slot as usize].disk, started_ns)?;
                 }
             }
             Pacing::Bursts { resting, .. } => {
@@ -454,7 +405,7 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
             }
             Pacing::Open { .. } => self.issue_due(now_ns)?,
         }
-        self.flush()
+        Ok(())
     }
 
     /// Issues what is due by the clock rather than by a completion.
@@ -479,7 +430,7 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
                         Some(slot) => {
                             state.left -= 1;
                             let started_ns = self.clock.now_ns();
-                            self.issue(slot, disk, started_ns)?;
+                            self.issue_apart(slot, disk, started_ns)?;
                         }
                         None => {
                             resting.pop();
@@ -504,16 +455,28 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
             if due_ns >= window_start_ns {
                 self.due_operations += 1;
             }
-            self.issue(slot, disk, due_ns)?;
+            if self.phase == Phase::Window {
+                // It has waited since it was due; its latency counts that, and so does this.
+                let waited_ns = now_ns.saturating_sub(due_ns.max(window_start_ns));
+                self.outstanding_integral += u128::from(waited_ns);
+                self.carried_ns -= window_start_ns.saturating_sub(due_ns) as i64;
+            }
+            self.issue_apart(slot, disk, due_ns)?;
         }
     }
 
-    #[inline]
+    /// [`Drive::issue`] away from the inner loop.
+    #[inline(never)]
+    fn issue_apart(&mut self, slot: u32, disk: u32, started_ns: u64) -> Result<(), DisksError> {
+        self.issue(slot, disk, started_ns)
+    }
+
+    #[inline(always)]
     fn issue(&mut self, slot: u32, disk: u32, started_ns: u64) -> Result<(), DisksError> {
         let request = self.pattern.next(&mut self.cursors[disk as usize]);
         let buffer = match request.kind {
-            stormeter_disk::Kind::Read => self.slots.len() as u32 + slot,
-            stormeter_disk::Kind::Write => self.write_buffer(slot, request.length_bytes),
+            stormeter_disk::Kind::Read => self.write_buffers + slot,
+            stormeter_disk::Kind::Write => self.write_buffer(request.length_bytes),
         };
         self.slots[slot as usize] = Slot {
             started_ns,
@@ -527,42 +490,43 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
             self.last_progress_ns = self.last_turn_ns;
         }
         self.outstanding += 1;
-        self.batch.push(Operation {
+        // One at a time: the disks gather what they pass on together, and a request that was timed
+        // does not lie about here meanwhile.
+        self.disks.submit(&[Operation {
             offset_bytes: request.offset_bytes,
             length_bytes: request.length_bytes,
             disk,
             slot,
             buffer,
             kind: request.kind,
-        });
-        if self.batch.len() == BATCH { self.flush() } else { Ok(()) }
+        }])
     }
 
     #[inline]
-    fn write_buffer(&mut self, slot: u32, length_bytes: u32) -> u32 {
+    fn write_buffer(&mut self, length_bytes: u32) -> u32 {
         if self.content.has_duplicates() && self.content.is_duplicate(self.content_random.next()) {
             return self.duplicate_buffer();
         }
         self.generation = self.generation.wrapping_add(1);
-        if let Some(bytes) = self.disks.buffer(slot) {
-            let length = (length_bytes as usize).min(bytes.len());
-            stamp(&mut bytes[..length], self.generation);
+        loop {
+            let buffer = self.next_write;
+            self.next_write = if buffer + 1 == self.write_buffers { 0 } else { buffer + 1 };
+            match self.disks.buffer(buffer) {
+                Some(bytes) => {
+                    let length = (length_bytes as usize).min(bytes.len());
+                    stamp(&mut bytes[..length], self.generation);
+                    return buffer;
+                }
+                // Still being written from. There are more buffers than outstanding I/Os, so one of
+                // those that follow is free.
+                None if self.keeps_content => {}
+                None => return buffer,
+            }
         }
-        slot
     }
 
     fn duplicate_buffer(&self) -> u32 {
-        2 * self.slots.len() as u32
-    }
-
-    #[inline]
-    fn flush(&mut self) -> Result<(), DisksError> {
-        if self.batch.is_empty() {
-            return Ok(());
-        }
-        let result = self.disks.submit(&self.batch);
-        self.batch.clear();
-        result
+        self.write_buffers + self.slots.len() as u32
     }
 
     fn finish(self, ended: Ended) -> Sample {
@@ -574,6 +538,10 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
             Phase::Window => self.last_turn_ns.saturating_sub(self.start_ns + trial.ramp_ns).max(1),
             Phase::Drain => self.window_ns,
         };
+        let mut carried_ns = self.carried_ns;
+        if self.phase == Phase::Window {
+            carried_ns += self.outstanding_age_ns(self.last_turn_ns);
+        }
         let mut recorder = self.recorder;
         if self.phase == Phase::Window {
             let start_ns = self.interval_start_ns - (self.start_ns + trial.ramp_ns);
@@ -595,6 +563,7 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
             disks: recorded.disks,
             outstanding_mean: self.outstanding_integral as f64 / window_ns.max(1) as f64,
             outstanding_configured: configured,
+            carried_ns,
             offered_rate_per_s: trial
                 .workload
                 .arrivals
@@ -606,5 +575,13 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
             faults: recorded.faults,
             ended,
         }
+    }
+}
+
+#[cold]
+fn nothing_outstanding(slot: u32) -> DisksError {
+    DisksError {
+        action: "collecting completions",
+        reason: format!("slot {slot} completed although nothing was outstanding on it"),
     }
 }

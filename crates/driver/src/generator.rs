@@ -16,6 +16,9 @@ pub(crate) struct Pattern {
     /// A 32-bit draw below this is a read; 2^32 means always.
     read_below: u64,
     random_below: u64,
+    /// The one size of a workload that has no other and reaches all places alike: the usual case,
+    /// which is to cost as little as it can.
+    plain: Option<Places>,
     sizes: Vec<SizeClass>,
     shares_total: f64,
     disk_bytes: u64,
@@ -24,12 +27,19 @@ pub(crate) struct Pattern {
 
 #[derive(Debug, Clone)]
 struct SizeClass {
-    bytes: u32,
+    places: Places,
     /// Shares of this and all earlier classes.
     share_until: f64,
-    step_bytes: u64,
-    places: u64,
     zipf: Option<(Zipf, Scatter)>,
+}
+
+/// Where requests of one size may begin.
+#[derive(Debug, Clone, Copy)]
+struct Places {
+    /// The requests' size.
+    bytes: u32,
+    step_bytes: u64,
+    count: u64,
 }
 
 /// Where one disk is in its sequence.
@@ -55,19 +65,25 @@ impl Pattern {
         let sizes = workload.sizes.iter().map(|size| {
             share_until += size.share;
             let step_bytes = workload.alignment_bytes.unwrap_or(u64::from(size.bytes));
-            let places = (disk_bytes - u64::from(size.bytes)) / step_bytes + 1;
+            let count = (disk_bytes - u64::from(size.bytes)) / step_bytes + 1;
             let zipf = match workload.distribution {
                 Distribution::Uniform => None,
                 Distribution::Zipf { exponent } => {
-                    Some((Zipf::new(places, exponent), Scatter::new(places)))
+                    Some((Zipf::new(count, exponent), Scatter::new(count)))
                 }
             };
-            SizeClass { bytes: size.bytes, share_until, step_bytes, places, zipf }
+            SizeClass { places: Places { bytes: size.bytes, step_bytes, count }, share_until, zipf }
         });
+        let sizes: Vec<_> = sizes.collect();
+        let plain = match sizes.as_slice() {
+            [SizeClass { places, zipf: None, .. }] => Some(*places),
+            _ => None,
+        };
         Self {
             read_below: threshold(workload.read_percent),
             random_below: threshold(workload.random_percent),
-            sizes: sizes.collect(),
+            plain,
+            sizes,
             shares_total: share_until,
             disk_bytes,
             alignment_bytes: workload.alignment_bytes,
@@ -79,6 +95,20 @@ impl Pattern {
     pub(crate) fn next(&self, cursor: &mut Cursor) -> Request {
         let word = cursor.random.next();
         let kind = if word & 0xffff_ffff < self.read_below { Kind::Read } else { Kind::Write };
+        let is_random = word >> 32 < self.random_below;
+        let (offset_bytes, length_bytes) = match &self.plain {
+            Some(places) if is_random => {
+                (below(cursor.random.next(), places.count) * places.step_bytes, places.bytes)
+            }
+            _ => self.mixed(cursor, is_random),
+        };
+        cursor.next_bytes = offset_bytes + u64::from(length_bytes);
+        Request { kind, offset_bytes, length_bytes }
+    }
+
+    /// Offset and length in the general case.
+    #[inline(never)]
+    fn mixed(&self, cursor: &mut Cursor, is_random: bool) -> (u64, u32) {
         let class = match self.sizes.as_slice() {
             [only] => only,
             sizes => {
@@ -86,17 +116,15 @@ impl Pattern {
                 sizes.iter().find(|class| share < class.share_until).unwrap_or(&sizes[0])
             }
         };
-        let offset_bytes = if word >> 32 < self.random_below {
-            let place = match &class.zipf {
-                None => below(cursor.random.next(), class.places),
-                Some((zipf, scatter)) => scatter.place(zipf.rank(|| unit(cursor.random.next()))),
-            };
-            place * class.step_bytes
-        } else {
-            self.following(cursor.next_bytes, class.bytes)
+        let Places { bytes, step_bytes, count } = class.places;
+        if !is_random {
+            return (self.following(cursor.next_bytes, bytes), bytes);
+        }
+        let place = match &class.zipf {
+            None => below(cursor.random.next(), count),
+            Some((zipf, scatter)) => scatter.place(zipf.rank(|| unit(cursor.random.next()))),
         };
-        cursor.next_bytes = offset_bytes + u64::from(class.bytes);
-        Request { kind, offset_bytes, length_bytes: class.bytes }
+        (place * step_bytes, bytes)
     }
 
     /// Where a sequential request goes that follows one which ended at `next_bytes`.

@@ -125,14 +125,11 @@ impl Histogram {
 #[inline]
 fn bucket_of(value_ns: u64) -> usize {
     let value = value_ns.min((1 << TOP_BIT) - 1);
-    // Setting the lowest octave's bit makes the small values take the same path as the rest.
-    let exponent = 63 - (value | (SUB_BUCKETS as u64 - 1)).leading_zeros();
-    let shift = exponent.saturating_sub(SUB_BITS);
-    if value < SUB_BUCKETS as u64 {
-        value as usize
-    } else {
-        (shift as usize + 1) * SUB_BUCKETS + ((value >> shift) as usize & (SUB_BUCKETS - 1))
-    }
+    // Setting the bits of the lowest octave gives the small values its shift, which is zero.
+    let exponent = (value | (2 * SUB_BUCKETS as u64 - 1)).ilog2();
+    let shift = exponent - SUB_BITS;
+    // The leading one, left where it is, adds the buckets below the first octave.
+    shift as usize * SUB_BUCKETS + (value >> shift) as usize
 }
 
 /// Lower bound and width of a bucket.

@@ -11,6 +11,8 @@ mod cpu;
 mod drive;
 mod generator;
 mod histogram;
+mod observer;
+mod pacing;
 mod random;
 mod recorder;
 mod sample;
@@ -20,8 +22,9 @@ mod zipf;
 
 pub use content::ContentSource;
 pub use cpu::{CpuUsage, HostCpu};
-pub use drive::{Observer, drive};
+pub use drive::drive;
 pub use histogram::Histogram;
+pub use observer::Observer;
 pub use sample::{
     DiskTotals, Ended, Fault, FaultOutcome, Interval, IntervalTotals, KindTotals, Sample,
 };

@@ -25,8 +25,12 @@ pub struct Sample {
     /// One row per virtual disk (VM).
     pub disks: Vec<DiskTotals>,
     /// Mean number of outstanding I/Os over the window: the time integral of outstanding I/Os
-    /// divided by the window, taken I/O by I/O and not from the mean latency.
+    /// divided by the window, taken I/O by I/O and not from the mean latency. In an open loop an
+    /// I/O counts from when it was due, as its latency does.
     pub outstanding_mean: f64,
+    /// Time that I/Os outstanding at the window's end had been so, less that of those outstanding at
+    /// its begin. The sum of the latencies and this is the outstanding time within the window.
+    pub carried_ns: i64,
     /// What the closed loop was to keep outstanding, all disks together; `None` in an open loop
     /// and with pauses between bursts.
     pub outstanding_configured: Option<u64>,
@@ -211,7 +215,8 @@ impl KindTotals {
 }
 
 impl IntervalTotals {
-    fn merge(&mut self, other: &IntervalTotals) {
+    /// Adds what another thread did in the same interval.
+    pub fn merge(&mut self, other: &IntervalTotals) {
         self.operations += other.operations;
         self.bytes += other.bytes;
         self.latency_sum_ns += other.latency_sum_ns;
@@ -293,6 +298,7 @@ impl Sample {
         }
         self.disks.extend(other.disks);
         self.outstanding_mean += other.outstanding_mean;
+        self.carried_ns += other.carried_ns;
         self.outstanding_configured =
             self.outstanding_configured.zip(other.outstanding_configured).map(|(a, b)| a + b);
         self.offered_rate_per_s =

@@ -68,7 +68,20 @@ impl Trial {
         let in_flight = self.slots();
         // Reads and writes have buffers apart, so that what was read is never written elsewhere,
         // and one more holds the duplicate block.
-        BufferNeeds { count: 2 * in_flight + 1, bytes: self.workload.largest_bytes(), in_flight }
+        let count = self.write_buffers() + in_flight + 1;
+        BufferNeeds { count, bytes: self.workload.largest_bytes(), in_flight }
+    }
+
+    /// How many buffers writes take in turn: more than can be outstanding, and so many bytes that
+    /// no window of a compressing store holds the same content twice.
+    pub(crate) fn write_buffers(&self) -> u32 {
+        /// Records and windows of ZFS, btrfs and their like are at most 1 MiB.
+        const ROTATION_BYTES: u32 = 4 << 20;
+        if self.workload.read_percent >= 100.0 {
+            return 0;
+        }
+        let rotation = ROTATION_BYTES / self.workload.largest_bytes().next_multiple_of(4096).max(1);
+        rotation.max(self.slots() + 1)
     }
 
     /// How many operations can be outstanding.

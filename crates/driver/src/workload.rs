@@ -217,7 +217,7 @@ impl Workload {
             }
             Arrivals::Constant { rate_per_s } | Arrivals::Poisson { rate_per_s } => {
                 // Below one request in three hours a trial has no request at all.
-                if !(rate_per_s >= 1e-4 && rate_per_s <= 1e9) {
+                if !(1e-4..=1e9).contains(&rate_per_s) {
                     return Err(WorkloadError::Rate(rate_per_s));
                 }
                 if self.burst.is_some() {
@@ -267,7 +267,8 @@ mod tests {
 
     #[test]
     fn each_mistake_has_its_own_message() {
-        let changes: [(fn(&mut Workload), &str); 12] = [
+        type Change = fn(&mut Workload);
+        let changes: [(Change, &str); 12] = [
             (|w| w.sizes.clear(), "no request size"),
             (|w| w.sizes[0].bytes = 0, "request size 0"),
             (|w| w.sizes[0].share = 0.0, "must be above 0"),

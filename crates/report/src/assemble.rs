@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use stormeter_driver::{CpuUsage, Histogram};
-use stormeter_results::{FinishReason, Header, Phase, TrialOutcome, TrialRecord};
+use stormeter_results::{Event, FinishReason, Header, Phase, TrialOutcome, TrialRecord};
 use stormeter_statistics::Analysis;
 use stormeter_statistics::laws::CEILING_FACTOR;
 
@@ -17,11 +17,12 @@ use crate::model::{
 };
 use crate::wording::shell_command;
 
-/// Arranges a run for showing. `trials` and `finished` are the results file's, `analysis` is what
+/// Arranges a run for showing. `trials`, `events` and `finished` are the results file's, `analysis` is what
 /// was concluded from them, `ceiling_iops` the generator's own ceiling if it was measured.
 pub fn assemble(
     header: Header,
     trials: &[TrialRecord],
+    events: &[Event],
     finished: Option<FinishReason>,
     analysis: &Analysis,
     ceiling_iops: Option<f64>,
@@ -64,7 +65,7 @@ pub fn assemble(
         status: status(trials, finished, analysis),
         datastores,
         comparisons,
-        findings: findings(analysis, &names, &header),
+        findings: findings(analysis, trials, events, &names, &header),
         trials: series(trials, &header),
         latencies: latencies(analysis),
         cpu: cpu(analysis),
@@ -99,7 +100,13 @@ fn status(trials: &[TrialRecord], reason: Option<FinishReason>, analysis: &Analy
     }
 }
 
-fn findings(analysis: &Analysis, names: &[String], header: &Header) -> Vec<Finding> {
+fn findings(
+    analysis: &Analysis,
+    trials: &[TrialRecord],
+    events: &[Event],
+    names: &[String],
+    header: &Header,
+) -> Vec<Finding> {
     let mut findings: Vec<Finding> = analysis
         .findings
         .iter()
@@ -128,6 +135,12 @@ fn findings(analysis: &Analysis, names: &[String], header: &Header) -> Vec<Findi
         ));
     }
     let mut told = HashSet::new();
+    for event in events {
+        // A run that was killed often says so once.
+        if told.insert((String::new(), event.what.clone())) {
+            findings.push(note("", event.what.clone(), ""));
+        }
+    }
     for (description, name) in header.datastores.iter().zip(names) {
         if description.kind == "null" {
             findings.push(note(
@@ -139,6 +152,18 @@ fn findings(analysis: &Analysis, names: &[String], header: &Header) -> Vec<Findi
             ));
         }
         for text in &description.notes {
+            if told.insert((name.clone(), text.clone())) {
+                findings.push(note(name, text.clone(), ""));
+            }
+        }
+    }
+    // What showed only when the load was on, such as an engine that had to take another's place.
+    for trial in main_trials(trials) {
+        let TrialOutcome::Measured { notes, .. } = &trial.outcome else { continue };
+        let Some(name) = trial.datastore.and_then(|datastore| names.get(datastore)) else {
+            continue;
+        };
+        for text in notes {
             if told.insert((name.clone(), text.clone())) {
                 findings.push(note(name, text.clone(), ""));
             }
@@ -239,11 +264,13 @@ fn repeat_command(header: &Header) -> String {
         let option = word.split('=').next().unwrap_or_default();
         match option {
             "--resume" => {}
-            "--output" | "-o" | "--seed" | "--html" => {
+            // What destroys data is typed anew each time.
+            "--output" | "-o" | "--seed" | "--html" | "--destroy-data" => {
                 if !word.contains('=') {
                     given.next();
                 }
             }
+            glued if glued.starts_with("-o") && !glued.starts_with("--") => {}
             _ => words.push(word.clone()),
         }
     }

@@ -11,6 +11,7 @@ mod json;
 mod label;
 mod markup;
 mod model;
+mod printable;
 mod quantity;
 mod sentence;
 mod svg;
@@ -26,6 +27,7 @@ pub use model::{
     MetricValue, PercentilePoint, Report, SeriesPoint, Severity, Status, TrialSeries,
     curve_fractions,
 };
+pub use printable::printable;
 pub use quantity::{metric_unit, metric_value};
 pub use sentence::{headline, sentence};
 pub use terminal::{TerminalOptions, terminal};

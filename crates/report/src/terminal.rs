@@ -6,6 +6,7 @@ use stormeter_study::Metric;
 
 use crate::label::elide;
 use crate::model::{Datastore, MetricComparison, Report, Severity};
+use crate::printable::printable;
 use crate::quantity::{level_percent, metric_value, percent, spread_percent};
 use crate::sentence::{headline, verdict_word_for};
 use crate::wording;
@@ -224,11 +225,6 @@ fn caption(report: &Report) -> String {
         plan.seed
     );
     text
-}
-
-/// Text of foreign origin (URLs, messages) must not steer the terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// Breaks text at spaces into lines of at most `width` characters; a number keeps its `%`, and

@@ -67,6 +67,9 @@ pub(crate) fn load(report: &Report) -> String {
 
 /// What a datastore is: `ext4 on /dev/sda1, O_DIRECT, io_uring`.
 pub(crate) fn datastore(description: &DatastoreDescription) -> String {
+    if description.kind == "null" {
+        return "completes at once, without any storage".into();
+    }
     let mut parts = Vec::new();
     match (&description.file_system, &description.source) {
         (Some(kind), Some(source)) => parts.push(format!("{kind} on {source}")),

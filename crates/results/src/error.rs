@@ -1,8 +1,13 @@
 //! What can go wrong with a results file, and what to do about it.
+//!
+//! A file may come from anywhere, and a terminal obeys what is printed on it: text out of the file
+//! is shown without control characters.
 
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
+
+use crate::file::FORMAT_VERSION;
 
 /// A results file that cannot be made, read or written.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +24,12 @@ pub enum ResultsError {
         /// The file.
         path: PathBuf,
     },
+    /// A directory, a device or the like is there.
+    #[error("{} is not a regular file; give the path of one", path.display())]
+    NotAFile {
+        /// What is there.
+        path: PathBuf,
+    },
     /// Something else is there.
     #[error("{} is not a stormeter results file; check the path", path.display())]
     NotResults {
@@ -27,8 +38,9 @@ pub enum ResultsError {
     },
     /// Its pages or rows are damaged.
     #[error(
-        "{} is damaged ({what}); use a copy of it, or what `sqlite3 FILE .recover` saves",
-        path.display()
+        "{} is damaged ({}); use a copy of it, or what `sqlite3 FILE .recover` saves",
+        path.display(),
+        visible(what)
     )]
     Corrupt {
         /// The file.
@@ -37,10 +49,17 @@ pub enum ResultsError {
         what: String,
     },
     /// A later version wrote it, in a form that this one does not know.
-    #[error("{} was made by stormeter {made_by}; this is {this}: update stormeter", path.display())]
+    #[error(
+        "{} was made by stormeter {} in format {format}; this is {this}, which reads formats up to \
+         {FORMAT_VERSION}: update stormeter",
+        path.display(),
+        visible(made_by)
+    )]
     Newer {
         /// The file.
         path: PathBuf,
+        /// The file's format.
+        format: i32,
         /// The version that made it.
         made_by: String,
         /// The version that runs.
@@ -54,6 +73,16 @@ pub enum ResultsError {
     )]
     InUse {
         /// The file.
+        path: PathBuf,
+    },
+    /// Something that is not stormeter's has the name of the run's lock file.
+    #[error(
+        "{} was not made by stormeter, but a run needs that name for its lock; move it away, or \
+         choose another --output",
+        path.display()
+    )]
+    LockTaken {
+        /// What stands there.
         path: PathBuf,
     },
     /// Another program holds a lock in it.
@@ -85,7 +114,7 @@ pub enum ResultsError {
         id: u64,
     },
     /// Anything else that SQLite says.
-    #[error("cannot use {}: {source}", path.display())]
+    #[error("cannot use {}: {}", path.display(), visible(&source.to_string()))]
     Sqlite {
         /// The file.
         path: PathBuf,
@@ -126,5 +155,53 @@ impl ResultsError {
 
     pub(crate) fn corrupt(path: &Path, what: impl Into<String>) -> Self {
         ResultsError::Corrupt { path: path.to_path_buf(), what: what.into() }
+    }
+}
+
+/// Text from a file, fit to be printed: of bounded length, and with control characters and those
+/// that turn the direction of writing as their numbers.
+fn visible(text: &str) -> String {
+    const MAX_CHARS: usize = 500;
+    let turns = |c| matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut shown = String::new();
+    for (number, c) in text.chars().enumerate() {
+        if number == MAX_CHARS {
+            shown.push('…');
+            break;
+        }
+        if c.is_control() || turns(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_the_file_cannot_steer_a_terminal() {
+        let path = PathBuf::from("results.db");
+        let hostile = "\u{1b}[2J\u{9b}31m\r\u{202e}gone\u{7f}";
+        let source = rusqlite::Error::InvalidParameterName(hostile.into());
+        for error in [
+            ResultsError::corrupt(&path, hostile),
+            ResultsError::Newer {
+                path: path.clone(),
+                format: 2,
+                made_by: hostile.into(),
+                this: "0.1.0",
+            },
+            ResultsError::Sqlite { path, source },
+        ] {
+            let message = error.to_string();
+            assert!(!message.contains(|c: char| c.is_control() || c == '\u{202e}'), "{message:?}");
+            assert!(message.contains("\\u{1b}[2J") && message.contains("gone"), "{message}");
+        }
+        assert_eq!(visible("µs, 雪"), "µs, 雪");
+        assert_eq!(visible(&"x".repeat(1_000_000)).chars().count(), 501);
     }
 }

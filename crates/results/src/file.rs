@@ -1,6 +1,7 @@
 //! Making, opening and ending a results file.
 
 use std::fs::OpenOptions;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,20 +34,28 @@ impl ResultsFile {
     /// Makes a new file and writes the header into it. An empty file at `path` is taken over.
     ///
     /// # Errors
-    /// `Exists` when something is there, `InUse` when another run writes it, `Io` when the place
-    /// cannot be written.
+    /// `Exists` when something is there, `NotAFile` when that is a device or the like, `InUse` when
+    /// another run writes it, `LockTaken` when the lock's name is somebody else's, `Io` when the
+    /// place cannot be written.
     pub fn create(path: &Path, header: &Header) -> Result<Self, ResultsError> {
-        let lock = lock(path)?;
-        let io = |source| ResultsError::Io { path: path.into(), source };
-        // Opened here and not by SQLite, for the system's own words and so that nothing that is
-        // there already is touched.
-        let file =
-            OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(io)?;
-        let is_free = file.metadata().map_err(io)?.len() == 0;
-        drop(file);
-        if !is_free {
-            return Err(ResultsError::Exists { path: path.into() });
+        // Asked before the lock too, so that none is put beside a device.
+        match regular_file_bytes(path) {
+            Ok(_) | Err(ResultsError::Missing { .. }) => {}
+            Err(error) => return Err(error),
         }
+        let lock = RunLock::take(path)?;
+        // Made here and not by SQLite, for the system's own words and so that nothing that is there
+        // already is touched.
+        let is_made = match OpenOptions::new().write(true).create_new(true).open(path) {
+            Ok(_) => true,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                if regular_file_bytes(path)? > 0 {
+                    return Err(ResultsError::Exists { path: path.into() });
+                }
+                false
+            }
+            Err(source) => return Err(ResultsError::Io { path: path.into(), source }),
+        };
         let set_up = || -> Result<Connection, ResultsError> {
             let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
             let sqlite = |error| ResultsError::from_sqlite(path, error);
@@ -62,8 +71,11 @@ impl ResultsFile {
         match set_up() {
             Ok(connection) => Ok(Self { connection, path: path.into(), _lock: Some(lock) }),
             Err(error) => {
-                // It was empty before and holds nothing that anybody could use.
-                let _ = std::fs::remove_file(path);
+                // It holds nothing that anybody could use; but an empty file that was there before
+                // is not ours to remove.
+                if is_made {
+                    let _ = std::fs::remove_file(path);
+                }
                 Err(error)
             }
         }
@@ -72,8 +84,9 @@ impl ResultsFile {
     /// Opens a file to read it, also while a run writes it.
     ///
     /// # Errors
-    /// `Missing`, `NotResults`, `Newer` or `Corrupt`.
+    /// `Missing`, `NotAFile`, `NotResults`, `Newer` or `Corrupt`.
     pub fn open(path: &Path) -> Result<Self, ResultsError> {
+        regular_file_bytes(path)?;
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         check(&connection, path)?;
         Ok(Self { connection, path: path.into(), _lock: None })
@@ -82,12 +95,11 @@ impl ResultsFile {
     /// Opens a file to add trials to it.
     ///
     /// # Errors
-    /// As [`ResultsFile::open`], and `InUse` when another run writes it.
+    /// As [`ResultsFile::open`], `InUse` when another run writes it and `LockTaken` when the lock's
+    /// name is somebody else's.
     pub fn open_for_resume(path: &Path) -> Result<Self, ResultsError> {
-        if !path.exists() {
-            return Err(ResultsError::Missing { path: path.into() });
-        }
-        let lock = lock(path)?;
+        regular_file_bytes(path)?;
+        let lock = RunLock::take(path)?;
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         check(&connection, path)?;
         make_durable(&connection).map_err(|error| ResultsError::from_sqlite(path, error))?;
@@ -99,11 +111,14 @@ impl ResultsFile {
         &self.path
     }
 
-    /// What was written at the start.
+    /// What was written at the start. Its plan can be carried out and its indices are in range.
     pub fn header(&self) -> Result<Header, ResultsError> {
-        read::meta(&self.connection, "header")
+        let corrupt = |what| ResultsError::corrupt(&self.path, what);
+        let header: Header = read::meta(&self.connection, "header")
             .map_err(|e| self.error(e))?
-            .ok_or_else(|| ResultsError::corrupt(&self.path, "the header is missing"))
+            .ok_or_else(|| corrupt("the header is missing".into()))?;
+        header.check().map_err(|what| corrupt(format!("its header: {what}")))?;
+        Ok(header)
     }
 
     /// Adds a trial, all of it or nothing. A file that was finished is so no more: why it ended
@@ -120,9 +135,18 @@ impl ResultsFile {
         transaction.commit().map_err(sqlite)
     }
 
-    /// All trials, in the order in which they were added.
+    /// All trials, in the order in which they were added; each of a datastore of the plan.
     pub fn trials(&self) -> Result<Vec<TrialRecord>, ResultsError> {
-        read::trials(&self.connection).map_err(|e| self.error(e))
+        let datastores = self.header()?.plan.datastores.len();
+        let trials = read::trials(&self.connection).map_err(|e| self.error(e))?;
+        let is_outside = |trial: &&TrialRecord| trial.datastore.is_some_and(|d| d >= datastores);
+        match trials.iter().find(is_outside) {
+            None => Ok(trials),
+            Some(TrialRecord { id, .. }) => {
+                let what = format!("trial {id} is of a datastore that the plan does not name");
+                Err(ResultsError::corrupt(&self.path, what))
+            }
+        }
     }
 
     /// A number that no trial in the file has: one more than the highest.
@@ -166,10 +190,15 @@ impl ResultsFile {
     }
 }
 
-fn lock(path: &Path) -> Result<RunLock, ResultsError> {
-    match RunLock::take(path) {
-        Ok(Some(lock)) => Ok(lock),
-        Ok(None) => Err(ResultsError::InUse { path: path.into() }),
+/// The length of the regular file at `path`. Nothing is opened: that waits on a FIFO and may do
+/// anything on a device, and closing a second descriptor drops the locks of a first connection.
+fn regular_file_bytes(path: &Path) -> Result<u64, ResultsError> {
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(found.len()),
+        Ok(_) => Err(ResultsError::NotAFile { path: path.into() }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(ResultsError::Missing { path: path.into() })
+        }
         Err(source) => Err(ResultsError::Io { path: path.into(), source }),
     }
 }
@@ -181,7 +210,7 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, ResultsError> {
         // SQLite says "unable to open database file" whatever the reason; the system knows better.
         // Not asked before: closing a second descriptor drops the locks of a first connection.
         match std::fs::File::open(path) {
-            Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
+            Err(source) if source.kind() == io::ErrorKind::NotFound => {
                 ResultsError::Missing { path: path.into() }
             }
             Err(source) => ResultsError::Io { path: path.into(), source },
@@ -212,13 +241,15 @@ fn check(connection: &Connection, path: &Path) -> Result<(), ResultsError> {
     if pragma("application_id")? != APPLICATION_ID {
         return Err(ResultsError::NotResults { path: path.into() });
     }
-    if pragma("user_version")? > FORMAT_VERSION {
+    let format = pragma("user_version")?;
+    if format > FORMAT_VERSION {
         let made_by = read::meta::<String>(connection, "stormeter_version")
             .ok()
             .flatten()
             .unwrap_or_else(|| "of a later version".into());
         return Err(ResultsError::Newer {
             path: path.into(),
+            format,
             made_by,
             this: env!("CARGO_PKG_VERSION"),
         });

@@ -47,3 +47,21 @@ pub struct DatastoreDescription {
     /// What a reader should know, one sentence each (a refused O_DIRECT, a fallback).
     pub notes: Vec<String>,
 }
+
+impl Header {
+    /// Whether a run could have written it. A file from elsewhere may say anything, and its numbers
+    /// are used as indices and in formulas.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let plan = &self.plan;
+        plan.check().map_err(|error| error.to_string())?;
+        if self.datastores.len() != plan.datastores.len() {
+            let (found, planned) = (self.datastores.len(), plan.datastores.len());
+            return Err(format!("{found} datastores are described and {planned} are planned"));
+        }
+        // Below a half, an interval on both sides of an estimate is no longer one.
+        if !(plan.level > 0.5 && plan.level < 1.0) {
+            return Err(format!("a confidence level of {}", plan.level));
+        }
+        Ok(())
+    }
+}

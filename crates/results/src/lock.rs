@@ -4,42 +4,70 @@
 //! meanwhile. So a run holds a lock on a file of its own beside the results (`NAME-lock`). The
 //! kernel releases it however the process ends. The results file itself cannot carry it: closing
 //! any second descriptor of it would drop SQLite's POSIX locks.
+//!
+//! Somebody else's file may have that name. Ours says so in its content; nothing else is removed,
+//! and only an empty file is locked beside ours.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
+
+use crate::error::ResultsError;
+
+/// What the file says, so that a later run knows the one of a killed run for ours.
+const MARK: &[u8] = b"A run of stormeter writes the results file beside this.\n";
 
 /// Held as long as a run may write.
 #[derive(Debug)]
 pub(crate) struct RunLock {
     file: File,
     path: PathBuf,
+    is_ours: bool,
 }
 
 impl RunLock {
-    /// Takes the lock; `None` when another run holds it.
-    pub(crate) fn take(results: &Path) -> io::Result<Option<RunLock>> {
+    /// Takes the lock beside `results`.
+    ///
+    /// # Errors
+    /// `InUse` when another run holds it, `LockTaken` when its name is somebody else's, `Io` when
+    /// the place cannot be written.
+    pub(crate) fn take(results: &Path) -> Result<RunLock, ResultsError> {
         let mut name = results.as_os_str().to_owned();
         name.push("-lock");
         let path = PathBuf::from(name);
+        let io = |source| ResultsError::Io { path: results.into(), source };
         loop {
-            let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+            let (mut file, is_new) = match open(&path) {
+                Ok(Some(opened)) => opened,
+                // The holder before us removed it between our two attempts.
+                Ok(None) => continue,
+                Err(_) if is_odd(&path) => return Err(ResultsError::LockTaken { path }),
+                Err(error) => return Err(io(error)),
+            };
+            let content = content(&file).map_err(io)?;
+            let is_ours = is_new || content.as_deref() == Some(MARK);
+            if !is_ours && content.is_none_or(|content| !content.is_empty()) {
+                return Err(ResultsError::LockTaken { path });
+            }
             match file.try_lock() {
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(ResultsError::InUse { path: results.into() });
+                }
+                Err(TryLockError::Error(error)) => return Err(io(error)),
             }
             // The holder before us may have removed the file between our open and our lock: then
             // the lock is on a file that nobody else will find.
-            match std::fs::metadata(&path) {
-                Ok(found) if found.ino() == file.metadata()?.ino() => {
-                    return Ok(Some(RunLock { file, path }));
-                }
-                Ok(_) => continue,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(error),
+            if !is_at(&file, &path).map_err(io)? {
+                continue;
             }
+            if is_new {
+                file.write_all(MARK).map_err(io)?;
+            }
+            return Ok(RunLock { file, path, is_ours });
         }
     }
 }
@@ -47,8 +75,105 @@ impl RunLock {
 impl Drop for RunLock {
     fn drop(&mut self) {
         // Removed while it is held, so that nobody's later lock file is taken away. A failure
-        // leaves an empty file that locks nothing.
-        let _ = std::fs::remove_file(&self.path);
+        // leaves a file that locks nothing.
+        if self.is_ours && is_at(&self.file, &self.path).unwrap_or(false) {
+            let _ = std::fs::remove_file(&self.path);
+        }
         let _ = self.file.unlock();
+    }
+}
+
+/// Makes the file, or opens it whatever it is; says whether it was made. `None` when it was there
+/// and is no more. No symbolic link is followed, and a FIFO is not waited for.
+fn open(path: &Path) -> io::Result<Option<(File, bool)>> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).custom_flags(O_NOFOLLOW | O_NONBLOCK);
+    match options.clone().create_new(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match options.open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            opened => opened.map(|file| Some((file, false))),
+        },
+        made => made.map(|file| Some((file, true))),
+    }
+}
+
+/// Whether something is there that is no regular file.
+fn is_odd(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file())
+}
+
+/// The beginning of a regular file; `None` when it is none.
+fn content(file: &File) -> io::Result<Option<Vec<u8>>> {
+    if !file.metadata()?.is_file() {
+        return Ok(None);
+    }
+    let mut content = Vec::new();
+    file.take(MARK.len() as u64 + 1).read_to_end(&mut content)?;
+    Ok(Some(content))
+}
+
+/// Whether the name still is that file's.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let locked = file.metadata()?;
+    match std::fs::symlink_metadata(path) {
+        Ok(found) => Ok((found.dev(), found.ino()) == (locked.dev(), locked.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_comes_and_goes_and_that_of_a_killed_run_goes_too() {
+        let directory = tempfile::tempdir().unwrap();
+        let results = directory.path().join("results.db");
+        let lock = directory.path().join("results.db-lock");
+        let first = RunLock::take(&results).unwrap();
+        assert!(matches!(RunLock::take(&results), Err(ResultsError::InUse { .. })));
+        let left = std::fs::read(&lock).unwrap();
+        drop(first);
+        assert!(!lock.exists());
+        std::fs::write(&lock, left).unwrap();
+        drop(RunLock::take(&results).unwrap());
+        assert!(!lock.exists());
+    }
+
+    #[test]
+    fn somebodys_file_of_that_name_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let results = directory.path().join("results.db");
+        let lock = directory.path().join("results.db-lock");
+        let refused = |what: &str| {
+            let error = RunLock::take(&results).unwrap_err();
+            assert!(matches!(error, ResultsError::LockTaken { .. }), "{what}: {error}");
+            assert!(error.to_string().contains("results.db-lock"), "{error}");
+        };
+        std::fs::write(&lock, "precious").unwrap();
+        refused("a file");
+        assert_eq!(std::fs::read(&lock).unwrap(), b"precious");
+        std::fs::remove_file(&lock).unwrap();
+
+        std::fs::write(&lock, "").unwrap();
+        drop(RunLock::take(&results).unwrap());
+        assert_eq!(std::fs::read(&lock).unwrap(), b"", "an empty file may be somebody's too");
+        std::fs::remove_file(&lock).unwrap();
+
+        let other = directory.path().join("other");
+        std::fs::write(&other, "").unwrap();
+        std::os::unix::fs::symlink(&other, &lock).unwrap();
+        refused("a symbolic link");
+        assert!(lock.is_symlink() && other.exists());
+        std::fs::remove_file(&lock).unwrap();
+
+        std::fs::create_dir(&lock).unwrap();
+        refused("a directory");
+        std::fs::remove_dir(&lock).unwrap();
+
+        nix::unistd::mkfifo(&lock, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        refused("a FIFO");
+        assert!(lock.exists());
     }
 }

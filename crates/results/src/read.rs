@@ -87,6 +87,7 @@ fn sample(connection: &Connection, id: i64) -> Result<Option<Sample>> {
                 disks: disks(connection, id)?,
                 outstanding_mean: number(row, "outstanding_mean")?,
                 outstanding_configured: optional_count(row, "outstanding_configured")?,
+                carried_ns: row.get("carried_ns")?,
                 offered_rate_per_s: row.get("offered_rate_per_s")?,
                 ramp_operations: count(row, "ramp_operations")?,
                 due_operations: count(row, "due_operations")?,

@@ -45,6 +45,7 @@ CREATE TABLE sample (
     interval_ns INTEGER NOT NULL,
     outstanding_mean REAL,          -- NULL: not a number
     outstanding_configured INTEGER,
+    carried_ns INTEGER NOT NULL,
     offered_rate_per_s REAL,
     ramp_operations INTEGER NOT NULL,
     due_operations INTEGER NOT NULL,

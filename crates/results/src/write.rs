@@ -114,13 +114,14 @@ fn headline(
 fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
     let id = int(id)?;
     connection.execute(
-        "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         params![
             id,
             int(sample.window_ns)?,
             int(sample.interval_ns)?,
             sample.outstanding_mean,
             sample.outstanding_configured.map(int).transpose()?,
+            sample.carried_ns,
             sample.offered_rate_per_s,
             int(sample.ramp_operations)?,
             int(sample.due_operations)?,

@@ -185,3 +185,46 @@ fn rows_that_no_run_writes_are_refused() {
         assert!(error.to_string().contains("strange.db"), "{change}: {error}");
     }
 }
+
+#[test]
+fn a_header_that_no_run_writes_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let sound = sound_file(directory.path());
+    let path = directory.path().join("hostile.db");
+    let refusal = |change: &str| {
+        std::fs::write(&path, &sound).unwrap();
+        let connection = Connection::open(&path).unwrap();
+        assert!(connection.execute(change, []).unwrap() > 0, "{change} changes nothing");
+        drop(connection);
+        let error = read_all(&path).expect_err(change);
+        assert!(matches!(error, ResultsError::Corrupt { .. }), "{change}: {error}");
+        error.to_string()
+    };
+    for (key, value) in [
+        ("plan.baseline", "7"),
+        ("plan.baseline", "2"),
+        ("plan.datastores", "json('[\"/srv/vm\"]')"),
+        ("plan.datastores", "json('[\"/a\", \"/b\", \"/c\"]')"),
+        ("datastores", "json('[]')"),
+        ("plan.level", "0.5"),
+        ("plan.level", "1.0"),
+        ("plan.level", "-3"),
+        ("plan.level", "json('1e999')"),
+        ("plan.precision", "0"),
+        ("plan.precision", "1.5"),
+        ("plan.precision", "json('null')"),
+        ("plan.margin", "0"),
+        ("plan.margin", "1"),
+        ("plan.vms", "0"),
+        ("plan.timing.interval_ns", "0"),
+    ] {
+        refusal(&format!(
+            "UPDATE meta SET value = json_set(value, '$.{key}', {value}) WHERE key = 'header'"
+        ));
+    }
+    let outside = refusal("UPDATE trial SET datastore = 2 WHERE datastore IS NOT NULL");
+    assert!(outside.contains("does not name"), "{outside}");
+    let hostile = "'phase' || char(27) || '[2J'";
+    let message = refusal(&format!("UPDATE trial SET seed = {hostile}"));
+    assert!(!message.contains('\u{1b}'), "{message:?}");
+}

@@ -4,7 +4,13 @@
 
 mod common;
 
+use std::io::Write;
+use std::path::Path;
+
 use common::{header, trial};
+use nix::libc::makedev;
+use nix::sys::stat::{Mode, SFlag, mknod};
+use nix::unistd::mkfifo;
 use rusqlite::Connection;
 use stormeter_results::{
     Event, FORMAT_VERSION, FinishReason, Finished, Phase, ResultsError, ResultsFile, TrialOutcome,
@@ -129,6 +135,73 @@ fn nothing_that_is_there_is_written_over() {
     ResultsFile::create(&empty, &header()).unwrap();
 }
 
+/// Makes every way in say that this is no file, with the thing and the directory as before.
+fn refused_as_no_file(path: &Path) {
+    let kind = std::fs::symlink_metadata(path).unwrap().file_type();
+    for error in [
+        ResultsFile::create(path, &header()).unwrap_err(),
+        ResultsFile::open(path).unwrap_err(),
+        ResultsFile::open_for_resume(path).unwrap_err(),
+    ] {
+        assert!(matches!(error, ResultsError::NotAFile { .. }), "{error}");
+    }
+    assert_eq!(std::fs::symlink_metadata(path).unwrap().file_type(), kind);
+    assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+}
+
+#[test]
+fn only_a_regular_file_is_taken_over() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    mkfifo(&path, Mode::S_IRWXU).unwrap();
+    refused_as_no_file(&path);
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    refused_as_no_file(&path);
+    std::fs::remove_dir(&path).unwrap();
+    // Not the system's own null device: whoever gets this wrong removes it.
+    std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+    refused_as_no_file(&path);
+}
+
+#[test]
+fn a_device_is_not_taken_over_and_not_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("null");
+    // Another null device: null(4) gives its number.
+    if mknod(&path, SFlag::S_IFCHR, Mode::S_IRUSR | Mode::S_IWUSR, makedev(1, 3)).is_err() {
+        let _ = writeln!(std::io::stderr(), "NOT RUN: only root may make a device node");
+        assert!(std::env::var_os("CI").is_none(), "CI must run this test");
+        return;
+    }
+    refused_as_no_file(&path);
+}
+
+#[test]
+fn an_empty_file_that_was_there_before_stays_after_a_failure() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    // A folder in the place of SQLite's journal lets no transaction begin.
+    std::fs::create_dir(directory.path().join("results.db-journal")).unwrap();
+    ResultsFile::create(&path, &header()).unwrap_err();
+    assert!(!path.exists(), "made and not removed");
+    std::fs::write(&path, "").unwrap();
+    ResultsFile::create(&path, &header()).unwrap_err();
+    assert!(path.exists(), "somebody's file was removed");
+}
+
+#[test]
+fn somebodys_file_in_the_locks_place_is_refused_and_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let beside = directory.path().join("results.db-lock");
+    std::fs::write(&beside, "precious").unwrap();
+    let error = ResultsFile::create(&path, &header()).unwrap_err();
+    assert!(matches!(error, ResultsError::LockTaken { .. }), "{error}");
+    assert_eq!(std::fs::read(&beside).unwrap(), b"precious");
+    assert!(!path.exists());
+}
+
 #[test]
 fn a_path_that_leads_nowhere_is_said_to() {
     let directory = tempfile::tempdir().unwrap();
@@ -149,7 +222,7 @@ fn a_file_of_a_later_version_asks_for_an_update() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");
     let mut later = header();
-    later.stormeter_version = "9.9.9".into();
+    later.stormeter_version = "9.9.9\u{1b}[2J".into();
     drop(ResultsFile::create(&path, &later).unwrap());
     let connection = Connection::open(&path).unwrap();
     connection.pragma_update(None, "user_version", FORMAT_VERSION + 1).unwrap();
@@ -159,6 +232,10 @@ fn a_file_of_a_later_version_asks_for_an_update() {
     let message = ResultsFile::open(&path).unwrap_err().to_string();
     assert!(message.contains("made by stormeter 9.9.9"), "{message}");
     assert!(message.contains("update stormeter"), "{message}");
+    for format in [format!("in format {}", FORMAT_VERSION + 1), format!("to {FORMAT_VERSION}:")] {
+        assert!(message.contains(&format), "{message}");
+    }
+    assert!(!message.contains('\u{1b}'), "{message:?}");
 }
 
 #[test]

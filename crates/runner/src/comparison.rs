@@ -16,19 +16,19 @@ use stormeter_datastore::{
 use stormeter_disk::units::format_duration_ns;
 use stormeter_driver::{Arrivals, ContentSource, Workload};
 use stormeter_results::{
-    DatastoreDescription, Event, FinishReason, Finished, Header, Phase, ResultsFile, TrialOutcome,
-    TrialRecord,
+    Event, FinishReason, Finished, Header, Phase, ResultsFile, TrialOutcome, TrialRecord,
 };
-use stormeter_statistics::stopping::Decision;
-use stormeter_statistics::{analyse, decide};
-use stormeter_study::{ComparisonPlan, EqualLoad, Timing, block_order, trial_seed};
+use stormeter_study::{ComparisonPlan, EqualLoad, Timing, trial_seed};
 
 use crate::ceiling::{granularity, measure_ceiling};
-use crate::conclusion::{Conclusion, conclude, views};
+use crate::conclusion::{Conclusion, conclude};
+use crate::describe::describe;
 use crate::environment::environment;
 use crate::error::RunError;
 use crate::machine::raise_open_files;
 use crate::progress::{Progress, TrialStart};
+use crate::resume::{begun, check_same_place, over, resumption};
+use crate::room::{check_room, shared_file_system};
 use crate::threads::{TrialEnd, TrialRun, run_trial, trial_length};
 
 /// A comparison to be carried out.
@@ -50,8 +50,6 @@ pub struct Request {
 
 /// Loads above this share of a datastore's capacity queue so much that latency says little.
 const EQUAL_LOAD_SHARE: f64 = 0.7;
-/// A datastore that failed so often without a single result will not give one.
-const HOPELESS_FAILURES: u32 = 3;
 /// The ceiling is measured for at most this long.
 const CEILING_NS: u64 = 500_000_000;
 
@@ -69,7 +67,16 @@ pub fn run_comparison(
     request.plan.check()?;
     check_time_limit(&request.plan)?;
     raise_open_files();
-    let mut run = Run::open(request, clock, cancel)?;
+    let mut plan = request.plan.clone();
+    let mut begun = begun(request, &mut plan)?;
+    if let Some(file) = &mut begun
+        && let Some(finished) = over(&plan, file)?
+    {
+        // Opened to go on, it has a log beside it; finishing leaves one file again.
+        file.finish(&finished)?;
+        return Ok(conclude(file)?);
+    }
+    let mut run = Run::open(request, plan, begun, clock, cancel)?;
     let result = run.carry_out(progress);
     run.tidy(progress);
     let reason = match &result {
@@ -100,14 +107,15 @@ fn check_time_limit(plan: &ComparisonPlan) -> Result<(), RunError> {
     })
 }
 
-struct Run<'a> {
-    plan: ComparisonPlan,
+/// A comparison under way.
+pub(crate) struct Run<'a> {
+    pub(crate) plan: ComparisonPlan,
     file: ResultsFile,
-    stores: Vec<Datastore>,
+    pub(crate) stores: Vec<Datastore>,
     /// Which of the stores each datastore of the plan is: a device named twice (an A/A test) can
     /// be opened only once.
-    store_of: Vec<usize>,
-    trials: Vec<TrialRecord>,
+    pub(crate) store_of: Vec<usize>,
+    pub(crate) trials: Vec<TrialRecord>,
     clock: &'a RealClock,
     cancel: &'a AtomicBool,
 }
@@ -115,24 +123,19 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn open(
         request: &Request,
+        plan: ComparisonPlan,
+        begun: Option<ResultsFile>,
         clock: &'a RealClock,
         cancel: &'a AtomicBool,
     ) -> Result<Self, RunError> {
-        let mut plan = request.plan.clone();
         let urls = plan
             .datastores
             .iter()
             .map(|url| DatastoreUrl::parse(url))
             .collect::<Result<Vec<_>, _>>()?;
-        let resumed = request.resume && request.output.exists();
-        let (run_id, file) = if resumed {
-            let file = ResultsFile::open_for_resume(&request.output)?;
-            let header = file.header()?;
-            plan.seed = header.plan.seed;
-            check_same_plan(&header.plan, &plan, request)?;
-            (header.run_id, Some(file))
-        } else {
-            (new_run_id(plan.seed), None)
+        let run_id = match &begun {
+            Some(file) => file.header()?.run_id,
+            None => new_run_id(plan.seed),
         };
         let spec = disk_spec(&plan);
         let mut stores: Vec<Datastore> = Vec::new();
@@ -158,11 +161,20 @@ impl<'a> Run<'a> {
                 opened.map_err(|source| RunError::Datastore { url: url.to_string(), source })?,
             );
         }
-        let mut file = match file {
-            Some(file) => file,
+        check_room(&stores, &spec)?;
+        let mut environment = environment(clock);
+        environment.engine = stores.first().map(|store| store.description().engine);
+        let descriptions: Vec<_> = store_of.iter().map(|&store| describe(&stores[store])).collect();
+        let file = match begun {
+            Some(mut file) => {
+                let header = file.header()?;
+                let then = (&header.environment, header.datastores.as_slice());
+                check_same_place(then, (&environment, &descriptions), request)?;
+                let what = resumption(&file)?;
+                file.append_event(&event(what.into()))?;
+                file
+            }
             None => {
-                let mut environment = environment(clock);
-                environment.engine = stores.first().map(|store| store.description().engine);
                 let header = Header {
                     created_unix_ms: unix_ms(),
                     run_id,
@@ -170,14 +182,15 @@ impl<'a> Run<'a> {
                     command_line: request.command_line.clone(),
                     plan: plan.clone(),
                     environment,
-                    datastores: store_of.iter().map(|&store| describe(&stores[store])).collect(),
+                    datastores: descriptions,
                 };
-                ResultsFile::create(&request.output, &header)?
+                let mut file = ResultsFile::create(&request.output, &header)?;
+                if let Some(warning) = shared_file_system(&stores) {
+                    file.append_event(&event(warning))?;
+                }
+                file
             }
         };
-        if resumed {
-            file.append_event(&event("resumed".into()))?;
-        }
         let trials = file.trials()?;
         Ok(Self { plan, file, stores, store_of, trials, clock, cancel })
     }
@@ -194,7 +207,7 @@ impl<'a> Run<'a> {
         self.blocks(&workload, progress)
     }
 
-    fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
 
@@ -287,6 +300,9 @@ impl<'a> Run<'a> {
             });
             if known.is_none() {
                 self.trial(workload, Phase::Capacity, 0, datastore as u32, datastore, progress)?;
+                if self.is_cancelled() {
+                    return Err(RunError::Interrupted);
+                }
             }
             let record = self
                 .trials
@@ -307,109 +323,8 @@ impl<'a> Run<'a> {
         Ok(least)
     }
 
-    fn blocks(
-        &mut self,
-        workload: &Workload,
-        progress: &mut dyn Progress,
-    ) -> Result<FinishReason, RunError> {
-        let began = Instant::now();
-        let block_ns =
-            trial_length(self.plan.timing).as_nanos() as u64 * self.plan.datastores.len() as u64;
-        let mut longest_ns = block_ns;
-        for block in 0.. {
-            match self.decision() {
-                Decision::PrecisionReached => return Ok(FinishReason::PrecisionReached),
-                Decision::BlocksExhausted => return Ok(FinishReason::MaxBlocks),
-                Decision::Continue { .. } => {}
-            }
-            let elapsed_ns = began.elapsed().as_nanos() as u64;
-            let two_blocks = block < 2;
-            if !two_blocks && elapsed_ns + longest_ns > self.plan.time_limit_ns {
-                return Ok(FinishReason::TimeLimit);
-            }
-            let block_began = Instant::now();
-            let mut ran = false;
-            let order = block_order(self.plan.seed, block, self.plan.datastores.len());
-            for (position, &datastore) in order.iter().enumerate() {
-                if self.is_recorded(block, datastore) {
-                    continue;
-                }
-                ran = true;
-                let position = position as u32;
-                self.trial(workload, Phase::Main, block, position, datastore, progress)?;
-                if self.is_cancelled() {
-                    return Ok(FinishReason::Interrupted);
-                }
-                self.check_hopeless(datastore)?;
-            }
-            if ran {
-                longest_ns = longest_ns.max(block_began.elapsed().as_nanos() as u64);
-            }
-            let left_ns = self.plan.time_limit_ns.saturating_sub(began.elapsed().as_nanos() as u64);
-            self.tell_block(block + 1, longest_ns, left_ns, progress);
-        }
-        Ok(FinishReason::MaxBlocks)
-    }
-
-    fn decision(&self) -> Decision {
-        // The plan was checked, so its rule is sound; if it were not, going on until the time is
-        // up is what hurts least.
-        decide(&self.plan, &views(&self.trials))
-            .unwrap_or(Decision::Continue { expected_more_blocks: 1 })
-    }
-
-    fn is_recorded(&self, block: u32, datastore: usize) -> bool {
-        self.trials.iter().any(|trial| {
-            trial.phase == Phase::Main && trial.block == block && trial.datastore == Some(datastore)
-        })
-    }
-
-    fn check_hopeless(&self, datastore: usize) -> Result<(), RunError> {
-        let own = self
-            .trials
-            .iter()
-            .filter(|trial| trial.phase == Phase::Main && trial.datastore == Some(datastore));
-        let mut failures = 0;
-        let mut last = None;
-        for trial in own {
-            match &trial.outcome {
-                TrialOutcome::Measured { .. } => return Ok(()),
-                TrialOutcome::Failed { reason, .. } => {
-                    failures += 1;
-                    last = Some(reason);
-                }
-            }
-        }
-        match last {
-            Some(reason) if failures >= HOPELESS_FAILURES => Err(RunError::KeepsFailing {
-                url: self.plan.datastores[datastore].clone(),
-                trials: failures,
-                reason: reason.clone(),
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    /// Tells how far it is: by the blocks that are probably still needed, and never beyond the
-    /// time limit.
-    fn tell_block(&self, block: u32, block_ns: u64, left_ns: u64, progress: &mut dyn Progress) {
-        let more = match self.decision() {
-            Decision::Continue { expected_more_blocks } => expected_more_blocks as u64,
-            _ => 0,
-        };
-        let views = views(&self.trials);
-        let analysis = analyse(&self.plan, &views, &Default::default());
-        let half_width = analysis
-            .pairs
-            .iter()
-            .filter_map(|pair| pair.comparisons.first())
-            .map(|(_, comparison)| comparison.half_width)
-            .reduce(f64::max);
-        progress.block(block, self.plan.metric, half_width, (more * block_ns).min(left_ns));
-    }
-
     /// One trial, stored whatever came of it. An interrupted one is not kept.
-    fn trial(
+    pub(crate) fn trial(
         &mut self,
         workload: &Workload,
         phase: Phase,
@@ -498,50 +413,6 @@ fn outcome_of(end: TrialEnd) -> TrialOutcome {
     }
 }
 
-fn check_same_plan(
-    begun: &ComparisonPlan,
-    now: &ComparisonPlan,
-    request: &Request,
-) -> Result<(), RunError> {
-    // When to stop may change: to go on with more time is what resuming is for.
-    let differences = [
-        ("list of datastores", begun.datastores != now.datastores),
-        ("baseline", begun.baseline != now.baseline),
-        ("workload", begun.workload != now.workload),
-        ("number of VMs", begun.vms != now.vms),
-        ("size", begun.disk_bytes != now.disk_bytes),
-        ("duration, ramp or interval", begun.timing != now.timing),
-        ("metric", begun.metric != now.metric),
-        ("load", begun.equal_load != now.equal_load),
-        ("number of threads", begun.threads != now.threads),
-    ];
-    match differences.into_iter().find(|(_, differs)| *differs) {
-        None => Ok(()),
-        Some((what, _)) => Err(RunError::OtherPlan {
-            path: request.output.display().to_string(),
-            what: what.into(),
-        }),
-    }
-}
-
-fn describe(datastore: &Datastore) -> DatastoreDescription {
-    let description = datastore.description();
-    let file_system = description.filesystem.as_ref();
-    DatastoreDescription {
-        url: description.url.to_string(),
-        kind: description.kind,
-        file_system: file_system.map(|fs| fs.kind.clone()),
-        source: file_system
-            .map(|fs| fs.source.clone())
-            .or_else(|| description.device.as_ref().map(|device| device.name.clone())),
-        mount_options: file_system.map(|fs| fs.options.clone()),
-        logical_block_bytes: Some(description.logical_block_bytes),
-        direct: description.direct,
-        engine: description.engine,
-        notes: description.notes,
-    }
-}
-
 fn disk_spec(plan: &ComparisonPlan) -> DiskSpec {
     DiskSpec {
         count: plan.vms,
@@ -572,4 +443,52 @@ fn event(what: String) -> Event {
 
 fn unix_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A sound plan for the tests of this crate.
+    pub(crate) fn plan() -> ComparisonPlan {
+        let workload = stormeter_study::profile("vm-4k").expect("a built-in profile").workload;
+        ComparisonPlan {
+            datastores: vec!["/a".into(), "/b".into()],
+            baseline: 0,
+            workload,
+            vms: 1,
+            disk_bytes: 1 << 20,
+            threads: 0,
+            timing: Timing {
+                ramp_ns: 10_000_000,
+                duration_ns: 100_000_000,
+                interval_ns: 10_000_000,
+            },
+            metric: stormeter_study::Metric::Iops,
+            precision: 0.02,
+            margin: 0.05,
+            level: 0.95,
+            min_blocks: 5,
+            max_blocks: 10,
+            time_limit_ns: 10_000_000_000,
+            equal_load: None,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn a_time_limit_below_two_blocks_is_refused_with_the_sum() {
+        let mut plan = plan();
+        assert!(check_time_limit(&plan).is_ok());
+        plan.time_limit_ns = 300_000_000;
+        let message = check_time_limit(&plan).unwrap_err().to_string();
+        assert!(message.contains("two blocks of 2 trials"), "{message}");
+    }
+
+    #[test]
+    fn a_run_has_an_id_of_its_own() {
+        let id = new_run_id(1);
+        assert_eq!(id.len(), 16);
+        assert!(id.chars().all(|c| c.is_ascii_hexdigit() && !c.is_ascii_uppercase()));
+    }
 }

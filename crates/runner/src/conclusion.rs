@@ -1,9 +1,14 @@
 //! What a results file says: its trials, and everything concluded from them.
 
+use stormeter_driver::{Ended, Sample};
 use stormeter_results::{
     Event, Finished, Header, Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord,
 };
-use stormeter_statistics::{Analysis, Surroundings, TrialView, analyse};
+use stormeter_statistics::{
+    Analysis, FailedTrials, LawFinding, Severity, Surroundings, TrialView, analyse,
+};
+
+use crate::resume::AFTER_VERDICT;
 
 /// A results file read and concluded from.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,12 +34,26 @@ pub struct Conclusion {
 pub fn conclude(file: &ResultsFile) -> Result<Conclusion, ResultsError> {
     let header = file.header()?;
     let trials = file.trials()?;
-    let surroundings = surroundings(&header, &trials);
-    let analysis = analyse(&header.plan, &views(&trials), &surroundings);
+    let is_null = header.datastores.iter().map(|datastore| datastore.kind == "null").collect();
+    let surroundings = surroundings(is_null, &trials);
+    let mut analysis = analyse(&header.plan, &views(&trials), &surroundings);
+    let events = file.events()?;
+    if events.iter().any(|event| event.what == AFTER_VERDICT) {
+        let finding = LawFinding {
+            law: 0,
+            severity: Severity::Warning,
+            what: "the run went on after its verdict could be read; going on until a verdict \
+                   pleases makes more than 5 % of verdicts wrong"
+                .into(),
+            advice: "for a verdict that counts, measure anew with a longer --time-limit".into(),
+        };
+        analysis.findings.push((None, finding));
+        analysis.findings.sort_by_key(|(_, finding)| finding.severity);
+    }
     Ok(Conclusion {
         analysis,
         ceiling_iops: surroundings.ceiling_iops,
-        events: file.events()?,
+        events,
         finished: file.finished()?,
         header,
         trials,
@@ -55,28 +74,33 @@ pub(crate) fn views(trials: &[TrialRecord]) -> Vec<TrialView<'_>> {
         .collect()
 }
 
-fn surroundings(header: &Header, trials: &[TrialRecord]) -> Surroundings {
-    let mut failed: Vec<Option<(u32, String)>> = vec![None; header.plan.datastores.len()];
+/// What is known beside the measured trials; `is_null` says it of each datastore of the plan.
+pub(crate) fn surroundings(is_null: Vec<bool>, trials: &[TrialRecord]) -> Surroundings {
+    let mut failed: Vec<Option<FailedTrials>> = vec![None; is_null.len()];
     for trial in trials {
-        if let (TrialOutcome::Failed { reason, .. }, Some(datastore)) =
+        if let (TrialOutcome::Failed { reason, sample }, Some(datastore)) =
             (&trial.outcome, trial.datastore)
             && let Some(place) = failed.get_mut(datastore)
         {
-            let (count, _) = place.get_or_insert_with(|| (0, reason.clone()));
-            *count += 1;
+            let known = place.get_or_insert_with(|| FailedTrials {
+                count: 0,
+                reason: reason.clone(),
+                by_datastore: false,
+            });
+            known.count += 1;
+            // A trial that came to its end and was rejected all the same failed on our side.
+            let came_to_its_end = |sample: &Sample| sample.ended == Ended::Completed;
+            known.by_datastore |= !sample.as_ref().is_some_and(came_to_its_end);
         }
     }
-    Surroundings {
-        ceiling_iops: ceiling_iops(trials),
-        is_null: header.datastores.iter().map(|datastore| datastore.kind == "null").collect(),
-        failed,
-    }
+    Surroundings { ceiling_iops: ceiling_iops(trials), is_null, failed }
 }
 
 fn ceiling_iops(trials: &[TrialRecord]) -> Option<f64> {
-    trials
-        .iter()
-        .rfind(|trial| trial.phase == Phase::Ceiling)
-        .and_then(TrialRecord::sample)
-        .map(|sample| sample.iops())
+    trials.iter().rfind(|trial| trial.phase == Phase::Ceiling).and_then(|trial| {
+        match &trial.outcome {
+            TrialOutcome::Measured { sample, .. } => Some(sample.iops()),
+            TrialOutcome::Failed { .. } => None,
+        }
+    })
 }

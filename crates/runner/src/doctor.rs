@@ -200,12 +200,13 @@ fn virtual_machine() -> Advice {
     let cpu_info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     match virtualization(&cpu_info) {
         None => advice("virtualization", Health::Good, "none seen".into(), ""),
-        Some(name) => advice(
-            "virtualization",
-            Health::Good,
-            format!("a virtual machine ({name}): the hypervisor's storage is measured with it"),
-            "",
-        ),
+        Some(name) => {
+            // "yes": there is one, and the firmware does not say which.
+            let name = if name == "yes" { String::new() } else { format!(" ({name})") };
+            let found =
+                format!("a virtual machine{name}: the hypervisor's storage is measured with it");
+            advice("virtualization", Health::Good, found, "")
+        }
     }
 }
 

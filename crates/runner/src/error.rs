@@ -15,7 +15,7 @@ pub enum RunError {
     #[error(transparent)]
     Url(#[from] UrlError),
     /// A datastore that cannot be used.
-    #[error("{url}: {source}")]
+    #[error("{}", named(url, source))]
     Datastore {
         /// Which.
         url: String,
@@ -81,4 +81,29 @@ pub enum RunError {
     /// Asked to stop before there was anything to keep.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// The reason with the datastore's name before it, unless it names the place itself.
+fn named(url: &str, source: &DatastoreError) -> String {
+    let reason = source.to_string();
+    let place = url.split('?').next().unwrap_or(url);
+    if reason.split([' ', ':']).any(|word| word == place) {
+        reason
+    } else {
+        format!("{url}: {reason}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_datastore_is_named_once() {
+        let error = |url: &str, source| RunError::Datastore { url: url.into(), source }.to_string();
+        let missing = || DatastoreError::Missing { path: "/srv/vm".into() };
+        assert!(error("/srv/vm", missing()).starts_with("/srv/vm does not exist"));
+        assert!(error("/srv/vm?direct=0", missing()).starts_with("/srv/vm does not exist"));
+        assert!(error("/srv/vm", DatastoreError::EmptyBlock).starts_with("/srv/vm: the block"));
+    }
 }

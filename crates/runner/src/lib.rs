@@ -6,14 +6,18 @@
 //! whether to go on. It draws nothing and prints nothing: whoever wants to see it work passes a
 //! [`Progress`].
 
+mod blocks;
 mod ceiling;
 mod comparison;
 mod conclusion;
+mod describe;
 mod doctor;
 mod environment;
 mod error;
 mod machine;
 mod progress;
+mod resume;
+mod room;
 mod threads;
 mod usage;
 

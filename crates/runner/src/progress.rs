@@ -22,7 +22,7 @@ pub trait Progress {
     fn preparing(&mut self, _datastore: &str, _done: u64, _total: u64) {}
     /// A trial begins.
     fn trial(&mut self, _start: &TrialStart<'_>) {}
-    /// An interval of the trial ended (one of the driving threads', the first).
+    /// An interval of the trial ended; all driving threads together.
     fn interval(&mut self, _row: &Interval) {}
     /// A trial ended: IOPS, or the reason why there are none.
     fn trial_ended(&mut self, _datastore: &str, _outcome: Result<f64, &str>) {}

@@ -75,11 +75,10 @@ pub fn run_trial(
     check_memory(&trials)?;
     let failed =
         |source| RunError::Datastore { url: datastore.description().url.to_string(), source };
-    let wall = Instant::now();
     let mut clock_here = clock.clone();
-    let begin_ns = clock_here.now_ns();
+    let (wall, begin_ns) = both_clocks(&mut clock_here);
     let (ready_in, ready) = mpsc::channel::<Result<(), DatastoreError>>();
-    let (rows_in, rows) = mpsc::channel::<Interval>();
+    let (rows_in, rows) = mpsc::channel::<(usize, Interval)>();
     let ends = thread::scope(|scope| {
         let mut handles = Vec::new();
         let mut starters: Vec<Sender<u64>> = Vec::new();
@@ -91,7 +90,7 @@ pub fn run_trial(
                 clock: clock.clone(),
                 cancel,
                 cpu: cpus[index % cpus.len()],
-                first: index == 0,
+                index,
                 ready: ready_in.clone(),
                 rows: rows_in.clone(),
                 start,
@@ -103,7 +102,8 @@ pub fn run_trial(
             handles.push(handle);
             starters.push(start_in);
         }
-        drop(rows_in);
+        // So that the end of the last thread, whatever its reason, ends the waits below.
+        drop((rows_in, ready_in));
         // Each thread says once whether its disks are open; on an error the starters are dropped,
         // which sends the others home.
         for _ in 0..threads {
@@ -115,8 +115,14 @@ pub fn run_trial(
             let _ = starter.send(start_ns);
         }
         // Ends when the last thread has dropped its sender.
-        while let Ok(row) = rows.recv() {
-            progress.interval(&row);
+        let mut latest = vec![None; trials.len()];
+        while let Ok((thread, row)) = rows.recv() {
+            latest[thread] = Some(row);
+            // Told when the first thread reports; the others' rows are of the same time or the one
+            // before.
+            if thread == 0 {
+                progress.interval(&sum(latest.iter().flatten()));
+            }
         }
         let mut ends = Vec::new();
         for handle in handles {
@@ -128,9 +134,10 @@ pub fn run_trial(
         }
         Ok(ends)
     })?;
-    let clock_ns = (clock_here.now_ns() - begin_ns) as f64;
-    let wall_ns = wall.elapsed().as_nanos() as f64;
-    let mut notes = Vec::new();
+    let (wall_end, end_ns) = both_clocks(&mut clock_here);
+    let clock_ns = (end_ns - begin_ns) as f64;
+    let wall_ns = (wall_end - wall).as_nanos() as f64;
+    let mut notes = datastore.engine_notes();
     let mut joined: Option<(Sample, CpuUsage)> = None;
     for WorkerEnd { sample, cpu, pinned } in ends {
         let unpinned = "a driving thread could not be pinned to a CPU".to_owned();
@@ -171,6 +178,37 @@ impl TrialEnd {
             }
         }
     }
+}
+
+/// The system's clock and the driver's, read as nearly together as the machine allows: a
+/// preemption between the two would look like a clock that jumped.
+fn both_clocks(clock: &mut RealClock) -> (Instant, u64) {
+    const TOGETHER: Duration = Duration::from_micros(20);
+    let mut best: Option<(Duration, Instant, u64)> = None;
+    for _ in 0..100 {
+        let before = Instant::now();
+        let now_ns = clock.now_ns();
+        let apart = before.elapsed();
+        if best.is_none_or(|(least, ..)| apart < least) {
+            best = Some((apart, before, now_ns));
+        }
+        if apart < TOGETHER {
+            break;
+        }
+    }
+    best.map_or_else(|| (Instant::now(), clock.now_ns()), |(_, at, now_ns)| (at, now_ns))
+}
+
+/// What all threads did in about the same interval.
+fn sum<'a>(rows: impl Iterator<Item = &'a Interval>) -> Interval {
+    let mut all = Interval::default();
+    for row in rows {
+        all.start_ns = all.start_ns.max(row.start_ns);
+        all.length_ns = all.length_ns.max(row.length_ns);
+        all.reads.merge(&row.reads);
+        all.writes.merge(&row.writes);
+    }
+    all
 }
 
 /// The VMs in equal, contiguous shares.
@@ -224,10 +262,10 @@ struct Worker<'a> {
     clock: RealClock,
     cancel: &'a AtomicBool,
     cpu: usize,
-    /// Reads process and host, and tells of intervals.
-    first: bool,
+    /// The first thread reads process and host too.
+    index: usize,
     ready: Sender<Result<(), DatastoreError>>,
-    rows: Sender<Interval>,
+    rows: Sender<(usize, Interval)>,
     start: Receiver<u64>,
 }
 
@@ -238,7 +276,7 @@ struct WorkerEnd {
 }
 
 impl Worker<'_> {
-    /// `None` if it was sent home before the start.
+    /// `None` if its disks could not be opened.
     fn run(mut self) -> Option<WorkerEnd> {
         let trial = self.trial;
         let needs = trial.buffer_needs();
@@ -260,20 +298,25 @@ impl Worker<'_> {
         let pinned = pin_to(self.cpu);
         // Timers as exact as the system can make them: an open loop sleeps until a request is due.
         let _ = nix::sys::prctl::set_timerslack(1);
-        let _ = self.ready.send(Ok(()));
-        let start_ns = self.start.recv().ok()?;
         let mut watcher = Watcher {
             cancel: self.cancel,
-            rows: self.first.then_some(&self.rows),
-            whole: self.first,
+            rows: &self.rows,
+            thread: self.index,
             opened: Reading::default(),
             used: None,
         };
         let clock = &mut self.clock;
+        let (ready, start) = (self.ready, self.start);
+        let start = || {
+            let _ = ready.send(Ok(()));
+            // Who waits for the others must not wait for this one any longer.
+            drop(ready);
+            start.recv().ok()
+        };
         // One loop is compiled for each kind of disks, so that the calls between them are inlined.
         let sample = match disks {
-            DiskSet::Null(mut disks) => drive(trial, start_ns, &mut disks, clock, &mut watcher),
-            DiskSet::Files(mut disks) => drive(trial, start_ns, &mut disks, clock, &mut watcher),
+            DiskSet::Null(mut disks) => drive(trial, start, &mut disks, clock, &mut watcher),
+            DiskSet::Files(mut disks) => drive(trial, start, &mut disks, clock, &mut watcher),
         }
         // The plan was checked before any thread was started.
         .ok()?;
@@ -283,25 +326,23 @@ impl Worker<'_> {
 
 struct Watcher<'a> {
     cancel: &'a AtomicBool,
-    rows: Option<&'a Sender<Interval>>,
-    whole: bool,
+    rows: &'a Sender<(usize, Interval)>,
+    thread: usize,
     opened: Reading,
     used: Option<CpuUsage>,
 }
 
 impl Observer for Watcher<'_> {
     fn window_opened(&mut self) {
-        self.opened = Reading::now(self.whole);
+        self.opened = Reading::now(self.thread == 0);
     }
 
     fn interval(&mut self, row: &Interval) {
-        if let Some(rows) = self.rows {
-            let _ = rows.send(*row);
-        }
+        let _ = self.rows.send((self.thread, *row));
     }
 
     fn window_closed(&mut self) {
-        self.used = Some(Reading::now(self.whole).since(&self.opened));
+        self.used = Some(Reading::now(self.thread == 0).since(&self.opened));
     }
 
     fn cancelled(&mut self) -> bool {

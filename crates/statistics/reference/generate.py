@@ -59,8 +59,8 @@ def table(name, columns, comment):
 
 
 def main():
-    print("// Made by reference/generate.py; not to be edited.")
-    print(f"// scipy {scipy.__version__}, mpmath {mpmath.__version__}.")
+    print("//! Made by reference/generate.py; not to be edited.")
+    print(f"//! scipy {scipy.__version__}, mpmath {mpmath.__version__}.")
     tails = [1e-10, 0.001, 0.025, 0.05, 0.3, 0.6, 0.9, 0.95, 0.975, 0.995, 0.9999]
 
     table("NORMAL_QUANTILES", 2, "p, z.")

@@ -1,5 +1,5 @@
-// Made by reference/generate.py; not to be edited.
-// scipy 1.17.1, mpmath 1.4.1.
+//! Made by reference/generate.py; not to be edited.
+//! scipy 1.17.1, mpmath 1.4.1.
 
 /// p, z.
 pub(crate) const NORMAL_QUANTILES: &[(f64, f64)] = &[

@@ -36,8 +36,20 @@ pub struct Surroundings {
     pub ceiling_iops: Option<f64>,
     /// Per datastore: whether it completes at once (`null:`).
     pub is_null: Vec<bool>,
-    /// Per datastore: trials that failed, with the first reason.
-    pub failed: Vec<Option<(u32, String)>>,
+    /// Per datastore: its trials that failed.
+    pub failed: Vec<Option<FailedTrials>>,
+}
+
+/// Trials of a datastore that gave no measurement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedTrials {
+    /// How many.
+    pub count: u32,
+    /// Why the first of them failed.
+    pub reason: String,
+    /// Whether it was the datastore that failed (errors, stalls, a broken queue) and not the
+    /// measurement (a clock that jumped).
+    pub by_datastore: bool,
 }
 
 /// Everything concluded from the trials of a comparison.
@@ -105,8 +117,13 @@ impl Analysis {
 }
 
 /// How blocks are added under a plan.
+///
+/// With several candidates the error that the level allows is shared among them (Bonferroni), so
+/// that all their verdicts together hold at the plan's level.
 pub fn looks_of(plan: &ComparisonPlan) -> Looks {
-    Looks { precision: plan.precision, min_blocks: plan.min_blocks as usize, level: plan.level }
+    let candidates = plan.datastores.len().saturating_sub(1).max(1) as f64;
+    let level = 1.0 - (1.0 - plan.level) / candidates;
+    Looks { precision: plan.precision, min_blocks: plan.min_blocks as usize, level }
 }
 
 /// Whether to go on after these trials: every candidate has to have reached the precision.
@@ -210,13 +227,19 @@ fn compare(plan: &ComparisonPlan, trials: &[TrialView<'_>], candidate: usize) ->
         margin: plan.margin,
         looks: looks_of(plan),
     };
-    let others: Vec<Metric> = Metric::ALL.into_iter().filter(|&m| m != plan.metric).collect();
-    // The width of a secondary metric's interval stopped nothing, so its blocks count in full.
+    let others: Vec<Metric> = Metric::ALL
+        .into_iter()
+        .filter(|&metric| metric != plan.metric && !repeats_iops(plan, metric))
+        .collect();
     let secondaries: Vec<ComparisonInput> = others
         .iter()
         .map(|&metric| {
-            let input = input(metric);
-            ComparisonInput { looks: Looks { precision: 0.0, ..input.looks }, ..input }
+            let mut input = input(metric);
+            if !decides_the_end(plan, metric) {
+                // Its width stopped nothing, so its blocks count in full.
+                input.looks.precision = 0.0;
+            }
+            input
         })
         .collect();
     let mut comparisons = Vec::new();
@@ -225,7 +248,30 @@ fn compare(plan: &ComparisonPlan, trials: &[TrialView<'_>], candidate: usize) ->
         let compared = others.into_iter().zip(compared.secondaries);
         comparisons.extend(compared.filter_map(|(metric, result)| Some((metric, result.ok()?))));
     }
+    // The same numbers in another unit: the same comparison, and no place in Holm's family.
+    if repeats_iops(plan, Metric::Throughput)
+        && let Some(at) = comparisons.iter().position(|(metric, _)| *metric == Metric::Iops)
+    {
+        let metric = Metric::Throughput.name().into();
+        let throughput = Comparison { metric, ..comparisons[at].1.clone() };
+        comparisons.insert(at + 1, (Metric::Throughput, throughput));
+    }
     Pair { candidate, comparisons }
+}
+
+/// With one request size, throughput is IOPS in another unit.
+fn repeats_iops(plan: &ComparisonPlan, metric: Metric) -> bool {
+    metric == Metric::Throughput
+        && plan.metric != Metric::Throughput
+        && plan.workload.sizes.len() == 1
+}
+
+/// IOPS, throughput and the mean latency of a closed loop are functions of one another (Little), so
+/// a run that ended by the width of one ended by that of all.
+fn decides_the_end(plan: &ComparisonPlan, metric: Metric) -> bool {
+    let bound = [Metric::Iops, Metric::Throughput, Metric::LatencyMean];
+    let closed = plan.workload.arrivals.rate_per_s().is_none() && plan.equal_load.is_none();
+    closed && bound.contains(&metric) && bound.contains(&plan.metric)
 }
 
 fn summarise(
@@ -323,20 +369,23 @@ fn laws(
             let steadiness = check_steadiness(&samples);
             findings.extend(steadiness.into_iter().map(|finding| (Some(datastore), finding)));
         }
-        if let Some(Some((count, reason))) = surroundings.failed.get(datastore) {
-            findings.push((Some(datastore), failed(*count, reason, own.is_empty())));
+        if let Some(Some(trials)) = surroundings.failed.get(datastore) {
+            findings.push((Some(datastore), failed(trials, own.is_empty())));
         }
     }
     findings
 }
 
-fn failed(count: u32, reason: &str, nothing_left: bool) -> LawFinding {
+/// A datastore that fails in some trials and is quick in the others is not quick: a verdict from the
+/// trials that survived would say so.
+fn failed(trials: &FailedTrials, nothing_left: bool) -> LawFinding {
+    let FailedTrials { count, reason, by_datastore } = trials;
     LawFinding {
         law: 10,
-        severity: if nothing_left { Severity::Invalid } else { Severity::Warning },
-        what: format!("{count} {} failed: {reason}", if count == 1 { "trial" } else { "trials" }),
-        advice: "look for the cause in the kernel log (dmesg) and on the storage; blocks with a \
-                 failed trial do not count"
+        severity: if *by_datastore || nothing_left { Severity::Invalid } else { Severity::Warning },
+        what: format!("{count} {} failed: {reason}", if *count == 1 { "trial" } else { "trials" }),
+        advice: "look for the cause in the kernel log (dmesg) and on the storage, then measure \
+                 again; blocks with a failed trial do not count"
             .into(),
     }
 }
@@ -346,9 +395,11 @@ fn block_findings(pairs: &[Pair]) -> Vec<(Option<usize>, LawFinding)> {
     let mut findings = Vec::new();
     for pair in pairs {
         let Some((_, comparison)) = pair.comparisons.first() else { continue };
-        let Some(lag1) = comparison.lag1_autocorrelation_of_blocks else { continue };
         let limit = 2.0 / (comparison.blocks as f64).sqrt();
-        if comparison.blocks >= 8 && lag1 > limit {
+        if let Some(lag1) = comparison.lag1_autocorrelation_of_blocks
+            && comparison.blocks >= 8
+            && lag1 > limit
+        {
             findings.push((
                 Some(pair.candidate),
                 LawFinding {

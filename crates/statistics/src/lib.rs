@@ -25,8 +25,8 @@ pub mod verdict;
 pub mod warmup;
 
 pub use analysis::{
-    Analysis, DatastoreSummary, MetricSummary, Pair, Surroundings, TrialView, analyse, decide,
-    looks_of,
+    Analysis, DatastoreSummary, FailedTrials, MetricSummary, Pair, Surroundings, TrialView,
+    analyse, decide, looks_of,
 };
 pub use comparison::{
     Comparison, ComparisonError, ComparisonInput, MetricComparisons, compare_metrics,

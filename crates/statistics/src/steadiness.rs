@@ -131,7 +131,7 @@ mod tests {
                 let service = Service::LogNormal { median_ns: 500_000, sigma: 0.3 };
                 let model = Model { servers: 4, service, faults: FaultPlan::default() };
                 let mut disks = SimulatedDisks::new(time.clone(), model, weather, seed);
-                run(&trial, 0, &mut disks, &mut time.clock(), &mut ()).unwrap()
+                run(&trial, || Some(0), &mut disks, &mut time.clock(), &mut ()).unwrap()
             })
             .collect()
     }

@@ -5,6 +5,8 @@
 //! plan's block order, and the real stopping rule decides when to end. Both datastores stand on one
 //! machine whose speed is noisy, drifts and is correlated in time, as real machines' is.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::thread;
@@ -84,7 +86,8 @@ impl Machine {
             limits: Limits::default(),
         };
         let disks = &mut self.stores[datastore];
-        drive(&trial, self.time.now_ns(), disks, &mut self.clock, &mut ()).unwrap()
+        let now_ns = self.time.now_ns();
+        drive(&trial, || Some(now_ns), disks, &mut self.clock, &mut ()).unwrap()
     }
 }
 

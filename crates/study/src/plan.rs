@@ -172,6 +172,17 @@ pub enum PlanError {
     /// A margin outside its range.
     #[error("a margin of {0}% makes no sense; give one above 0% and below 100%, such as 5%")]
     Margin(f64),
+    /// Fewer blocks than the least that an interval is made of.
+    #[error(
+        "{most} blocks are too few for an interval; give --max-blocks {least} or more, or leave it \
+         out and give a --time-limit"
+    )]
+    Blocks {
+        /// What was given.
+        most: u32,
+        /// The least.
+        least: u32,
+    },
     /// No VM.
     #[error("0 VMs do no I/O; give at least 1")]
     NoVms,
@@ -186,6 +197,12 @@ pub enum PlanError {
         /// The window.
         duration: String,
     },
+    /// A metric that a fixed rate decides.
+    #[error(
+        "at a fixed rate {0} is equal by construction; compare --metric latency-mean, latency-p99 \
+         or cpu-per-io"
+    )]
+    FixedByRate(&'static str),
     /// A rate of zero or less.
     #[error("an equal load of {0} I/Os a second drives nothing; give a rate above 0, or auto")]
     Rate(f64),
@@ -210,6 +227,9 @@ impl ComparisonPlan {
         if !(self.margin > 0.0 && self.margin < 1.0) {
             return Err(PlanError::Margin(self.margin * 100.0));
         }
+        if self.max_blocks < self.min_blocks {
+            return Err(PlanError::Blocks { most: self.max_blocks, least: self.min_blocks });
+        }
         if self.vms == 0 {
             return Err(PlanError::NoVms);
         }
@@ -229,6 +249,10 @@ impl ComparisonPlan {
             return Err(PlanError::Rate(rate_per_s));
         }
         self.workload.check(self.disk_bytes)?;
+        let open = self.equal_load.is_some() || self.workload.arrivals.rate_per_s().is_some();
+        if open && matches!(self.metric, Metric::Iops | Metric::Throughput) {
+            return Err(PlanError::FixedByRate(self.metric.title()));
+        }
         Ok(())
     }
 
@@ -292,13 +316,15 @@ mod tests {
 
     #[test]
     fn a_sound_plan_passes_and_each_mistake_is_named() {
+        type Change = fn(&mut ComparisonPlan);
         assert_eq!(plan().check(), Ok(()));
-        let changes: [(fn(&mut ComparisonPlan), &str); 9] = [
+        let changes: [(Change, &str); 10] = [
             (|p| p.datastores.truncate(1), "at least two"),
             (|p| p.baseline = 2, "baseline"),
             (|p| p.precision = 0.0, "precision of 0%"),
             (|p| p.precision = 1.01, "precision of 101%"),
             (|p| p.margin = 0.0, "margin"),
+            (|p| p.max_blocks = 4, "--max-blocks 5"),
             (|p| p.vms = 0, "0 VMs"),
             (|p| p.timing.duration_ns = 1, "too short"),
             (|p| p.timing.interval_ns = 0, "interval"),

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use stormeter_datastore::RealClock;
+use stormeter_results::ResultsFile;
 use stormeter_runner::{Request, run_comparison};
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, PlanError, Timing};
 
 use crate::arguments::CompareOptions;
 use crate::exit::{Exit, Failure};
-use crate::output::{report_of, show};
+use crate::output::{check_page, report_of, show};
 use crate::progress::Line;
 use crate::signals::cancel_on_signals;
 
@@ -17,9 +18,15 @@ use crate::signals::cancel_on_signals;
 const DURATION_NS: u64 = 4_000_000_000;
 
 pub(crate) fn run(options: &CompareOptions) -> Result<Exit, Failure> {
+    let plan = plan(options)?;
+    let output = output(options)?;
+    check_page(&options.show, Some(&output))?;
+    if options.resume && !output.exists() && !options.quiet {
+        eprintln!("There is no {} to go on with yet: beginning anew.", output.display());
+    }
     let request = Request {
-        plan: plan(options)?,
-        output: output(options)?,
+        plan,
+        output,
         resume: options.resume,
         destroy_data: options.destroy_data.clone(),
         command_line: command_line(),
@@ -55,8 +62,9 @@ fn plan(options: &CompareOptions) -> Result<ComparisonPlan, Failure> {
     let equal_load = options.equal_load.as_deref().map(equal_load).transpose()?;
     let metric = match (options.metric, equal_load) {
         (Some(name), _) => name.metric(),
-        // At one rate, IOPS are equal by construction.
+        // At a fixed rate, IOPS are equal by construction.
         (None, Some(_)) => Metric::LatencyMean,
+        (None, None) if options.load.rate.is_some() => Metric::LatencyMean,
         (None, None) => Metric::Iops,
     };
     let plan = ComparisonPlan {
@@ -110,24 +118,34 @@ fn timing(options: &CompareOptions) -> Timing {
 fn output(options: &CompareOptions) -> Result<PathBuf, Failure> {
     match (&options.output, options.resume) {
         (Some(path), _) => Ok(path.clone()),
-        (None, true) => newest(Path::new(".")).ok_or_else(|| {
+        (None, true) => newest(Path::new("."), &options.datastores).ok_or_else(|| {
             Failure::Usage(
-                "there is no stormeter-*.db here to go on with; name it with --output".into(),
+                "there is no stormeter-*.db of these datastores here to go on with; name it with \
+                 --output"
+                    .into(),
             )
         }),
         (None, false) => Ok(PathBuf::from(format!("stormeter-{}.db", timestamp(unix_seconds())))),
     }
 }
 
-fn newest(directory: &Path) -> Option<PathBuf> {
+/// The newest results file here that compares these datastores.
+fn newest(directory: &Path, datastores: &[String]) -> Option<PathBuf> {
     let entries = std::fs::read_dir(directory).ok()?.flatten();
-    entries
+    let mut files: Vec<(SystemTime, PathBuf)> = entries
         .map(|entry| entry.path())
         .filter(|path| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             name.starts_with("stormeter-") && name.ends_with(".db")
         })
-        .max_by_key(|path| std::fs::metadata(path).and_then(|meta| meta.modified()).ok())
+        .filter_map(|path| Some((std::fs::metadata(&path).ok()?.modified().ok()?, path)))
+        .collect();
+    files.sort();
+    let is_theirs = |path: &Path| {
+        let header = ResultsFile::open(path).and_then(|file| file.header());
+        header.is_ok_and(|header| header.plan.datastores == datastores)
+    };
+    files.into_iter().rev().map(|(_, path)| path).find(|path| is_theirs(path))
 }
 
 pub(crate) fn command_line() -> Vec<String> {

@@ -28,10 +28,11 @@ pub(crate) fn run(options: &DemoOptions) -> Result<Exit, Failure> {
     let cached = format!("./{DIRECTORY}?direct=0");
     if !options.quiet {
         print(&format!(
-            "This is what `stormeter compare '{direct}' '{cached}'` does: a VM's disk on this\n\
-             directory, once past the page cache (as a hypervisor does it) and once through it.\n\
-             The disks are written in full, then measured in turn, in random order, until the\n\
-             ratio is known to ± 5 % or half a minute is over.\n\n"
+            "A demonstration, as if you had typed\n\n  \
+             stormeter compare {direct} '{cached}' --vms 2 --size 128MiB\n\n\
+             The disks of two VMs on this directory: once past the page cache, as a hypervisor\n\
+             reaches them, and once through it. The disks are written in full, then measured in\n\
+             turn, in random order, until the ratio is known to ± 5 % or half a minute is over.\n\n"
         ))?;
     }
     let plan = ComparisonPlan {
@@ -62,9 +63,7 @@ pub(crate) fn run(options: &DemoOptions) -> Result<Exit, Failure> {
         output: RESULTS.into(),
         resume: false,
         destroy_data: vec![],
-        command_line: ["stormeter", "compare", &direct, &cached, "--vms", "2", "--size", "128MiB"]
-            .map(String::from)
-            .into(),
+        command_line: command_line(&direct, &cached),
         version: env!("CARGO_PKG_VERSION").into(),
     };
     let cancel = cancel_on_signals();
@@ -89,6 +88,15 @@ pub(crate) fn run(options: &DemoOptions) -> Result<Exit, Failure> {
         Exit::Inconclusive => Exit::Done,
         exit => exit,
     })
+}
+
+/// What does the same by hand, to the last option.
+fn command_line(direct: &str, cached: &str) -> Vec<String> {
+    let options = "--vms 2 --size 128MiB --duration 1200ms --ramp 300ms --interval 50ms \
+                   --precision 5% --max-blocks 9 --time-limit 30s";
+    let mut words: Vec<String> = ["stormeter", "compare", direct, cached].map(String::from).into();
+    words.extend(options.split_whitespace().map(String::from));
+    words
 }
 
 fn remove_own(path: &Path) -> Result<(), Failure> {

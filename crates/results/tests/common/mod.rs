@@ -109,6 +109,7 @@ fn sample(dice: &mut Dice) -> Sample {
         intervals,
         disks,
         outstanding_mean: dice.float(),
+        carried_ns: -12_345,
         outstanding_configured: dice.maybe(Dice::count),
         offered_rate_per_s: dice.maybe(Dice::float),
         ramp_operations: dice.count(),

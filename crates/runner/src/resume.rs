@@ -1,0 +1,197 @@
+//! Going on with a run that was interrupted or killed.
+//!
+//! Half a comparison is worth nothing beside another half of something else: a run goes on only
+//! with the plan, the machine and the storage that it was begun with.
+
+use stormeter_results::{DatastoreDescription, Environment, FinishReason, Finished, ResultsFile};
+use stormeter_statistics::stopping::Decision;
+use stormeter_study::ComparisonPlan;
+
+use crate::blocks::decision;
+use crate::comparison::Request;
+use crate::error::RunError;
+
+/// The results file to go on with, if there is one; the plan takes its seed.
+pub(crate) fn begun(
+    request: &Request,
+    plan: &mut ComparisonPlan,
+) -> Result<Option<ResultsFile>, RunError> {
+    if !request.resume || !request.output.exists() {
+        return Ok(None);
+    }
+    let file = ResultsFile::open_for_resume(&request.output)?;
+    let header = file.header()?;
+    plan.seed = header.plan.seed;
+    check_same_plan(&header.plan, plan, request)?;
+    Ok(Some(file))
+}
+
+/// How the run ended, if nothing is left to measure: then no datastore is touched. A run that was
+/// killed after its last block is not over, for its disks are still there.
+pub(crate) fn over(
+    plan: &ComparisonPlan,
+    file: &ResultsFile,
+) -> Result<Option<Finished>, RunError> {
+    let whole = |reason: &FinishReason| {
+        matches!(reason, FinishReason::PrecisionReached | FinishReason::MaxBlocks)
+    };
+    let Some(finished) = file.finished()?.filter(|finished| whole(&finished.reason)) else {
+        return Ok(None);
+    };
+    let goes_on = matches!(decision(plan, &file.trials()?), Decision::Continue { .. });
+    Ok((!goes_on).then_some(finished))
+}
+
+/// What an event says of a run that went on after its verdict could be read.
+pub(crate) const AFTER_VERDICT: &str = "resumed after its verdict could be read";
+
+/// What to note about going on with this file.
+pub(crate) fn resumption(file: &ResultsFile) -> Result<&'static str, RunError> {
+    // A killed run, and one that Ctrl-C ended, showed at most a verdict nobody waited for; one that
+    // came to its end showed what it had found, and going on from there is a choice made on it.
+    let ended = file.finished()?.map(|finished| finished.reason);
+    Ok(match ended {
+        Some(FinishReason::TimeLimit | FinishReason::MaxBlocks) => AFTER_VERDICT,
+        _ => "resumed",
+    })
+}
+
+fn check_same_plan(
+    begun: &ComparisonPlan,
+    now: &ComparisonPlan,
+    request: &Request,
+) -> Result<(), RunError> {
+    // When to stop may change: to go on with more time is what resuming is for.
+    let differences = [
+        ("list of datastores", begun.datastores != now.datastores),
+        ("baseline", begun.baseline != now.baseline),
+        ("workload", begun.workload != now.workload),
+        ("number of VMs", begun.vms != now.vms),
+        ("size", begun.disk_bytes != now.disk_bytes),
+        ("duration, ramp or interval", begun.timing != now.timing),
+        ("metric", begun.metric != now.metric),
+        ("load", begun.equal_load != now.equal_load),
+        ("number of threads", begun.threads != now.threads),
+        // The width at which a run stops is part of what its interval means.
+        ("precision", begun.precision != now.precision),
+        ("margin", begun.margin != now.margin),
+    ];
+    match differences.into_iter().find(|(_, differs)| *differs) {
+        None => Ok(()),
+        Some((what, _)) => Err(RunError::OtherPlan {
+            path: request.output.display().to_string(),
+            what: what.into(),
+        }),
+    }
+}
+
+/// Whether machine and datastores are still those that the run was begun with: a mount that is
+/// missing after a reboot would otherwise lend its name to the disk below it.
+pub(crate) fn check_same_place(
+    begun: (&Environment, &[DatastoreDescription]),
+    now: (&Environment, &[DatastoreDescription]),
+    request: &Request,
+) -> Result<(), RunError> {
+    let other = |what: String| {
+        Err(RunError::OtherPlan { path: request.output.display().to_string(), what })
+    };
+    let machine = |environment: &Environment| {
+        format!(
+            "{} with kernel {} and {} CPUs",
+            environment.hostname.as_deref().unwrap_or("a machine"),
+            environment.kernel,
+            environment.cpus
+        )
+    };
+    if machine(begun.0) != machine(now.0) {
+        return other(format!("machine ({}; this is {})", machine(begun.0), machine(now.0)));
+    }
+    for (then, now) in begun.1.iter().zip(now.1) {
+        if place(then) != place(now) {
+            return other(format!(
+                "storage behind {} ({}; now {})",
+                now.url,
+                place(then),
+                place(now)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What a datastore is, apart from its name.
+fn place(datastore: &DatastoreDescription) -> String {
+    format!(
+        "{} on {}, {}, {}",
+        datastore.file_system.as_deref().unwrap_or(&datastore.kind),
+        datastore.source.as_deref().unwrap_or("nothing"),
+        if datastore.direct { "direct" } else { "buffered" },
+        datastore.engine
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn datastore(file_system: &str) -> DatastoreDescription {
+        DatastoreDescription {
+            url: "/mnt/nas".into(),
+            kind: "directory".into(),
+            file_system: Some(file_system.into()),
+            source: Some("nas:/vm".into()),
+            direct: true,
+            engine: "io_uring".into(),
+            ..Default::default()
+        }
+    }
+
+    fn request() -> Request {
+        Request {
+            plan: crate::comparison::tests::plan(),
+            output: "x.db".into(),
+            resume: true,
+            destroy_data: vec![],
+            command_line: vec![],
+            version: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_mount_that_is_missing_is_noticed() {
+        let here = Environment { kernel: "6.1".into(), cpus: 2, ..Default::default() };
+        let nas = [datastore("nfs4")];
+        let check = |environment: &Environment, now: &[DatastoreDescription]| {
+            check_same_place((&here, &nas), (environment, now), &request())
+        };
+        assert!(check(&here, &nas).is_ok());
+        let message = check(&here, &[datastore("ext4")]).unwrap_err().to_string();
+        assert!(message.contains("nfs4 on nas:/vm") && message.contains("now ext4"), "{message}");
+        let rebooted = Environment { kernel: "6.2".into(), ..here.clone() };
+        let message = check(&rebooted, &nas).unwrap_err().to_string();
+        assert!(message.contains("kernel 6.2"), "{message}");
+    }
+
+    #[test]
+    fn every_part_of_the_plan_that_shapes_the_result_must_stay() {
+        let begun = request().plan;
+        type Change = fn(&mut ComparisonPlan);
+        let changes: [(Change, &str); 6] = [
+            (|plan| plan.precision = 0.5, "precision"),
+            (|plan| plan.margin = 0.5, "margin"),
+            (|plan| plan.vms = 9, "VMs"),
+            (|plan| plan.workload.read_percent = 1.0, "workload"),
+            (|plan| plan.timing.duration_ns += 1, "duration"),
+            (|plan| plan.datastores.reverse(), "datastores"),
+        ];
+        for (change, word) in changes {
+            let mut now = begun.clone();
+            change(&mut now);
+            let message = check_same_plan(&begun, &now, &request()).unwrap_err().to_string();
+            assert!(message.contains(word), "{message}");
+        }
+        // More time is what resuming is for.
+        let now = ComparisonPlan { time_limit_ns: 1, max_blocks: 7, ..begun.clone() };
+        assert!(check_same_plan(&begun, &now, &request()).is_ok());
+    }
+}

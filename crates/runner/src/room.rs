@@ -1,0 +1,49 @@
+//! Whether the disks of all datastores fit together, and which of them share a file system.
+
+use stormeter_datastore::{Datastore, DiskSpec};
+
+use crate::error::RunError;
+
+/// Refuses before anything is written when datastores on one file system do not fit together:
+/// each of them alone would see the whole of the free space.
+pub(crate) fn check_room(stores: &[Datastore], disks: &DiskSpec) -> Result<(), RunError> {
+    for (index, store) in stores.iter().enumerate() {
+        let Some(mut space) = store.space() else { continue };
+        let mut needed_bytes = disks.total_bytes();
+        for other in stores[..index].iter().filter(|other| same_device(store, other)) {
+            needed_bytes = needed_bytes.saturating_add(disks.total_bytes());
+            space.held_bytes += other.space().map_or(0, |space| space.held_bytes);
+        }
+        let url = &store.description().url;
+        space
+            .check(needed_bytes, url.path().unwrap_or_else(|| "/".as_ref()))
+            .map_err(|source| RunError::Datastore { url: url.to_string(), source })?;
+    }
+    Ok(())
+}
+
+/// A word of warning where two directories turn out to be one file system: the classic mistake is
+/// a share that is not mounted.
+pub(crate) fn shared_file_system(stores: &[Datastore]) -> Option<String> {
+    for (index, store) in stores.iter().enumerate() {
+        let description = store.description();
+        let Some(file_system) = &description.filesystem else { continue };
+        let path = description.url.path()?;
+        for other in stores[..index].iter().filter(|other| same_device(store, other)) {
+            let other = other.description().url;
+            if other.path() != Some(path) {
+                return Some(format!(
+                    "{other} and {} are on the same file system ({} on {}); if one of them should \
+                     be a mount, it is missing",
+                    description.url, file_system.kind, file_system.source
+                ));
+            }
+        }
+    }
+    None
+}
+
+fn same_device(one: &Datastore, other: &Datastore) -> bool {
+    let number = one.description().device_number;
+    number.is_some() && number == other.description().device_number
+}
