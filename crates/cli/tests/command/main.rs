@@ -1,0 +1,21 @@
+//! The command as users run it: the real program on real storage, with what it prints, leaves and
+//! returns.
+//!
+//! One binary with a module an idea, because each binary would link the whole program's libraries
+//! again. Storage and machine may be slow and busy: nothing here depends on how fast anything is.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bad_input;
+mod compare;
+mod faults;
+mod interrupt;
+mod loop_device;
+mod others;
+mod place;
+mod results;
+mod resume;
+mod safety;
+mod schema;
+mod verdict;
+mod workload;

@@ -1,0 +1,124 @@
+//! The commands beside `compare`, and what the help says about all of them.
+
+use crate::place::{Place, SHORT};
+
+#[test]
+fn the_version_is_the_packages() {
+    let outcome = Place::new().run("--version").expect(&[0]);
+    assert_eq!(outcome.stdout, format!("stormeter {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn the_doctor_examines_the_machine_and_datastores() {
+    let place = Place::new();
+    let text = place.run("doctor a null:").expect(&[0]).stdout;
+    for subject in ["io_uring", "governor", "neighbours", "open files", "a ", "null:"] {
+        assert!(text.contains(subject), "{subject:?} is not in {text}");
+    }
+    let json = place.run("doctor a --json").expect(&[0]).json();
+    for advice in json.as_array().unwrap() {
+        let is_good = advice["health"] == "good";
+        assert!(is_good || advice["advice"] != "" || advice["subject"] == "a", "{advice}");
+    }
+    let outcome = place.run("doctor missing").expect(&[1]);
+    assert!(outcome.stdout.contains("BAD") && outcome.stdout.contains("mkdir -p"), "{outcome:?}");
+    assert!(place.folders("a").is_empty());
+}
+
+#[test]
+fn the_ceiling_is_measured_alone() {
+    let place = Place::new();
+    let options = "--duration 100ms --outstanding 2 --vms 3";
+    let json = place.run(&format!("ceiling {options} --json")).expect(&[0]).json();
+    assert!(json["iops"].as_f64().unwrap() > 0.0, "{json}");
+    assert_eq!(json["outstanding"], 6);
+    assert_eq!(json["vms"], 3);
+    let seconds = json["seconds"].as_f64().unwrap();
+    let rate = json["operations"].as_f64().unwrap() / seconds;
+    assert!((rate / json["iops"].as_f64().unwrap() - 1.0).abs() < 1e-9, "{json}");
+    let text = place.run(&format!("ceiling {options}")).expect(&[0]).stdout;
+    assert!(text.contains("IOPS with 6 outstanding"), "{text}");
+}
+
+#[test]
+fn the_manual_page_has_every_command_and_option() {
+    let place = Place::new();
+    let page = place.run("man").expect(&[0]).stdout;
+    assert!(page.contains(".TH stormeter 1"), "{}", &page[..200]);
+    for command in ["COMPARE", "DEMO", "REPORT", "CEILING", "DOCTOR"] {
+        assert!(page.contains(&format!("STORMETER {command}")), "{command}");
+    }
+    for option in ["equal\\-load", "destroy\\-data", "resume", "time\\-limit"] {
+        assert!(page.contains(option), "{option}");
+    }
+}
+
+#[test]
+fn completions_are_made_for_each_shell() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.run(&format!("completions {shell}")).expect(&[0]).stdout;
+        assert!(script.contains("equal-load") && script.contains("stormeter"), "{shell}");
+    }
+}
+
+/// The examples of a help text, without their comments.
+fn examples(help: &str) -> Vec<String> {
+    let lines = help.lines().filter_map(|line| line.strip_prefix("  stormeter "));
+    lines.map(|line| line.split("  ").next().unwrap().replace('\'', "")).collect()
+}
+
+#[test]
+fn every_example_of_the_help_is_understood() {
+    let place = Place::new();
+    place.make("vm");
+    place.make("nas");
+    let mut seen = 0;
+    for page in ["--help", "compare --help", "ceiling --help"] {
+        let help = place.run(page).expect(&[0]).stdout;
+        for example in examples(&help) {
+            seen += 1;
+            // The same command on directories that exist here, and only as long as a test may take.
+            let here = example.replace("/srv/vm", "vm").replace("/mnt/nas", "nas");
+            let here = here.replace("10GiB", "8MiB");
+            let command = here.split_whitespace().next().unwrap();
+            let (arguments, codes): (String, &[i32]) = match command {
+                "compare" if here.contains("--resume") => {
+                    (format!("{here} {SHORT} --output e.db --rate 100 --max-blocks 5"), &[0, 4, 5])
+                }
+                "compare" => {
+                    let size = if here.contains("--size") { "" } else { "--size 8MiB" };
+                    let limits = "--duration 100ms --ramp 0 --time-limit 1s";
+                    (format!("{here} {size} {limits}"), &[0, 4, 5])
+                }
+                "ceiling" => (format!("{here} --duration 100ms"), &[0]),
+                // It takes half a minute; that its arguments are understood is seen without.
+                "demo" => (format!("{here} --help"), &[0]),
+                _ => (here, &[0]),
+            };
+            place.run(&arguments).expect(codes);
+            // Results files are named by the second.
+            for entry in std::fs::read_dir(place.root()).unwrap().flatten() {
+                if entry.path().extension().is_some_and(|extension| extension == "db") {
+                    std::fs::remove_file(entry.path()).unwrap();
+                }
+            }
+        }
+    }
+    assert!(seen >= 10, "only {seen} examples were found");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let place = Place::new();
+    let mut child = place
+        .command("man")
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+}

@@ -1,0 +1,144 @@
+//! A run that is killed goes on where it stood: nothing that was finished is lost or measured twice,
+//! and what is measured is what an undisturbed run would have measured.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use crate::place::{Place, STEADY, until};
+use crate::results::{Trial, one, trials};
+
+const BLOCKS: usize = 8;
+const KILLS: usize = 6;
+
+/// That many blocks whatever is found: no noise is small enough for this precision.
+fn compare(seed: u64) -> String {
+    format!(
+        "compare a b {STEADY} --rate 300 --metric latency-max --precision 0.1% --margin 0.1% \
+         --max-blocks {BLOCKS} --seed {seed}"
+    )
+}
+
+/// Which datastore had which turn, with which operations.
+fn turns(trials: &[Trial]) -> HashSet<(i64, i64, i64, String)> {
+    let turn = |t: &Trial| (t.block, t.position, t.datastore, t.seed.clone());
+    trials.iter().map(turn).collect()
+}
+
+#[test]
+fn a_run_killed_again_and_again_measures_what_a_whole_run_measures() {
+    // xorshift (G. Marsaglia, "Xorshift RNGs", 2003): moments that differ and can be repeated.
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    let place = Place::new();
+    let path = place.path("killed.db");
+    // Another seed on the command line: the file's counts.
+    let resume = format!("{} --output killed.db --resume", compare(999));
+    let mut command = format!("{} --output killed.db", compare(4711));
+    let mut kept: Vec<Trial> = Vec::new();
+    for round in 0..KILLS {
+        let mut running = place.start(&command);
+        command.clone_from(&resume);
+        if round == 0 {
+            // While the disks are written, or soon after.
+            running.until("a working folder", || place.folders("a").pop());
+        } else {
+            let more = kept.len() + random(2) as usize;
+            until("another trial", || {
+                (running.ended().is_some() || trials(&path).len() >= more).then_some(())
+            });
+        }
+        let moment = Instant::now() + Duration::from_millis(random(250));
+        until("a moment", || (Instant::now() >= moment).then_some(()));
+        assert_eq!(running.ended(), None, "it must be killed before it ends");
+        let before = trials(&path);
+        running.kill();
+        let after = trials(&path);
+        assert!(after.starts_with(&before), "a finished trial is lost: {before:?}, {after:?}");
+        assert!(after.len() <= before.len() + 1, "{before:?}, {after:?}");
+        assert!(after.starts_with(&kept), "an earlier trial was changed: {kept:?}, {after:?}");
+        kept = after;
+    }
+    assert!(!place.folders("a").is_empty(), "a killed run leaves its folder");
+    let outcome = place.run(&resume).expect(&[0, 4]);
+    assert!(outcome.stdout.contains("seed 4711"), "{outcome:?}");
+
+    let all = trials(&path);
+    assert!(all.starts_with(&kept));
+    assert_eq!(all.len(), 2 * BLOCKS, "each datastore has one trial a block");
+    assert!(all.iter().all(|trial| trial.outcome == "measured"), "{all:?}");
+    place.run(&format!("{} --output whole.db", compare(4711))).expect(&[0, 4]);
+    let whole = trials(&place.path("whole.db"));
+    assert_eq!(turns(&all), turns(&whole));
+    assert_eq!(one::<i64>(&path, "SELECT count(*) FROM trial WHERE phase = 'ceiling'"), 1);
+    assert_eq!(one::<String>(&path, "PRAGMA integrity_check"), "ok");
+    assert!(place.folders("a").is_empty() && place.folders("b").is_empty());
+    for beside in ["killed.db-wal", "killed.db-shm", "killed.db-lock"] {
+        assert!(!place.path(beside).exists(), "{beside} stays");
+    }
+}
+
+#[test]
+fn prepared_disks_of_a_killed_run_are_used_again() {
+    let place = Place::new();
+    let command = format!("{} --output r.db", compare(1));
+    let mut running = place.start(&command);
+    let disk = place.wait_for_disk(&mut running, "b");
+    let made = std::fs::metadata(&disk).unwrap();
+    running.kill();
+    let mut running = place.start(&format!("{command} --resume"));
+    running.until("a trial after the resumption", || {
+        (!trials(&place.path("r.db")).is_empty()).then_some(())
+    });
+    use std::os::unix::fs::MetadataExt;
+    assert_eq!(std::fs::metadata(&disk).unwrap().ino(), made.ino(), "the disk was made anew");
+    let outcome = running.wait().expect(&[0, 4]);
+    assert!(outcome.stderr.contains("used again"), "{outcome:?}");
+}
+
+#[test]
+fn another_comparison_is_not_resumed() {
+    let place = Place::new();
+    place.make("c");
+    let command = format!("{} --output r.db", compare(1));
+    let mut running = place.start(&command);
+    running.until("a trial", || (!trials(&place.path("r.db")).is_empty()).then_some(()));
+    running.kill();
+    let before = trials(&place.path("r.db"));
+    for (from, to, what) in [
+        ("--rate 300", "--rate 301", "workload"),
+        ("compare a b", "compare a c", "datastores"),
+        ("compare a b", "compare a b --baseline b", "baseline"),
+        ("--size 8MiB", "--size 9MiB", "size"),
+        ("compare a b", "compare a b --vms 2", "VMs"),
+        ("latency-max", "latency-p50", "metric"),
+        ("--duration 200ms", "--duration 210ms", "duration"),
+    ] {
+        let other = format!("{command} --resume").replace(from, to);
+        let outcome = place.run(&other).expect(&[2]);
+        assert!(outcome.stderr.contains(what), "{to}: {outcome:?}");
+        assert!(outcome.stderr.contains("--output"), "{to}: {outcome:?}");
+    }
+    assert_eq!(trials(&place.path("r.db")), before);
+}
+
+#[test]
+fn without_a_name_the_newest_comparison_here_is_resumed() {
+    let place = Place::new();
+    assert!(
+        place.run(&format!("{} --resume", compare(1))).expect(&[2]).stderr.contains("--output")
+    );
+    let mut running = place.start(&compare(1));
+    let path = running.until("a results file", || {
+        let mut entries = std::fs::read_dir(place.root()).unwrap().flatten();
+        let found = entries.find(|e| e.file_name().to_string_lossy().ends_with(".db"))?.path();
+        (!trials(&found).is_empty()).then_some(found)
+    });
+    running.kill();
+    place.run(&format!("{} --resume", compare(1))).expect(&[0, 4]);
+    assert_eq!(trials(&path).len(), 2 * BLOCKS);
+}
