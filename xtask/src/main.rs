@@ -1,2 +1,94 @@
-//! The repository's own chores.
-fn main() {}
+//! The repository's own chores, as one program that needs nothing but Rust: `cargo xtask help`.
+//!
+//! A chore is a program and not a shell script so that it is checked like everything else and runs
+//! the same on a contributor's machine as in CI.
+
+mod bench;
+mod checks;
+mod child;
+mod deny;
+mod elf;
+mod layers;
+mod metadata;
+mod peers;
+mod readme;
+mod repository;
+mod static_binary;
+mod steps;
+mod tidy;
+
+use std::process::ExitCode;
+
+use repository::Repository;
+
+const HELP: &str = "\
+cargo xtask CHORE
+
+  test [--only STEP]…  every check, one after the other; closes with 'N passed, M failed'
+  tidy                 layers, clocks, file lengths, licences and the like, on their own
+  bench [ARGUMENT]…    the figures beside fio's (the arguments go to stormeter-bench)
+  static               the static binary (musl): built, looked into, tried
+  peers                the programs that the checks need: installed where that is possible
+  deny                 advisories, licences and sources of dependencies, by cargo-deny
+  help                 this
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (chore, rest) = match arguments.split_first() {
+        Some((chore, rest)) => (chore.as_str(), rest),
+        None => ("help", &[][..]),
+    };
+    match run(chore, rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(chore: &str, rest: &[String]) -> Result<(), String> {
+    if !rest.is_empty() && !matches!(chore, "test" | "bench") {
+        return Err(format!("'{chore}' takes no arguments; see cargo xtask help"));
+    }
+    match chore {
+        "help" | "--help" | "-h" => {
+            print!("{HELP}");
+            return Ok(());
+        }
+        _ if !is_chore(chore) => {
+            return Err(format!("there is no chore '{chore}'; see cargo xtask help"));
+        }
+        _ => {}
+    }
+    let repository = Repository::open()?;
+    match chore {
+        "test" => checks::run(&repository, rest),
+        "tidy" => tidy::run(&repository),
+        "bench" => bench::run(&repository, rest),
+        "static" => static_binary::run(&repository),
+        "peers" => peers::run(&repository),
+        _ => deny::run(&repository),
+    }
+}
+
+/// Whether `cargo xtask NAME` exists; the README is held against it.
+pub(crate) fn is_chore(name: &str) -> bool {
+    HELP.lines()
+        .filter_map(|line| line.strip_prefix("  "))
+        .any(|line| line.split(' ').next() == Some(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_chore;
+
+    #[test]
+    fn the_chores_are_those_that_the_help_tells_of() {
+        for name in ["test", "tidy", "bench", "static", "peers", "deny", "help"] {
+            assert!(is_chore(name), "{name}");
+        }
+        assert!(!is_chore("cargo") && !is_chore("") && !is_chore("tests"));
+    }
+}

@@ -1,0 +1,178 @@
+//! Who may depend on whom: the boundaries of the design, as a table that is checked.
+//!
+//! Everything that computes is below everything that touches the machine; that is why the same
+//! loop can be driven in virtual time and an analysis can be proved on made-up samples.
+
+use crate::metadata::Package;
+use crate::tidy::Finding;
+
+/// One package of the workspace.
+pub(crate) struct Layer {
+    pub(crate) package: &'static str,
+    /// Those of our packages that it may use.
+    uses: Uses,
+    /// Computes only: no clock, no files, no network, no threads.
+    pub(crate) pure: bool,
+}
+
+/// Which of our packages one may use.
+enum Uses {
+    These(&'static [&'static str]),
+    All,
+}
+
+use Uses::{All, These};
+
+/// The order is that of the design, from the boundary up to the command line.
+pub(crate) const LAYERS: &[Layer] = &[
+    Layer { package: "stormeter-disk", uses: These(&[]), pure: true },
+    Layer { package: "stormeter-driver", uses: These(&["disk"]), pure: true },
+    Layer { package: "stormeter-simulator", uses: These(&["disk"]), pure: true },
+    Layer { package: "stormeter-uring", uses: These(&[]), pure: false },
+    Layer { package: "stormeter-datastore", uses: These(&["disk", "uring"]), pure: false },
+    Layer { package: "stormeter-study", uses: These(&["disk", "driver"]), pure: true },
+    Layer {
+        package: "stormeter-statistics",
+        uses: These(&["disk", "driver", "study"]),
+        pure: true,
+    },
+    Layer { package: "stormeter-results", uses: These(&["disk", "driver", "study"]), pure: false },
+    Layer {
+        package: "stormeter-report",
+        uses: These(&["disk", "driver", "study", "statistics", "results"]),
+        pure: true,
+    },
+    Layer {
+        package: "stormeter-runner",
+        uses: These(&["disk", "driver", "datastore", "study", "statistics", "results"]),
+        pure: false,
+    },
+    Layer { package: "stormeter", uses: All, pure: false },
+    Layer { package: "stormeter-bench", uses: All, pure: false },
+    Layer { package: "xtask", uses: These(&[]), pure: false },
+];
+
+/// What the tests of any package may use beside.
+const FOR_TESTS: &str = "simulator";
+
+/// Packages that bring the machine in: nothing pure may use them outside of its tests.
+const MACHINE: &[&str] = &["io-uring", "libc", "nix", "quanta", "signal-hook", "tempfile"];
+
+/// Holds the packages against the table.
+pub(crate) fn check(packages: &[Package]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let ours: Vec<&Package> = packages.iter().filter(|package| package.ours).collect();
+    for package in &ours {
+        let found = |text: String| Finding::in_file(&package.manifest, 1, text);
+        let Some(layer) = LAYERS.iter().find(|layer| layer.package == package.name) else {
+            findings.push(found(format!(
+                "{} is not in the table of layers; give it a row in xtask/src/layers.rs",
+                package.name
+            )));
+            continue;
+        };
+        for dependency in &package.dependencies {
+            let name = dependency.name.as_str();
+            let is_ours = ours.iter().any(|other| other.name == name);
+            if is_ours && !may_use(layer, name, dependency.dev) {
+                findings.push(found(format!(
+                    "{} may not use {name}; turn the dependency round, or change the table in \
+                     xtask/src/layers.rs and the design with it",
+                    package.name
+                )));
+            }
+            if layer.pure && !dependency.dev && MACHINE.contains(&name) {
+                findings.push(found(format!(
+                    "{} computes only and may not use {name}; pass in what it needs",
+                    package.name
+                )));
+            }
+        }
+    }
+    for layer in LAYERS.iter().filter(|l| ours.iter().all(|p| p.name != l.package)) {
+        let text = format!("{} is in the table but not in the workspace", layer.package);
+        findings.push(Finding::in_file("xtask/src/layers.rs", 1, text));
+    }
+    findings
+}
+
+fn may_use(layer: &Layer, name: &str, dev: bool) -> bool {
+    let short = name.strip_prefix("stormeter-").unwrap_or(name);
+    match layer.uses {
+        All => true,
+        These(names) => names.contains(&short) || dev && short == FOR_TESTS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metadata::Dependency;
+
+    /// The whole workspace, with one package's dependencies replaced.
+    fn workspace(name: &str, dependencies: &[(&str, bool)]) -> Vec<Package> {
+        let dependency =
+            |(name, dev): &(&str, bool)| Dependency { name: (*name).into(), dev: *dev };
+        let package = |layer: &Layer| Package {
+            name: layer.package.into(),
+            ours: true,
+            manifest: format!("{}/Cargo.toml", layer.package),
+            dependencies: if layer.package == name {
+                dependencies.iter().map(dependency).collect()
+            } else {
+                vec![]
+            },
+            ..Package::default()
+        };
+        LAYERS.iter().map(package).collect()
+    }
+
+    fn texts(packages: &[Package]) -> Vec<String> {
+        check(packages).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn downwards_is_allowed_and_upwards_is_not() {
+        assert_eq!(texts(&workspace("stormeter-driver", &[("stormeter-disk", false)])).len(), 0);
+        let found = texts(&workspace("stormeter-disk", &[("stormeter-driver", false)]));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("stormeter-disk may not use stormeter-driver"), "{found:?}");
+    }
+
+    #[test]
+    fn the_simulator_is_for_tests() {
+        let simulator = "stormeter-simulator";
+        assert_eq!(texts(&workspace("stormeter-statistics", &[(simulator, true)])).len(), 0);
+        assert_eq!(texts(&workspace("stormeter-statistics", &[(simulator, false)])).len(), 1);
+        assert_eq!(texts(&workspace("stormeter-study", &[("stormeter-runner", true)])).len(), 1);
+        assert_eq!(texts(&workspace("stormeter", &[(simulator, false)])).len(), 0);
+    }
+
+    #[test]
+    fn what_computes_does_not_bring_the_machine_in() {
+        assert_eq!(texts(&workspace("stormeter-driver", &[("quanta", false)])).len(), 1);
+        assert_eq!(texts(&workspace("stormeter-driver", &[("tempfile", true)])).len(), 0);
+        assert_eq!(texts(&workspace("stormeter-datastore", &[("quanta", false)])).len(), 0);
+    }
+
+    #[test]
+    fn table_and_workspace_name_the_same_packages() {
+        let mut packages = workspace("", &[]);
+        packages[0].name = "stormeter-new".into();
+        let found = texts(&packages);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].contains("stormeter-new is not in the table"), "{found:?}");
+        assert!(found[1].contains("stormeter-disk is in the table"), "{found:?}");
+    }
+
+    #[test]
+    fn no_row_uses_a_later_one() {
+        for (index, layer) in LAYERS.iter().enumerate() {
+            let These(names) = layer.uses else { continue };
+            for name in names {
+                let place = LAYERS.iter().position(|l| l.package == format!("stormeter-{name}"));
+                assert!(place.is_some_and(|place| place < index), "{} uses {name}", layer.package);
+            }
+        }
+    }
+}

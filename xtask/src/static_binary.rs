@@ -1,0 +1,108 @@
+//! The static binary: one file that runs on any Linux, carried to other machines and into guests.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::child::{output, succeed};
+use crate::elf::dynamic_parts;
+use crate::peers::{self, MUSL};
+use crate::repository::Repository;
+use crate::steps::Finding;
+
+/// What is carried around must be small.
+const LIMIT_BYTES: u64 = 20_000_000;
+const STARTS: usize = 20;
+/// Exit code of a comparison that reached no verdict: a second is short.
+const INCONCLUSIVE: i32 = 4;
+
+/// The chore `static`.
+pub(crate) fn run(repository: &Repository) -> Result<(), String> {
+    peers::install(repository)?;
+    println!("{}", check(repository)?);
+    Ok(())
+}
+
+/// Builds it, looks into it and tries it.
+pub(crate) fn check(repository: &Repository) -> Finding {
+    let binary = build(repository)?;
+    let file = std::fs::read(&binary)
+        .map_err(|error| format!("{} cannot be read: {error}", binary.display()))?;
+    let parts = dynamic_parts(&file).map_err(|error| format!("{}: {error}", binary.display()))?;
+    if !parts.is_empty() {
+        return Err(format!("{} is not static: it wants {}", binary.display(), parts.join(", ")));
+    }
+    let bytes = file.len() as u64;
+    if bytes >= LIMIT_BYTES {
+        return Err(format!(
+            "{} has {bytes} bytes, {LIMIT_BYTES} are too many; see what was added with cargo bloat",
+            binary.display()
+        ));
+    }
+    let start = quickest_start(&binary)?;
+    print_schema(repository, &binary)?;
+    compare(repository, &binary)?;
+    Ok(format!(
+        "{:.1} MB, no interpreter, no library; starts in {:.1} ms (best of {STARTS}); compares",
+        bytes as f64 / 1e6,
+        start.as_secs_f64() * 1e3
+    ))
+}
+
+fn build(repository: &Repository) -> Result<PathBuf, String> {
+    let mut cargo =
+        repository.cargo(&["build", "--release", "--package", "stormeter", "--target", MUSL]);
+    // SQLite is C, and must be compiled against the same C library.
+    cargo.env("CC_x86_64_unknown_linux_musl", "musl-gcc");
+    succeed(&mut cargo)?;
+    Ok(repository.target.join(MUSL).join("release/stormeter"))
+}
+
+/// Reported and not judged: a machine under load may be slow, and the benchmarks judge.
+fn quickest_start(binary: &Path) -> Result<Duration, String> {
+    let mut quickest = Duration::MAX;
+    for _ in 0..STARTS {
+        let started = Instant::now();
+        let version = output(Command::new(binary).arg("--version"))?;
+        quickest = quickest.min(started.elapsed());
+        let expected = format!("stormeter {}", env!("CARGO_PKG_VERSION"));
+        if version.trim() != expected {
+            return Err(format!("--version says '{}', not '{expected}'", version.trim()));
+        }
+    }
+    Ok(quickest)
+}
+
+/// What the binary prints is what is committed.
+fn print_schema(repository: &Repository, binary: &Path) -> Result<(), String> {
+    let path = repository.root.join("docs/schema/comparison.schema.json");
+    let committed = std::fs::read_to_string(&path)
+        .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    if output(Command::new(binary).arg("schema"))? == committed {
+        return Ok(());
+    }
+    Err(format!("{} is not what `stormeter schema` prints; make it anew", path.display()))
+}
+
+/// It does real work: two directories, for a second.
+fn compare(repository: &Repository, binary: &Path) -> Result<(), String> {
+    let directory = repository.scratch("static")?;
+    for datastore in ["one", "other"] {
+        std::fs::create_dir(directory.join(datastore))
+            .map_err(|error| format!("{} cannot be made: {error}", directory.display()))?;
+    }
+    let mut command = Command::new(binary);
+    command.current_dir(&directory).args(["compare", "./one", "./other", "--size", "8MiB"]);
+    command.args(["--duration", "100ms", "--ramp", "20ms", "--max-blocks", "5"]);
+    command.args(["--time-limit", "10s", "--output", "static.db", "--quiet", "--json"]);
+    let done = command.output().map_err(|error| format!("{}: {error}", binary.display()))?;
+    if !matches!(done.status.code(), Some(0 | INCONCLUSIVE)) {
+        let said = String::from_utf8_lossy(&done.stderr);
+        return Err(format!("the static binary cannot compare: {}\n{said}", done.status));
+    }
+    let report: serde_json::Value = serde_json::from_slice(&done.stdout)
+        .map_err(|error| format!("the static binary's JSON cannot be read: {error}"))?;
+    let comparisons = report["comparisons"].as_array().map_or(0, Vec::len);
+    let _ = std::fs::remove_dir_all(&directory);
+    if comparisons > 0 { Ok(()) } else { Err("the static binary compared nothing".into()) }
+}

@@ -1,0 +1,68 @@
+//! Tidiness as a test: what reviewers would otherwise have to say again and again.
+//!
+//! Each finding names the place and what to do. The rules know nothing of where files come from, so
+//! that each has been seen to fail on a few lines.
+
+mod finding;
+mod licences;
+mod rust_rules;
+mod source;
+mod text_rules;
+mod token;
+
+use std::path::PathBuf;
+
+pub(crate) use finding::Finding;
+use source::Source;
+
+use crate::layers;
+use crate::metadata;
+use crate::repository::Repository;
+use crate::steps;
+
+/// Without these the licence in the manifests refers to nothing.
+const LICENCE_FILES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
+
+/// The chore `tidy`.
+pub(crate) fn run(repository: &Repository) -> Result<(), String> {
+    println!("tidy: {}", check(repository)?);
+    Ok(())
+}
+
+/// Holds the repository against all rules.
+pub(crate) fn check(repository: &Repository) -> steps::Finding {
+    let files = repository.files()?;
+    let mut findings = Vec::new();
+    let mut sources = Vec::new();
+    for path in &files {
+        let name = path.to_string_lossy();
+        let bytes = std::fs::read(repository.root.join(path))
+            .map_err(|error| format!("{name} cannot be read: {error}"))?;
+        // What is no text has no lines to look at.
+        let Ok(text) = String::from_utf8(bytes) else { continue };
+        findings.extend(text_rules::check(&name, &text));
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            sources.push(Source::new(&name, &text));
+        }
+    }
+    let for_tests = sources.iter().flat_map(Source::modules_for_tests).collect::<Vec<PathBuf>>();
+    for source in &sources {
+        findings.extend(rust_rules::check(source, &for_tests));
+    }
+    let packages = metadata::packages(repository)?;
+    findings.extend(layers::check(&packages));
+    let deny = repository.root.join("deny.toml");
+    let deny = std::fs::read_to_string(&deny)
+        .map_err(|error| format!("{} cannot be read: {error}", deny.display()))?;
+    findings.extend(licences::check(&packages, &deny));
+    for name in LICENCE_FILES {
+        if !repository.has(name) {
+            findings.push(Finding::in_file(name, 1, "is missing; add the licence's text".into()));
+        }
+    }
+    if findings.is_empty() {
+        return Ok(format!("{} files, {} packages", files.len(), packages.len()));
+    }
+    let lines: Vec<String> = findings.iter().map(|finding| format!("  {finding}")).collect();
+    Err(format!("{} findings\n{}", findings.len(), lines.join("\n")))
+}
