@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
@@ -57,13 +58,15 @@ impl DeviceStore {
             return Err(busy(&path, by));
         }
         let mut notes = Vec::new();
-        let (file, direct) = open_exclusively(&path, direct_wanted, block.as_ref(), &mut notes)
-            .map_err(|error| match error {
-                DatastoreError::DeviceBusy { .. } if is_open_here(number) => {
-                    DatastoreError::NamedTwice { path: path.clone() }
-                }
-                error => error,
-            })?;
+        let (file, direct) =
+            open_exclusively((&path, number), direct_wanted, block.as_ref(), &mut notes).map_err(
+                |error| match error {
+                    DatastoreError::DeviceBusy { .. } if is_open_here(number) => {
+                        DatastoreError::NamedTwice { path: path.clone() }
+                    }
+                    error => error,
+                },
+            )?;
         // Names in /dev are links that may have been turned between the check and the opening.
         let opened = file.metadata().map_err(|e| DatastoreError::system("look at", &path, e))?;
         if opened.rdev() != number {
@@ -256,10 +259,14 @@ fn device_number(path: &Path) -> Result<u64, DatastoreError> {
     }
 }
 
+/// How often, and how long each time, a device is waited for that nobody is known to hold.
+const TEARDOWN_WAITS: u32 = 20;
+const TEARDOWN_WAIT: Duration = Duration::from_millis(100);
+
 /// Opens with O_EXCL, which on a block device means: fail if anything in the kernel or another
 /// exclusive opener holds it (open(2)).
 fn open_exclusively(
-    path: &Path,
+    (path, number): (&Path, u64),
     direct_wanted: bool,
     block: Option<&Block>,
     notes: &mut Vec<String>,
@@ -275,7 +282,18 @@ fn open_exclusively(
         }
         errno => DatastoreError::system("open", path, errno),
     };
-    let open = |flags| open(path, flags, Mode::empty()).map(File::from);
+    // When a run was killed, the kernel holds its device until it has torn the ring down; nobody is
+    // named as the holder meanwhile.
+    let nobody = || block.and_then(Block::user).is_none() && !is_open_here(number);
+    let open = |flags| {
+        for _ in 0..TEARDOWN_WAITS {
+            match open(path, flags, Mode::empty()) {
+                Err(Errno::EBUSY) if nobody() => std::thread::sleep(TEARDOWN_WAIT),
+                result => return result.map(File::from),
+            }
+        }
+        open(path, flags, Mode::empty()).map(File::from)
+    };
     if !direct_wanted {
         notes.push(format!("{} is used through the page cache, as asked for", path.display()));
         return Ok((open(flags).map_err(failed)?, false));
