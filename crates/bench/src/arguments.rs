@@ -1,0 +1,103 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use crate::Failure;
+use crate::drive::Drive;
+
+const USAGE: &str = "\
+usage: stormeter-bench [--short] [--write] [--dir DIR] [--size MIB] [--pairs N] [--only SECTION]
+  --short         only the instruction gates (null: and file), under two minutes
+  --write         put the table into docs/performance.md (run from the repository's root)
+  --dir DIR       where the test files go; removed at the end [stormeter-bench-tmp]
+  --size MIB      size of the test file [1024]
+  --pairs N       interleaved pairs of runs [7]
+  --only SECTION  null, file, agreement or scale";
+
+/// What to do.
+pub(crate) enum Command {
+    /// Measure and compare.
+    Bench(Arguments),
+    /// Drive once and print what came of it: one of our measured runs.
+    Drive(Drive),
+}
+
+/// What to measure, and how thoroughly.
+pub(crate) struct Arguments {
+    pub(crate) short: bool,
+    pub(crate) write: Option<PathBuf>,
+    pub(crate) directory: PathBuf,
+    pub(crate) file_mib: u64,
+    pub(crate) pairs: usize,
+    pub(crate) only: Option<String>,
+}
+
+impl Arguments {
+    /// The command that repeats this, without paths of this machine.
+    pub(crate) fn spelled(&self) -> String {
+        let mut text = "cargo xtask bench".to_owned();
+        if self.short {
+            text.push_str(" --short");
+        }
+        if let Some(only) = &self.only {
+            text.push_str(&format!(" --only {only}"));
+        }
+        text
+    }
+}
+
+/// Reads the arguments, program name left out.
+pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Command, Failure> {
+    let mut bench = Arguments {
+        short: false,
+        write: None,
+        directory: "stormeter-bench-tmp".into(),
+        file_mib: 1024,
+        pairs: 7,
+        only: None,
+    };
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n{USAGE}"));
+        match word.as_str() {
+            "drive" => return Drive::parse(words).map(Command::Drive),
+            "--short" => bench.short = true,
+            "--write" => bench.write = Some("docs/performance.md".into()),
+            "--dir" => bench.directory = value()?.into(),
+            "--size" => bench.file_mib = number(&value()?)?.max(64),
+            "--pairs" => bench.pairs = number(&value()?)?.max(1) as usize,
+            "--only" => bench.only = Some(value()?),
+            _ => return Err(format!("unknown argument {word}\n{USAGE}")),
+        }
+    }
+    Ok(Command::Bench(bench))
+}
+
+/// A whole number.
+pub(crate) fn number(text: &str) -> Result<u64, Failure> {
+    text.parse().map_err(|_| format!("{text} is not a whole number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Result<Command, Failure> {
+        parse(text.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn options_are_read() {
+        let Ok(Command::Bench(bench)) = words("--short --dir /x --size 256 --write") else {
+            panic!("a bench was asked for")
+        };
+        assert!(bench.short && bench.write.is_some());
+        assert_eq!((bench.directory, bench.file_mib), ("/x".into(), 256));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["--shirt", "--size", "--size many", "drive --rate"] {
+            assert!(words(text).is_err(), "{text}");
+        }
+    }
+}

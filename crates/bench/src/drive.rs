@@ -1,0 +1,275 @@
+//! One of our measured runs: prepares the disks or finds them prepared, drives them once through
+//! the same code as a comparison does, and prints what came of it as one line of JSON.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use serde_json::json;
+use stormeter_datastore::{
+    Datastore, DatastoreUrl, DiskSpec, EngineChoice, Location, OpenOptions, Preparation, RealClock,
+};
+use stormeter_driver::{
+    Arrivals, Content, ContentSource, Distribution, Ended, SizeShare, Workload,
+};
+use stormeter_runner::{Silent, TrialRun, run_trial};
+use stormeter_study::Timing;
+
+use crate::Failure;
+use crate::arguments::number;
+
+/// The run that owns the test files: always the same one, so that each process finds the disks of
+/// the one before it.
+const RUN_ID: &str = "00000000beac0000";
+const SEED: u64 = 1;
+const BLOCK_BYTES: u32 = 4096;
+
+/// What to drive.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Drive {
+    /// `None`: `null:`.
+    pub(crate) directory: Option<PathBuf>,
+    /// Which of the directory's sets of disks.
+    pub(crate) number: u32,
+    pub(crate) vms: u32,
+    pub(crate) disk_bytes: u64,
+    pub(crate) outstanding: u32,
+    /// An open loop with constant arrivals instead, in I/Os a second in all.
+    pub(crate) rate_per_s: Option<u64>,
+    pub(crate) read_percent: u32,
+    /// 0: one a CPU.
+    pub(crate) threads: u32,
+    pub(crate) ramp_ms: u64,
+    /// 0: prepare only.
+    pub(crate) duration_ms: u64,
+    /// Remove the disks instead.
+    pub(crate) remove: bool,
+}
+
+impl Default for Drive {
+    fn default() -> Self {
+        Self {
+            directory: None,
+            number: 0,
+            vms: 1,
+            disk_bytes: 64 << 30,
+            outstanding: 1,
+            rate_per_s: None,
+            read_percent: 75,
+            threads: 1,
+            ramp_ms: 0,
+            duration_ms: 0,
+            remove: false,
+        }
+    }
+}
+
+impl Drive {
+    /// Reads what [`Drive::words`] writes.
+    pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, Failure> {
+        let mut drive = Self::default();
+        while let Some(word) = words.next() {
+            if word == "--remove" {
+                drive.remove = true;
+                continue;
+            }
+            let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
+            if word == "--dir" {
+                drive.directory = Some(value.into());
+                continue;
+            }
+            let value = number(&value)?;
+            match word.as_str() {
+                "--number" => drive.number = value as u32,
+                "--vms" => drive.vms = value as u32,
+                "--disk-bytes" => drive.disk_bytes = value,
+                "--outstanding" => drive.outstanding = value as u32,
+                "--rate" => drive.rate_per_s = Some(value),
+                "--read-percent" => drive.read_percent = value as u32,
+                "--threads" => drive.threads = value as u32,
+                "--ramp-ms" => drive.ramp_ms = value,
+                "--ms" => drive.duration_ms = value,
+                _ => return Err(format!("unknown argument {word}")),
+            }
+        }
+        Ok(drive)
+    }
+
+    /// The arguments that ask another process for this.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let mut words = vec!["drive".to_owned()];
+        let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        if let Some(directory) = &self.directory {
+            add("--dir", directory.display().to_string());
+        }
+        if let Some(rate_per_s) = self.rate_per_s {
+            add("--rate", rate_per_s.to_string());
+        }
+        for (name, value) in [
+            ("--number", u64::from(self.number)),
+            ("--vms", u64::from(self.vms)),
+            ("--disk-bytes", self.disk_bytes),
+            ("--outstanding", u64::from(self.outstanding)),
+            ("--read-percent", u64::from(self.read_percent)),
+            ("--threads", u64::from(self.threads)),
+            ("--ramp-ms", self.ramp_ms),
+            ("--ms", self.duration_ms),
+        ] {
+            add(name, value.to_string());
+        }
+        if self.remove {
+            words.push("--remove".into());
+        }
+        words
+    }
+
+    fn workload(&self) -> Workload {
+        let arrivals = match self.rate_per_s {
+            Some(rate) => Arrivals::Constant { rate_per_s: rate as f64 / f64::from(self.vms) },
+            None => Arrivals::Closed { outstanding: self.outstanding },
+        };
+        Workload {
+            name: "bench".into(),
+            sizes: vec![SizeShare { bytes: BLOCK_BYTES, share: 1.0 }],
+            read_percent: f64::from(self.read_percent),
+            random_percent: 100.0,
+            distribution: Distribution::Uniform,
+            alignment_bytes: None,
+            arrivals,
+            burst: None,
+            content: Content::default(),
+        }
+    }
+}
+
+/// The file of one disk.
+pub(crate) fn disk_path(directory: &Path, number: u32, disk: u32) -> PathBuf {
+    directory.join(format!(".stormeter-{RUN_ID}-{number}/disk-{disk:05}"))
+}
+
+/// Carries it out.
+pub(crate) fn run(drive: &Drive) -> Result<(), Failure> {
+    let url = match &drive.directory {
+        None => DatastoreUrl::parse("null:").map_err(|error| error.to_string())?,
+        Some(directory) => DatastoreUrl {
+            location: Location::Directory(directory.clone()),
+            direct: true,
+            engine: EngineChoice::Auto,
+        },
+    };
+    let options =
+        OpenOptions { run_id: RUN_ID.into(), number: drive.number, ..OpenOptions::default() };
+    let failed = |error: stormeter_datastore::DatastoreError| error.to_string();
+    let mut datastore = Datastore::open(&url, options).map_err(failed)?;
+    if drive.remove {
+        return datastore.remove().map_or(Ok(()), Err);
+    }
+    let workload = drive.workload();
+    let content = ContentSource::new(workload.content, SEED);
+    datastore
+        .prepare(Preparation {
+            disks: DiskSpec {
+                count: drive.vms,
+                size_bytes: drive.disk_bytes,
+                granularity_bytes: BLOCK_BYTES,
+            },
+            content_id: SEED,
+            fill: &|disk, offset_bytes, bytes| content.fill(disk, offset_bytes, bytes),
+            progress: &mut |_, _| {},
+            cancelled: &|| false,
+        })
+        .map_err(failed)?;
+    datastore.keep();
+    if drive.duration_ms > 0 {
+        println!("{}", measure(drive, &workload, &datastore)?);
+    }
+    Ok(())
+}
+
+fn measure(
+    drive: &Drive,
+    workload: &Workload,
+    datastore: &Datastore,
+) -> Result<serde_json::Value, Failure> {
+    let run = TrialRun {
+        workload,
+        vms: drive.vms,
+        disk_bytes: drive.disk_bytes,
+        threads: drive.threads,
+        timing: Timing {
+            ramp_ns: drive.ramp_ms * 1_000_000,
+            duration_ns: drive.duration_ms * 1_000_000,
+            interval_ns: 100_000_000,
+        },
+        seed: SEED,
+    };
+    let cancel = AtomicBool::new(false);
+    let end = run_trial(&run, datastore, &RealClock::new(), &cancel, &mut Silent)
+        .map_err(|error| error.to_string())?;
+    // Not `TrialEnd::failure`: under callgrind everything is slow enough for the two clocks, read
+    // one after the other, to disagree.
+    if end.sample.ended != Ended::Completed {
+        return Err(end.sample.ended.to_string());
+    }
+    let total = end.sample.total();
+    let percentile = |fraction| total.histogram.percentile_ns(fraction).unwrap_or(0.0);
+    let description = datastore.description();
+    Ok(json!({
+        "operations": total.operations + end.sample.ramp_operations,
+        "iops": end.sample.iops(),
+        "latency_mean_ns": total.latency_sum_ns as f64 / total.operations.max(1) as f64,
+        "latency_p50_ns": percentile(0.50),
+        "latency_p99_ns": percentile(0.99),
+        "peak_memory_bytes": peak_memory_bytes(),
+        "engine": description.engine,
+        "direct": description.direct,
+    }))
+}
+
+/// The most memory that this process ever had resident (proc(5): `VmHWM`).
+fn peak_memory_bytes() -> Option<u64> {
+    crate::process::high_water_bytes(&fs::read_to_string("/proc/self/status").ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_process_reads_the_same_drive() {
+        let drive = Drive {
+            directory: Some("/some where".into()),
+            number: 2,
+            vms: 3,
+            disk_bytes: 4 << 20,
+            outstanding: 5,
+            rate_per_s: Some(6),
+            read_percent: 100,
+            threads: 7,
+            ramp_ms: 8,
+            duration_ms: 9,
+            remove: true,
+        };
+        assert_eq!(Drive::parse(drive.words().into_iter().skip(1)), Ok(drive));
+    }
+
+    #[test]
+    fn a_drive_leaves_disks_for_the_next_one_until_it_is_told_to_remove_them() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut drive = Drive {
+            directory: Some(directory.path().into()),
+            disk_bytes: 1 << 20,
+            ..Drive::default()
+        };
+        run(&drive).unwrap();
+        let path = disk_path(directory.path(), 0, 0);
+        let written = fs::metadata(&path).unwrap();
+        assert_eq!(written.len(), 1 << 20);
+        run(&drive).unwrap();
+        let again = fs::metadata(&path).unwrap();
+        assert_eq!(again.modified().unwrap(), written.modified().unwrap());
+        drive.remove = true;
+        run(&drive).unwrap();
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,163 @@
+//! fio's runs: what it is asked to do, and what it says came of it.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::Failure;
+use crate::process;
+
+/// What fio drives.
+#[derive(Debug, Clone)]
+pub(crate) enum Engine {
+    /// Its null engine, on a file of this size that does not exist.
+    Null { bytes: u64 },
+    /// Files through io_uring, direct, with fixed buffers and registered files; one job a file.
+    Uring { files: Vec<PathBuf>, bytes: u64 },
+}
+
+/// When a run ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Stop {
+    /// After so many I/Os.
+    Operations(u64),
+    /// After so many milliseconds.
+    Milliseconds(u64),
+}
+
+/// One run of fio.
+#[derive(Debug, Clone)]
+pub(crate) struct Fio {
+    pub(crate) engine: Engine,
+    pub(crate) outstanding: u32,
+    pub(crate) read_percent: u32,
+    pub(crate) ramp_ms: u64,
+    pub(crate) stop: Stop,
+    pub(crate) extra: Vec<String>,
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Report {
+    /// I/Os, those of the ramp not among them.
+    pub(crate) operations: u64,
+    pub(crate) iops: f64,
+    /// Of fio's `lat`: from the making of a request to its completion, submission included.
+    pub(crate) latency_p50_ns: f64,
+    pub(crate) latency_p99_ns: f64,
+}
+
+impl Fio {
+    /// Writes a job file and gives the command.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let mut words: Vec<String> = vec!["fio".into(), "--output-format=json".into()];
+        let mut option = |name: &str, value: String| words.push(format!("--{name}={value}"));
+        option("bs", "4k".into());
+        match self.read_percent {
+            100 => option("rw", "randread".into()),
+            share => {
+                option("rw", "randrw".into());
+                option("rwmixread", share.to_string());
+            }
+        }
+        option("iodepth", self.outstanding.to_string());
+        option("thread", "1".into());
+        // Reads and writes in one distribution, and `lat` instead of `clat`: as ours counts.
+        option("unified_rw_reporting", "1".into());
+        option("lat_percentiles", "1".into());
+        option("percentile_list", "50:99".into());
+        option("group_reporting", "1".into());
+        match self.stop {
+            Stop::Operations(count) => option("number_ios", count.to_string()),
+            Stop::Milliseconds(ms) => {
+                option("time_based", "1".into());
+                option("runtime", format!("{ms}ms"));
+                if self.ramp_ms > 0 {
+                    option("ramp_time", format!("{}ms", self.ramp_ms));
+                }
+            }
+        }
+        match &self.engine {
+            Engine::Null { bytes } => {
+                option("ioengine", "null".into());
+                option("size", bytes.to_string());
+            }
+            Engine::Uring { bytes, .. } => {
+                option("ioengine", "io_uring".into());
+                option("direct", "1".into());
+                option("fixedbufs", "1".into());
+                option("registerfiles", "1".into());
+                option("overwrite", "1".into());
+                option("allow_file_create", "0".into());
+                option("size", bytes.to_string());
+            }
+        }
+        words.extend(self.extra.iter().cloned());
+        match &self.engine {
+            Engine::Null { .. } => words.push("--name=job".into()),
+            Engine::Uring { files, .. } => {
+                for (index, file) in files.iter().enumerate() {
+                    words.push(format!("--name=job{index}"));
+                    words.push(format!("--filename={}", file.display()));
+                }
+            }
+        }
+        words
+    }
+
+    /// Runs it, under other commands if there are `before` words.
+    pub(crate) fn run(&self, before: &[String]) -> Result<(Report, process::Ended), Failure> {
+        let words = [before, self.words().as_slice()].concat();
+        let ended = process::run(&words)?;
+        let report = parse(&ended.output)
+            .map_err(|reason| format!("{reason}\n{}\n{}", words.join(" "), ended.output))?;
+        Ok((report, ended))
+    }
+}
+
+/// The version that is installed.
+pub(crate) fn version() -> Result<String, Failure> {
+    let ended = process::run(&["fio".into(), "--version".into()])?;
+    Ok(ended.output.trim().replace("fio-", "fio "))
+}
+
+fn parse(output: &str) -> Result<Report, Failure> {
+    // Warnings may come before the JSON.
+    let start = output.find('{').ok_or("fio printed no JSON")?;
+    let value: Value = serde_json::from_str(&output[start..]).map_err(|error| error.to_string())?;
+    let job = &value["jobs"][0];
+    if job["error"].as_i64() != Some(0) {
+        return Err(format!("fio's job failed with error {}", job["error"]));
+    }
+    let mixed = &job["mixed"];
+    let float = |value: &Value| value.as_f64().unwrap_or(0.0);
+    let percentile = |name: &str| float(&mixed["lat_ns"]["percentile"][name]);
+    Ok(Report {
+        operations: mixed["total_ios"].as_u64().ok_or("fio counted no I/Os")?,
+        iops: float(&mixed["iops"]),
+        latency_p50_ns: percentile("50.000000"),
+        latency_p99_ns: percentile("99.000000"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_read_behind_warnings() {
+        let text = r#"note: something
+            {"jobs": [{"error": 0, "mixed": {"total_ios": 7, "iops": 3.5,
+            "lat_ns": {"percentile": {"50.000000": 100, "99.000000": 900}}}}]}"#;
+        let report =
+            Report { operations: 7, iops: 3.5, latency_p50_ns: 100.0, latency_p99_ns: 900.0 };
+        assert_eq!(parse(text), Ok(report));
+    }
+
+    #[test]
+    fn a_failed_job_is_no_report() {
+        let text = r#"{"jobs": [{"error": 5, "mixed": {"total_ios": 7}}]}"#;
+        assert!(parse(text).unwrap_err().contains("error 5"));
+        assert!(parse("nothing").is_err());
+    }
+}

@@ -1,0 +1,62 @@
+//! What the figures were measured on.
+
+use std::fs;
+use std::thread::available_parallelism;
+
+use crate::{Failure, fio, process};
+
+/// The machine in words, for the head of the table.
+pub(crate) fn describe() -> Result<String, Failure> {
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let cores = available_parallelism().map_or(1, usize::from);
+    let fio = fio::version()?;
+    let valgrind = process::run(&["valgrind".into(), "--version".into()])?.output;
+    let date = process::run(&["date".into(), "-u".into(), "+%Y-%m-%d".into()])?.output;
+    Ok(format!(
+        "{}, {cores} cores; Linux {}; {fio}; {}; {}",
+        model(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default()),
+        kernel.trim(),
+        valgrind.trim().replace('-', " "),
+        date.trim()
+    ))
+}
+
+fn model(cpuinfo: &str) -> String {
+    let line = cpuinfo.lines().find(|line| line.starts_with("model name"));
+    let name = line.and_then(|line| line.split_once(':')).map(|(_, name)| name.trim());
+    name.unwrap_or("unknown processor").to_owned()
+}
+
+/// The first and the last CPU that this process may run on.
+///
+/// Driving threads are pinned to the first by the runner, so fio's are pinned there as well; what
+/// needs no storage is measured on the last, away from the first one's interrupts.
+pub(crate) fn cpus() -> (String, String) {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    parse_cpus(&status).unwrap_or_else(|| ("0".into(), "0".into()))
+}
+
+fn parse_cpus(status: &str) -> Option<(String, String)> {
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim();
+    let mut numbers = list.split([',', '-']);
+    let first = numbers.next()?;
+    Some((first.to_owned(), numbers.next_back().unwrap_or(first).to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_is_named() {
+        assert_eq!(model("processor: 0\nmodel name\t: A B C\nmodel name\t: D\n"), "A B C");
+    }
+
+    #[test]
+    fn first_and_last_cpu_are_found_in_lists_and_ranges() {
+        for (list, first, last) in [("0-3", "0", "3"), ("2", "2", "2"), ("1,4-6,9", "1", "9")] {
+            let status = format!("Name: x\nCpus_allowed_list:\t{list}\n");
+            assert_eq!(parse_cpus(&status), Some((first.into(), last.into())));
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Our side's runs: this program again, with the command `drive`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::Failure;
+use crate::drive::Drive;
+use crate::process::{self, Ended};
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Report {
+    /// I/Os, those of the ramp among them.
+    pub(crate) operations: u64,
+    pub(crate) iops: f64,
+    pub(crate) latency_p50_ns: f64,
+    pub(crate) latency_p99_ns: f64,
+    pub(crate) peak_memory_bytes: u64,
+    /// Whether it was what fio is asked for too: io_uring, direct.
+    pub(crate) comparable: bool,
+}
+
+/// Runs a drive, under other commands if there are `before` words.
+pub(crate) fn run(drive: &Drive, before: &[String]) -> Result<(Report, Ended), Failure> {
+    let ended = process::run(&words(drive, before)?)?;
+    let value: Value = serde_json::from_str(&ended.output)
+        .map_err(|error| format!("our own run gave no JSON ({error}): {}", ended.output))?;
+    let float = |name: &str| value[name].as_f64().unwrap_or(f64::NAN);
+    let report = Report {
+        operations: value["operations"].as_u64().ok_or("our own run counted no I/Os")?,
+        iops: float("iops"),
+        latency_p50_ns: float("latency_p50_ns"),
+        latency_p99_ns: float("latency_p99_ns"),
+        peak_memory_bytes: value["peak_memory_bytes"].as_u64().unwrap_or(u64::MAX),
+        comparable: value["engine"] == "io_uring" && value["direct"] == true,
+    };
+    if drive.directory.is_some() && !report.comparable {
+        return Err("the directory gives no direct I/O by io_uring, which fio is asked for too; \
+                    give another --dir"
+            .into());
+    }
+    Ok((report, ended))
+}
+
+fn words(drive: &Drive, before: &[String]) -> Result<Vec<String>, Failure> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut words = before.to_vec();
+    words.push(program.display().to_string());
+    words.extend(drive.words());
+    Ok(words)
+}
+
+/// The directory of the test files; what was made there is removed when this goes.
+pub(crate) struct Store {
+    directory: PathBuf,
+    made: bool,
+}
+
+impl Store {
+    pub(crate) fn new(directory: &Path) -> Result<Self, Failure> {
+        let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
+        let made = !directory.exists();
+        fs::create_dir_all(directory).map_err(failed)?;
+        Ok(Self { directory: directory.canonicalize().map_err(failed)?, made })
+    }
+
+    /// Writes the disks of `number` fully; runs on them start from this drive.
+    pub(crate) fn prepare(&self, number: u32, vms: u32, disk_bytes: u64) -> Result<Drive, Failure> {
+        let directory = Some(self.directory.clone());
+        let drive = Drive { directory, number, vms, disk_bytes, ..Drive::default() };
+        process::run(&words(&drive, &[])?)?;
+        Ok(drive)
+    }
+
+    /// Removes the disks that `drive` was made for.
+    pub(crate) fn remove(&self, drive: &Drive) -> Result<(), Failure> {
+        let remove = Drive { remove: true, ..drive.clone() };
+        process::run(&words(&remove, &[])?).map(drop)
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        // After an error some disks may still be there; opening by the same run takes each set over
+        // and removes it.
+        for number in 0..=crate::scale::LAST_NUMBER {
+            let directory = Some(self.directory.clone());
+            let drive = Drive { directory, number, ..Drive::default() };
+            let _ = self.remove(&drive);
+        }
+        if self.made {
+            // Fails where somebody else put something meanwhile, which then stays.
+            let _ = fs::remove_dir(&self.directory);
+        }
+    }
+}
