@@ -1,7 +1,7 @@
 //! A moment as a date, for people: UTC, so that two reports can be put in order anywhere.
 
 /// `2026-09-21 13:46 UTC` from milliseconds since 1970-01-01 UTC (Gregorian calendar).
-pub(crate) fn utc(unix_ms: u64) -> String {
+pub fn utc(unix_ms: u64) -> String {
     let minutes = unix_ms / 60_000;
     let (mut day, minute_of_day) = (minutes / 1440, minutes % 1440);
     let mut year = 1970;

@@ -19,6 +19,7 @@ mod terminal;
 mod wording;
 
 pub use assemble::assemble;
+pub use date::utc;
 pub use html::html;
 pub use json::{SCHEMA, SCHEMA_VERSION, json};
 pub use label::labels;

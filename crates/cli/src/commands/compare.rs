@@ -168,21 +168,12 @@ pub(crate) fn drawn_seed() -> u64 {
     since.as_nanos() as u64 % 1_000_000_000_000
 }
 
-/// `20261121-204512`, in UTC (days to date after H. Hinnant, "chrono-Compatible Low-Level Date
-/// Algorithms", 2013).
+/// `20261121-204512`, in UTC.
 fn timestamp(unix_s: u64) -> String {
-    let days = (unix_s / 86_400) as i64 + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_index = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
-    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (unix_s / 3600 % 24, unix_s / 60 % 60, unix_s % 60);
-    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
+    let date = stormeter_report::utc(unix_s * 1000);
+    let digits: String = date.chars().filter(char::is_ascii_digit).collect();
+    let (day, minute) = digits.split_at(8);
+    format!("{day}-{minute}{:02}", unix_s % 60)
 }
 
 #[cfg(test)]
