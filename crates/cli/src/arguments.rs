@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use stormeter_disk::units::{parse_bytes, parse_duration_ns, parse_percent};
+use stormeter_study::Metric;
 
 /// Which datastore should these virtual machines live on, by how much is it better, at what CPU
 /// cost, and how sure are we?
@@ -87,8 +89,8 @@ pub(crate) struct CompareOptions {
     #[arg(long, value_name = "TIME", value_parser = parse_duration_ns)]
     pub(crate) interval: Option<u64>,
     /// The metric that carries the verdict [default: iops; at a fixed rate latency-mean]
-    #[arg(long, value_enum)]
-    pub(crate) metric: Option<MetricName>,
+    #[arg(long, value_parser = metric_parser())]
+    pub(crate) metric: Option<Metric>,
     /// Go on until the interval on the ratio is this narrow, to either side
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_percent)]
     pub(crate) precision: f64,
@@ -237,37 +239,10 @@ pub(crate) struct DoctorOptions {
     pub(crate) json: bool,
 }
 
-/// The metrics by their names on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MetricName {
-    Iops,
-    Throughput,
-    LatencyMean,
-    LatencyP50,
-    LatencyP95,
-    LatencyP99,
-    LatencyP999,
-    LatencyMax,
-    CpuPerIo,
-    HostCpuPerIo,
-}
-
-impl MetricName {
-    pub(crate) fn metric(self) -> stormeter_study::Metric {
-        use stormeter_study::Metric;
-        match self {
-            MetricName::Iops => Metric::Iops,
-            MetricName::Throughput => Metric::Throughput,
-            MetricName::LatencyMean => Metric::LatencyMean,
-            MetricName::LatencyP50 => Metric::LatencyP50,
-            MetricName::LatencyP95 => Metric::LatencyP95,
-            MetricName::LatencyP99 => Metric::LatencyP99,
-            MetricName::LatencyP999 => Metric::LatencyP999,
-            MetricName::LatencyMax => Metric::LatencyMax,
-            MetricName::CpuPerIo => Metric::CpuPerIo,
-            MetricName::HostCpuPerIo => Metric::HostCpuPerIo,
-        }
-    }
+/// The metrics by the names that they have everywhere.
+fn metric_parser() -> impl TypedValueParser<Value = Metric> {
+    PossibleValuesParser::new(Metric::ALL.map(Metric::name))
+        .try_map(|name| Metric::from_name(&name).ok_or("no such metric"))
 }
 
 #[cfg(test)]
@@ -281,11 +256,17 @@ mod tests {
     }
 
     #[test]
-    fn metrics_are_called_here_what_they_are_called_everywhere() {
-        for name in MetricName::value_variants() {
-            let possible = name.to_possible_value().unwrap();
-            assert_eq!(possible.get_name(), name.metric().name());
+    fn every_metric_can_be_asked_for() {
+        for metric in Metric::ALL {
+            let words = ["stormeter", "compare", "/a", "/b", "--metric", metric.name()];
+            match Arguments::try_parse_from(words).unwrap().command {
+                Command::Compare(options) => assert_eq!(options.metric, Some(metric)),
+                other => panic!("{other:?}"),
+            }
         }
+        let words = ["stormeter", "compare", "/a", "/b", "--metric", "speed"];
+        let message = Arguments::try_parse_from(words).unwrap_err().to_string();
+        assert!(message.contains("latency-p999"), "{message}");
     }
 
     #[test]

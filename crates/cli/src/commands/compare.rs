@@ -61,7 +61,7 @@ fn plan(options: &CompareOptions) -> Result<ComparisonPlan, Failure> {
     };
     let equal_load = options.equal_load.as_deref().map(equal_load).transpose()?;
     let metric = match (options.metric, equal_load) {
-        (Some(name), _) => name.metric(),
+        (Some(metric), _) => metric,
         // At a fixed rate, IOPS are equal by construction.
         (None, Some(_)) => Metric::LatencyMean,
         (None, None) if options.load.rate.is_some() => Metric::LatencyMean,
