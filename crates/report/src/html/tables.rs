@@ -50,8 +50,8 @@ pub(super) fn summary(page: &mut Markup, report: &Report) {
     }
     close_table(page);
     page.tag("p").at("class", "caption").text(&typographic(&format!(
-        "Absolute values are means over the trials, ± half the {} % interval. Below them: relative \
-         to the baseline = 100, with its interval, and the verdict. The first row carries the \
+        "Absolute values are means over the trials, percentiles those of all trials' I/Os merged, the \
+         maximum the largest; ± half the {} % interval. Below them: relative to the baseline = 100, with its interval, and the verdict. The first row carries the \
          verdict; the others are adjusted by Holm for being many.",
         level_percent(plan.level)
     )));
