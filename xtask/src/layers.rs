@@ -28,8 +28,18 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-disk", uses: These(&[]), pure: true },
     Layer { package: "stormeter-driver", uses: These(&["disk"]), pure: true },
     Layer { package: "stormeter-simulator", uses: These(&["disk"]), pure: true },
+    Layer { package: "stormeter-wire", uses: These(&["disk"]), pure: true },
+    Layer { package: "stormeter-nfs", uses: These(&["disk", "wire"]), pure: true },
+    Layer { package: "stormeter-iscsi", uses: These(&["disk", "wire"]), pure: true },
     Layer { package: "stormeter-uring", uses: These(&[]), pure: false },
-    Layer { package: "stormeter-datastore", uses: These(&["disk", "uring"]), pure: false },
+    Layer { package: "stormeter-server", uses: These(&[]), pure: false },
+    Layer { package: "stormeter-probe", uses: These(&[]), pure: false },
+    Layer { package: "stormeter-peers", uses: These(&[]), pure: false },
+    Layer {
+        package: "stormeter-datastore",
+        uses: These(&["disk", "uring", "wire", "nfs", "iscsi"]),
+        pure: false,
+    },
     Layer { package: "stormeter-study", uses: These(&["disk", "driver"]), pure: true },
     Layer {
         package: "stormeter-statistics",
@@ -53,7 +63,7 @@ pub(crate) const LAYERS: &[Layer] = &[
 ];
 
 /// What the tests of any package may use beside.
-const FOR_TESTS: &str = "simulator";
+const FOR_TESTS: [&str; 3] = ["simulator", "server", "peers"];
 
 /// Packages that bring the machine in: nothing pure may use them outside of its tests.
 const MACHINE: &[&str] = &["io-uring", "libc", "nix", "quanta", "signal-hook", "tempfile"];
@@ -100,7 +110,7 @@ fn may_use(layer: &Layer, name: &str, dev: bool) -> bool {
     let short = name.strip_prefix("stormeter-").unwrap_or(name);
     match layer.uses {
         All => true,
-        These(names) => names.contains(&short) || dev && short == FOR_TESTS,
+        These(names) => names.contains(&short) || dev && FOR_TESTS.contains(&short),
     }
 }
 
