@@ -18,8 +18,8 @@ use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
 
+use crate::EngineError;
 use crate::operation::{Kind, Refusal};
-use crate::{EngineError, EngineOptions};
 
 /// Alignment and size granularity of buffers in bytes: enough for `O_DIRECT` on every block size
 /// that Linux file systems use, and the page size of most machines.
@@ -41,7 +41,7 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    fn new(bytes: usize) -> io::Result<Self> {
+    pub(crate) fn new(bytes: usize) -> io::Result<Self> {
         let bytes = bytes.max(BUFFER_ALIGNMENT);
         // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that
         // exists.
@@ -60,6 +60,11 @@ impl Mapping {
         }
         let base = NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mapped at zero"))?;
         Ok(Self { base, bytes })
+    }
+
+    /// Where it begins.
+    pub(crate) fn base(&self) -> *mut u8 {
+        self.base.as_ptr()
     }
 }
 
@@ -82,18 +87,18 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Maps the memory that the options ask for.
-    pub(crate) fn new(options: &EngineOptions) -> Result<Self, EngineError> {
-        let bytes = (options.buffer_bytes as usize).next_multiple_of(BUFFER_ALIGNMENT);
-        let total = bytes as u64 * u64::from(options.buffers);
+    /// Maps `count` buffers of at least `buffer_bytes` each.
+    pub(crate) fn new(count: u32, buffer_bytes: u32) -> Result<Self, EngineError> {
+        let bytes = (buffer_bytes as usize).next_multiple_of(BUFFER_ALIGNMENT);
+        let total = bytes as u64 * u64::from(count);
         let failed = |source| EngineError::Memory { bytes: total, source };
         let mapped = usize::try_from(total)
             .map_err(|_| failed(io::Error::from_raw_os_error(libc::ENOMEM)))?;
         let mapping = Arc::new(Mapping::new(mapped).map_err(failed)?);
         Ok(Self {
-            base: mapping.base.as_ptr(),
+            base: mapping.base(),
             bytes,
-            users: vec![0; options.buffers as usize].into_boxed_slice(),
+            users: vec![0; count as usize].into_boxed_slice(),
             mapping,
         })
     }
@@ -167,8 +172,8 @@ impl Buffers {
             }
             *users = READING;
         } else {
-            // Cannot reach READING by counting: at most MAX_IN_FLIGHT operations exist.
-            if *users == READING {
+            // One below, so that counting never reaches READING.
+            if *users >= READING - 1 {
                 return Err(Refusal::Busy);
             }
             *users += 1;

@@ -4,6 +4,7 @@ use std::io;
 
 use crate::Unavailable;
 use crate::options::{MAX_BUFFER_BYTES, MAX_IN_FLIGHT};
+use crate::sockets::{MAX_PLACES, MIN_RECEIVE_BYTES};
 
 /// Why an engine could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,26 @@ pub enum EngineError {
     Memory {
         /// Bytes asked for, all buffers together (saturated).
         bytes: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The number of places for connections is zero or above [`MAX_PLACES`].
+    #[error("places for {asked} connections asked for: choose from 1 to {MAX_PLACES}")]
+    Places {
+        /// What was asked for.
+        asked: u32,
+    },
+    /// An inbox is smaller than [`MIN_RECEIVE_BYTES`] or larger than [`MAX_BUFFER_BYTES`].
+    #[error(
+        "an inbox of {asked} bytes asked for: choose from {MIN_RECEIVE_BYTES} to {MAX_BUFFER_BYTES}"
+    )]
+    ReceiveBytes {
+        /// What was asked for.
+        asked: u32,
+    },
+    /// The system gave no epoll instance.
+    #[error("cannot open an epoll instance ({source}): raise the limit of open files (ulimit -n)")]
+    Epoll {
         /// What the system said.
         source: io::Error,
     },

@@ -1,15 +1,19 @@
-//! The one safe wrapper of io_uring, and the thread pool that stands in where io_uring is refused.
+//! The one safe wrapper of io_uring, and what stands in where io_uring is refused: a pool of threads
+//! for files, epoll for connections.
 //!
 //! This crate is the only one of the workspace that may contain `unsafe`, so it offers a surface
 //! that no caller can misuse into undefined behaviour, and it knows nothing of what the bytes mean:
 //! files come opened, operations are numbers, completions are numbers.
 //!
-//! Both engines share one surface, that of [`Engine`]:
+//! Both engines for files share one surface, that of [`Engine`]:
 //! - [`Engine::push`] hands one [`RawOperation`] over; [`Engine::reap`] collects completions.
 //! - The engine owns the memory. [`Engine::buffer_mut`] lends a buffer out only while no operation
 //!   uses it, which is what makes the asynchronous kernel's access sound: no slice that the caller
 //!   can reach ever overlaps memory that the kernel writes.
 //! - [`Engine::notes`] says what was asked for and not got, so that a result can tell it.
+//!
+//! [`Sockets`] are the same for connections: io_uring, or epoll where it is refused. They are
+//! a value of their own beside the engine, because a thread drives either files or connections.
 //!
 //! The hot path (`push`, `reap`) allocates nothing (once the caller's completion vector has grown),
 //! takes no lock in the ring, and enters the kernel as rarely as it can; see [`Ring`].
@@ -25,6 +29,7 @@ mod options;
 mod positional;
 mod ring;
 mod setup;
+mod sockets;
 mod submission;
 #[cfg(test)]
 mod suite;
@@ -39,3 +44,7 @@ pub use operation::{Kind, RawCompletion, RawOperation, Refusal};
 pub use options::{EngineOptions, MAX_BUFFER_BYTES, MAX_IN_FLIGHT};
 pub use positional::Positional;
 pub use ring::Ring;
+pub use sockets::{
+    EpollSockets, MAX_PLACES, MIN_RECEIVE_BYTES, Pool, RingSockets, SocketError, SocketEvent,
+    SocketOptions, SocketPiece, SocketSpan, Sockets,
+};

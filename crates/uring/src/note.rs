@@ -17,6 +17,10 @@ pub enum Note {
         /// Operations that may be in flight; those above `threads` queue in this process.
         in_flight: u32,
     },
+    /// io_uring was wanted for connections but refused, so epoll took its place.
+    SocketsRefused(Unavailable),
+    /// Connections are served by epoll.
+    Epoll,
     /// The kernel knows no deferred task work (Linux before 6.1): completions interrupt more.
     WithoutDeferredTaskWork,
     /// The kernel knows no cooperative task work either (Linux before 5.19).
@@ -49,6 +53,12 @@ impl fmt::Display for Note {
                 }
                 Ok(())
             }
+            Self::SocketsRefused(reason) => {
+                write!(out, "io_uring is not used for connections, epoll is: {reason}")
+            }
+            Self::Epoll => out.write_str(
+                "epoll serves the connections: each transfer is a system call of its own",
+            ),
             Self::WithoutDeferredTaskWork => out.write_str(
                 "io_uring runs without deferred task work, which costs some CPU: Linux 6.1 has it",
             ),

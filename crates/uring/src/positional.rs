@@ -83,7 +83,7 @@ impl Positional {
     /// it goes on and the [`Note`] tells the number.
     pub fn open(options: EngineOptions) -> Result<Self, EngineError> {
         options.check()?;
-        let buffers = Buffers::new(&options)?;
+        let buffers = Buffers::new(options.buffers, options.buffer_bytes)?;
         let EngineOptions { files, in_flight, knobs, .. } = options;
         let file_count = files.len() as u32;
         let (jobs, queue) = bounded(in_flight as usize);

@@ -88,7 +88,7 @@ impl Ring {
         options: EngineOptions,
     ) -> Result<Self, EngineError> {
         let mut notes: Vec<Note> = note.into_iter().collect();
-        let buffers = Buffers::new(&options)?;
+        let buffers = Buffers::new(options.buffers, options.buffer_bytes)?;
         let EngineOptions { files, in_flight, enter_every, knobs, .. } = options;
 
         let files_registered = setup::register_files(&ring, &files, &knobs);

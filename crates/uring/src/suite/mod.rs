@@ -1,9 +1,12 @@
-//! The tests: one suite over both engines, and what only the ring has.
+//! The tests: one suite over both engines, for files and for connections, and what only the ring has.
 
+mod connections;
 mod edges;
 mod fixture;
 mod model;
 mod opening;
+mod peer;
+mod streams;
 
 /// Makes each case a test of the ring and a test of the positional engine. Where io_uring is
 /// refused the ring's tests say so and pass, as the product's answer is the positional engine.

@@ -1,0 +1,111 @@
+//! What connections are opened with.
+
+use crate::options::MAX_BUFFER_BYTES;
+use crate::{BUFFER_ALIGNMENT, EngineError};
+
+/// The most connections of one thread: a set of them is one word.
+pub const MAX_PLACES: u32 = 64;
+
+/// The smallest inbox in bytes.
+pub const MIN_RECEIVE_BYTES: u32 = 4096;
+
+/// Places and memory for connections.
+///
+/// Defaults: one place, no buffers, an inbox of 256 KiB a place.
+pub struct SocketOptions {
+    pub(crate) buffers: u32,
+    pub(crate) buffer_bytes: u32,
+    pub(crate) places: u32,
+    pub(crate) receive_bytes: u32,
+    pub(crate) simulate_refusal: Option<i32>,
+    pub(crate) knobs: SocketKnobs,
+}
+
+/// What only this crate's tests turn, to reach the paths that other kernels and networks would take.
+pub(crate) struct SocketKnobs {
+    /// Bytes that the kernel may keep for a connection before a send has to wait.
+    pub(crate) send_buffer_bytes: Option<u32>,
+    /// Pieces that one system call may send: the kernel's `IOV_MAX` at most.
+    pub(crate) pieces_a_call: usize,
+    /// Rungs of the ladder of set-up flags to leave out, as an older kernel does.
+    pub(crate) skip_rungs: usize,
+    /// Milliseconds that a drop waits for operations in flight, without progress, before it gives up.
+    pub(crate) patience_ms: u32,
+}
+
+impl Default for SocketKnobs {
+    fn default() -> Self {
+        Self {
+            send_buffer_bytes: None,
+            pieces_a_call: libc::UIO_MAXIOV as usize,
+            skip_rungs: 0,
+            patience_ms: 5_000,
+        }
+    }
+}
+
+impl Default for SocketOptions {
+    fn default() -> Self {
+        Self {
+            buffers: 0,
+            buffer_bytes: BUFFER_ALIGNMENT as u32,
+            places: 1,
+            receive_bytes: 256 << 10,
+            simulate_refusal: None,
+            knobs: SocketKnobs::default(),
+        }
+    }
+}
+
+impl SocketOptions {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// `count` buffers of at least `bytes` each (1 to [`MAX_BUFFER_BYTES`]), rounded up to a
+    /// multiple of [`BUFFER_ALIGNMENT`], aligned to it and zeroed.
+    #[must_use]
+    pub fn buffers(mut self, count: u32, bytes: u32) -> Self {
+        self.buffers = count;
+        self.buffer_bytes = bytes;
+        self
+    }
+
+    /// How many connections there may be, 1 to [`MAX_PLACES`].
+    #[must_use]
+    pub fn places(mut self, count: u32) -> Self {
+        self.places = count;
+        self
+    }
+
+    /// Bytes of each place's inbox, [`MIN_RECEIVE_BYTES`] to [`MAX_BUFFER_BYTES`]: the most that can
+    /// lie there unconsumed.
+    #[must_use]
+    pub fn receive_bytes(mut self, bytes: u32) -> Self {
+        self.receive_bytes = bytes;
+        self
+    }
+
+    /// Pretends that the kernel refused io_uring with this (positive) errno, so that a caller can
+    /// test its fallback on any machine.
+    #[must_use]
+    pub fn simulate_refusal(mut self, errno: Option<i32>) -> Self {
+        self.simulate_refusal = errno;
+        self
+    }
+
+    /// Checks what both engines need.
+    pub(crate) fn check(&self) -> Result<(), EngineError> {
+        if self.places == 0 || self.places > MAX_PLACES {
+            return Err(EngineError::Places { asked: self.places });
+        }
+        if self.receive_bytes < MIN_RECEIVE_BYTES || self.receive_bytes > MAX_BUFFER_BYTES {
+            return Err(EngineError::ReceiveBytes { asked: self.receive_bytes });
+        }
+        if self.buffer_bytes == 0 || self.buffer_bytes > MAX_BUFFER_BYTES {
+            return Err(EngineError::BufferBytes { asked: self.buffer_bytes });
+        }
+        Ok(())
+    }
+}
