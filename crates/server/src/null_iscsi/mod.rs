@@ -1,0 +1,77 @@
+//! An iSCSI target that stores nothing and answers at once (RFC 7143).
+//!
+//! Measured against it, an initiator shows its own cost. There is one target with one unit, a disk
+//! of 64 GiB of zeros; what is written is gone. A READ is answered with data and status in one, a
+//! WRITE as soon as its data has come. No digests, one connection a session, no error recovery.
+
+mod login;
+mod pdu;
+mod scsi;
+mod session;
+
+use std::net::TcpStream;
+
+use session::Session;
+
+use crate::exchange::exchange;
+use crate::listener::Listener;
+use crate::{Running, ServerError, Stopper};
+
+/// The target's name.
+const TARGET: &str = "iqn.2026-01.org.stormeter:null";
+
+/// An iSCSI target that answers at once, ready to serve.
+///
+/// Its URL is `iscsi://127.0.0.1:PORT/iqn.2026-01.org.stormeter:null/0`.
+#[derive(Debug)]
+pub struct NullIscsi {
+    listener: Listener,
+}
+
+impl NullIscsi {
+    /// Listens on a port of 127.0.0.1; 0 takes a free one.
+    ///
+    /// # Errors
+    /// The port is taken.
+    pub fn bind(port: u16) -> Result<Self, ServerError> {
+        Ok(Self { listener: Listener::bind(port)? })
+    }
+
+    /// The port.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.listener.port()
+    }
+
+    /// The name of the target; its unit is number 0.
+    #[must_use]
+    pub fn target(&self) -> &'static str {
+        TARGET
+    }
+
+    /// What stops the server, for another thread.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        self.listener.stopper()
+    }
+
+    /// Serves until stopped.
+    pub fn serve(self) {
+        let port = self.port();
+        self.listener.serve(&|stream| connection(port, stream));
+    }
+
+    /// Serves on a thread of its own.
+    ///
+    /// # Errors
+    /// The thread cannot be started.
+    pub fn spawn(self) -> Result<Running, ServerError> {
+        let port = self.port();
+        self.listener.spawn(move |stream| connection(port, stream))
+    }
+}
+
+fn connection(port: u16, stream: &TcpStream) {
+    let mut session = Session::new(TARGET, port);
+    exchange(stream, |bytes, answers| session.take(bytes, answers));
+}
