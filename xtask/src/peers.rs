@@ -1,9 +1,9 @@
 //! The programs that the checks need beside Rust, and how they are got.
 //!
-//! Found by the program and not by the package, so that any distribution will do; installed by
-//! Debian's apt where that is possible, else the way is told.
+//! Found by the program (or the file that a program loads) and not by the package, so that any
+//! distribution will do; installed by Debian's apt where that is possible, else the way is told.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::child::{output, succeed};
@@ -14,6 +14,7 @@ pub(crate) const MUSL: &str = "x86_64-unknown-linux-musl";
 
 /// A program from somewhere else.
 struct Peer {
+    /// Its name, or the path of a file that a program loads, with `*` for one directory.
     program: &'static str,
     /// Debian's package.
     package: &'static str,
@@ -29,17 +30,42 @@ const PEERS: &[Peer] = &[
     Peer { program: "mount", package: "mount", what_for: "devices in use" },
     Peer { program: "partx", package: "util-linux", what_for: "devices with partitions" },
     Peer { program: "mkswap", package: "util-linux", what_for: "devices with swap" },
+    Peer { program: "ganesha.nfsd", package: "nfs-ganesha", what_for: "an NFS server" },
+    Peer {
+        program: "/usr/lib/*/ganesha/libfsalvfs.so",
+        package: "nfs-ganesha-vfs",
+        what_for: "its files in a directory",
+    },
+    Peer {
+        program: "/usr/lib/*/ganesha/libfsalmem.so",
+        package: "nfs-ganesha-mem",
+        what_for: "its files in memory",
+    },
+    Peer { program: "nfs-cp", package: "libnfs-utils", what_for: "an NFS client" },
+    Peer { program: "nfs-ls", package: "libnfs-utils", what_for: "an NFS client" },
+    Peer { program: "tgtd", package: "tgt", what_for: "an iSCSI target" },
+    Peer { program: "tgtadm", package: "tgt", what_for: "configures it" },
+    Peer { program: "iscsi-ls", package: "libiscsi-bin", what_for: "an iSCSI initiator" },
+    Peer { program: "iscsi-inq", package: "libiscsi-bin", what_for: "an iSCSI initiator" },
+    Peer { program: "qemu-img", package: "qemu-utils", what_for: "reads over iSCSI" },
+    Peer { program: "qemu-io", package: "qemu-utils", what_for: "writes over iSCSI" },
+    Peer {
+        program: "/usr/lib/*/qemu/block-iscsi.so",
+        package: "qemu-block-extra",
+        what_for: "how they do that",
+    },
 ];
 
 /// The chore `peers`: gets what is missing and says what there is.
 pub(crate) fn run(repository: &Repository) -> Result<(), String> {
     let got = install(repository);
+    let width = PEERS.iter().map(|peer| peer.program.len()).max().unwrap_or_default();
     for peer in PEERS {
         let state = match find(peer.program) {
             Some(path) => path.display().to_string(),
             None => format!("MISSING (package {})", peer.package),
         };
-        println!("{:<10} {state:<24} {}", peer.program, peer.what_for);
+        println!("{:<width$} {state:<24} {}", peer.program, peer.what_for);
     }
     got.map(|_| ())
 }
@@ -83,7 +109,75 @@ pub(crate) fn install(repository: &Repository) -> Result<String, String> {
     if problems.is_empty() { Ok("all there".into()) } else { Err(problems.join("\n")) }
 }
 
+/// Some packages bring daemons that listen on every address of the machine, and start them. They are
+/// to be there and not to run: `invoke-rc.d` asks this program before it starts anything, and 101 is
+/// no (invoke-rc.d(8)).
+const POLICY: &str = "/usr/sbin/policy-rc.d";
+const REFUSE: &str = "#!/bin/sh\nexit 101\n";
+/// Units that would be started with the machine's next start.
+const DAEMONS: [&str; 5] = [
+    "nfs-ganesha.service",
+    "nfs-ganesha-lock.service",
+    "rpcbind.service",
+    "rpcbind.socket",
+    "tgt.service",
+];
+
 fn apt(repository: &Repository, packages: &[&str]) -> Result<(), String> {
+    let policy = Policy::refuse(Path::new(POLICY))?;
+    let before: Vec<&str> =
+        DAEMONS.into_iter().filter(|unit| is_enabled(repository, unit)).collect();
+    let installed = apt_install(repository, packages);
+    drop(policy);
+    // What the administrator had is not touched.
+    for unit in DAEMONS.into_iter().filter(|unit| !before.contains(unit)) {
+        if is_enabled(repository, unit) {
+            succeed(repository.command("systemctl").args(["--quiet", "disable", unit]))?;
+        }
+    }
+    installed
+}
+
+fn is_enabled(repository: &Repository, unit: &str) -> bool {
+    find("systemctl").is_some()
+        && output(repository.command("systemctl").args(["is-enabled", unit])).is_ok()
+}
+
+/// As long as this lives, no package starts a daemon.
+struct Policy<'a> {
+    /// Ours, to be removed; the administrator's stays.
+    made: Option<&'a Path>,
+}
+
+impl<'a> Policy<'a> {
+    fn refuse(path: &'a Path) -> Result<Self, String> {
+        use std::io::Write;
+        use std::os::unix::fs::OpenOptionsExt;
+        let failed = |error| format!("{} cannot be written: {error}", path.display());
+        let file = std::fs::File::options().write(true).create_new(true).mode(0o755).open(path);
+        match file {
+            Ok(mut file) => {
+                let policy = Self { made: Some(path) };
+                file.write_all(REFUSE.as_bytes()).map_err(failed)?;
+                Ok(policy)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                Ok(Self { made: None })
+            }
+            Err(error) => Err(failed(error)),
+        }
+    }
+}
+
+impl Drop for Policy<'_> {
+    fn drop(&mut self) {
+        if let Some(path) = self.made {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn apt_install(repository: &Repository, packages: &[&str]) -> Result<(), String> {
     let apt_get = |arguments: &[&str]| {
         let mut command = repository.command("apt-get");
         command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
@@ -125,8 +219,12 @@ fn has_musl(repository: &Repository) -> bool {
     output(&mut rustc).is_ok_and(|directory| PathBuf::from(directory.trim()).is_dir())
 }
 
-/// Where a program is, if it is there.
+/// Where a program is, if it is there; or a file below a directory whose name may be any.
 fn find(program: &str) -> Option<PathBuf> {
+    if let Some((before, after)) = program.split_once("/*/") {
+        let entries = std::fs::read_dir(before).into_iter().flatten().flatten();
+        return entries.map(|entry| entry.path().join(after)).find(|path| path.is_file());
+    }
     let path = search_path(&[]);
     std::env::split_paths(&path).map(|directory| directory.join(program)).find(|p| p.is_file())
 }
@@ -144,6 +242,28 @@ mod tests {
         assert!(find("sh").is_some());
         assert_eq!(find("no-such-program-of-stormeter"), None);
         assert!(missing_packages().iter().all(|p| PEERS.iter().any(|peer| peer.package == *p)));
+    }
+
+    #[test]
+    fn files_are_found_below_any_directory() {
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/*/peers.rs");
+        assert!(find(source).is_some_and(|path| path.ends_with("src/peers.rs")));
+        assert_eq!(find(concat!(env!("CARGO_MANIFEST_DIR"), "/*/no-such-file")), None);
+        assert_eq!(find("/no/such/directory/*/peers.rs"), None);
+    }
+
+    #[test]
+    fn daemons_are_refused_for_a_while_and_the_administrators_policy_stays() {
+        let name = format!("stormeter-policy-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let policy = Policy::refuse(&path).unwrap();
+        let status = Command::new(&path).status().unwrap();
+        assert_eq!(status.code(), Some(101));
+        let second = Policy::refuse(&path).unwrap();
+        drop(second);
+        assert!(path.exists());
+        drop(policy);
+        assert!(!path.exists());
     }
 
     #[test]

@@ -1,0 +1,173 @@
+//! A proxy between a client and a server that does to the stream what networks and bad servers do.
+//!
+//! A real server rarely misbehaves when a test wants it to. The proxy passes its bytes on, knows
+//! where its messages begin, and breaks exactly what the test planned, counting what has really
+//! happened: a test that never met its fault proves nothing.
+
+mod crc32c;
+mod fault;
+mod framing;
+mod iscsi;
+mod link;
+mod messages;
+mod pump;
+mod rpc;
+mod shared;
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+pub use fault::{Direction, Fault, nfs_procedure};
+pub use framing::Framing;
+pub use link::Recording;
+
+use crate::PeerError;
+use shared::Shared;
+
+/// A running proxy; ends, with all its connections, when it is dropped.
+#[derive(Debug)]
+pub struct Proxy {
+    address: SocketAddr,
+    framing: Framing,
+    shared: Arc<Shared>,
+    listening: Option<JoinHandle<()>>,
+}
+
+impl Proxy {
+    /// Listens on a free port of 127.0.0.1 and passes everything on to `server`. The seed decides
+    /// whatever a fault leaves open: which bit, which number.
+    ///
+    /// # Errors
+    /// There is no socket to be had.
+    pub fn start(server: SocketAddr, framing: Framing, seed: u64) -> Result<Self, PeerError> {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let shared = Arc::new(Shared::new(server, framing, seed));
+        let mut proxy = Self { address, framing, shared, listening: None };
+        proxy.listen(listener);
+        Ok(proxy)
+    }
+
+    fn listen(&mut self, listener: TcpListener) {
+        let shared = Arc::clone(&self.shared);
+        self.listening = Some(std::thread::spawn(move || pump::accept(&listener, &shared)));
+    }
+
+    /// Where clients find it.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Plans a fault that happens once: on the next connection, message or byte it fits.
+    ///
+    /// # Errors
+    /// The fault is one of messages that the proxy does not know.
+    pub fn plan(&self, fault: Fault) -> Result<(), PeerError> {
+        self.plan_times(fault, 1)
+    }
+
+    /// Plans a fault that happens a number of times: on so many connections, messages or chunks.
+    /// Faults at a byte happen once a connection.
+    ///
+    /// # Errors
+    /// As [`Proxy::plan`].
+    pub fn plan_times(&self, fault: Fault, times: u64) -> Result<(), PeerError> {
+        self.plan_after(fault, 0, times)
+    }
+
+    /// The same after so many that fit were let through.
+    ///
+    /// # Errors
+    /// As [`Proxy::plan`].
+    pub fn plan_after(&self, fault: Fault, skip: u64, times: u64) -> Result<(), PeerError> {
+        if !fault.fits(self.framing) {
+            return Err(PeerError::Framing {
+                fault: format!("{fault:?}"),
+                framing: format!("{:?}", self.framing),
+            });
+        }
+        self.shared.plan(fault, skip, times);
+        Ok(())
+    }
+
+    /// Forgets all faults that have not happened yet, and passes everything on from now on.
+    /// Connections that a fault silenced stay silent.
+    pub fn clear(&self) {
+        self.shared.clear();
+    }
+
+    /// How often a fault has really happened.
+    #[must_use]
+    pub fn fired(&self) -> u64 {
+        self.shared.fired()
+    }
+
+    /// Waits until faults have happened so often; whether they have. What a client sends to a peer
+    /// that never answers arrives some time.
+    #[must_use]
+    pub fn wait_fired(&self, times: u64, patience: Duration) -> bool {
+        crate::child::wait_until(patience, || self.fired() >= times)
+    }
+
+    /// How many connections there have been.
+    #[must_use]
+    pub fn connections(&self) -> u64 {
+        self.shared.connections()
+    }
+
+    /// Breaks all connections with RST to either side. One that the server has not got yet may be
+    /// made afterwards.
+    pub fn reset_all(&self) {
+        self.shared.reset_all();
+    }
+
+    /// Where new connections lead from now on.
+    pub fn set_server(&self, server: SocketAddr) {
+        self.shared.set_server(server);
+    }
+
+    /// Stops listening: the kernel refuses whoever connects, until [`Proxy::open`]. Connections
+    /// stay.
+    pub fn close(&mut self) {
+        self.shared.stop_listening(true);
+        if let Some(thread) = self.listening.take() {
+            // Wakes the thread that accepts.
+            let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
+            let _ = thread.join();
+        }
+    }
+
+    /// Listens again on the same port.
+    ///
+    /// # Errors
+    /// Somebody else has taken the port.
+    pub fn open(&mut self) -> Result<(), PeerError> {
+        if self.listening.is_none() {
+            self.shared.stop_listening(false);
+            self.listen(TcpListener::bind(self.address).map_err(failed)?);
+        }
+        Ok(())
+    }
+
+    /// What went through the connections, in their order, each direction's first megabyte of the
+    /// first hundred.
+    #[must_use]
+    pub fn recordings(&self) -> Vec<Recording> {
+        self.shared.recordings()
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.close();
+        self.shared.end();
+    }
+}
+
+fn failed(source: std::io::Error) -> PeerError {
+    PeerError::Proxy { source }
+}

@@ -1,0 +1,347 @@
+//! tgt: an iSCSI target in user space, of other people's making.
+//!
+//! It is configured by a second program over a socket, and forgets its configuration with its end:
+//! a restart configures it again.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::PeerError;
+use crate::child::{Guarded, tail, wait_until, with_attempts};
+use crate::clients::run_with;
+use crate::error::at;
+use crate::port;
+use crate::program::{TGTADM, TGTD};
+
+const PATIENCE_S: u64 = 10;
+/// The target's name but for its last part.
+const NAME: &str = "iqn.2026-01.test.stormeter:";
+const SOCKET: &str = "TGT_IPC_SOCKET";
+
+/// How the target reads and writes the file behind a logical unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backing {
+    /// Threads with ordinary reads and writes.
+    #[default]
+    ReadWrite,
+    /// Linux's asynchronous I/O with `O_DIRECT`.
+    Asynchronous,
+}
+
+/// A user and secret; a secret has 12 characters at least, or initiators refuse it (RFC 7143
+/// section 9.2.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chap {
+    /// The name.
+    pub user: String,
+    /// The secret.
+    pub secret: String,
+}
+
+/// What the target is to be.
+#[derive(Clone, Debug)]
+pub struct TgtOptions {
+    /// The last part of the target's name.
+    pub name: String,
+    /// The size of each logical unit, from LUN 1 on; LUN 0 is the target's controller.
+    pub units_bytes: Vec<u64>,
+    /// How they are read and written.
+    pub backing: Backing,
+    /// The size of a logical block; the target's own is 512.
+    pub block_bytes: u32,
+    /// Who may log in; anybody if not given.
+    pub chap: Option<Chap>,
+    /// By what the target proves itself to the initiator (mutual CHAP).
+    pub chap_outgoing: Option<Chap>,
+    /// Parameters of the target, as (`InitialR2T`, `No`): tgtadm(8).
+    pub parameters: Vec<(String, String)>,
+    /// A second portal, for more than one path.
+    pub two_portals: bool,
+}
+
+impl Default for TgtOptions {
+    fn default() -> Self {
+        Self {
+            name: "disk".into(),
+            units_bytes: vec![64 << 20],
+            backing: Backing::default(),
+            block_bytes: 512,
+            chap: None,
+            chap_outgoing: None,
+            parameters: Vec::new(),
+            two_portals: false,
+        }
+    }
+}
+
+/// A running target; ends when it is dropped.
+#[derive(Debug)]
+pub struct Tgt {
+    // In the order of dropping: the server, then what it uses.
+    process: Guarded,
+    options: TgtOptions,
+    ports: Vec<u16>,
+    scratch: TempDir,
+}
+
+impl Tgt {
+    /// Starts a target and waits until it serves.
+    ///
+    /// # Errors
+    /// It is not installed, refuses a parameter, or does not serve: the message has the end of its
+    /// log.
+    pub fn start(options: &TgtOptions) -> Result<Self, PeerError> {
+        with_attempts(|| Self::try_start(options.clone()))
+    }
+
+    fn try_start(options: TgtOptions) -> Result<Self, PeerError> {
+        let scratch = TempDir::with_prefix("tgt").map_err(at(&std::env::temp_dir()))?;
+        for (index, bytes) in options.units_bytes.iter().enumerate() {
+            make_file(&unit_file(scratch.path(), index + 1), *bytes)?;
+        }
+        let [first, second] = port::free()?;
+        let ports = if options.two_portals { vec![first, second] } else { vec![first] };
+        let process = spawn(scratch.path(), first)?;
+        let mut tgt = Self { process, options, ports, scratch };
+        tgt.configure()?;
+        Ok(tgt)
+    }
+
+    fn configure(&mut self) -> Result<(), PeerError> {
+        self.wait_for_control()?;
+        if let Some(port) = self.ports.get(1) {
+            self.admin("portal", "new", &["--param", &format!("portal=127.0.0.1:{port}")])?;
+        }
+        // A portal that cannot be bound is no reason to end for this server.
+        let portals = self.admin_show_portals()?;
+        if let Some(port) = self.ports.iter().find(|p| !portals.contains(&format!(":{p},"))) {
+            let log = format!("port {port} was not to be had\n{}", tail(&self.log()));
+            return Err(PeerError::NotReady { program: TGTD.name, waited_s: 0, log });
+        }
+        self.admin("target", "new", &["--targetname", &self.target_name()])?;
+        for index in 0..self.options.units_bytes.len() {
+            self.attach(index + 1)?;
+        }
+        for (name, value) in &self.options.parameters {
+            self.admin("target", "update", &["--name", name, "--value", value])?;
+        }
+        self.account(self.options.chap.as_ref(), &[])?;
+        self.account(self.options.chap_outgoing.as_ref(), &["--outgoing"])?;
+        self.admin("target", "bind", &["--initiator-address", "ALL"])?;
+        Ok(())
+    }
+
+    fn wait_for_control(&mut self) -> Result<(), PeerError> {
+        let socket = [(SOCKET, self.socket())];
+        let environment = socket.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let show = ["--lld", "iscsi", "--mode", "portal", "--op", "show"];
+        TGTADM.path()?;
+        let process = &mut self.process;
+        let mut ready = false;
+        wait_until(Duration::from_secs(PATIENCE_S), || {
+            ready = run_with(TGTADM, &show, &environment).is_ok();
+            ready || !process.is_running()
+        });
+        let program = TGTD.name;
+        let log = || tail(&self.scratch.path().join("log"));
+        match (ready, self.process.is_running()) {
+            (true, _) => Ok(()),
+            (false, false) => Err(PeerError::Ended { program, log: log() }),
+            (false, true) => Err(PeerError::NotReady { program, waited_s: PATIENCE_S, log: log() }),
+        }
+    }
+
+    fn attach(&self, lun: usize) -> Result<(), PeerError> {
+        let kind = match self.options.backing {
+            Backing::ReadWrite => "rdwr",
+            Backing::Asynchronous => "aio",
+        };
+        let file = unit_file(self.scratch.path(), lun);
+        let (lun, file) = (lun.to_string(), file.to_string_lossy());
+        let block = self.options.block_bytes.to_string();
+        let mut arguments = vec!["--lun", &lun, "--backing-store", &file, "--bstype", kind];
+        arguments.extend(["--blocksize", &block]);
+        self.admin("logicalunit", "new", &arguments)?;
+        Ok(())
+    }
+
+    fn account(&self, chap: Option<&Chap>, direction: &[&str]) -> Result<(), PeerError> {
+        let Some(Chap { user, secret }) = chap else { return Ok(()) };
+        self.tgtadm(&[
+            "--lld",
+            "iscsi",
+            "--mode",
+            "account",
+            "--op",
+            "new",
+            "--user",
+            user,
+            "--password",
+            secret,
+        ])?;
+        self.admin("account", "bind", &[&["--user", user], direction].concat())?;
+        Ok(())
+    }
+
+    /// Makes another logical unit and gives its number.
+    ///
+    /// # Errors
+    /// The target refuses it.
+    pub fn add_unit(&mut self, bytes: u64) -> Result<u32, PeerError> {
+        let lun = self.options.units_bytes.len() + 1;
+        make_file(&unit_file(self.scratch.path(), lun), bytes)?;
+        self.attach(lun)?;
+        self.options.units_bytes.push(bytes);
+        Ok(u32::try_from(lun).unwrap_or(u32::MAX))
+    }
+
+    /// Sets a parameter of the target, for sessions that begin later and after a restart.
+    ///
+    /// # Errors
+    /// The target refuses it.
+    pub fn set_parameter(&mut self, name: &str, value: &str) -> Result<(), PeerError> {
+        self.admin("target", "update", &["--name", name, "--value", value])?;
+        self.options.parameters.push((name.into(), value.into()));
+        Ok(())
+    }
+
+    /// The parameters in force, one a line: `name=value`.
+    ///
+    /// # Errors
+    /// The target does not answer.
+    pub fn parameters(&self) -> Result<String, PeerError> {
+        self.admin("target", "show", &[])
+    }
+
+    /// Kills it with SIGKILL, as a power failure would; it stays down until [`Tgt::restart`].
+    pub fn kill(&mut self) {
+        self.process.kill();
+    }
+
+    /// Kills it if it runs, and starts it again on the same ports with the same logical units.
+    ///
+    /// # Errors
+    /// As [`Tgt::start`].
+    pub fn restart(&mut self) -> Result<(), PeerError> {
+        self.kill();
+        let first = self.ports.first().copied().unwrap_or_default();
+        self.process = spawn(self.scratch.path(), first)?;
+        self.configure()
+    }
+
+    /// Ends it in an orderly way: sessions are closed, what is cached is written. It ignores
+    /// SIGTERM, so it is told over its socket.
+    ///
+    /// # Errors
+    /// It does not end.
+    pub fn stop(&mut self) -> Result<(), PeerError> {
+        self.admin("target", "delete", &["--force"])?;
+        self.tgtadm(&["--mode", "system", "--op", "delete"])?;
+        if self.process.ends_within(Duration::from_secs(PATIENCE_S)) {
+            return Ok(());
+        }
+        let log = tail(&self.log());
+        Err(PeerError::NotReady { program: TGTD.name, waited_s: PATIENCE_S, log })
+    }
+
+    /// The target's name.
+    #[must_use]
+    pub fn target_name(&self) -> String {
+        format!("{NAME}{}", self.options.name)
+    }
+
+    /// Where the first portal is.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.addresses().first().copied().unwrap_or((Ipv4Addr::LOCALHOST, 0).into())
+    }
+
+    /// Where all portals are.
+    #[must_use]
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.ports.iter().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, *port))).collect()
+    }
+
+    /// A logical unit's address, without secrets.
+    #[must_use]
+    pub fn url(&self, lun: u32) -> String {
+        format!("iscsi://{}/{}/{lun}", self.address(), self.target_name())
+    }
+
+    /// A logical unit's address as libiscsi writes it, with user and secret if there are any; by
+    /// another way than the target's own portal if `through` is a proxy's address.
+    #[must_use]
+    pub fn libiscsi_url(&self, through: SocketAddr, lun: u32) -> String {
+        format!("{}/{}/{lun}", self.libiscsi_portal(through), self.target_name())
+    }
+
+    /// A portal's address as libiscsi writes it, with user and secret if there are any.
+    #[must_use]
+    pub fn libiscsi_portal(&self, address: SocketAddr) -> String {
+        match &self.options.chap {
+            Some(Chap { user, secret }) => format!("iscsi://{user}%{secret}@{address}"),
+            None => format!("iscsi://{address}"),
+        }
+    }
+
+    /// The file behind a logical unit.
+    #[must_use]
+    pub fn unit_file(&self, lun: u32) -> PathBuf {
+        unit_file(self.scratch.path(), usize::try_from(lun).unwrap_or(usize::MAX))
+    }
+
+    /// The server's process id; that of the last one after [`Tgt::kill`].
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    /// The server's log.
+    #[must_use]
+    pub fn log(&self) -> PathBuf {
+        self.scratch.path().join("log")
+    }
+
+    fn socket(&self) -> String {
+        socket(self.scratch.path())
+    }
+
+    fn admin_show_portals(&self) -> Result<String, PeerError> {
+        self.tgtadm(&["--lld", "iscsi", "--mode", "portal", "--op", "show"])
+    }
+
+    /// A request about our only target.
+    fn admin(&self, mode: &str, operation: &str, more: &[&str]) -> Result<String, PeerError> {
+        let mut arguments = vec!["--lld", "iscsi", "--mode", mode, "--op", operation];
+        if mode != "portal" {
+            arguments.extend(["--tid", "1"]);
+        }
+        arguments.extend(more);
+        self.tgtadm(&arguments)
+    }
+
+    fn tgtadm(&self, arguments: &[&str]) -> Result<String, PeerError> {
+        run_with(TGTADM, arguments, &[(SOCKET, &self.socket())])
+    }
+}
+
+fn socket(scratch: &Path) -> String {
+    scratch.join("control").to_string_lossy().into_owned()
+}
+
+fn unit_file(scratch: &Path, lun: usize) -> PathBuf {
+    scratch.join(format!("unit{lun}"))
+}
+
+fn make_file(path: &Path, bytes: u64) -> Result<(), PeerError> {
+    std::fs::File::create(path).and_then(|file| file.set_len(bytes)).map_err(at(path))
+}
+
+fn spawn(scratch: &Path, port: u16) -> Result<Guarded, PeerError> {
+    // Without a portal it would listen on every address of the machine.
+    let arguments = ["-f", "--iscsi", &format!("portal=127.0.0.1:{port}")].map(str::to_owned);
+    Guarded::start(TGTD, &arguments, &[(SOCKET, &socket(scratch))], &scratch.join("log"))
+}
