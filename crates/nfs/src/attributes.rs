@@ -1,0 +1,179 @@
+//! A file's attributes, as servers tell them (`fattr3`) and clients set them (`sattr3`), RFC 1813
+//! section 2.6.
+
+use crate::xdr::{Decoder, XdrError, put_optional_u32, put_u32, put_u64};
+
+/// `fattr3` on the wire.
+pub(crate) const ATTRIBUTES_BYTES: usize = 84;
+/// `wcc_attr` on the wire: size, mtime, ctime.
+pub(crate) const BEFORE_BYTES: usize = 24;
+
+/// A moment on the server's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Time {
+    /// Seconds since 1970.
+    pub seconds: u32,
+    /// Nanoseconds within the second.
+    pub nanoseconds: u32,
+}
+
+impl Time {
+    pub(crate) fn put(self, out: &mut Vec<u8>) {
+        put_u32(out, self.seconds);
+        put_u32(out, self.nanoseconds);
+    }
+
+    pub(crate) fn decode(decoder: &mut Decoder<'_>) -> Result<Self, XdrError> {
+        Ok(Self { seconds: decoder.u32("seconds")?, nanoseconds: decoder.u32("nanoseconds")? })
+    }
+}
+
+/// What a file is (`ftype3`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum FileType {
+    /// A regular file.
+    Regular = 1,
+    /// A directory.
+    Directory = 2,
+    /// A block device.
+    Block = 3,
+    /// A character device.
+    Character = 4,
+    /// A symbolic link.
+    Link = 5,
+    /// A socket.
+    Socket = 6,
+    /// A named pipe.
+    Pipe = 7,
+}
+
+/// A file's attributes (`fattr3`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attributes {
+    /// What it is.
+    pub file_type: FileType,
+    /// Permission bits.
+    pub mode: u32,
+    /// Names that it has.
+    pub links: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Length, in bytes.
+    pub size_bytes: u64,
+    /// Space taken on the server's disk, in bytes.
+    pub used_bytes: u64,
+    /// Major and minor number of a device.
+    pub device: (u32, u32),
+    /// The server's number of the file system.
+    pub file_system: u64,
+    /// The file's number within the file system.
+    pub file_number: u64,
+    /// Last read.
+    pub accessed: Time,
+    /// Last written.
+    pub modified: Time,
+    /// Attributes last changed.
+    pub changed: Time,
+}
+
+impl Attributes {
+    pub(crate) fn decode(decoder: &mut Decoder<'_>) -> Result<Self, XdrError> {
+        Ok(Self {
+            file_type: match decoder.u32("the file's type")? {
+                1 => FileType::Regular,
+                2 => FileType::Directory,
+                3 => FileType::Block,
+                4 => FileType::Character,
+                5 => FileType::Link,
+                6 => FileType::Socket,
+                7 => FileType::Pipe,
+                value => return Err(XdrError::Undefined { what: "the file's type", value }),
+            },
+            mode: decoder.u32("the mode")?,
+            links: decoder.u32("the count of links")?,
+            uid: decoder.u32("the owner")?,
+            gid: decoder.u32("the group")?,
+            size_bytes: decoder.u64("the size")?,
+            used_bytes: decoder.u64("the space used")?,
+            device: (decoder.u32("the major number")?, decoder.u32("the minor number")?),
+            file_system: decoder.u64("the file system's number")?,
+            file_number: decoder.u64("the file's number")?,
+            accessed: Time::decode(decoder)?,
+            modified: Time::decode(decoder)?,
+            changed: Time::decode(decoder)?,
+        })
+    }
+
+    /// `post_op_attr`: attributes that the server may leave out.
+    pub(crate) fn decode_optional(decoder: &mut Decoder<'_>) -> Result<Option<Self>, XdrError> {
+        decoder.optional("attributes", Self::decode)
+    }
+}
+
+/// `wcc_data`: what a file was like before and after a change. Of use to caches; only what came
+/// after is kept.
+pub(crate) fn decode_change(decoder: &mut Decoder<'_>) -> Result<Option<Attributes>, XdrError> {
+    if decoder.bool("attributes before")? {
+        decoder.skip(BEFORE_BYTES, "attributes before")?;
+    }
+    Attributes::decode_optional(decoder)
+}
+
+/// A time to set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SetTime {
+    /// Leave it.
+    #[default]
+    Keep,
+    /// The server's present.
+    ServerNow,
+    /// This one.
+    To(Time),
+}
+
+impl SetTime {
+    fn put(self, out: &mut Vec<u8>) {
+        match self {
+            Self::Keep => put_u32(out, 0),
+            Self::ServerNow => put_u32(out, 1),
+            Self::To(time) => {
+                put_u32(out, 2);
+                time.put(out);
+            }
+        }
+    }
+}
+
+/// Attributes to set (`sattr3`); those that are `None` stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SetAttributes {
+    /// Permission bits.
+    pub mode: Option<u32>,
+    /// Owner.
+    pub uid: Option<u32>,
+    /// Group.
+    pub gid: Option<u32>,
+    /// Length, in bytes: cuts the file or lets it grow with a hole.
+    pub size_bytes: Option<u64>,
+    /// Last read.
+    pub accessed: SetTime,
+    /// Last written.
+    pub modified: SetTime,
+}
+
+impl SetAttributes {
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+        put_optional_u32(out, self.mode);
+        put_optional_u32(out, self.uid);
+        put_optional_u32(out, self.gid);
+        put_u32(out, u32::from(self.size_bytes.is_some()));
+        if let Some(size_bytes) = self.size_bytes {
+            put_u64(out, size_bytes);
+        }
+        self.accessed.put(out);
+        self.modified.put(out);
+    }
+}

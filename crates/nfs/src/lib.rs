@@ -1,0 +1,46 @@
+//! NFS version 3 as a client speaks it (RFC 1813, over RFC 5531 and RFC 4506), without sockets,
+//! clock, threads or randomness.
+//!
+//! There are two ways through. Control calls (finding ports, mounting, creating files, asking for
+//! limits) are values of types that implement [`Procedure`]: [`call_bytes`] makes the bytes,
+//! [`Assembler`] finds the reply in the stream, [`decode_reply`] reads it. Data goes through
+//! [`NfsSession`], which keeps any number of READs and WRITEs outstanding and touches each byte of
+//! payload at most once.
+//!
+//! Nothing that a server sends makes this crate panic, or allocate by a length it claims.
+
+mod attributes;
+mod data;
+mod directory;
+mod error;
+mod files;
+mod filesystem;
+pub mod fuzz;
+mod handle;
+mod mount;
+mod naming;
+mod portmap;
+mod procedure;
+mod record;
+mod rpc;
+mod session;
+mod status;
+pub mod xdr;
+
+pub use attributes::{Attributes, FileType, SetAttributes, SetTime, Time};
+pub use data::{Commit, Read, ReadData, Stability, Write, WriteVerifier, Written};
+pub use directory::{Cursor, Entry, Listing, ReadDirectory, ReadDirectoryPlus};
+pub use error::NfsError;
+pub use files::{
+    Access, ChangeAttributes, Found, GetAttributes, Lookup, NFS_PROGRAM, NFS_VERSION, Null, Place,
+};
+pub use filesystem::{FileSystemLimits, FileSystemSpace, Limits, NameRules, PathRules, Space};
+pub use handle::FileHandle;
+pub use mount::{Export, ExportEntry, MOUNT_PROGRAM, MOUNT_VERSION, Mnt, Mounted, Umnt};
+pub use naming::{Create, CreateMode, Created, MakeDirectory, Remove, RemoveDirectory, Rename};
+pub use portmap::{GetPort, PORTMAP_PORT};
+pub use procedure::{Procedure, call_bytes, decode_reply};
+pub use record::{Assembler, LAST_FRAGMENT, RecordError};
+pub use rpc::{Auth, AuthError, AuthStatus, RpcError};
+pub use session::{NfsSession, SessionOptions};
+pub use status::{MountStatus, NfsStatus};

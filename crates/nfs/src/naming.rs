@@ -1,0 +1,179 @@
+//! NFS procedures that make, remove and rename: CREATE, MKDIR, REMOVE, RMDIR, RENAME (RFC 1813
+//! section 3.3).
+
+use crate::attributes::{Attributes, SetAttributes, decode_change};
+use crate::error::NfsError;
+use crate::files::{NFS_PROGRAM, NFS_VERSION, Place, decode_status};
+use crate::handle::FileHandle;
+use crate::procedure::Procedure;
+use crate::xdr::{Decoder, put_u32};
+
+/// How CREATE deals with a file that is there (`createmode3`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CreateMode {
+    /// Takes it, and sets the attributes.
+    Unchecked(SetAttributes),
+    /// Refuses (NFS3ERR_EXIST).
+    Guarded(SetAttributes),
+    /// Refuses unless it was made by a call with the same verifier: safe to send twice. Attributes
+    /// have to be set afterwards.
+    Exclusive([u8; 8]),
+}
+
+/// A file or directory that was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Created {
+    /// Its handle; where the server leaves it out, look it up.
+    pub file: Option<FileHandle>,
+    /// Its attributes, where the server says.
+    pub attributes: Option<Attributes>,
+}
+
+impl Created {
+    fn decode(decoder: &mut Decoder<'_>) -> Result<Self, NfsError> {
+        decode_status(decoder)?;
+        let file = decoder.optional("a file handle", FileHandle::decode)?;
+        let attributes = Attributes::decode_optional(decoder)?;
+        decode_change(decoder)?;
+        Ok(Self { file, attributes })
+    }
+}
+
+/// NFSPROC3_CREATE: makes a regular file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Create<'a> {
+    /// Directory and name.
+    pub place: Place<'a>,
+    /// What if there is one.
+    pub mode: CreateMode,
+}
+
+impl Procedure for Create<'_> {
+    type Reply = Created;
+    const PROGRAM: u32 = NFS_PROGRAM;
+    const VERSION: u32 = NFS_VERSION;
+    const NUMBER: u32 = 8;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.place.put(out);
+        match &self.mode {
+            CreateMode::Unchecked(attributes) => {
+                put_u32(out, 0);
+                attributes.put(out);
+            }
+            CreateMode::Guarded(attributes) => {
+                put_u32(out, 1);
+                attributes.put(out);
+            }
+            CreateMode::Exclusive(verifier) => {
+                put_u32(out, 2);
+                out.extend_from_slice(verifier);
+            }
+        }
+    }
+
+    fn decode(decoder: &mut Decoder<'_>) -> Result<Self::Reply, NfsError> {
+        Created::decode(decoder)
+    }
+}
+
+/// NFSPROC3_MKDIR: makes a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MakeDirectory<'a> {
+    /// Directory and name.
+    pub place: Place<'a>,
+    /// Attributes to begin with.
+    pub attributes: SetAttributes,
+}
+
+impl Procedure for MakeDirectory<'_> {
+    type Reply = Created;
+    const PROGRAM: u32 = NFS_PROGRAM;
+    const VERSION: u32 = NFS_VERSION;
+    const NUMBER: u32 = 9;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.place.put(out);
+        self.attributes.put(out);
+    }
+
+    fn decode(decoder: &mut Decoder<'_>) -> Result<Self::Reply, NfsError> {
+        Created::decode(decoder)
+    }
+}
+
+/// NFSPROC3_REMOVE: removes a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Remove<'a> {
+    /// Directory and name.
+    pub place: Place<'a>,
+}
+
+impl Procedure for Remove<'_> {
+    type Reply = ();
+    const PROGRAM: u32 = NFS_PROGRAM;
+    const VERSION: u32 = NFS_VERSION;
+    const NUMBER: u32 = 12;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.place.put(out);
+    }
+
+    fn decode(decoder: &mut Decoder<'_>) -> Result<Self::Reply, NfsError> {
+        decode_status(decoder)?;
+        decode_change(decoder)?;
+        Ok(())
+    }
+}
+
+/// NFSPROC3_RMDIR: removes an empty directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RemoveDirectory<'a> {
+    /// Directory and name.
+    pub place: Place<'a>,
+}
+
+impl Procedure for RemoveDirectory<'_> {
+    type Reply = ();
+    const PROGRAM: u32 = NFS_PROGRAM;
+    const VERSION: u32 = NFS_VERSION;
+    const NUMBER: u32 = 13;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.place.put(out);
+    }
+
+    fn decode(decoder: &mut Decoder<'_>) -> Result<Self::Reply, NfsError> {
+        decode_status(decoder)?;
+        decode_change(decoder)?;
+        Ok(())
+    }
+}
+
+/// NFSPROC3_RENAME.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rename<'a> {
+    /// Old directory and name.
+    pub from: Place<'a>,
+    /// New directory and name.
+    pub to: Place<'a>,
+}
+
+impl Procedure for Rename<'_> {
+    type Reply = ();
+    const PROGRAM: u32 = NFS_PROGRAM;
+    const VERSION: u32 = NFS_VERSION;
+    const NUMBER: u32 = 14;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.from.put(out);
+        self.to.put(out);
+    }
+
+    fn decode(decoder: &mut Decoder<'_>) -> Result<Self::Reply, NfsError> {
+        decode_status(decoder)?;
+        decode_change(decoder)?;
+        decode_change(decoder)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,228 @@
+//! Remote procedure calls (RFC 5531): the head of a call and the head of a reply.
+
+use crate::error::NfsError;
+use crate::xdr::{Decoder, XdrError, put_opaque, put_u32};
+
+/// The version of the RPC protocol.
+const RPC_VERSION: u32 = 2;
+const CALL: u32 = 0;
+const REPLY: u32 = 1;
+const AUTH_NONE: u32 = 0;
+const AUTH_SYS: u32 = 1;
+/// The longest credential or verifier (RFC 5531 section 8.2).
+const MAX_AUTH_BYTES: usize = 400;
+/// The most groups that AUTH_SYS carries (RFC 5531 appendix A).
+const MAX_GROUPS: usize = 16;
+/// The longest machine name that AUTH_SYS carries.
+const MAX_MACHINE_BYTES: usize = 255;
+
+/// Who calls, as the server is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Auth {
+    flavor: u32,
+    body: Vec<u8>,
+}
+
+/// Credentials that AUTH_SYS cannot carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AuthError {
+    /// More than 16 groups.
+    #[error("AUTH_SYS carries at most 16 further groups, {0} were given; name the ones that count")]
+    Groups(usize),
+    /// A machine name of more than 255 bytes.
+    #[error("AUTH_SYS carries a machine name of at most 255 bytes, {0} were given; shorten it")]
+    Machine(usize),
+}
+
+impl Auth {
+    /// AUTH_NONE: nobody.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { flavor: AUTH_NONE, body: Vec::new() }
+    }
+
+    /// AUTH_SYS (RFC 5531 appendix A): a user and groups that the server believes or squashes.
+    ///
+    /// # Errors
+    /// More than 16 groups, or a machine name of more than 255 bytes.
+    pub fn sys(uid: u32, gid: u32, groups: &[u32], machine: &str) -> Result<Self, AuthError> {
+        if groups.len() > MAX_GROUPS {
+            return Err(AuthError::Groups(groups.len()));
+        }
+        if machine.len() > MAX_MACHINE_BYTES {
+            return Err(AuthError::Machine(machine.len()));
+        }
+        let mut body = Vec::new();
+        // The stamp: any number. One that never changes lets a server's cache of credentials hit.
+        put_u32(&mut body, 0);
+        put_opaque(&mut body, machine.as_bytes());
+        put_u32(&mut body, uid);
+        put_u32(&mut body, gid);
+        put_u32(&mut body, groups.len() as u32);
+        for group in groups {
+            put_u32(&mut body, *group);
+        }
+        Ok(Self { flavor: AUTH_SYS, body })
+    }
+}
+
+/// Appends the head of a call, without record mark.
+pub(crate) fn put_call_head(
+    out: &mut Vec<u8>,
+    xid: u32,
+    program: u32,
+    version: u32,
+    procedure: u32,
+    auth: &Auth,
+) {
+    for word in [xid, CALL, RPC_VERSION, program, version, procedure, auth.flavor] {
+        put_u32(out, word);
+    }
+    put_opaque(out, &auth.body);
+    put_u32(out, AUTH_NONE);
+    put_u32(out, 0);
+}
+
+/// A call that the server's RPC layer refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RpcError {
+    /// The server speaks another version of RPC.
+    #[error("the server speaks RPC versions {low} to {high}, version 2 is needed")]
+    RpcMismatch {
+        /// Lowest version.
+        low: u32,
+        /// Highest version.
+        high: u32,
+    },
+    /// The credentials were refused.
+    #[error(
+        "the server refuses the credentials: {0}; check the export's sec= option (sys is needed)"
+    )]
+    Auth(AuthStatus),
+    /// The program is not there.
+    #[error("the server does not offer this service on this port; check that NFS version 3 is on")]
+    ProgramUnavailable,
+    /// The program is there in other versions.
+    #[error(
+        "the server offers versions {low} to {high} of this service; switch NFS version 3 on \
+         (Linux: vers3=y in /etc/nfs.conf)"
+    )]
+    ProgramMismatch {
+        /// Lowest version.
+        low: u32,
+        /// Highest version.
+        high: u32,
+    },
+    /// The procedure is not there.
+    #[error("the server does not know this procedure")]
+    ProcedureUnavailable,
+    /// The server could not read the call.
+    #[error(
+        "the server could not read the call's arguments; check that a proxy does not alter them"
+    )]
+    GarbageArguments,
+    /// The server is out of memory or the like.
+    #[error("the server's RPC layer failed (out of memory?); see the server's log")]
+    System,
+}
+
+impl RpcError {
+    /// The `errno` of the operating system that comes nearest.
+    #[must_use]
+    pub fn errno(self) -> i32 {
+        match self {
+            // EACCES
+            Self::Auth(_) => 13,
+            // EREMOTEIO
+            Self::System => 121,
+            // EPROTONOSUPPORT
+            _ => 93,
+        }
+    }
+}
+
+/// Why credentials were refused (RFC 5531 section 9, `auth_stat`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuthStatus(pub u32);
+
+impl std::fmt::Display for AuthStatus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let words = match self.0 {
+            1 => "bad credential",
+            2 => "rejected credential",
+            3 => "bad verifier",
+            4 => "rejected verifier",
+            5 => "too weak, or not from a privileged port (export option insecure)",
+            6 => "bogus response verifier",
+            7 => "reason unknown",
+            13 => "Kerberos: no credential for the user",
+            14 => "Kerberos: problem with the context",
+            other => return write!(f, "auth_stat {other}"),
+        };
+        f.write_str(words)
+    }
+}
+
+/// Reads a reply's head from behind the XID up to the procedure's results.
+///
+/// # Errors
+/// The server's refusal, or bytes that are no reply.
+#[inline(always)]
+pub(crate) fn decode_reply_head(decoder: &mut Decoder<'_>) -> Result<(), NfsError> {
+    let direction = decoder.u32("the message type")?;
+    if direction != REPLY {
+        return Err(XdrError::Undefined { what: "the type of a reply", value: direction }.into());
+    }
+    let state = decoder.u32("the reply's state")?;
+    if state != 0 {
+        return Err(decode_denied(decoder, state));
+    }
+    decoder.u32("the verifier's flavor")?;
+    let length = decoder.u32("the verifier's length")? as usize;
+    if length != 0 {
+        skip_verifier(decoder, length)?;
+    }
+    match decoder.u32("the call's acceptance")? {
+        0 => Ok(()),
+        other => Err(decode_refused(decoder, other)),
+    }
+}
+
+#[cold]
+fn skip_verifier(decoder: &mut Decoder<'_>, length: usize) -> Result<(), XdrError> {
+    let what = "the verifier";
+    if length > MAX_AUTH_BYTES {
+        return Err(XdrError::TooLong { what, length, limit: MAX_AUTH_BYTES });
+    }
+    decoder.skip(length.next_multiple_of(4), what)
+}
+
+#[cold]
+fn decode_denied(decoder: &mut Decoder<'_>, state: u32) -> NfsError {
+    if state != 1 {
+        return XdrError::Undefined { what: "the reply's state", value: state }.into();
+    }
+    let mut denied = || -> Result<RpcError, XdrError> {
+        match decoder.u32("the reason of denial")? {
+            0 => Ok(RpcError::RpcMismatch { low: decoder.u32("low")?, high: decoder.u32("high")? }),
+            1 => Ok(RpcError::Auth(AuthStatus(decoder.u32("the authentication's state")?))),
+            value => Err(XdrError::Undefined { what: "the reason of denial", value }),
+        }
+    };
+    denied().map_or_else(NfsError::from, NfsError::from)
+}
+
+#[cold]
+fn decode_refused(decoder: &mut Decoder<'_>, state: u32) -> NfsError {
+    let mut refused = || -> Result<RpcError, XdrError> {
+        Ok(match state {
+            1 => RpcError::ProgramUnavailable,
+            2 => RpcError::ProgramMismatch { low: decoder.u32("low")?, high: decoder.u32("high")? },
+            3 => RpcError::ProcedureUnavailable,
+            4 => RpcError::GarbageArguments,
+            5 => RpcError::System,
+            value => return Err(XdrError::Undefined { what: "the call's acceptance", value }),
+        })
+    };
+    refused().map_or_else(NfsError::from, NfsError::from)
+}

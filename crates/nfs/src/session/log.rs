@@ -1,0 +1,226 @@
+//! Data that the server took and may still lose: kept until a COMMIT confirms it.
+//!
+//! Entries stand in the order in which their WRITEs completed. If any was lost, all are written
+//! again in that order, those that the new server already has among them: else an old block would
+//! lie over a newer one.
+
+use std::collections::VecDeque;
+
+use crate::data::WriteVerifier;
+
+/// A WRITE that completed and is not known to be stable.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) sequence: u64,
+    pub(super) file: u32,
+    pub(super) offset_bytes: u64,
+    pub(super) data: Vec<u8>,
+    verifier: WriteVerifier,
+    /// Stable at once; kept for the sake of the order.
+    durable: bool,
+    /// Written again, stably.
+    rewritten: bool,
+}
+
+impl Entry {
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        let end = |entry: &Self| entry.offset_bytes.saturating_add(entry.data.len() as u64);
+        self.file == other.file && self.offset_bytes < end(other) && other.offset_bytes < end(self)
+    }
+}
+
+/// The log.
+#[derive(Debug)]
+pub(super) struct Log {
+    entries: VecDeque<Entry>,
+    spare: Vec<Vec<u8>>,
+    logged_bytes: usize,
+    /// Promised to WRITEs that have not completed.
+    reserved_bytes: usize,
+    limit_bytes: usize,
+    last_sequence: u64,
+}
+
+impl Log {
+    pub(super) fn new(limit_bytes: usize) -> Self {
+        Self {
+            entries: VecDeque::new(),
+            spare: Vec::new(),
+            logged_bytes: 0,
+            reserved_bytes: 0,
+            limit_bytes,
+            last_sequence: 0,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(super) fn logged_bytes(&self) -> usize {
+        self.logged_bytes
+    }
+
+    pub(super) fn is_half_full(&self) -> bool {
+        self.logged_bytes * 2 >= self.limit_bytes
+    }
+
+    /// Sets memory aside for a WRITE, if there is any.
+    pub(super) fn reserve(&mut self, length: u32) -> bool {
+        let sum = self.logged_bytes + self.reserved_bytes + length as usize;
+        let fits = sum <= self.limit_bytes;
+        if fits {
+            self.reserved_bytes += length as usize;
+        }
+        fits
+    }
+
+    /// Gives back what was set aside.
+    pub(super) fn release(&mut self, length: u32) {
+        self.reserved_bytes = self.reserved_bytes.saturating_sub(length as usize);
+    }
+
+    pub(super) fn push(
+        &mut self,
+        file: u32,
+        offset_bytes: u64,
+        bytes: &[u8],
+        verifier: WriteVerifier,
+        durable: bool,
+    ) {
+        self.release(bytes.len() as u32);
+        self.logged_bytes += bytes.len();
+        self.last_sequence += 1;
+        let mut data = self.spare.pop().unwrap_or_default();
+        data.extend_from_slice(bytes);
+        let sequence = self.last_sequence;
+        let rewritten = false;
+        self.entries.push_back(Entry {
+            sequence,
+            file,
+            offset_bytes,
+            data,
+            verifier,
+            durable,
+            rewritten,
+        });
+    }
+
+    pub(super) fn first_sequence(&self) -> Option<u64> {
+        self.entries.front().map(|entry| entry.sequence)
+    }
+
+    pub(super) fn last_sequence(&self) -> u64 {
+        self.last_sequence
+    }
+
+    /// Whether an entry is in the hands of another life of the server than `verifier`'s.
+    pub(super) fn last_differs(&self, verifier: WriteVerifier) -> bool {
+        self.entries.back().is_some_and(|entry| entry.verifier != verifier)
+    }
+
+    /// The files that have entries up to a sequence number.
+    pub(super) fn dirty_files(&self, upto: u64) -> Vec<u32> {
+        let entries = self.entries.iter().take_while(|entry| entry.sequence <= upto);
+        let mut files: Vec<u32> = entries.map(|entry| entry.file).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
+    /// A COMMIT answered with `verifier`: what it confirms is forgotten. If it shows that anything
+    /// was lost, nothing is forgotten, and the answer is `false`.
+    #[must_use]
+    pub(super) fn confirm(&mut self, file: u32, upto: u64, verifier: WriteVerifier) -> bool {
+        let covered = |entry: &Entry| entry.file == file && entry.sequence <= upto;
+        let lost = |entry: &Entry| !entry.durable && !entry.rewritten && entry.verifier != verifier;
+        if self.entries.iter().any(|entry| covered(entry) && lost(entry)) {
+            return false;
+        }
+        let mut kept = VecDeque::with_capacity(self.entries.len());
+        for entry in std::mem::take(&mut self.entries) {
+            if covered(&entry) {
+                self.forget(entry);
+            } else {
+                kept.push_back(entry);
+            }
+        }
+        self.entries = kept;
+        true
+    }
+
+    fn forget(&mut self, entry: Entry) {
+        self.logged_bytes -= entry.data.len();
+        let mut data = entry.data;
+        data.clear();
+        self.spare.push(data);
+    }
+
+    fn index(&self, sequence: u64) -> Result<usize, usize> {
+        self.entries.binary_search_by_key(&sequence, |entry| entry.sequence)
+    }
+
+    pub(super) fn entry(&self, sequence: u64) -> Option<&Entry> {
+        self.entries.get(self.index(sequence).ok()?)
+    }
+
+    /// The first entry from `sequence` on that has not been written again.
+    pub(super) fn next_to_rewrite(&self, sequence: u64) -> Option<&Entry> {
+        let from = self.index(sequence).unwrap_or_else(|place| place);
+        self.entries.range(from..).find(|entry| !entry.rewritten)
+    }
+
+    /// An entry was written again, stably. Forgotten when all before it were, too.
+    pub(super) fn rewritten(&mut self, sequence: u64) {
+        if let Ok(index) = self.index(sequence)
+            && let Some(entry) = self.entries.get_mut(index)
+        {
+            entry.rewritten = true;
+        }
+        while let Some(entry) = self.entries.pop_front_if(|entry| entry.rewritten) {
+            self.forget(entry);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self { last_sequence: self.last_sequence, ..Self::new(self.limit_bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: WriteVerifier = [1; 8];
+    const NEW: WriteVerifier = [2; 8];
+
+    #[test]
+    fn memory_is_promised_before_it_is_used() {
+        let mut log = Log::new(100);
+        assert!(log.reserve(60));
+        assert!(!log.reserve(60));
+        log.push(0, 0, &[7; 60], OLD, false);
+        assert!(log.is_half_full());
+        assert!(!log.reserve(60));
+        assert!(log.confirm(0, log.last_sequence(), OLD));
+        assert!(log.is_empty());
+        assert!(log.reserve(100));
+    }
+
+    #[test]
+    fn nothing_is_forgotten_when_anything_was_lost() {
+        let mut log = Log::new(1000);
+        log.push(0, 0, b"old", OLD, false);
+        log.push(1, 0, b"else", OLD, false);
+        log.push(0, 0, b"new", NEW, false);
+        assert!(log.last_differs(OLD));
+        assert!(!log.confirm(0, 3, NEW));
+        assert_eq!(log.logged_bytes(), 10);
+        log.rewritten(1);
+        // The newer entry may go only when the older has been written again.
+        assert!(log.confirm(0, 3, NEW));
+        assert_eq!(log.dirty_files(9), [1]);
+        log.rewritten(2);
+        assert!(log.is_empty());
+    }
+}

@@ -1,0 +1,132 @@
+//! How unstable data becomes stable: COMMITs, and what was lost is written again.
+//!
+//! Recovery holds everything else back. WRITEs under way are waited for first: one of them could
+//! otherwise be done before an older block is written again over it. Then the log is written in its
+//! order, several entries at a time as long as they do not overlap, and stably, so that it has an
+//! end even if the server restarts again.
+
+use stormeter_wire::Outbox;
+
+use super::answers::check_count;
+use super::table::Work;
+use super::{NfsSession, Phase};
+use crate::data::{Stability, WriteVerifier, Written};
+use crate::error::NfsError;
+
+/// So many entries are written again at a time.
+const REWRITES: usize = 32;
+
+impl NfsSession {
+    /// On a new connection: asks what the server still has of what it took.
+    pub(super) fn verify(&mut self, now_ns: u64, out: &mut Outbox) {
+        self.phase = Phase::Verifying;
+        self.commit_all(self.log.last_sequence(), now_ns, out);
+    }
+
+    fn commit_all(&mut self, upto: u64, now_ns: u64, out: &mut Outbox) {
+        for file in self.log.dirty_files(upto) {
+            self.committing.push(file);
+            self.dispatch(Work::Commit { file, upto }, 0, now_ns, out);
+        }
+    }
+
+    pub(super) fn commit_ended(&mut self, file: u32, upto: u64, verifier: WriteVerifier) {
+        self.committing.retain(|one| *one != file);
+        if !self.log.confirm(file, upto, verifier) {
+            self.lost = true;
+        }
+    }
+
+    pub(super) fn begin_recovery(&mut self) {
+        self.phase = Phase::Recovering;
+        self.lost = false;
+        self.next_rewrite = 0;
+        self.incidents.add(format!(
+            "the server restarted; {} bytes that it may have lost are written again",
+            self.log.logged_bytes()
+        ));
+    }
+
+    /// Does what is due for stability's sake. Called after everything that may have changed it.
+    pub(super) fn settle(&mut self, now_ns: u64, out: &mut Outbox) {
+        if matches!(self.phase, Phase::Normal | Phase::Verifying)
+            && self.committing.is_empty()
+            && self.lost
+        {
+            self.begin_recovery();
+        }
+        match self.phase {
+            Phase::Down => {}
+            Phase::Verifying => {
+                if self.committing.is_empty() {
+                    self.enter_normal(now_ns, out);
+                }
+            }
+            Phase::Recovering => {
+                self.recover(now_ns, out);
+                if self.log.is_empty() {
+                    self.enter_normal(now_ns, out);
+                }
+            }
+            Phase::Normal => {
+                self.commit_if_due(now_ns, out);
+                if !self.held_writes.is_empty() {
+                    self.release_held(now_ns, out);
+                }
+            }
+        }
+    }
+
+    fn commit_if_due(&mut self, now_ns: u64, out: &mut Outbox) {
+        let Some(first) = self.log.first_sequence() else { return };
+        if !self.committing.is_empty() {
+            return;
+        }
+        let ending = self.closing && self.transfers.count() == 0;
+        if self.log.is_half_full() || ending || first <= self.flush_upto {
+            self.commit_all(self.log.last_sequence(), now_ns, out);
+        }
+    }
+
+    fn recover(&mut self, now_ns: u64, out: &mut Outbox) {
+        let draining = !self.committing.is_empty()
+            || self.table.any_sent(|work| matches!(work, Work::Write { .. }));
+        if draining {
+            return;
+        }
+        while self.rewriting.len() < REWRITES {
+            let Some(entry) = self.log.next_to_rewrite(self.next_rewrite) else { return };
+            let under_way = |one: &u64| self.log.entry(*one).is_some_and(|one| one.overlaps(entry));
+            if self.rewriting.iter().any(under_way) {
+                return;
+            }
+            let (sequence, length) = (entry.sequence, entry.data.len() as u32);
+            self.rewriting.push(sequence);
+            self.next_rewrite = sequence + 1;
+            self.dispatch(Work::Rewrite { entry: sequence, from: 0, length }, 0, now_ns, out);
+        }
+    }
+
+    pub(super) fn rewrite_ended(
+        &mut self,
+        entry: u64,
+        from: u32,
+        length: u32,
+        written: &Written,
+        now_ns: u64,
+        out: &mut Outbox,
+    ) -> Result<(), NfsError> {
+        let count = check_count(written.count, length)?;
+        if written.stability < Stability::FileSync {
+            return Err(NfsError::NotStable { stability: written.stability as u32 });
+        }
+        if count < length {
+            let (from, length) = (from + count, length - count);
+            self.dispatch(Work::Rewrite { entry, from, length }, 0, now_ns, out);
+        } else {
+            self.rewriting.retain(|one| *one != entry);
+            self.log.rewritten(entry);
+        }
+        Ok(())
+    }
+}

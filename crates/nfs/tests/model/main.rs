@@ -1,0 +1,114 @@
+//! The session joined in memory to a server that does all that a server may: no byte is lost or
+//! misplaced, from any seed.
+
+#![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
+
+mod client;
+mod random;
+mod server;
+
+use client::{Client, Plan};
+use server::Faults;
+use stormeter_nfs::Stability;
+
+/// Everything that leaves the data reliable.
+const NASTY: Faults = Faults {
+    short: 150,
+    jukebox: 60,
+    duplicate: 20,
+    wrong_xid: 20,
+    fragment: 300,
+    swallow: 4,
+    fail_read: 20,
+    silent_restart: 0,
+    eager: 150,
+    lying: 0,
+    verifier_bytes: false,
+    bare: false,
+};
+
+fn all(seeds: std::ops::Range<u64>, plan: impl Fn(u64) -> Plan) -> Vec<Client> {
+    seeds.map(|seed| Client::new(plan(seed)).run()).collect()
+}
+
+fn told(clients: &[Client], words: &str) -> bool {
+    clients.iter().any(|client| client.incidents.iter().any(|one| one.contains(words)))
+}
+
+#[test]
+fn a_quiet_server_is_asked_once_for_each_piece() {
+    let clients = all(0..20, Plan::new);
+    for client in &clients {
+        assert_eq!(client.incidents, [""; 0]);
+        assert_eq!(client.errors, [""; 0]);
+    }
+    assert!(clients.iter().any(|client| client.directly() > 0), "large payload goes directly");
+}
+
+#[test]
+fn bytes_may_come_one_by_one() {
+    all(0..8, |seed| Plan { operations: 12, most_bytes: 1, ..Plan::new(seed) });
+    let faults = Faults { verifier_bytes: true, fragment: 500, ..Faults::default() };
+    all(0..8, |seed| Plan { operations: 12, most_bytes: 3, faults, ..Plan::new(seed) });
+    let faults = Faults { bare: true, short: 300, ..Faults::default() };
+    all(0..8, |seed| Plan { operations: 30, most_bytes: 7, faults, ..Plan::new(seed) });
+}
+
+#[test]
+fn stable_writes_bear_everything() {
+    let clients =
+        all(0..150, |seed| Plan { faults: NASTY, breaks: 10, restarts: 500, ..Plan::new(seed) });
+    for words in ["requests sent again", "JUKEBOX", "nobody waits for", "NFS3ERR_IO"] {
+        assert!(told(&clients, words), "no incident tells of {words}");
+    }
+    let silent = |client: &Client| client.errors.iter().any(|one| one.contains("not answered"));
+    assert!(clients.iter().any(silent), "a swallowed reply ends the connection");
+}
+
+#[test]
+fn unstable_writes_bear_restarts() {
+    let clients = all(0..200, |seed| Plan {
+        stability: Stability::Unstable,
+        faults: if seed % 2 == 0 { NASTY } else { Faults::default() },
+        breaks: 10,
+        restarts: 700,
+        reads: 300,
+        ..Plan::new(seed)
+    });
+    assert!(told(&clients, "the server restarted"));
+}
+
+#[test]
+fn unstable_writes_bear_restarts_that_nobody_notices() {
+    // What is read between the restart and its detection may be old: nothing is read.
+    let clients = all(0..200, |seed| Plan {
+        stability: Stability::Unstable,
+        faults: Faults { silent_restart: 10, jukebox: 20, short: 50, ..Faults::default() },
+        breaks: if seed % 2 == 0 { 0 } else { 5 },
+        reads: 0,
+        ..Plan::new(seed)
+    });
+    assert!(told(&clients, "the server restarted"));
+}
+
+#[test]
+fn unstable_writes_are_committed_by_the_half_log() {
+    let clients =
+        all(0..10, |seed| Plan { stability: Stability::Unstable, reads: 0, ..Plan::new(seed) });
+    for client in clients {
+        let asked = &client.server.asked;
+        assert_eq!(asked.stable_writes, 0);
+        // 200 writes of 20 KiB on average, a commit for every 32 KiB or more.
+        assert!((10..=400).contains(&asked.commits), "{} commits", asked.commits);
+    }
+}
+
+#[test]
+fn a_server_that_makes_everything_stable_is_never_asked_to_commit() {
+    let clients = all(0..10, |seed| Plan {
+        stability: Stability::Unstable,
+        faults: Faults { eager: 1000, ..Faults::default() },
+        ..Plan::new(seed)
+    });
+    assert!(clients.iter().all(|client| client.server.asked.commits == 0));
+}
