@@ -10,6 +10,7 @@
 //! of them, so that a compressing store finds nothing twice within its window either.
 
 use crate::random::Random;
+use crate::verify::Seal;
 use crate::workload::Content;
 
 /// Compressing and deduplicating stores work on blocks of at least this size.
@@ -22,6 +23,7 @@ pub struct ContentSource {
     /// A 32-bit draw below this is a duplicate.
     duplicate_below: u64,
     seed: u64,
+    seal: Option<Seal>,
 }
 
 impl ContentSource {
@@ -33,7 +35,13 @@ impl ContentSource {
             random_bytes_per_block: ((random_share * BLOCK as f64) as usize).clamp(8, BLOCK) & !7,
             duplicate_below: (content.duplicate_percent / 100.0 * 2f64.powi(32)) as u64,
             seed,
+            seal: None,
         }
+    }
+
+    /// The same as blocks that can be verified, of generation 0.
+    pub fn sealed(self, seal: Seal) -> Self {
+        Self { seal: Some(seal), ..self }
     }
 
     /// Fills the bytes at `offset_bytes` of a disk, as a prepared disk holds them. `offset_bytes`
@@ -47,6 +55,9 @@ impl ContentSource {
             } else {
                 self.fill_block(random, block);
             }
+        }
+        if let Some(seal) = self.seal {
+            seal.seal(disk, offset_bytes, 0, bytes);
         }
     }
 

@@ -11,9 +11,13 @@
 //! The order of one turn: reap, read the clock, pass boundaries (ramp end, interval ends, window
 //! end), record, issue. So an I/O seen after a boundary belongs to what follows it.
 
+mod boundaries;
+mod finish;
+mod verified;
+
 use std::cmp::Reverse;
 
-use stormeter_disk::{Clock, Completion, Disks, DisksError, Operation, Wait};
+use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait};
 
 use crate::content::{ContentSource, stamp};
 use crate::generator::{Cursor, Pattern};
@@ -23,6 +27,7 @@ use crate::random::Random;
 use crate::recorder::Recorder;
 use crate::sample::{Ended, Fault, FaultOutcome, Sample};
 use crate::trial::Trial;
+use crate::verify::{LentExpectations, Unverified, Verification, Verifier};
 use crate::workload::{Arrivals, WorkloadError};
 
 /// The loop looks up from its work this often, whatever the disks do.
@@ -48,15 +53,34 @@ pub fn drive<D: Disks, C: Clock, O: Observer>(
     observer: &mut O,
 ) -> Result<Sample, WorkloadError> {
     trial.check()?;
-    let mut drive = Drive::new(trial, disks, clock, observer);
-    drive.fill_buffers();
-    let Some(start_ns) = start() else { return Ok(drive.finish(Ended::Cancelled)) };
-    drive.begin_at(start_ns);
-    let ended = match drive.run() {
-        Ok(ended) => ended,
-        Err(error) => Ended::QueueBroken { reason: error.to_string() },
-    };
-    Ok(drive.finish(ended))
+    if trial.verify {
+        return Err(WorkloadError::VerifyExpectations);
+    }
+    Ok(Drive::new(trial, disks, clock, observer, Unverified).carry_out(start))
+}
+
+/// [`drive`] for a trial that verifies: each block of each read is held against `expectations`, which
+/// are kept up to date with every write. What was found is in [`Sample::verified`].
+///
+/// # Errors
+/// As [`drive`]; also for expectations of other disks, and disks that keep no content.
+pub fn drive_verified<D: Disks, C: Clock, O: Observer>(
+    trial: &Trial,
+    start: impl FnOnce() -> Option<u64>,
+    disks: &mut D,
+    clock: &mut C,
+    observer: &mut O,
+    expectations: LentExpectations<'_>,
+) -> Result<Sample, WorkloadError> {
+    trial.check()?;
+    if !trial.verify {
+        return Err(WorkloadError::VerifyExpectations);
+    }
+    if disks.buffer(trial.write_buffers()).is_none() {
+        return Err(WorkloadError::VerifyNoContent);
+    }
+    let verifier = Verifier::new(trial, expectations)?;
+    Ok(Drive::new(trial, disks, clock, observer, verifier).carry_out(start))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +90,12 @@ enum Phase {
     Drain,
 }
 
-struct Drive<'a, D, C, O> {
+struct Drive<'a, D, C, O, V> {
     trial: &'a Trial,
     disks: &'a mut D,
     clock: &'a mut C,
     observer: &'a mut O,
+    verification: V,
     pattern: Pattern,
     content: ContentSource,
     content_random: Random,
@@ -100,14 +125,21 @@ struct Drive<'a, D, C, O> {
     window_ns: u64,
 }
 
-impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
-    fn new(trial: &'a Trial, disks: &'a mut D, clock: &'a mut C, observer: &'a mut O) -> Self {
+impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V> {
+    fn new(
+        trial: &'a Trial,
+        disks: &'a mut D,
+        clock: &'a mut C,
+        observer: &'a mut O,
+        verification: V,
+    ) -> Self {
         let (pacing, slots) = Pacing::new(trial);
         Self {
             trial,
             disks,
             clock,
             observer,
+            verification,
             pattern: Pattern::new(&trial.workload, trial.disk_bytes),
             content: ContentSource::new(trial.workload.content, trial.seed),
             content_random: Random::stream(trial.seed, 0xc0de ^ u64::from(trial.first_disk)),
@@ -135,6 +167,17 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
             backlog_operations: 0,
             window_ns: 0,
         }
+    }
+
+    fn carry_out(mut self, start: impl FnOnce() -> Option<u64>) -> Sample {
+        self.fill_buffers();
+        let Some(start_ns) = start() else { return self.finish(Ended::Cancelled) };
+        self.begin_at(start_ns);
+        let ended = match self.run() {
+            Ok(ended) => ended,
+            Err(error) => Ended::QueueBroken { reason: error.to_string() },
+        };
+        self.finish(ended)
     }
 
     fn begin_at(&mut self, start_ns: u64) {
@@ -207,6 +250,9 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
                 self.content.fill_duplicate(bytes);
             }
         }
+        if V::ON {
+            self.rehearse();
+        }
     }
 
     fn wait_for_start(
@@ -249,77 +295,6 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
         }
     }
 
-    /// Everything that is due at times of its own: the window's begin and end, interval rows, and
-    /// a look at whether to go on.
-    #[cold]
-    #[inline(never)]
-    fn pass_boundaries(&mut self, now_ns: u64) -> Option<Ended> {
-        let window_start_ns = self.start_ns + self.trial.ramp_ns;
-        let window_end_ns = window_start_ns + self.trial.duration_ns;
-        if self.phase == Phase::Ramp && now_ns >= window_start_ns {
-            self.phase = Phase::Window;
-            self.interval_start_ns = window_start_ns;
-            self.carried_ns -= self.outstanding_age_ns(window_start_ns);
-            self.observer.window_opened();
-        }
-        while self.phase == Phase::Window {
-            let end_ns = (self.interval_start_ns + self.trial.interval_ns).min(window_end_ns);
-            if now_ns < end_ns {
-                break;
-            }
-            let start_ns = self.interval_start_ns - window_start_ns;
-            let row = self.recorder.close_interval(start_ns, end_ns - self.interval_start_ns);
-            self.observer.interval(&row);
-            self.interval_start_ns = end_ns;
-            if end_ns == window_end_ns {
-                self.close_window(window_end_ns, now_ns);
-            }
-        }
-        if self.observer.cancelled() {
-            return Some(Ended::Cancelled);
-        }
-        if self.recorder.faults() >= self.trial.limits.faults {
-            return Some(Ended::TooManyErrors);
-        }
-        if self.outstanding > 0
-            && now_ns.saturating_sub(self.last_progress_ns) >= self.trial.limits.stall_ns
-        {
-            return Some(Ended::Stalled { outstanding: self.outstanding });
-        }
-        let next_ns = match self.phase {
-            Phase::Ramp => window_start_ns,
-            Phase::Window => (self.interval_start_ns + self.trial.interval_ns).min(window_end_ns),
-            Phase::Drain => u64::MAX,
-        };
-        self.boundary_ns = next_ns.min(now_ns + LOOK_UP_NS);
-        None
-    }
-
-    /// How long the outstanding I/Os have been so at `at_ns`, summed.
-    fn outstanding_age_ns(&self, at_ns: u64) -> i64 {
-        let outstanding = self.slots.iter().filter(|slot| slot.length_bytes > 0);
-        outstanding.map(|slot| at_ns.saturating_sub(slot.started_ns) as i64).sum()
-    }
-
-    fn close_window(&mut self, window_end_ns: u64, now_ns: u64) {
-        self.phase = Phase::Drain;
-        self.window_ns = self.trial.duration_ns;
-        self.carried_ns += self.outstanding_age_ns(window_end_ns);
-        // The last turn reached beyond the window; what lies beyond is taken back.
-        let beyond_ns = now_ns - window_end_ns;
-        self.outstanding_integral = self
-            .outstanding_integral
-            .saturating_sub(u128::from(self.outstanding) * u128::from(beyond_ns));
-        if let Pacing::Open { due, .. } = &mut self.pacing {
-            while due.next_ns() < window_end_ns {
-                due.take();
-                self.due_operations += 1;
-                self.backlog_operations += 1;
-            }
-        }
-        self.observer.window_closed();
-    }
-
     #[inline]
     fn complete(&mut self, completion: Completion, now_ns: u64) -> Result<(), DisksError> {
         let slot = completion.slot;
@@ -330,6 +305,9 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
         let Slot { started_ns, disk, length_bytes, kind, .. } = *place;
         place.length_bytes = 0;
         self.outstanding -= 1;
+        if V::ON {
+            self.verify(completion, kind, length_bytes, now_ns);
+        }
         if completion.result != length_bytes as i32 {
             self.fault(completion, length_bytes);
         } else if self.phase == Phase::Window {
@@ -473,11 +451,15 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
 
     #[inline(always)]
     fn issue(&mut self, slot: u32, disk: u32, started_ns: u64) -> Result<(), DisksError> {
-        let request = self.pattern.next(&mut self.cursors[disk as usize]);
+        let mut request = self.pattern.next(&mut self.cursors[disk as usize]);
+        if V::ON {
+            request = self.set_apart(slot, disk, request)?;
+        }
         let buffer = match request.kind {
-            stormeter_disk::Kind::Read => self.write_buffers + slot,
-            stormeter_disk::Kind::Write => self.write_buffer(request.length_bytes),
+            Kind::Read => self.write_buffers + slot,
+            Kind::Write => self.write_buffer(slot, request.length_bytes),
         };
+        let started_ns = if V::ON { self.begun_ns(started_ns) } else { started_ns };
         self.slots[slot as usize] = Slot {
             started_ns,
             offset_bytes: request.offset_bytes,
@@ -503,7 +485,7 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
     }
 
     #[inline]
-    fn write_buffer(&mut self, length_bytes: u32) -> u32 {
+    fn write_buffer(&mut self, slot: u32, length_bytes: u32) -> u32 {
         if self.content.has_duplicates() && self.content.is_duplicate(self.content_random.next()) {
             return self.duplicate_buffer();
         }
@@ -514,7 +496,11 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
             match self.disks.buffer(buffer) {
                 Some(bytes) => {
                     let length = (length_bytes as usize).min(bytes.len());
-                    stamp(&mut bytes[..length], self.generation);
+                    if V::ON {
+                        self.verification.seal(slot, &mut bytes[..length]);
+                    } else {
+                        stamp(&mut bytes[..length], self.generation);
+                    }
                     return buffer;
                 }
                 // Still being written from. There are more buffers than outstanding I/Os, so one of
@@ -527,54 +513,6 @@ impl<'a, D: Disks, C: Clock, O: Observer> Drive<'a, D, C, O> {
 
     fn duplicate_buffer(&self) -> u32 {
         self.write_buffers + self.slots.len() as u32
-    }
-
-    fn finish(self, ended: Ended) -> Sample {
-        let trial = self.trial;
-        let window_ns = match self.phase {
-            Phase::Ramp => 0,
-            // Ended early: only whole rows are known to be complete, but what was counted since
-            // then counts too, up to the last turn.
-            Phase::Window => self.last_turn_ns.saturating_sub(self.start_ns + trial.ramp_ns).max(1),
-            Phase::Drain => self.window_ns,
-        };
-        let mut carried_ns = self.carried_ns;
-        if self.phase == Phase::Window {
-            carried_ns += self.outstanding_age_ns(self.last_turn_ns);
-        }
-        let mut recorder = self.recorder;
-        if self.phase == Phase::Window {
-            let start_ns = self.interval_start_ns - (self.start_ns + trial.ramp_ns);
-            recorder.close_interval(start_ns, window_ns.saturating_sub(start_ns));
-        }
-        let recorded = recorder.finish(trial.first_disk);
-        let configured = match (trial.workload.arrivals, trial.workload.burst) {
-            (Arrivals::Closed { outstanding }, None) => {
-                Some(u64::from(outstanding) * u64::from(trial.disks))
-            }
-            _ => None,
-        };
-        Sample {
-            window_ns,
-            interval_ns: trial.interval_ns,
-            reads: recorded.reads,
-            writes: recorded.writes,
-            intervals: recorded.intervals,
-            disks: recorded.disks,
-            outstanding_mean: self.outstanding_integral as f64 / window_ns.max(1) as f64,
-            outstanding_configured: configured,
-            carried_ns,
-            offered_rate_per_s: trial
-                .workload
-                .arrivals
-                .rate_per_s()
-                .map(|rate| rate * f64::from(trial.disks)),
-            ramp_operations: self.ramp_operations,
-            due_operations: self.due_operations,
-            backlog_operations: self.backlog_operations,
-            faults: recorded.faults,
-            ended,
-        }
     }
 }
 

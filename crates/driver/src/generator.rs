@@ -141,6 +141,11 @@ impl Cursor {
     pub(crate) fn new(seed: u64, disk: u32) -> Self {
         Self { random: Random::stream(seed, u64::from(disk)), next_bytes: 0 }
     }
+
+    /// The last request went elsewhere and ended here; the next one in sequence follows it.
+    pub(crate) fn follow(&mut self, request: &Request) {
+        self.next_bytes = request.offset_bytes + u64::from(request.length_bytes);
+    }
 }
 
 #[cfg(test)]

@@ -17,16 +17,21 @@ mod random;
 mod recorder;
 mod sample;
 mod trial;
+mod verify;
 mod workload;
 mod zipf;
 
 pub use content::ContentSource;
 pub use cpu::{CpuUsage, HostCpu};
-pub use drive::drive;
+pub use drive::{drive, drive_verified};
 pub use histogram::Histogram;
 pub use observer::Observer;
 pub use sample::{
     DiskTotals, Ended, Fault, FaultOutcome, Interval, IntervalTotals, KindTotals, Sample,
 };
 pub use trial::{BufferNeeds, Limits, Trial};
+pub use verify::{
+    BlockName, Corruption, Expectations, ExpectedBlock, FoundBlock, LentExpectations, Past, Seal,
+    Verified,
+};
 pub use workload::{Arrivals, Burst, Content, Distribution, SizeShare, Workload, WorkloadError};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use stormeter_disk::{DeviceError, Kind};
 
 use crate::histogram::Histogram;
+use crate::verify::Verified;
 
 /// The measured window of a trial, ramp and drain excluded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +45,9 @@ pub struct Sample {
     pub backlog_operations: u64,
     /// The first errors, in full; all are counted in the totals.
     pub faults: Vec<Fault>,
+    /// What reads returned, held against what was written; `None` where it was not asked for.
+    #[serde(default)]
+    pub verified: Option<Verified>,
     /// Why the loop ended.
     pub ended: Ended,
 }
@@ -308,6 +312,10 @@ impl Sample {
         self.backlog_operations += other.backlog_operations;
         self.faults.extend(other.faults);
         self.faults.truncate(MAX_FAULTS_KEPT);
+        match (&mut self.verified, other.verified) {
+            (Some(mine), Some(theirs)) => mine.merge(&theirs),
+            (mine, theirs) => *mine = mine.take().or(theirs),
+        }
         if self.ended == Ended::Completed {
             self.ended = other.ended;
         }

@@ -26,6 +26,9 @@ pub struct Trial {
     pub interval_ns: u64,
     /// When to give up.
     pub limits: Limits,
+    /// Whether every read is held against what was written.
+    #[serde(default)]
+    pub verify: bool,
 }
 
 /// When a trial is given up.
@@ -60,7 +63,15 @@ pub struct BufferNeeds {
 impl Trial {
     /// Whether the trial can be driven.
     pub fn check(&self) -> Result<(), WorkloadError> {
-        self.workload.check(self.disk_bytes)
+        self.workload.check(self.disk_bytes)?;
+        if self.verify {
+            self.workload.check_verify(self.disk_bytes)?;
+            if self.workload.arrivals.rate_per_s().is_some() {
+                // All that are outstanding may be on one disk.
+                self.workload.check_verify_room(self.disk_bytes, self.slots())?;
+            }
+        }
+        Ok(())
     }
 
     /// What the disks have to provide.

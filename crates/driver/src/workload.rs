@@ -164,6 +164,43 @@ pub enum WorkloadError {
         /// The largest request, rounded to its alignment.
         request_bytes: u64,
     },
+    /// Blocks smaller than a sector have no room for what verifying needs.
+    #[error(
+        "--verify needs requests in multiples of 512 bytes, and these are in multiples of {0}; \
+         choose another --block-size or --align"
+    )]
+    VerifyGranularity(u64),
+    /// Blocks that are copies of one another do not say whose they are.
+    #[error(
+        "--verify writes blocks that all differ, so none can be a copy of another; leave out \
+         --dedupable"
+    )]
+    VerifyDuplicates,
+    /// Nothing is looked at where nothing is read.
+    #[error("--verify looks at what reads return, and this workload has none; give it a --read")]
+    VerifyNoReads,
+    /// Too many I/Os for the disk's places.
+    #[error(
+        "--verify keeps outstanding I/Os from overlapping, and a disk of {disk_bytes} bytes has no \
+         room for {outstanding} of these; give a larger --size or at most {most} outstanding I/Os"
+    )]
+    VerifyRoom {
+        /// I/Os that may be outstanding at once.
+        outstanding: u32,
+        /// Size of a disk.
+        disk_bytes: u64,
+        /// The most that fit.
+        most: u32,
+    },
+    /// A trial with what was expected of other disks, or with nothing expected.
+    #[error(
+        "a trial that verifies needs what is expected of just its disks; drive it with \
+         `drive_verified`, and one that does not with `drive`"
+    )]
+    VerifyExpectations,
+    /// Disks without content.
+    #[error("these disks keep no content, so there is nothing to verify; leave out --verify")]
+    VerifyNoContent,
 }
 
 impl Workload {

@@ -73,6 +73,7 @@ fn written(content: Content, outstanding: u32) -> Vec<u8> {
         duration_ns: 20_000_000,
         interval_ns: 20_000_000,
         limits: Limits::default(),
+        verify: false,
     };
     let needs = trial.buffer_needs();
     let mut disks = Memory {

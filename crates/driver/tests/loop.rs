@@ -40,6 +40,7 @@ fn trial(outstanding: u32) -> Trial {
         duration_ns: S,
         interval_ns: 100 * MS,
         limits: Limits::default(),
+        verify: false,
     }
 }
 

@@ -93,6 +93,7 @@ fn sample(connection: &Connection, id: i64) -> Result<Option<Sample>> {
                 due_operations: count(row, "due_operations")?,
                 backlog_operations: count(row, "backlog_operations")?,
                 faults: faults(connection, id)?,
+                verified: None,
                 ended: json::<Ended>(row, "ended")?,
             })
         })

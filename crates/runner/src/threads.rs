@@ -227,6 +227,7 @@ fn split(run: &TrialRun<'_>, threads: u32) -> Vec<Trial> {
                 duration_ns: run.timing.duration_ns,
                 interval_ns: run.timing.interval_ns,
                 limits: limits(run.workload),
+                verify: false,
             }
         })
         .collect()

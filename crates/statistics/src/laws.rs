@@ -240,6 +240,7 @@ mod tests {
             duration_ns: 1_000_000_000,
             interval_ns: 100_000_000,
             limits: Limits::default(),
+            verify: false,
         }
     }
 

@@ -125,6 +125,7 @@ mod tests {
                     duration_ns: 2_000_000_000,
                     interval_ns: 50_000_000,
                     limits: Limits::default(),
+                    verify: false,
                 };
                 let time = VirtualTime::new();
                 let weather = Rc::new(RefCell::new(Weather::new(plan, seed)));

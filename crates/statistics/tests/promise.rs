@@ -84,6 +84,7 @@ impl Machine {
             duration_ns: plan.timing.duration_ns,
             interval_ns: plan.timing.interval_ns,
             limits: Limits::default(),
+            verify: false,
         };
         let disks = &mut self.stores[datastore];
         let now_ns = self.time.now_ns();

@@ -116,6 +116,7 @@ fn sample(dice: &mut Dice) -> Sample {
         due_operations: dice.count(),
         backlog_operations: dice.count(),
         faults,
+        verified: None,
         ended: match dice.below(6) {
             0 => Ended::Cancelled,
             1 => Ended::TooManyErrors,

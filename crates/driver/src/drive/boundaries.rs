@@ -1,0 +1,83 @@
+//! What the loop does at times of its own: the window's begin and end, interval rows, and the looks
+//! at whether to go on.
+
+use stormeter_disk::{Clock, Disks};
+
+use super::{Drive, LOOK_UP_NS, Phase};
+use crate::observer::Observer;
+use crate::pacing::Pacing;
+use crate::sample::Ended;
+use crate::verify::Verification;
+
+impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
+    /// Everything that is due at times of its own: the window's begin and end, interval rows, and
+    /// a look at whether to go on.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn pass_boundaries(&mut self, now_ns: u64) -> Option<Ended> {
+        let window_start_ns = self.start_ns + self.trial.ramp_ns;
+        let window_end_ns = window_start_ns + self.trial.duration_ns;
+        if self.phase == Phase::Ramp && now_ns >= window_start_ns {
+            self.phase = Phase::Window;
+            self.interval_start_ns = window_start_ns;
+            self.carried_ns -= self.outstanding_age_ns(window_start_ns);
+            self.observer.window_opened();
+        }
+        while self.phase == Phase::Window {
+            let end_ns = (self.interval_start_ns + self.trial.interval_ns).min(window_end_ns);
+            if now_ns < end_ns {
+                break;
+            }
+            let start_ns = self.interval_start_ns - window_start_ns;
+            let row = self.recorder.close_interval(start_ns, end_ns - self.interval_start_ns);
+            self.observer.interval(&row);
+            self.interval_start_ns = end_ns;
+            if end_ns == window_end_ns {
+                self.close_window(window_end_ns, now_ns);
+            }
+        }
+        if self.observer.cancelled() {
+            return Some(Ended::Cancelled);
+        }
+        if self.recorder.faults() >= self.trial.limits.faults {
+            return Some(Ended::TooManyErrors);
+        }
+        if self.outstanding > 0
+            && now_ns.saturating_sub(self.last_progress_ns) >= self.trial.limits.stall_ns
+        {
+            return Some(Ended::Stalled { outstanding: self.outstanding });
+        }
+        let next_ns = match self.phase {
+            Phase::Ramp => window_start_ns,
+            Phase::Window => (self.interval_start_ns + self.trial.interval_ns).min(window_end_ns),
+            Phase::Drain => u64::MAX,
+        };
+        self.boundary_ns = next_ns.min(now_ns + LOOK_UP_NS);
+        None
+    }
+
+    /// How long the outstanding I/Os have been so at `at_ns`, summed.
+    pub(super) fn outstanding_age_ns(&self, at_ns: u64) -> i64 {
+        let outstanding = self.slots.iter().filter(|slot| slot.length_bytes > 0);
+        outstanding.map(|slot| at_ns.saturating_sub(slot.started_ns) as i64).sum()
+    }
+
+    fn close_window(&mut self, window_end_ns: u64, now_ns: u64) {
+        self.phase = Phase::Drain;
+        self.window_ns = self.trial.duration_ns;
+        self.carried_ns += self.outstanding_age_ns(window_end_ns);
+        // The last turn reached beyond the window; what lies beyond is taken back.
+        let beyond_ns = now_ns - window_end_ns;
+        self.outstanding_integral = self
+            .outstanding_integral
+            .saturating_sub(u128::from(self.outstanding) * u128::from(beyond_ns));
+        if let Pacing::Open { due, .. } = &mut self.pacing {
+            while due.next_ns() < window_end_ns {
+                due.take();
+                self.due_operations += 1;
+                self.backlog_operations += 1;
+            }
+        }
+        self.observer.window_closed();
+    }
+}

@@ -1,0 +1,61 @@
+//! From the loop's tallies to the sample.
+
+use stormeter_disk::{Clock, Disks};
+
+use super::{Drive, Phase};
+use crate::observer::Observer;
+use crate::sample::{Ended, Sample};
+use crate::verify::Verification;
+use crate::workload::Arrivals;
+
+impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
+    pub(super) fn finish(self, ended: Ended) -> Sample {
+        let trial = self.trial;
+        let window_ns = match self.phase {
+            Phase::Ramp => 0,
+            // Ended early: only whole rows are known to be complete, but what was counted since
+            // then counts too, up to the last turn.
+            Phase::Window => self.last_turn_ns.saturating_sub(self.start_ns + trial.ramp_ns).max(1),
+            Phase::Drain => self.window_ns,
+        };
+        let mut carried_ns = self.carried_ns;
+        if self.phase == Phase::Window {
+            carried_ns += self.outstanding_age_ns(self.last_turn_ns);
+        }
+        let mut recorder = self.recorder;
+        if self.phase == Phase::Window {
+            let start_ns = self.interval_start_ns - (self.start_ns + trial.ramp_ns);
+            recorder.close_interval(start_ns, window_ns.saturating_sub(start_ns));
+        }
+        let recorded = recorder.finish(trial.first_disk);
+        let configured = match (trial.workload.arrivals, trial.workload.burst) {
+            // Between two I/Os of a slot lies the time that looking at blocks takes.
+            (Arrivals::Closed { outstanding }, None) if !V::ON => {
+                Some(u64::from(outstanding) * u64::from(trial.disks))
+            }
+            _ => None,
+        };
+        Sample {
+            window_ns,
+            interval_ns: trial.interval_ns,
+            reads: recorded.reads,
+            writes: recorded.writes,
+            intervals: recorded.intervals,
+            disks: recorded.disks,
+            outstanding_mean: self.outstanding_integral as f64 / window_ns.max(1) as f64,
+            outstanding_configured: configured,
+            carried_ns,
+            offered_rate_per_s: trial
+                .workload
+                .arrivals
+                .rate_per_s()
+                .map(|rate| rate * f64::from(trial.disks)),
+            ramp_operations: self.ramp_operations,
+            due_operations: self.due_operations,
+            backlog_operations: self.backlog_operations,
+            faults: recorded.faults,
+            verified: self.verification.finish(),
+            ended,
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What the loop does more where reads are verified.
+
+use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind};
+
+use super::{Drive, Phase};
+use crate::generator::Request;
+use crate::observer::Observer;
+use crate::pacing::Pacing;
+use crate::verify::Verification;
+
+impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
+    pub(super) fn rehearse(&mut self) {
+        for slot in 0..self.slots.len() as u32 {
+            if let Some(bytes) = self.disks.buffer(self.write_buffers + slot) {
+                self.verification.rehearse(bytes);
+            }
+        }
+    }
+
+    /// The request where it overlaps nothing that it must not.
+    pub(super) fn set_apart(
+        &mut self,
+        slot: u32,
+        disk: u32,
+        request: Request,
+    ) -> Result<Request, DisksError> {
+        let begun = self.verification.begin(slot, disk, request).ok_or_else(no_room)?;
+        if begun != request {
+            self.cursors[disk as usize].follow(&begun);
+        }
+        Ok(begun)
+    }
+
+    /// When an operation that is ready only now really begins. What was spent on blocks since the
+    /// last turn belongs to no operation's latency, and neither to the outstanding time.
+    pub(super) fn begun_ns(&mut self, started_ns: u64) -> u64 {
+        if matches!(self.pacing, Pacing::Open { .. }) {
+            // It was due then, whatever kept it.
+            return started_ns;
+        }
+        let now_ns = self.clock.now_ns();
+        if self.phase == Phase::Window {
+            let spent_ns = now_ns.saturating_sub(self.last_turn_ns);
+            self.outstanding_integral =
+                self.outstanding_integral.saturating_sub(u128::from(spent_ns));
+        }
+        now_ns
+    }
+
+    /// Before the slot's buffer is used again.
+    pub(super) fn verify(
+        &mut self,
+        completion: Completion,
+        kind: Kind,
+        length_bytes: u32,
+        now_ns: u64,
+    ) {
+        let slot = completion.slot;
+        if completion.result != length_bytes as i32 {
+            self.verification.failed(slot);
+            return;
+        }
+        let bytes = match kind {
+            Kind::Read => self.disks.buffer(self.write_buffers + slot).map(|bytes| &*bytes),
+            Kind::Write => None,
+        };
+        let at_ns = now_ns.saturating_sub(self.start_ns);
+        self.verification.moved(slot, bytes, at_ns);
+    }
+}
+
+#[cold]
+fn no_room() -> DisksError {
+    DisksError {
+        action: "keeping requests from overlapping",
+        reason: "the disk has no free place left".into(),
+    }
+}

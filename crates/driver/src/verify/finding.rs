@@ -1,0 +1,217 @@
+//! What verification found: plain values with their words.
+
+use serde::{Deserialize, Serialize};
+
+/// So many wrong blocks are kept in full; the rest are only counted.
+const MAX_KEPT: usize = 10;
+/// Generations of a process begin where those of the process before it cannot reach: the number of
+/// the resumption stands above this bit.
+pub(crate) const RESUMPTION_SHIFT: u32 = 40;
+
+/// What came of verifying the reads of a trial.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verified {
+    /// Blocks that were read back and looked at, at any time of the trial.
+    pub blocks: u64,
+    /// Those among them whose last write nobody knows any more (an earlier process made it), so that
+    /// only disk, place and checksum could be looked at.
+    pub unknown_blocks: u64,
+    /// Blocks that were not what was written.
+    pub wrong_blocks: u64,
+    /// The first of them.
+    pub corruptions: Vec<Corruption>,
+}
+
+/// A block that was not what was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Corruption {
+    /// What had been written.
+    pub expected: ExpectedBlock,
+    /// What was read.
+    pub found: FoundBlock,
+    /// When the read ended, in nanoseconds since the load began (ramp included).
+    pub at_ns: u64,
+}
+
+/// What a block was to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpectedBlock {
+    /// Which disk, counted from 0 over all threads.
+    pub disk: u32,
+    /// Where on the disk.
+    pub offset_bytes: u64,
+    /// The write that made it; after a failed write either of several; none: not known. 0 is what
+    /// the disk was prepared with.
+    pub generations: Vec<u64>,
+}
+
+/// A block's own words about itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockName {
+    /// Which disk, counted from 0 over all threads.
+    pub disk: u32,
+    /// Where on the disk.
+    pub offset_bytes: u64,
+    /// Which of the disk's writes made it; 0: it was prepared.
+    pub generation: u64,
+}
+
+/// What was there instead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "what")]
+pub enum FoundBlock {
+    /// Nothing but zeros.
+    Zeros,
+    /// Something that was never a block of this program, or has lost its beginning.
+    OtherData,
+    /// A block whose bytes do not give the checksum that it carries.
+    Damaged {
+        /// What it carries (CRC32C).
+        stored_checksum: u32,
+        /// What its bytes give.
+        checksum: u32,
+    },
+    /// A whole block of this datastore and run, but of another place or another write.
+    Block(BlockName),
+    /// A whole block of another run or another datastore.
+    Foreign(BlockName),
+}
+
+impl Verified {
+    /// Counts a wrong block, and keeps it if it is among the first.
+    pub(crate) fn wrong(&mut self, corruption: Corruption) {
+        self.wrong_blocks += 1;
+        if self.corruptions.len() < MAX_KEPT {
+            self.corruptions.push(corruption);
+        }
+    }
+
+    /// Joins what another thread or trial found.
+    pub fn merge(&mut self, other: &Verified) {
+        self.blocks += other.blocks;
+        self.unknown_blocks += other.unknown_blocks;
+        self.wrong_blocks += other.wrong_blocks;
+        self.corruptions.extend_from_slice(&other.corruptions);
+        self.corruptions.truncate(MAX_KEPT);
+    }
+}
+
+/// A generation in words: small numbers, whichever process it comes from.
+struct Generation(u64);
+
+impl std::fmt::Display for Generation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let resumption = self.0 >> RESUMPTION_SHIFT;
+        let number = self.0 & ((1 << RESUMPTION_SHIFT) - 1);
+        match (resumption, number) {
+            (0, _) => write!(f, "generation {number}"),
+            _ => write!(f, "generation {number} of resumption {resumption}"),
+        }
+    }
+}
+
+impl std::fmt::Display for BlockName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let BlockName { disk, offset_bytes, generation } = *self;
+        write!(f, "the block of disk {disk} at {offset_bytes}, {}", Generation(generation))
+    }
+}
+
+impl std::fmt::Display for ExpectedBlock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.generations.as_slice() {
+            [] => f.write_str("any generation"),
+            [only] => Generation(*only).fmt(f),
+            [first, rest @ ..] => {
+                Generation(*first).fmt(f)?;
+                rest.iter().try_for_each(|generation| write!(f, " or {}", Generation(*generation)))
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Corruption {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Corruption { expected, found, .. } = self;
+        let ExpectedBlock { disk, offset_bytes, .. } = expected;
+        write!(f, "disk {disk} at {offset_bytes}: ")?;
+        match found {
+            FoundBlock::Zeros => write!(f, "no stormeter block but zeros instead of {expected}"),
+            FoundBlock::OtherData => {
+                write!(f, "no stormeter block but other data instead of {expected}")
+            }
+            FoundBlock::Damaged { stored_checksum, checksum } => write!(
+                f,
+                "damaged, checksum {checksum:#010x} instead of {stored_checksum:#010x} \
+                 (expected {expected})"
+            ),
+            FoundBlock::Block(name) if (name.disk, name.offset_bytes) == (*disk, *offset_bytes) => {
+                // A lost write, or a stale copy: the place is right and the time is not.
+                write!(f, "{} instead of {expected}", Generation(name.generation))
+            }
+            FoundBlock::Block(name) => {
+                write!(f, "{name}, instead of its own, {expected}")
+            }
+            FoundBlock::Foreign(name) => {
+                write!(f, "{name} of another run or datastore, instead of its own, {expected}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(generations: &[u64], found: FoundBlock) -> String {
+        let expected =
+            ExpectedBlock { disk: 2, offset_bytes: 4096, generations: generations.to_vec() };
+        Corruption { expected, found, at_ns: 0 }.to_string()
+    }
+
+    fn block(offset_bytes: u64, generation: u64) -> BlockName {
+        BlockName { disk: 2, offset_bytes, generation }
+    }
+
+    #[test]
+    fn each_fault_has_its_words() {
+        assert_eq!(
+            words(&[5], FoundBlock::Block(block(4096, 3))),
+            "disk 2 at 4096: generation 3 instead of generation 5"
+        );
+        assert_eq!(
+            words(&[5], FoundBlock::Block(block(8192, 7))),
+            "disk 2 at 4096: the block of disk 2 at 8192, generation 7, instead of its own, \
+             generation 5"
+        );
+        let damaged = FoundBlock::Damaged { stored_checksum: 0xabc, checksum: 0x1234_5678 };
+        assert_eq!(
+            words(&[5, 6], damaged),
+            "disk 2 at 4096: damaged, checksum 0x12345678 instead of 0x00000abc (expected \
+             generation 5 or generation 6)"
+        );
+        assert_eq!(
+            words(&[0], FoundBlock::Zeros),
+            "disk 2 at 4096: no stormeter block but zeros instead of generation 0"
+        );
+        assert!(words(&[], FoundBlock::Foreign(block(4096, 0))).contains("another run"));
+        let later = (2 << RESUMPTION_SHIFT) + 9;
+        assert!(words(&[later], FoundBlock::OtherData).ends_with("generation 9 of resumption 2"));
+    }
+
+    #[test]
+    fn the_first_are_kept_and_all_are_counted() {
+        let corruption = |at_ns| Corruption {
+            expected: ExpectedBlock { disk: 0, offset_bytes: 0, generations: vec![] },
+            found: FoundBlock::Zeros,
+            at_ns,
+        };
+        let mut one = Verified::default();
+        (0..7).for_each(|at_ns| one.wrong(corruption(at_ns)));
+        let mut all = one.clone();
+        all.merge(&one);
+        assert_eq!((all.wrong_blocks, all.corruptions.len()), (14, MAX_KEPT));
+        (0..7).for_each(|at_ns| one.wrong(corruption(at_ns)));
+        assert_eq!((one.wrong_blocks, one.corruptions.len()), (14, MAX_KEPT));
+    }
+}

@@ -1,0 +1,231 @@
+//! Whether reads return what was written.
+//!
+//! Each block on the disks says whose it is ([`block`]); what each must be is known
+//! ([`expectations`]), because no operation overlaps one that is under way where one of them is a
+//! write ([`under_way`]). So every block of every read can be looked at, and every difference is
+//! the storage's.
+//!
+//! The loop asks through a trait, and is compiled once with and once without: where nothing is
+//! verified, nothing is asked.
+
+mod block;
+mod expectations;
+mod finding;
+mod suited;
+mod under_way;
+
+use stormeter_disk::Kind;
+
+pub use expectations::{Expectations, LentExpectations, Past, Seal};
+pub use finding::{BlockName, Corruption, ExpectedBlock, FoundBlock, Verified};
+
+use crate::generator::Request;
+use crate::trial::Trial;
+use crate::workload::WorkloadError;
+use block::Label;
+use expectations::Expected;
+use under_way::{Place, UnderWay};
+
+/// What the loop asks where reads may be verified.
+pub(crate) trait Verification {
+    /// Whether it asks at all; without, none of the rest is called.
+    const ON: bool;
+
+    /// Moves the request out of the way of others and counts it as under way. `None`: there is no
+    /// room.
+    fn begin(&mut self, slot: u32, disk: u32, request: Request) -> Option<Request>;
+
+    /// Makes the buffer of a write that has begun the blocks of its place.
+    fn seal(&mut self, slot: u32, bytes: &mut [u8]);
+
+    /// The operation moved all its bytes; of a read, `bytes` is what it read.
+    fn moved(&mut self, slot: u32, bytes: Option<&[u8]>, at_ns: u64);
+
+    /// The operation did not move all its bytes.
+    fn failed(&mut self, slot: u32);
+
+    /// Fills the buffer of reads from disks that keep nothing.
+    fn rehearse(&mut self, bytes: &mut [u8]);
+
+    /// What was found. Operations still under way are given up.
+    fn finish(self) -> Option<Verified>;
+}
+
+/// Nothing is verified.
+#[derive(Debug)]
+pub(crate) struct Unverified;
+
+impl Verification for Unverified {
+    const ON: bool = false;
+
+    fn begin(&mut self, _: u32, _: u32, request: Request) -> Option<Request> {
+        Some(request)
+    }
+
+    fn seal(&mut self, _: u32, _: &mut [u8]) {}
+
+    fn moved(&mut self, _: u32, _: Option<&[u8]>, _: u64) {}
+
+    fn failed(&mut self, _: u32) {}
+
+    fn rehearse(&mut self, _: &mut [u8]) {}
+
+    fn finish(self) -> Option<Verified> {
+        None
+    }
+}
+
+/// Every read is verified.
+#[derive(Debug)]
+pub(crate) struct Verifier<'a> {
+    expectations: LentExpectations<'a>,
+    under_way: UnderWay,
+    first_disk: u32,
+    verified: Verified,
+}
+
+impl<'a> Verifier<'a> {
+    /// For a trial that has been checked.
+    pub(crate) fn new(
+        trial: &Trial,
+        expectations: LentExpectations<'a>,
+    ) -> Result<Self, WorkloadError> {
+        let unit_bytes = trial.workload.verify_unit_bytes()?;
+        let shape = (trial.disks, trial.disk_bytes / u64::from(unit_bytes) * u64::from(unit_bytes));
+        if expectations.seal.unit_bytes != unit_bytes || expectations.shape() != shape {
+            return Err(WorkloadError::VerifyExpectations);
+        }
+        let Trial { workload, disk_bytes, first_disk, .. } = trial;
+        let reach_bytes = workload.largest_bytes();
+        Ok(Self {
+            expectations,
+            under_way: UnderWay::new(
+                trial.slots(),
+                reach_bytes,
+                *disk_bytes,
+                workload.alignment_bytes,
+            ),
+            first_disk: *first_disk,
+            verified: Verified::default(),
+        })
+    }
+
+    fn blocks(&self, place: &Place) -> std::ops::Range<usize> {
+        let unit_bytes = u64::from(self.expectations.seal.unit_bytes);
+        let first = (place.offset_bytes / unit_bytes) as usize;
+        first..first + (u64::from(place.length_bytes) / unit_bytes) as usize
+    }
+
+    fn look_at(&mut self, place: &Place, bytes: &[u8], at_ns: u64) {
+        let LentExpectations { seal, past, ref disks } = self.expectations;
+        let unit_bytes = u64::from(seal.unit_bytes);
+        let Some(generations) = disks.get(place.disk as usize) else { return };
+        let disk = self.first_disk + place.disk;
+        let first = place.offset_bytes / unit_bytes;
+        let read = bytes.get(..place.length_bytes as usize).unwrap_or(bytes);
+        for (number, block) in (first..).zip(read.chunks_exact(seal.unit_bytes as usize)) {
+            let offset_bytes = number * unit_bytes;
+            let expected = generations.expected(number as usize, past);
+            self.verified.blocks += 1;
+            self.verified.unknown_blocks += u64::from(expected == Expected::Any);
+            let found = match block::open(block) {
+                Err(found) => found,
+                Ok(Label { owner, name }) if owner != seal.owner => FoundBlock::Foreign(name),
+                Ok(Label { name, .. }) => {
+                    let is_here = (name.disk, name.offset_bytes) == (disk, offset_bytes);
+                    if is_here && expected.allows(name.generation) {
+                        continue;
+                    }
+                    FoundBlock::Block(name)
+                }
+            };
+            if past == Past::Nothing {
+                continue;
+            }
+            let generations = expected.generations();
+            let expected = ExpectedBlock { disk, offset_bytes, generations };
+            self.verified.wrong(Corruption { expected, found, at_ns });
+        }
+    }
+
+    /// The writes that have come to no known end.
+    fn give_up(&mut self, place: &Place) {
+        let blocks = self.blocks(place);
+        let past = self.expectations.past;
+        if place.kind == Kind::Write
+            && let Some(disk) = self.expectations.disks.get_mut(place.disk as usize)
+        {
+            disk.may_have_written(blocks, place.generation, past);
+        }
+    }
+}
+
+impl Verification for Verifier<'_> {
+    const ON: bool = true;
+
+    #[inline(never)]
+    fn begin(&mut self, slot: u32, disk: u32, request: Request) -> Option<Request> {
+        let offset_bytes = self.under_way.free_offset_bytes(disk, &request)?;
+        let Request { length_bytes, kind, .. } = request;
+        let generation = match kind {
+            Kind::Read => 0,
+            Kind::Write => self.expectations.disks.get_mut(disk as usize)?.next(),
+        };
+        let place = Place { disk, offset_bytes, length_bytes, kind, generation };
+        self.under_way.begin(slot, place);
+        Some(Request { offset_bytes, ..request })
+    }
+
+    #[inline(never)]
+    fn seal(&mut self, slot: u32, bytes: &mut [u8]) {
+        let Some(place) = self.under_way.place(slot) else { return };
+        let seal = self.expectations.seal;
+        let disk = self.first_disk + place.disk;
+        seal.seal(disk, place.offset_bytes, place.generation, bytes);
+    }
+
+    #[inline(never)]
+    fn moved(&mut self, slot: u32, bytes: Option<&[u8]>, at_ns: u64) {
+        let Some(place) = self.under_way.end(slot) else { return };
+        match (place.kind, bytes) {
+            (Kind::Read, Some(bytes)) => self.look_at(&place, bytes, at_ns),
+            (Kind::Read, None) => {}
+            (Kind::Write, _) => {
+                let blocks = self.blocks(&place);
+                if let Some(disk) = self.expectations.disks.get_mut(place.disk as usize) {
+                    disk.wrote(blocks, place.generation);
+                }
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn failed(&mut self, slot: u32) {
+        if let Some(place) = self.under_way.end(slot) {
+            self.give_up(&place);
+        }
+    }
+
+    fn rehearse(&mut self, bytes: &mut [u8]) {
+        if self.expectations.past == Past::Nothing {
+            self.expectations.seal.seal(0, 0, 0, bytes);
+        }
+    }
+
+    fn finish(mut self) -> Option<Verified> {
+        let left: Vec<Place> = self.under_way.drain().collect();
+        left.iter().for_each(|place| self.give_up(place));
+        Some(self.verified)
+    }
+}
+
+impl Seal {
+    /// Makes whole blocks of `bytes`, which lie at `offset_bytes` of a disk.
+    pub(crate) fn seal(&self, disk: u32, offset_bytes: u64, generation: u64, bytes: &mut [u8]) {
+        let offsets = (offset_bytes..).step_by(self.unit_bytes as usize);
+        for (offset_bytes, block) in offsets.zip(bytes.chunks_exact_mut(self.unit_bytes as usize)) {
+            let name = BlockName { disk, offset_bytes, generation };
+            block::seal(block, &Label { owner: self.owner, name });
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! An honest disk under every kind of load: not one false alarm, and the load is the one asked for.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use stormeter_disk::Kind;
+use stormeter_driver::{
+    Arrivals, Burst, Content, Distribution, Ended, SizeShare, Workload, WorkloadError,
+    drive_verified,
+};
+use stormeter_simulator::{
+    FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+};
+
+use crate::memory::Plan;
+use crate::setting::{MS, Outcome, Store, workload};
+
+const SEEDS: u64 = 12;
+
+/// Trials on one and on two threads over the same disks, from many seeds.
+fn assert_honest(load: &Workload, disk_bytes: u64) {
+    for seed in 0..SEEDS {
+        let mut store = Store::new(load.clone(), 4, disk_bytes);
+        for (trial, threads) in [1, 2, 4, 2].into_iter().enumerate() {
+            let outcome = store.run(seed + 100 * trial as u64, threads, Plan::default());
+            let Outcome { sample, verified, overlaps, .. } = outcome;
+            let at = format!("seed {seed}, trial {trial}");
+            assert_eq!(sample.ended, Ended::Completed, "{at}");
+            assert_eq!(verified.corruptions, [], "{at}");
+            assert_eq!((verified.wrong_blocks, verified.unknown_blocks), (0, 0), "{at}");
+            assert_eq!(overlaps, 0, "{at}");
+            let unit_bytes = u64::from(load.verify_unit_bytes().unwrap());
+            assert!(verified.blocks >= sample.reads.bytes / unit_bytes, "{at}");
+            assert!(sample.reads.operations > 0, "{at}");
+        }
+    }
+}
+
+#[test]
+fn closed_loops_on_large_and_on_small_disks() {
+    assert_honest(&workload(1), 64 * 4096);
+    assert_honest(&workload(16), 1024 * 4096);
+    // As small as can be: one free place, so that most requests are moved.
+    assert_honest(&workload(16), 16 * 4096);
+}
+
+#[test]
+fn hot_places_that_all_requests_want() {
+    let zipf = Workload { distribution: Distribution::Zipf { exponent: 5.0 }, ..workload(16) };
+    assert_honest(&zipf, 64 * 4096);
+}
+
+#[test]
+fn sequential_streams() {
+    let sequential = Workload { random_percent: 0.0, ..workload(8) };
+    assert_honest(&sequential, 64 * 4096);
+    assert_honest(&sequential, 9 * 4096);
+    assert_honest(&Workload { random_percent: 50.0, read_percent: 50.0, ..sequential }, 40 * 4096);
+}
+
+#[test]
+fn open_loops_and_bursts() {
+    for arrivals in
+        [Arrivals::Poisson { rate_per_s: 20_000.0 }, Arrivals::Constant { rate_per_s: 60_000.0 }]
+    {
+        assert_honest(&Workload { arrivals, ..workload(1) }, 32 * 4096);
+    }
+    let burst = Some(Burst { length: 20, delay_ns: MS / 10 });
+    assert_honest(&Workload { burst, ..workload(8) }, 12 * 4096);
+}
+
+#[test]
+fn sizes_and_alignments_of_all_kinds() {
+    let sizes = |sizes: &[u32]| -> Vec<SizeShare> {
+        sizes.iter().map(|&bytes| SizeShare { bytes, share: 1.0 }).collect()
+    };
+    let mixed =
+        Workload { sizes: sizes(&[4096, 16_384, 65_536]), random_percent: 70.0, ..workload(4) };
+    assert_honest(&mixed, 1 << 20);
+    assert_honest(&Workload { alignment_bytes: Some(4096), ..mixed.clone() }, 1 << 20);
+    assert_honest(&Workload { sizes: sizes(&[512, 1536]), ..mixed.clone() }, 128 * 1024);
+    let content = Content { compressible_percent: 100.0, duplicate_percent: 0.0 };
+    assert_honest(&Workload { content, sizes: sizes(&[8192]), ..mixed }, 1 << 20);
+}
+
+#[test]
+fn writes_that_fail_may_have_been_done_or_not() {
+    for seed in 0..4 * SEEDS {
+        let mut store = Store::new(workload(8), 2, 40 * 4096);
+        let failing = Plan { errors: 0.05, ..Plan::default() };
+        let outcome = store.run(seed, 2, failing);
+        assert!(outcome.sample.faulty_operations() > 0, "seed {seed}");
+        assert_eq!(outcome.verified.corruptions, [], "seed {seed}");
+        // Nor are they forgotten by the next trial.
+        assert_eq!(store.run(seed + 1000, 1, Plan::default()).verified.corruptions, []);
+    }
+}
+
+#[test]
+fn writes_that_were_under_way_when_a_trial_was_given_up_are_undecided() {
+    for seed in 0..4 * SEEDS {
+        let mut store = Store::new(workload(16), 1, 40 * 4096);
+        store.limits.faults = 5;
+        let outcome = store.run(seed, 1, Plan { errors: 0.1, ..Plan::default() });
+        assert_eq!(outcome.sample.ended, Ended::TooManyErrors);
+        assert_eq!(store.run(seed + 1000, 1, Plan::default()).verified.corruptions, []);
+    }
+}
+
+#[test]
+fn a_resumed_run_accuses_nobody_of_what_an_earlier_process_wrote() {
+    for seed in 0..SEEDS {
+        let mut store = Store::new(workload(4), 2, 64 * 4096);
+        store.run(seed, 2, Plan::default());
+        for resumptions in 1..3 {
+            store.resume(resumptions);
+            let outcome = store.run(seed + 50 * u64::from(resumptions), 1, Plan::default());
+            assert_eq!(outcome.verified.corruptions, [], "seed {seed}");
+            assert!(outcome.verified.unknown_blocks > 0);
+            assert!(outcome.verified.unknown_blocks < outcome.verified.blocks);
+        }
+    }
+}
+
+/// Moving requests changes neither what is read and written nor how much is outstanding.
+#[test]
+fn the_mix_and_the_load_stay_what_was_asked_for() {
+    let load = Workload { read_percent: 30.0, ..workload(16) };
+    let mut store = Store::new(load, 4, 20 * 4096);
+    store.duration_ns = 30 * MS;
+    let Outcome { sample, .. } = store.run(5, 1, Plan::default());
+    let share = sample.kind(Kind::Read).operations as f64 / sample.operations() as f64;
+    assert!(sample.operations() > 10_000, "{}", sample.operations());
+    assert!((share - 0.3).abs() < 0.02, "{share}");
+    // In virtual time looking at blocks takes none.
+    assert!((sample.outstanding_mean - 64.0).abs() < 0.1, "{}", sample.outstanding_mean);
+}
+
+#[test]
+fn disks_without_content_are_refused() {
+    let mut store = Store::new(workload(1), 1, 64 * 4096);
+    let trial = store.trial(1);
+    let time = VirtualTime::new();
+    let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
+    let service = Service::Constant { ns: 1000 };
+    let model = Model { servers: 1, service, faults: FaultPlan::default() };
+    let mut disks = SimulatedDisks::new(time.clone(), model, weather, 1);
+    let lent = store.expectations.lend();
+    let refused = drive_verified(&trial, || Some(0), &mut disks, &mut time.clock(), &mut (), lent);
+    assert_eq!(refused.unwrap_err(), WorkloadError::VerifyNoContent);
+}
