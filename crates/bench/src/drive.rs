@@ -204,7 +204,7 @@ fn measure(
         seed: SEED,
     };
     let cancel = AtomicBool::new(false);
-    let end = run_trial(&run, datastore, &RealClock::new(), &cancel, &mut Silent)
+    let end = run_trial(&run, datastore, None, &RealClock::new(), &cancel, &mut Silent)
         .map_err(|error| error.to_string())?;
     // Not `TrialEnd::failure`: under callgrind everything is slow enough for the two clocks, read
     // one after the other, to disagree.

@@ -69,6 +69,7 @@ Examples:
   stormeter compare /srv/vm /mnt/nas --metric latency-p99 --precision 5%
   stormeter compare /srv/vm /mnt/nas --equal-load auto     CPU and latency at the same rate
   stormeter compare /srv/vm '/srv/vm?direct=0' --html cache.html
+  stormeter compare /srv/vm /mnt/nas --verify              is what is read what was written?
   stormeter compare /srv/vm /mnt/nas --resume              go on after an interruption")]
 pub(crate) struct CompareOptions {
     /// Two or more datastores
@@ -118,6 +119,10 @@ pub(crate) struct CompareOptions {
     /// Go on with an interrupted comparison: that of --output, or the newest here
     #[arg(long)]
     pub(crate) resume: bool,
+    /// Hold every read against what was written: disk, place, write and checksum of each block. Costs
+    /// CPU time; a wrong block makes the result invalid
+    #[arg(long)]
+    pub(crate) verify: bool,
     /// Overwrite this device although it holds data; repeat its exact name
     #[arg(long, value_name = "DEVICE")]
     pub(crate) destroy_data: Vec<PathBuf>,

@@ -71,6 +71,7 @@ impl Failure {
             | Failure::Run(
                 RunError::Plan(_)
                 | RunError::Url(_)
+                | RunError::VerifyNull(_)
                 | RunError::TimeLimit { .. }
                 | RunError::OtherPlan { .. },
             ) => Exit::Usage,

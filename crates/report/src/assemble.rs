@@ -46,6 +46,7 @@ pub fn assemble(
                     n: summary.n,
                 })
                 .collect(),
+            verified: summary.verified.clone(),
         })
         .collect();
     let mut comparisons: Vec<MetricComparison> = analysis
@@ -303,6 +304,7 @@ mod tests {
                 time_limit_ns: 1,
                 equal_load: None,
                 seed: 77,
+                verify: false,
             };
             repeat_command(&Header {
                 created_unix_ms: 0,

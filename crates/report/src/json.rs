@@ -4,6 +4,7 @@
 //! in the program breaks a test here and not somebody's pipeline.
 
 use serde_json::{Value, json as object};
+use stormeter_driver::Verified;
 
 use crate::model::{Datastore, MetricComparison, Report, Severity};
 use crate::quantity::metric_unit;
@@ -127,6 +128,21 @@ fn datastore(datastore: &Datastore, is_baseline: bool) -> Value {
             "ci_low": value.interval.map(|interval| interval.low),
             "ci_high": value.interval.map(|interval| interval.high),
             "trials": value.n,
+        })).collect::<Vec<_>>(),
+        "verified": datastore.verified.as_ref().map(verified),
+    })
+}
+
+fn verified(verified: &Verified) -> Value {
+    object!({
+        "blocks": verified.blocks,
+        "unknown_blocks": verified.unknown_blocks,
+        "wrong_blocks": verified.wrong_blocks,
+        "corruptions": verified.corruptions.iter().map(|corruption| object!({
+            "what": corruption.to_string(),
+            "expected": corruption.expected,
+            "found": corruption.found,
+            "at_ns": corruption.at_ns,
         })).collect::<Vec<_>>(),
     })
 }

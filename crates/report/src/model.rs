@@ -4,6 +4,7 @@
 //! nanoseconds, rates are per second, shares are fractions unless a name says per cent.
 
 use serde::{Deserialize, Serialize};
+use stormeter_driver::Verified;
 use stormeter_results::{DatastoreDescription, FinishReason, Header};
 use stormeter_statistics::{Comparison, Interval};
 use stormeter_study::Metric;
@@ -57,6 +58,9 @@ pub struct Datastore {
     pub description: DatastoreDescription,
     /// Its metrics, absolute; one that could not be had is left out.
     pub values: Vec<MetricValue>,
+    /// What its reads returned, over all trials; `None` where that was not verified.
+    #[serde(default)]
+    pub verified: Option<Verified>,
 }
 
 /// A metric of a datastore over its trials.

@@ -53,6 +53,11 @@ pub fn terminal(report: &Report, options: TerminalOptions) -> String {
     for line in wrap(&printable(&load), width, "", "") {
         push_line(&mut text, &line);
     }
+    if let Some(verified) = wording::verified(report) {
+        for line in wrap(&printable(&verified), width, "", "  ") {
+            push_line(&mut text, &line);
+        }
+    }
     push_line(&mut text, "");
     legend(report, width, paint, &mut text);
     for candidate in 0..report.datastores.len() {

@@ -1,7 +1,7 @@
 //! Phrases that the text and the page share: the workload, the datastores, why the run ended.
 
 use stormeter_disk::units::{format_bytes, format_count, format_duration_ns};
-use stormeter_driver::{Arrivals, Distribution, Workload};
+use stormeter_driver::{Arrivals, Distribution, Verified, Workload};
 use stormeter_results::DatastoreDescription;
 use stormeter_study::EqualLoad;
 
@@ -97,6 +97,25 @@ pub(crate) fn status(status: &Status) -> String {
         Some(reason) => format!("Ended after {done}: {reason}."),
         None => format!("Not finished: {done} so far."),
     }
+}
+
+/// What verifying came to: `Verified: a: 1 234 blocks read back, none wrong; b: …`.
+pub(crate) fn verified(report: &Report) -> Option<String> {
+    let each = report.datastores.iter().filter_map(|datastore| {
+        let Verified { blocks, unknown_blocks, wrong_blocks, .. } = *datastore.verified.as_ref()?;
+        let count = |count: u64| format_count(count as f64);
+        let wrong = if wrong_blocks == 0 { "none".into() } else { count(wrong_blocks) };
+        let unknown = match unknown_blocks {
+            0 => String::new(),
+            unknown => {
+                format!(" ({} by place and checksum only, after resuming)", count(unknown))
+            }
+        };
+        let label = &datastore.label;
+        Some(format!("{label}: {} blocks read back, {wrong} wrong{unknown}", count(blocks)))
+    });
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| format!("Verified: {}.", each.join("; ")))
 }
 
 /// The generator's ceiling in a sentence.

@@ -9,7 +9,9 @@ mod fixture;
 
 use fixture::{LOCAL, MEMORY, NAS, SAN, report};
 use serde_json::{Value, json};
-use stormeter_driver::{Arrivals, Burst, Distribution};
+use stormeter_driver::{
+    Arrivals, BlockName, Burst, Corruption, Distribution, ExpectedBlock, FoundBlock, Verified,
+};
 use stormeter_report::{Report, SCHEMA, SCHEMA_VERSION};
 use stormeter_results::FinishReason;
 use stormeter_statistics::Interval;
@@ -98,6 +100,25 @@ fn check(value: &Value) -> Vec<String> {
 }
 
 /// Reports that between them take every branch of the schema.
+/// A block wrong in every way that there is.
+fn verified() -> Verified {
+    let name = BlockName { disk: 0, offset_bytes: 8192, generation: u64::MAX };
+    let ways = [
+        FoundBlock::Zeros,
+        FoundBlock::OtherData,
+        FoundBlock::Damaged { stored_checksum: 1, checksum: u32::MAX },
+        FoundBlock::Block(name),
+        FoundBlock::Foreign(name),
+    ];
+    let corruption = |found| Corruption {
+        expected: ExpectedBlock { disk: 0, offset_bytes: 0, generations: vec![1, 2] },
+        found,
+        at_ns: 7,
+    };
+    let corruptions = ways.map(corruption).to_vec();
+    Verified { blocks: 9, unknown_blocks: 1, wrong_blocks: 5, corruptions }
+}
+
 fn reports() -> Vec<Report> {
     let plain = report(&[LOCAL, NAS]);
     let mut odd = report(&[LOCAL, NAS, SAN, MEMORY]);
@@ -111,6 +132,7 @@ fn reports() -> Vec<Report> {
     odd.comparisons[0].comparison.interval.high = f64::INFINITY;
     odd.comparisons[0].comparison.bootstrap = Some(Interval { low: 0.7, high: 0.8, level: 0.95 });
     odd.datastores[1].values[0].interval = None;
+    odd.datastores[1].verified = Some(verified());
     let mut bare = report(&[LOCAL, NAS]);
     bare.header.plan.equal_load = Some(EqualLoad::Auto);
     bare.header.plan.workload.arrivals = Arrivals::Poisson { rate_per_s: 5.0 };

@@ -15,6 +15,7 @@ mod header;
 mod lock;
 mod read;
 mod trial;
+mod verified;
 mod write;
 
 pub use environment::Environment;

@@ -12,6 +12,7 @@ use stormeter_driver::{
 
 use crate::finished::Event;
 use crate::trial::{Phase, TrialOutcome, TrialRecord};
+use crate::verified;
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -93,7 +94,7 @@ fn sample(connection: &Connection, id: i64) -> Result<Option<Sample>> {
                 due_operations: count(row, "due_operations")?,
                 backlog_operations: count(row, "backlog_operations")?,
                 faults: faults(connection, id)?,
-                verified: None,
+                verified: verified::read(connection, id)?,
                 ended: json::<Ended>(row, "ended")?,
             })
         })
@@ -242,7 +243,7 @@ fn word(row: &Row, column: &str) -> Result<String> {
 }
 
 /// A count; SQLite has signed ones only.
-fn count(row: &Row, column: &str) -> Result<u64> {
+pub(crate) fn count(row: &Row, column: &str) -> Result<u64> {
     let value: i64 = row.get(column)?;
     u64::try_from(value).map_err(|_| strange(format!("{column} = {value}")))
 }
@@ -259,7 +260,7 @@ fn number(row: &Row, column: &str) -> Result<f64> {
     Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
 }
 
-fn json<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T> {
+pub(crate) fn json<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T> {
     let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|error| strange(format!("{column}: {error}")))
 }

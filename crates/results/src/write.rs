@@ -8,6 +8,7 @@ use stormeter_driver::{CpuUsage, FaultOutcome, Histogram, IntervalTotals, Sample
 use crate::finished::Event;
 use crate::header::Header;
 use crate::trial::{TrialOutcome, TrialRecord};
+use crate::verified;
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -149,7 +150,11 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
     }
     intervals(connection, id, sample)?;
     disks(connection, id, sample)?;
-    faults(connection, id, sample)
+    faults(connection, id, sample)?;
+    match &sample.verified {
+        Some(verified) => verified::write(connection, id, verified),
+        None => Ok(()),
+    }
 }
 
 fn histogram(connection: &Connection, id: i64, kind: Kind, histogram: &Histogram) -> Result<()> {
@@ -259,11 +264,11 @@ fn cpu(connection: &Connection, id: u64, cpu: &CpuUsage) -> Result<()> {
 }
 
 /// SQLite counts to 2^63 - 1; a count beyond it is refused and never bent.
-fn int(value: u64) -> Result<i64> {
+pub(crate) fn int(value: u64) -> Result<i64> {
     i64::try_from(value).map_err(unstorable)
 }
 
-fn json<T: Serialize>(value: &T) -> Result<String> {
+pub(crate) fn json<T: Serialize>(value: &T) -> Result<String> {
     serde_json::to_string(value).map_err(unstorable)
 }
 

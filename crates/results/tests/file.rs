@@ -14,6 +14,7 @@ use nix::unistd::mkfifo;
 use rusqlite::Connection;
 use stormeter_results::{
     Event, FORMAT_VERSION, FinishReason, Finished, Phase, ResultsError, ResultsFile, TrialOutcome,
+    TrialRecord,
 };
 
 fn finished(reason: FinishReason) -> Finished {
@@ -276,4 +277,43 @@ fn the_tables_serve_people_with_sql() {
         assert_eq!(iops, trial.sample().unwrap().iops());
         assert_eq!(url, header().plan.datastores[trial.datastore.unwrap()]);
     }
+}
+
+/// As a file from before there was anything to verify: it opens, and trials with it are added.
+#[test]
+fn a_file_without_the_tables_of_verified_trials_opens_and_goes_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let is_verified = |trial: &TrialRecord| trial.sample().is_some_and(|s| s.verified.is_some());
+    let all: Vec<_> = (0..40).map(|id| trial(6, id)).collect();
+    let (verified, plain): (Vec<_>, Vec<_>) = all.into_iter().partition(is_verified);
+    assert!(!plain.is_empty() && !verified.is_empty());
+    let mut file = ResultsFile::create(&path, &header()).unwrap();
+    for trial in &plain {
+        file.append_trial(trial).unwrap();
+    }
+    drop(file);
+    let connection = Connection::open(&path).unwrap();
+    let tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('verified', 'corruption')";
+    let count = |row: &rusqlite::Row| row.get::<_, i64>(0);
+    assert_eq!(connection.query_row(tables, [], count).unwrap(), 0);
+    // Nor did plans say whether they verify.
+    let told = ",\"verify\":false";
+    let strip = "UPDATE meta SET value = replace(value, ?, '') WHERE key = 'header'";
+    connection.execute(strip, [told]).unwrap();
+    let left = "SELECT count(*) FROM meta WHERE value LIKE '%verify%'";
+    assert_eq!(connection.query_row(left, [], count).unwrap(), 0);
+    drop(connection);
+    let mut file = ResultsFile::open_for_resume(&path).unwrap();
+    assert_eq!(file.header().unwrap(), header());
+    assert_eq!(file.trials().unwrap(), plain);
+    for trial in &verified {
+        file.append_trial(trial).unwrap();
+    }
+    assert_eq!(file.trials().unwrap().len(), 40);
+    drop(file);
+    let connection = Connection::open(&path).unwrap();
+    let words: String =
+        connection.query_row("SELECT what FROM corruption LIMIT 1", [], |row| row.get(0)).unwrap();
+    assert!(words.starts_with("disk "), "{words}");
 }

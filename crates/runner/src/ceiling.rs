@@ -3,25 +3,33 @@
 use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, OpenOptions, Preparation, RealClock};
-use stormeter_driver::{Arrivals, Workload};
+use stormeter_driver::{Arrivals, Seal, Workload};
 
 use crate::error::RunError;
 use crate::progress::{Progress, TrialStart};
 use crate::threads::{TrialEnd, TrialRun, run_trial};
+use crate::verify::rehearsal;
 
 /// Runs the trial on `null:`. An open loop is closed for it, with 16 outstanding I/Os a disk: its
 /// own rate would be all that is measured otherwise. Pauses between bursts are left out likewise.
+/// With `seal`, blocks are sealed and looked at as where reads are verified: what that costs is a
+/// part of the ceiling.
 ///
 /// # Errors
 /// As [`run_trial`].
 pub fn measure_ceiling(
     run: &TrialRun<'_>,
+    seal: Option<Seal>,
     clock: &RealClock,
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<TrialEnd, RunError> {
     let failed = |source| RunError::Datastore { url: "null:".into(), source };
-    let workload = closed(run.workload);
+    let most_outstanding = match seal {
+        Some(_) => run.workload.most_outstanding_verified(run.disk_bytes),
+        None => u32::MAX,
+    };
+    let workload = closed(run.workload, most_outstanding);
     let url = DatastoreUrl::parse("null:")?;
     let options = OpenOptions { run_id: "0".repeat(16), ..OpenOptions::default() };
     let mut null = Datastore::open(&url, options).map_err(failed)?;
@@ -45,17 +53,18 @@ pub fn measure_ceiling(
         length_ns: timing.ramp_ns + timing.duration_ns,
     });
     let run = TrialRun { workload: &workload, ..run.clone() };
-    run_trial(&run, &null, clock, cancel, progress)
+    let mut expectations = seal.map(|seal| rehearsal(seal, run.vms, run.disk_bytes));
+    run_trial(&run, &null, expectations.as_mut(), clock, cancel, progress)
 }
 
 pub(crate) fn granularity(workload: &Workload) -> u32 {
     workload.granularity_bytes().min(1 << 30) as u32
 }
 
-fn closed(workload: &Workload) -> Workload {
+fn closed(workload: &Workload, most_outstanding: u32) -> Workload {
     let arrivals = match workload.arrivals {
         closed @ Arrivals::Closed { .. } => closed,
-        _ => Arrivals::Closed { outstanding: 16 },
+        _ => Arrivals::Closed { outstanding: most_outstanding.min(16) },
     };
     Workload { arrivals, burst: None, ..workload.clone() }
 }

@@ -14,7 +14,7 @@ use stormeter_datastore::{
     RealClock,
 };
 use stormeter_disk::units::format_duration_ns;
-use stormeter_driver::{Arrivals, ContentSource, Workload};
+use stormeter_driver::{Arrivals, ContentSource, Expectations, Workload};
 use stormeter_results::{
     Event, FinishReason, Finished, Header, Phase, ResultsFile, TrialOutcome, TrialRecord,
 };
@@ -30,6 +30,7 @@ use crate::progress::{Progress, TrialStart};
 use crate::resume::{begun, check_same_place, over, resumption};
 use crate::room::{check_room, shared_file_system};
 use crate::threads::{TrialEnd, TrialRun, run_trial, trial_length};
+use crate::verify::{check_memory, expectations, seal_of};
 
 /// A comparison to be carried out.
 #[derive(Debug, Clone)]
@@ -116,6 +117,9 @@ pub(crate) struct Run<'a> {
     /// be opened only once.
     pub(crate) store_of: Vec<usize>,
     pub(crate) trials: Vec<TrialRecord>,
+    /// What is expected of each of the stores' disks, from when they are prepared; empty where nothing
+    /// is verified.
+    expectations: Vec<Expectations>,
     clock: &'a RealClock,
     cancel: &'a AtomicBool,
 }
@@ -133,6 +137,11 @@ impl<'a> Run<'a> {
             .iter()
             .map(|url| DatastoreUrl::parse(url))
             .collect::<Result<Vec<_>, _>>()?;
+        if let Some(null) = urls.iter().find(|url| url.location == Location::Null)
+            && plan.verify
+        {
+            return Err(RunError::VerifyNull(null.to_string()));
+        }
         let run_id = match &begun {
             Some(file) => file.header()?.run_id,
             None => new_run_id(plan.seed),
@@ -162,6 +171,7 @@ impl<'a> Run<'a> {
             );
         }
         check_room(&stores, &spec)?;
+        check_memory(&plan, stores.len())?;
         let mut environment = environment(clock);
         environment.engine = stores.first().map(|store| store.description().engine);
         let descriptions: Vec<_> = store_of.iter().map(|&store| describe(&stores[store])).collect();
@@ -192,7 +202,7 @@ impl<'a> Run<'a> {
             }
         };
         let trials = file.trials()?;
-        Ok(Self { plan, file, stores, store_of, trials, clock, cancel })
+        Ok(Self { plan, file, stores, store_of, trials, expectations: Vec::new(), clock, cancel })
     }
 
     fn carry_out(&mut self, progress: &mut dyn Progress) -> Result<FinishReason, RunError> {
@@ -222,7 +232,8 @@ impl<'a> Run<'a> {
         let run = self.trial_run(&workload, timing, seed);
         let started_unix_ms = unix_ms();
         let began = Instant::now();
-        let end = measure_ceiling(&run, self.clock, self.cancel, progress)?;
+        let seal = seal_of(&self.plan, "ceiling", 0)?;
+        let end = measure_ceiling(&run, seal, self.clock, self.cancel, progress)?;
         if self.is_cancelled() {
             return Err(RunError::Interrupted);
         }
@@ -245,7 +256,13 @@ impl<'a> Run<'a> {
         let content = ContentSource::new(self.plan.workload.content, self.plan.seed);
         let content_id = content_id(&self.plan);
         let cancel = self.cancel;
-        for datastore in &mut self.stores {
+        let run_id = self.file.header()?.run_id;
+        for (number, datastore) in self.stores.iter_mut().enumerate() {
+            let seal = seal_of(&self.plan, &run_id, number)?;
+            let content = match seal {
+                Some(seal) => content.clone().sealed(seal),
+                None => content.clone(),
+            };
             let url = datastore.description().url.to_string();
             let prepared = datastore
                 .prepare(Preparation {
@@ -256,6 +273,10 @@ impl<'a> Run<'a> {
                     cancelled: &|| cancel.load(Ordering::Relaxed),
                 })
                 .map_err(|source| RunError::Datastore { url: url.clone(), source })?;
+            if let Some(seal) = seal {
+                let events = self.file.events()?;
+                self.expectations.push(expectations(&self.plan, seal, prepared.reused, &events));
+            }
             if prepared.reused {
                 progress.note(&format!("{url}: the disks of the interrupted run are used again"));
             }
@@ -348,8 +369,10 @@ impl<'a> Run<'a> {
         let started_unix_ms = unix_ms();
         let began = Instant::now();
         let run = self.trial_run(workload, timing, seed);
-        let store = &self.stores[self.store_of[datastore]];
-        let end = run_trial(&run, store, self.clock, self.cancel, progress);
+        let store = self.store_of[datastore];
+        let expectations = self.expectations.get_mut(store);
+        let end =
+            run_trial(&run, &self.stores[store], expectations, self.clock, self.cancel, progress);
         if self.is_cancelled() {
             return Ok(());
         }
@@ -424,9 +447,15 @@ fn disk_spec(plan: &ComparisonPlan) -> DiskSpec {
 /// Names the content of the prepared disks, so that only the right ones are used again.
 fn content_id(plan: &ComparisonPlan) -> u64 {
     let content = plan.workload.content;
+    // Sealed blocks are other content than plain ones, and so are those of another size.
+    let verified = match plan.workload.verify_unit_bytes() {
+        Ok(unit_bytes) if plan.verify => u64::from(unit_bytes).rotate_left(29),
+        _ => 0,
+    };
     plan.seed
         ^ content.compressible_percent.to_bits().rotate_left(17)
         ^ content.duplicate_percent.to_bits().rotate_left(43)
+        ^ verified
 }
 
 /// Sixteen hexadecimal digits that no other run has: from the time, the process and the seed.
@@ -473,6 +502,7 @@ pub(crate) mod tests {
             time_limit_ns: 10_000_000_000,
             equal_load: None,
             seed: 1,
+            verify: false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a results file says: its trials, and everything concluded from them.
 
-use stormeter_driver::{Ended, Sample};
+use stormeter_driver::{Ended, Sample, Verified};
 use stormeter_results::{
     Event, Finished, Header, Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord,
 };
@@ -93,7 +93,17 @@ pub(crate) fn surroundings(is_null: Vec<bool>, trials: &[TrialRecord]) -> Surrou
             known.by_datastore |= !sample.as_ref().is_some_and(came_to_its_end);
         }
     }
-    Surroundings { ceiling_iops: ceiling_iops(trials), is_null, failed }
+    let verified = (0..is_null.len()).map(|datastore| verified(datastore, trials)).collect();
+    Surroundings { ceiling_iops: ceiling_iops(trials), is_null, failed, verified }
+}
+
+/// What all trials of a datastore found in its blocks, whatever they were for and however they ended.
+fn verified(datastore: usize, trials: &[TrialRecord]) -> Option<Verified> {
+    let own = trials.iter().filter(|trial| trial.datastore == Some(datastore));
+    own.filter_map(|trial| trial.sample()?.verified.clone()).reduce(|mut all, one| {
+        all.merge(&one);
+        all
+    })
 }
 
 fn ceiling_iops(trials: &[TrialRecord]) -> Option<f64> {

@@ -63,6 +63,20 @@ pub enum RunError {
         /// Bytes, written out.
         available: String,
     },
+    /// Nothing can be verified where nothing is kept.
+    #[error("{0} keeps nothing that could be read back; leave out --verify, or that datastore")]
+    VerifyNull(String),
+    /// What is known of each block does not fit into memory.
+    #[error(
+        "--verify needs {needed} to know the last write of every block, but {available} of memory \
+         are available; give fewer --vms or a smaller --size, or leave out --verify"
+    )]
+    VerifyMemory {
+        /// Bytes, written out.
+        needed: String,
+        /// Bytes, written out.
+        available: String,
+    },
     /// A driving thread did not come up.
     #[error(
         "a driving thread could not be started ({0}); raise the limit of processes (ulimit -u)"

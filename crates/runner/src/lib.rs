@@ -20,6 +20,7 @@ mod resume;
 mod room;
 mod threads;
 mod usage;
+mod verify;
 
 pub use ceiling::measure_ceiling;
 pub use comparison::{Request, run_comparison};

@@ -3,7 +3,9 @@
 //! Half a comparison is worth nothing beside another half of something else: a run goes on only
 //! with the plan, the machine and the storage that it was begun with.
 
-use stormeter_results::{DatastoreDescription, Environment, FinishReason, Finished, ResultsFile};
+use stormeter_results::{
+    DatastoreDescription, Environment, Event, FinishReason, Finished, ResultsFile,
+};
 use stormeter_statistics::stopping::Decision;
 use stormeter_study::ComparisonPlan;
 
@@ -45,6 +47,14 @@ pub(crate) fn over(
 /// What an event says of a run that went on after its verdict could be read.
 pub(crate) const AFTER_VERDICT: &str = "resumed after its verdict could be read";
 
+/// Whether an event says that a run went on.
+pub(crate) fn is_resumption(event: &Event) -> bool {
+    [AFTER_VERDICT, RESUMED].contains(&event.what.as_str())
+}
+
+/// What an event says of a run that went on otherwise.
+const RESUMED: &str = "resumed";
+
 /// What to note about going on with this file.
 pub(crate) fn resumption(file: &ResultsFile) -> Result<&'static str, RunError> {
     // A killed run, and one that Ctrl-C ended, showed at most a verdict nobody waited for; one that
@@ -52,7 +62,7 @@ pub(crate) fn resumption(file: &ResultsFile) -> Result<&'static str, RunError> {
     let ended = file.finished()?.map(|finished| finished.reason);
     Ok(match ended {
         Some(FinishReason::TimeLimit | FinishReason::MaxBlocks) => AFTER_VERDICT,
-        _ => "resumed",
+        _ => RESUMED,
     })
 }
 
@@ -75,6 +85,7 @@ fn check_same_plan(
         // The width at which a run stops is part of what its interval means.
         ("precision", begun.precision != now.precision),
         ("margin", begun.margin != now.margin),
+        ("use of --verify", begun.verify != now.verify),
     ];
     match differences.into_iter().find(|(_, differs)| *differs) {
         None => Ok(()),
@@ -176,7 +187,8 @@ mod tests {
     fn every_part_of_the_plan_that_shapes_the_result_must_stay() {
         let begun = request().plan;
         type Change = fn(&mut ComparisonPlan);
-        let changes: [(Change, &str); 6] = [
+        let changes: [(Change, &str); 7] = [
+            (|plan| plan.verify = true, "--verify"),
             (|plan| plan.precision = 0.5, "precision"),
             (|plan| plan.margin = 0.5, "margin"),
             (|plan| plan.vms = 9, "VMs"),

@@ -7,10 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use stormeter_datastore::{Datastore, DatastoreError, DiskSet, OpenDisks, RealClock};
-use stormeter_disk::Clock;
 use stormeter_disk::units::format_bytes;
+use stormeter_disk::{Clock, Disks};
 use stormeter_driver::{
-    CpuUsage, Ended, Interval, Limits, Observer, Sample, Trial, Workload, drive,
+    CpuUsage, Ended, Expectations, Interval, LentExpectations, Limits, Observer, Sample, Trial,
+    Workload, WorkloadError, drive, drive_verified,
 };
 use stormeter_study::Timing;
 
@@ -53,7 +54,8 @@ pub struct TrialEnd {
 /// The threads are given this long between "all are ready" and the common start.
 const START_DELAY_NS: u64 = 2_000_000;
 
-/// Runs a trial on prepared disks.
+/// Runs a trial on prepared disks. With `expectations` of them, every read is held against what was
+/// written.
 ///
 /// # Errors
 /// Disks that cannot be opened, threads that cannot be started, too little memory. What goes wrong
@@ -61,6 +63,7 @@ const START_DELAY_NS: u64 = 2_000_000;
 pub fn run_trial(
     run: &TrialRun<'_>,
     datastore: &Datastore,
+    expectations: Option<&mut Expectations>,
     clock: &RealClock,
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
@@ -71,7 +74,8 @@ pub fn run_trial(
         threads => threads.min(run.vms),
     }
     .max(1);
-    let trials = split(run, threads);
+    let trials = split(run, threads, expectations.is_some());
+    let mut lent = expectations.map(Expectations::lend);
     check_memory(&trials)?;
     let failed =
         |source| RunError::Datastore { url: datastore.description().url.to_string(), source };
@@ -84,9 +88,15 @@ pub fn run_trial(
         let mut starters: Vec<Sender<u64>> = Vec::new();
         for (index, trial) in trials.iter().enumerate() {
             let (start_in, start) = mpsc::channel();
+            let own = lent.take().map(|all| {
+                let (own, others) = all.split(trial.disks);
+                lent = Some(others);
+                own
+            });
             let worker = Worker {
                 trial,
                 datastore,
+                expectations: own,
                 clock: clock.clone(),
                 cancel,
                 cpu: cpus[index % cpus.len()],
@@ -174,7 +184,11 @@ impl TrialEnd {
             ended => {
                 let first = self.sample.faults.first();
                 let first = first.map(|fault| format!("; first: {fault}")).unwrap_or_default();
-                Some(format!("{ended}{first}"))
+                let wrong =
+                    self.sample.verified.as_ref().and_then(|found| found.corruptions.first());
+                let wrong =
+                    wrong.map(|it| format!("; a block was wrong: {it}")).unwrap_or_default();
+                Some(format!("{ended}{first}{wrong}"))
             }
         }
     }
@@ -212,7 +226,7 @@ fn sum<'a>(rows: impl Iterator<Item = &'a Interval>) -> Interval {
 }
 
 /// The VMs in equal, contiguous shares.
-fn split(run: &TrialRun<'_>, threads: u32) -> Vec<Trial> {
+fn split(run: &TrialRun<'_>, threads: u32, verify: bool) -> Vec<Trial> {
     (0..threads)
         .map(|index| {
             let first_disk = (u64::from(run.vms) * u64::from(index) / u64::from(threads)) as u32;
@@ -226,18 +240,23 @@ fn split(run: &TrialRun<'_>, threads: u32) -> Vec<Trial> {
                 ramp_ns: run.timing.ramp_ns,
                 duration_ns: run.timing.duration_ns,
                 interval_ns: run.timing.interval_ns,
-                limits: limits(run.workload),
-                verify: false,
+                limits: limits(run, verify),
+                verify,
             }
         })
         .collect()
 }
 
 /// In an open loop the number of buffers is ours to choose: as many as half a gibibyte holds.
-fn limits(workload: &Workload) -> Limits {
+fn limits(run: &TrialRun<'_>, verify: bool) -> Limits {
     const OPEN_LOOP_BYTES: u32 = 512 << 20;
-    let room = OPEN_LOOP_BYTES / (2 * workload.largest_bytes().max(4096));
-    Limits { open_loop_outstanding: room.clamp(16, 1024), ..Limits::default() }
+    let workload = run.workload;
+    let mut room = (OPEN_LOOP_BYTES / (2 * workload.largest_bytes().max(4096))).clamp(16, 1024);
+    if verify {
+        // No more than can be kept from overlapping, were all of them on one disk.
+        room = room.min(workload.most_outstanding_verified(run.disk_bytes));
+    }
+    Limits { open_loop_outstanding: room, ..Limits::default() }
 }
 
 fn check_memory(trials: &[Trial]) -> Result<(), RunError> {
@@ -260,6 +279,7 @@ fn check_memory(trials: &[Trial]) -> Result<(), RunError> {
 struct Worker<'a> {
     trial: &'a Trial,
     datastore: &'a Datastore,
+    expectations: Option<LentExpectations<'a>>,
     clock: RealClock,
     cancel: &'a AtomicBool,
     cpu: usize,
@@ -306,7 +326,7 @@ impl Worker<'_> {
             opened: Reading::default(),
             used: None,
         };
-        let clock = &mut self.clock;
+        let (clock, expectations) = (&mut self.clock, self.expectations);
         let (ready, start) = (self.ready, self.start);
         let start = || {
             let _ = ready.send(Ok(()));
@@ -316,12 +336,30 @@ impl Worker<'_> {
         };
         // One loop is compiled for each kind of disks, so that the calls between them are inlined.
         let sample = match disks {
-            DiskSet::Null(mut disks) => drive(trial, start, &mut disks, clock, &mut watcher),
-            DiskSet::Files(mut disks) => drive(trial, start, &mut disks, clock, &mut watcher),
+            DiskSet::Null(mut disks) => {
+                drive_with(trial, start, &mut disks, clock, &mut watcher, expectations)
+            }
+            DiskSet::Files(mut disks) => {
+                drive_with(trial, start, &mut disks, clock, &mut watcher, expectations)
+            }
         }
         // The plan was checked before any thread was started.
         .ok()?;
         Some(WorkerEnd { sample, cpu: watcher.used.unwrap_or_default(), pinned })
+    }
+}
+
+fn drive_with<D: Disks>(
+    trial: &Trial,
+    start: impl FnOnce() -> Option<u64>,
+    disks: &mut D,
+    clock: &mut RealClock,
+    watcher: &mut Watcher<'_>,
+    expectations: Option<LentExpectations<'_>>,
+) -> Result<Sample, WorkloadError> {
+    match expectations {
+        None => drive(trial, start, disks, clock, watcher),
+        Some(expectations) => drive_verified(trial, start, disks, clock, watcher, expectations),
     }
 }
 

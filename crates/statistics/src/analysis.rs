@@ -4,10 +4,11 @@
 //! later says what was said at the end of the run.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{CpuUsage, Histogram, Sample};
+use stormeter_driver::{CpuUsage, Histogram, Sample, Verified};
 use stormeter_study::{ComparisonPlan, Metric};
 
 use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
+use crate::data::check_data;
 use crate::estimate::{Estimate, Interval};
 use crate::laws::{LawFinding, Severity, TrialFacts, check_trial};
 use crate::metrics::{direction_of, percentile_of, value_of};
@@ -38,6 +39,8 @@ pub struct Surroundings {
     pub is_null: Vec<bool>,
     /// Per datastore: its trials that failed.
     pub failed: Vec<Option<FailedTrials>>,
+    /// Per datastore: what its reads returned, over all trials, those of other phases too.
+    pub verified: Vec<Option<Verified>>,
 }
 
 /// Trials of a datastore that gave no measurement.
@@ -78,6 +81,9 @@ pub struct DatastoreSummary {
     pub operations: u64,
     /// Measured trials.
     pub trials: u32,
+    /// What its reads returned, where that was verified.
+    #[serde(default)]
+    pub verified: Option<Verified>,
 }
 
 /// A metric of a datastore over all its trials.
@@ -159,7 +165,11 @@ pub fn analyse(
     surroundings: &Surroundings,
 ) -> Analysis {
     let mut findings = laws(plan, trials, surroundings);
-    let summaries = (0..plan.datastores.len()).map(|d| summarise(plan, trials, d)).collect();
+    let summary = |datastore: usize| DatastoreSummary {
+        verified: surroundings.verified.get(datastore).cloned().flatten(),
+        ..summarise(plan, trials, datastore)
+    };
+    let summaries = (0..plan.datastores.len()).map(summary).collect();
     let mut pairs: Vec<Pair> = candidates(plan).map(|c| compare(plan, trials, c)).collect();
     findings.extend(block_findings(&pairs));
     findings.sort_by_key(|(_, finding)| finding.severity);
@@ -286,6 +296,7 @@ fn summarise(
         cpu: CpuUsage::default(),
         operations: 0,
         trials: own.len() as u32,
+        verified: None,
     };
     for trial in &own {
         summary.latencies.merge(&trial.sample.reads.histogram);
@@ -368,6 +379,11 @@ fn laws(
             let samples: Vec<&Sample> = own.iter().map(|trial| trial.sample).collect();
             let steadiness = check_steadiness(&samples);
             findings.extend(steadiness.into_iter().map(|finding| (Some(datastore), finding)));
+        }
+        if let Some(Some(verified)) = surroundings.verified.get(datastore)
+            && let Some(finding) = check_data(verified)
+        {
+            findings.push((Some(datastore), finding));
         }
         if let Some(Some(trials)) = surroundings.failed.get(datastore) {
             findings.push((Some(datastore), failed(trials, own.is_empty())));

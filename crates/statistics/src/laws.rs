@@ -8,8 +8,8 @@
 //!    IOPS × mean latency is the configured number of outstanding I/Os;
 //! 4. histogram counts = operations = sum of the intervals (= sum of the disks);
 //! 8. the generator's own ceiling is at least three times what was measured;
-//! 10. no error, no short I/O, the trial came to its end (drift and warm-up are judged over all
-//!     trials together, in [`crate::steadiness`]).
+//! 10. no error, no short I/O, no wrong data, the trial came to its end (drift and warm-up are judged
+//!     over all trials together, in [`crate::steadiness`]; data in [`crate::data`]).
 
 use serde::{Deserialize, Serialize};
 use stormeter_driver::{Ended, Sample, Workload};

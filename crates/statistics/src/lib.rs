@@ -11,6 +11,7 @@
 
 mod analysis;
 mod comparison;
+pub mod data;
 mod describe;
 mod estimate;
 pub mod holm;

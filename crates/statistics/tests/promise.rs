@@ -40,6 +40,7 @@ fn plan(seed: u64) -> ComparisonPlan {
         time_limit_ns: u64::MAX,
         equal_load: None,
         seed,
+        verify: false,
     }
 }
 

@@ -42,6 +42,9 @@ pub struct ComparisonPlan {
     pub equal_load: Option<EqualLoad>,
     /// Orders, offsets and contents follow from it.
     pub seed: u64,
+    /// Hold every read against what was written. Files from before it was possible do not say.
+    #[serde(default)]
+    pub verify: bool,
 }
 
 /// How a trial passes in time, in nanoseconds.
@@ -249,6 +252,9 @@ impl ComparisonPlan {
             return Err(PlanError::Rate(rate_per_s));
         }
         self.workload.check(self.disk_bytes)?;
+        if self.verify {
+            self.workload.check_verify(self.disk_bytes)?;
+        }
         let open = self.equal_load.is_some() || self.workload.arrivals.rate_per_s().is_some();
         if open && matches!(self.metric, Metric::Iops | Metric::Throughput) {
             return Err(PlanError::FixedByRate(self.metric.title()));
@@ -311,6 +317,7 @@ mod tests {
             time_limit_ns: 600_000_000_000,
             equal_load: None,
             seed: 1,
+            verify: false,
         }
     }
 

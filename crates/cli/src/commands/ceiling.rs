@@ -38,7 +38,7 @@ pub(crate) fn run(options: &CeilingOptions) -> Result<Exit, Failure> {
     };
     let cancel = cancel_on_signals();
     let mut progress = Line::new(0.0, options.json);
-    let end = measure_ceiling(&run, &RealClock::new(), &cancel, &mut progress)?;
+    let end = measure_ceiling(&run, None, &RealClock::new(), &cancel, &mut progress)?;
     drop(progress);
     if let Some(reason) = end.failure() {
         let interrupted = cancel.load(std::sync::atomic::Ordering::Relaxed);

@@ -84,6 +84,7 @@ fn plan(options: &CompareOptions) -> Result<ComparisonPlan, Failure> {
         time_limit_ns: options.time_limit,
         equal_load,
         seed: options.seed.unwrap_or_else(drawn_seed),
+        verify: options.verify,
     };
     plan.check().map_err(usage)?;
     Ok(plan)

@@ -56,6 +56,7 @@ pub(crate) fn run(options: &DemoOptions) -> Result<Exit, Failure> {
         time_limit_ns: 30_000_000_000,
         equal_load: None,
         seed: drawn_seed(),
+        verify: false,
     };
     let precision = plan.precision;
     let request = Request {

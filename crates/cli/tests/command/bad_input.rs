@@ -49,6 +49,13 @@ const CASES: &[Case] = &[
     ("compare a b --zipf 9", 2, &["zipf"]),
     ("compare a b --burst 4", 2, &["--burst-delay"]),
     ("compare a b --rate 10 --burst 4 --burst-delay 1ms", 2, &["closed loop"]),
+    // What cannot be verified.
+    ("compare null: a --verify", 2, &["null: keeps nothing", "--verify"]),
+    ("compare a b --verify --dedupable 10%", 2, &["copy of another", "--dedupable"]),
+    ("compare a b --verify --block-size 1000", 2, &["multiples of 512 bytes", "--block-size"]),
+    ("compare a b --verify --read 0%", 2, &["what reads return", "--read"]),
+    ("compare a b --verify --size 16KiB --outstanding 5", 2, &["at most 4 outstanding", "--size"]),
+    ("compare a b --verify --size 4096TiB", 1, &["must stay free", "--size"]),
     // The measurement.
     ("compare a b --precision 0", 2, &["precision of 0%", "such as 2%"]),
     ("compare a b --precision 101%", 2, &["precision of 101%", "at most 100%"]),

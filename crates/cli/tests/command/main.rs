@@ -18,4 +18,5 @@ mod resume;
 mod safety;
 mod schema;
 mod verdict;
+mod verify;
 mod workload;

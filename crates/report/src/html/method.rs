@@ -110,6 +110,10 @@ fn plan(report: &Report) -> Vec<(&'static str, String)> {
         ),
         ("Seed", format!("{}: orders, offsets and contents follow from it", plan.seed)),
     ];
+    if let Some(verified) = wording::verified(report) {
+        let text = verified.trim_start_matches("Verified: ").trim_end_matches('.');
+        rows.push(("Verified", text.to_string()));
+    }
     if plan.is_a_a_test() {
         rows.push(("A/A test", "a datastore is compared with itself".into()));
     }

@@ -4,8 +4,9 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use stormeter_disk::{DeviceError, Kind};
 use stormeter_driver::{
-    Arrivals, Content, CpuUsage, DiskTotals, Distribution, Ended, Fault, FaultOutcome, Histogram,
-    HostCpu, Interval, IntervalTotals, KindTotals, Sample, SizeShare, Workload,
+    Arrivals, BlockName, Content, Corruption, CpuUsage, DiskTotals, Distribution, Ended,
+    ExpectedBlock, Fault, FaultOutcome, FoundBlock, Histogram, HostCpu, Interval, IntervalTotals,
+    KindTotals, Sample, SizeShare, Verified, Workload,
 };
 use stormeter_results::{DatastoreDescription, Environment, Header};
 use stormeter_results::{Phase, TrialOutcome, TrialRecord};
@@ -116,7 +117,7 @@ fn sample(dice: &mut Dice) -> Sample {
         due_operations: dice.count(),
         backlog_operations: dice.count(),
         faults,
-        verified: None,
+        verified: dice.maybe(verified),
         ended: match dice.below(6) {
             0 => Ended::Cancelled,
             1 => Ended::TooManyErrors,
@@ -125,6 +126,40 @@ fn sample(dice: &mut Dice) -> Sample {
             4 => Ended::QueueBroken { reason: dice.text() },
             _ => Ended::Completed,
         },
+    }
+}
+
+fn verified(dice: &mut Dice) -> Verified {
+    let name = |dice: &mut Dice| BlockName {
+        disk: dice.below(9) as u32,
+        offset_bytes: dice.count(),
+        generation: u64::MAX - dice.count(),
+    };
+    let corruptions = (0..dice.below(4))
+        .map(|_| Corruption {
+            expected: ExpectedBlock {
+                disk: dice.below(1 << 32) as u32,
+                offset_bytes: dice.count(),
+                generations: (0..dice.below(3)).map(|_| u64::MAX - dice.count()).collect(),
+            },
+            found: match dice.below(5) {
+                0 => FoundBlock::Zeros,
+                1 => FoundBlock::OtherData,
+                2 => FoundBlock::Damaged {
+                    stored_checksum: dice.below(1 << 32) as u32,
+                    checksum: dice.below(1 << 32) as u32,
+                },
+                3 => FoundBlock::Block(name(dice)),
+                _ => FoundBlock::Foreign(name(dice)),
+            },
+            at_ns: dice.count(),
+        })
+        .collect();
+    Verified {
+        blocks: dice.count(),
+        unknown_blocks: dice.count(),
+        wrong_blocks: dice.count(),
+        corruptions,
     }
 }
 
@@ -206,6 +241,7 @@ pub(crate) fn header() -> Header {
             time_limit_ns: 600_000_000_000,
             equal_load: Some(EqualLoad::Auto),
             seed: u64::MAX,
+            verify: false,
         },
         environment: Environment {
             kernel: "Linux 6.1.0".into(),

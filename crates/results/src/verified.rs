@@ -1,0 +1,80 @@
+//! What reads returned, as rows and back.
+
+use rusqlite::{Connection, OptionalExtension, Result, params};
+use stormeter_driver::{Corruption, ExpectedBlock, Verified};
+
+use crate::read::{count, json};
+use crate::write::{int, json as to_json};
+
+/// Makes the tables in a file that has none, and writes what was verified in a trial.
+pub(crate) fn write(connection: &Connection, id: i64, verified: &Verified) -> Result<()> {
+    connection.execute_batch(include_str!("verified.sql"))?;
+    connection.execute(
+        "INSERT INTO verified VALUES (?, ?, ?, ?)",
+        params![
+            id,
+            int(verified.blocks)?,
+            int(verified.unknown_blocks)?,
+            int(verified.wrong_blocks)?
+        ],
+    )?;
+    for (number, corruption) in (0i64..).zip(&verified.corruptions) {
+        let Corruption { expected, found, at_ns } = corruption;
+        connection.execute(
+            "INSERT INTO corruption VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                id,
+                number,
+                expected.disk,
+                int(expected.offset_bytes)?,
+                int(*at_ns)?,
+                to_json(&expected.generations)?,
+                to_json(found)?,
+                corruption.to_string(),
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+/// Whether the file has the tables.
+fn has_tables(connection: &Connection) -> Result<bool> {
+    connection
+        .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'verified'")?
+        .exists([])
+}
+
+/// What was verified in a trial; `None` where nothing was.
+pub(crate) fn read(connection: &Connection, id: i64) -> Result<Option<Verified>> {
+    if !has_tables(connection)? {
+        return Ok(None);
+    }
+    let mut select = connection.prepare("SELECT * FROM verified WHERE trial_id = ?")?;
+    select
+        .query_row([id], |row| {
+            Ok(Verified {
+                blocks: count(row, "blocks")?,
+                unknown_blocks: count(row, "unknown_blocks")?,
+                wrong_blocks: count(row, "wrong_blocks")?,
+                corruptions: corruptions(connection, id)?,
+            })
+        })
+        .optional()
+}
+
+fn corruptions(connection: &Connection, id: i64) -> Result<Vec<Corruption>> {
+    let mut select =
+        connection.prepare("SELECT * FROM corruption WHERE trial_id = ? ORDER BY number")?;
+    let corruptions = select.query_map([id], |row| {
+        Ok(Corruption {
+            expected: ExpectedBlock {
+                disk: row.get("disk")?,
+                offset_bytes: count(row, "offset_bytes")?,
+                generations: json(row, "expected")?,
+            },
+            found: json(row, "found")?,
+            at_ns: count(row, "at_ns")?,
+        })
+    })?;
+    corruptions.collect()
+}

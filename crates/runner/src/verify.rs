@@ -1,0 +1,100 @@
+//! What `--verify` needs beside the trials: whose the blocks are, what is expected of them, and the
+//! memory for it.
+
+use stormeter_disk::units::format_bytes;
+use stormeter_driver::{Expectations, Past, Seal};
+use stormeter_results::Event;
+use stormeter_study::{ComparisonPlan, PlanError};
+
+use crate::error::RunError;
+use crate::machine::memory_bytes;
+use crate::resume::is_resumption;
+
+/// How the blocks of the run's datastore number `store` are sealed; `None` where nothing is
+/// verified.
+pub(crate) fn seal_of(
+    plan: &ComparisonPlan,
+    run_id: &str,
+    store: usize,
+) -> Result<Option<Seal>, RunError> {
+    if !plan.verify {
+        return Ok(None);
+    }
+    let unit_bytes = plan.workload.verify_unit_bytes().map_err(PlanError::Workload)?;
+    // FNV-1a (Fowler, Noll, Vo): spreads what differs in few characters.
+    let name = format!("{run_id}-{store}");
+    let owner = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    });
+    Ok(Some(Seal { owner, unit_bytes }))
+}
+
+/// What is expected of a datastore's disks when the first trial begins.
+pub(crate) fn expectations(
+    plan: &ComparisonPlan,
+    seal: Seal,
+    is_reused: bool,
+    events: &[Event],
+) -> Expectations {
+    let past = if is_reused { Past::Unknown } else { Past::Prepared };
+    // Each process that goes on says so in the file before it touches a disk.
+    let resumptions = events.iter().filter(|event| is_resumption(event)).count() as u32;
+    Expectations::new(seal, past, resumptions, plan.vms, plan.disk_bytes)
+}
+
+/// Expectations of disks that keep nothing, so that the generator's ceiling has the cost of
+/// verifying in it.
+pub(crate) fn rehearsal(seal: Seal, vms: u32, disk_bytes: u64) -> Expectations {
+    Expectations::new(seal, Past::Nothing, 0, vms, disk_bytes)
+}
+
+/// Refuses before anything is written what would not fit into memory.
+pub(crate) fn check_memory(plan: &ComparisonPlan, stores: usize) -> Result<(), RunError> {
+    if !plan.verify {
+        return Ok(());
+    }
+    let unit_bytes = plan.workload.verify_unit_bytes().map_err(PlanError::Workload)?;
+    let needed = Expectations::memory_bytes(unit_bytes, plan.vms, plan.disk_bytes)
+        .saturating_mul(stores as u64);
+    fits(needed, memory_bytes("MemAvailable"))
+}
+
+fn fits(needed: u64, available: Option<u64>) -> Result<(), RunError> {
+    match available {
+        Some(available) if needed > available / 2 => Err(RunError::VerifyMemory {
+            needed: format_bytes(needed),
+            available: format_bytes(available),
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::tests::plan;
+
+    #[test]
+    fn datastores_and_runs_have_blocks_of_their_own() {
+        let plan = ComparisonPlan { verify: true, ..plan() };
+        let owner = |run_id, store| seal_of(&plan, run_id, store).unwrap().unwrap().owner;
+        let owners = [owner("0a", 0), owner("0a", 1), owner("0b", 0), owner("0b", 1)];
+        for (index, one) in owners.iter().enumerate() {
+            assert!(!owners[..index].contains(one));
+        }
+        assert_eq!(owner("0a", 0), owners[0]);
+        assert_eq!(seal_of(&super::tests::plan(), "0a", 0).unwrap(), None);
+    }
+
+    #[test]
+    fn what_does_not_fit_says_how_much_it_is() {
+        assert!(fits(1 << 30, Some(2 << 30)).is_ok());
+        assert!(fits(1 << 30, None).is_ok());
+        let message = fits(3 << 30, Some(4 << 30)).unwrap_err().to_string();
+        assert!(message.contains("3GiB") && message.contains("4GiB"), "{message}");
+        assert!(message.contains("--size"), "{message}");
+        let huge = ComparisonPlan { verify: true, disk_bytes: 1 << 60, ..plan() };
+        assert!(matches!(check_memory(&huge, 2), Err(RunError::VerifyMemory { .. })));
+        assert!(check_memory(&ComparisonPlan { verify: false, ..huge }, 2).is_ok());
+    }
+}
