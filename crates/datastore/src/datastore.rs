@@ -1,5 +1,6 @@
 //! A datastore of whichever kind, from its URL to the disks that a thread drives.
 
+use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -46,6 +47,17 @@ pub enum DiskSet {
     Null(NullDisks),
     /// Disks on files or a device.
     Files(FileDisks),
+}
+
+impl DiskSet {
+    /// What happened to the disks since they were opened and was mended without failing an I/O, such
+    /// as a connection that was lost and made again; a sentence without full stop each. Files and
+    /// devices hide such things in the kernel and have none.
+    pub fn incidents(&self) -> Vec<String> {
+        match self {
+            Self::Null(_) | Self::Files(_) => Vec::new(),
+        }
+    }
 }
 
 impl Disks for DiskSet {
@@ -162,6 +174,14 @@ impl Datastore {
     /// What the engines of the disks opened so far were asked for and did not get.
     pub fn engine_notes(&self) -> Vec<String> {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+    }
+
+    /// The far ends of a datastore that is spoken to over the network by this program. Empty where
+    /// there are none (`null:`) and where the kernel speaks to them (a mount, a device).
+    pub fn peers(&self) -> Vec<SocketAddr> {
+        match &self.store {
+            Store::Null { .. } | Store::Directory(_) | Store::Device(_) => Vec::new(),
+        }
     }
 
     /// Room on the file system of a directory. `None` where no file system is shared (a device,

@@ -21,6 +21,11 @@ pub struct CpuUsage {
     pub involuntary_switches: u64,
     /// The whole machine, as `/proc/stat` splits it.
     pub host: HostCpu,
+    /// User and system time of the target: the processes on this machine that serve the datastore.
+    /// `None` where none does (a local directory, a server elsewhere) or where it is not known (a
+    /// server in the kernel, or somebody else's).
+    #[serde(default)]
+    pub target_ns: Option<u64>,
 }
 
 /// The whole machine's CPU time in the window, summed over its CPUs, as `/proc/stat` splits it.
@@ -53,7 +58,7 @@ impl HostCpu {
 
 impl CpuUsage {
     /// Joins the usage of another driving thread of the same process: thread figures add up, those
-    /// of the process and the host are the same for all and the larger reading is kept.
+    /// of the process, the host and the target are the same for all and the larger reading is kept.
     pub fn merge_thread(&mut self, other: &CpuUsage) {
         self.threads_user_ns += other.threads_user_ns;
         self.threads_system_ns += other.threads_system_ns;
@@ -63,9 +68,11 @@ impl CpuUsage {
             self.process_ns = other.process_ns;
             self.host = other.host;
         }
+        self.target_ns = self.target_ns.max(other.target_ns);
     }
 
-    /// Adds the usage of another trial, at another time: everything adds up.
+    /// Adds the usage of another trial, at another time: everything adds up. What is unknown of one
+    /// of them is unknown of both together.
     pub fn add_later(&mut self, other: &CpuUsage) {
         self.threads_user_ns += other.threads_user_ns;
         self.threads_system_ns += other.threads_system_ns;
@@ -81,5 +88,36 @@ impl CpuUsage {
         host.steal_ns += later.steal_ns;
         host.idle_ns += later.idle_ns;
         host.cpus = host.cpus.max(later.cpus);
+        self.target_ns =
+            self.target_ns.zip(other.target_ns).map(|(now, more)| now.saturating_add(more));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(target_ns: Option<u64>) -> CpuUsage {
+        CpuUsage { target_ns, ..CpuUsage::default() }
+    }
+
+    #[test]
+    fn the_target_is_read_once_for_all_threads_and_added_up_over_trials() {
+        let mut threads = target(None);
+        threads.merge_thread(&target(Some(7)));
+        threads.merge_thread(&target(None));
+        assert_eq!(threads.target_ns, Some(7));
+        let mut trials = threads;
+        trials.add_later(&target(Some(5)));
+        assert_eq!(trials.target_ns, Some(12));
+        trials.add_later(&target(None));
+        assert_eq!(trials.target_ns, None);
+    }
+
+    #[test]
+    fn usage_written_without_a_target_is_read_as_unknown() {
+        let mut stored = serde_json::to_value(target(Some(7))).unwrap();
+        stored.as_object_mut().unwrap().remove("target_ns");
+        assert_eq!(serde_json::from_value::<CpuUsage>(stored).unwrap(), target(None));
     }
 }

@@ -16,8 +16,9 @@ use crate::{read, write};
 
 /// "storm" in SQLite's four-byte application id, so that `file` and we can tell it is ours.
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
-/// The form of the tables. A file of a higher number is refused.
-pub const FORMAT_VERSION: i32 = 1;
+/// The form of the tables. A file of a higher number is refused; one of a lower number is read, and
+/// brought to this form before a trial is added to it.
+pub const FORMAT_VERSION: i32 = 2;
 /// How long to wait for a reader in another program.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -63,6 +64,7 @@ impl ResultsFile {
             transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(sqlite)?;
             transaction.pragma_update(None, "user_version", FORMAT_VERSION).map_err(sqlite)?;
             transaction.execute_batch(include_str!("schema.sql")).map_err(sqlite)?;
+            transaction.execute_batch(include_str!("observation.sql")).map_err(sqlite)?;
             write::header(&transaction, header).map_err(sqlite)?;
             transaction.commit().map_err(sqlite)?;
             make_durable(&connection).map_err(sqlite)?;
@@ -100,9 +102,11 @@ impl ResultsFile {
     pub fn open_for_resume(path: &Path) -> Result<Self, ResultsError> {
         regular_file_bytes(path)?;
         let lock = RunLock::take(path)?;
-        let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         check(&connection, path)?;
-        make_durable(&connection).map_err(|error| ResultsError::from_sqlite(path, error))?;
+        let sqlite = |error| ResultsError::from_sqlite(path, error);
+        upgrade(&mut connection).map_err(sqlite)?;
+        make_durable(&connection).map_err(sqlite)?;
         Ok(Self { connection, path: path.into(), _lock: Some(lock) })
     }
 
@@ -232,16 +236,26 @@ fn make_durable(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "FULL")
 }
 
+/// Brings a file of an earlier form to this one, all of it or nothing.
+fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction()?;
+    if read::format(&transaction)? < FORMAT_VERSION {
+        transaction.execute_batch(include_str!("upgrade.sql"))?;
+        transaction.execute_batch(include_str!("observation.sql"))?;
+        transaction.pragma_update(None, "user_version", FORMAT_VERSION)?;
+    }
+    transaction.commit()
+}
+
 /// Whether the file is ours, of a form that we know, and sound.
 fn check(connection: &Connection, path: &Path) -> Result<(), ResultsError> {
     let sqlite = |error| ResultsError::from_sqlite(path, error);
-    let pragma = |name: &str| {
-        connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0)).map_err(sqlite)
-    };
-    if pragma("application_id")? != APPLICATION_ID {
+    let id: i32 =
+        connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(sqlite)?;
+    if id != APPLICATION_ID {
         return Err(ResultsError::NotResults { path: path.into() });
     }
-    let format = pragma("user_version")?;
+    let format = read::format(connection).map_err(sqlite)?;
     if format > FORMAT_VERSION {
         let made_by = read::meta::<String>(connection, "stormeter_version")
             .ok()

@@ -23,4 +23,4 @@ pub use error::ResultsError;
 pub use file::{FORMAT_VERSION, ResultsFile};
 pub use finished::{Event, FinishReason, Finished};
 pub use header::{DatastoreDescription, Header};
-pub use trial::{Phase, TrialOutcome, TrialRecord};
+pub use trial::{Incident, Phase, TrialOutcome, TrialRecord};

@@ -11,7 +11,7 @@ use stormeter_driver::{
 };
 
 use crate::finished::Event;
-use crate::trial::{Phase, TrialOutcome, TrialRecord};
+use crate::trial::{Incident, Phase, TrialOutcome, TrialRecord};
 use crate::verified;
 
 type Result<T> = rusqlite::Result<T>;
@@ -72,6 +72,7 @@ fn trial(connection: &Connection, row: &Row) -> Result<TrialRecord> {
         elapsed_ns: count(row, "elapsed_ns")?,
         seed: seed.parse().map_err(|_| strange(format!("the seed {seed:?}")))?,
         outcome,
+        incidents: incidents(connection, id)?,
     })
 }
 
@@ -219,6 +220,11 @@ fn cpu(connection: &Connection, id: i64) -> Result<CpuUsage> {
                 idle_ns: count(row, "host_idle_ns")?,
                 cpus: row.get("host_cpus")?,
             },
+            // Files of the form 1 have no such column.
+            target_ns: match format(connection)? {
+                1 => None,
+                _ => optional_count(row, "target_ns")?,
+            },
         })
     })
 }
@@ -228,6 +234,23 @@ fn notes(connection: &Connection, id: i64) -> Result<Vec<String>> {
         connection.prepare("SELECT note FROM note WHERE trial_id = ? ORDER BY number")?;
     let notes = select.query_map([id], |row| row.get("note"))?;
     notes.collect()
+}
+
+fn incidents(connection: &Connection, id: i64) -> Result<Vec<Incident>> {
+    // Files of the form 1 have no such table.
+    if format(connection)? == 1 {
+        return Ok(Vec::new());
+    }
+    let mut select =
+        connection.prepare("SELECT * FROM incident WHERE trial_id = ? ORDER BY number")?;
+    let incidents = select
+        .query_map([id], |row| Ok(Incident { what: row.get("what")?, times: row.get("times")? }))?;
+    incidents.collect()
+}
+
+/// The form of the tables; see [`crate::FORMAT_VERSION`].
+pub(crate) fn format(connection: &Connection) -> Result<i32> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
 fn kind(row: &Row) -> Result<Kind> {

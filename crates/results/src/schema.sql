@@ -36,7 +36,8 @@ CREATE TABLE trial (
     latency_p999_ns REAL,
     latency_max_ns INTEGER,
     cpu_per_io_ns REAL,             -- this process
-    host_cpu_per_io_ns REAL         -- the whole machine, busy time
+    host_cpu_per_io_ns REAL,        -- the whole machine, busy time
+    target_cpu_per_io_ns REAL       -- the datastore's server on this machine; NULL: none, unknown
 ) STRICT;
 
 CREATE TABLE sample (
@@ -128,7 +129,8 @@ CREATE TABLE cpu (
     host_iowait_ns INTEGER NOT NULL,
     host_steal_ns INTEGER NOT NULL,
     host_idle_ns INTEGER NOT NULL,
-    host_cpus INTEGER NOT NULL
+    host_cpus INTEGER NOT NULL,
+    target_ns INTEGER               -- NULL: there is none on this machine, or it is not known
 ) STRICT;
 
 CREATE TABLE note (
@@ -138,30 +140,16 @@ CREATE TABLE note (
     PRIMARY KEY (trial_id, number)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE incident (
+    trial_id INTEGER NOT NULL REFERENCES trial (id),
+    number INTEGER NOT NULL,        -- from 0
+    what TEXT NOT NULL,
+    times INTEGER NOT NULL,
+    PRIMARY KEY (trial_id, number)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE event (
     id INTEGER PRIMARY KEY,
     at_unix_ms INTEGER NOT NULL,
     what TEXT NOT NULL
 ) STRICT;
-
--- One observation a row: a metric of a compared trial. Metrics are named as on the command line.
-CREATE VIEW observation AS
-WITH t AS (
-    SELECT trial.*, datastore.url AS datastore_url, datastore.baseline AS baseline
-    FROM trial JOIN datastore ON datastore.id = trial.datastore
-    WHERE trial.phase = 'main' AND trial.outcome = 'measured'
-)
-SELECT id AS trial_id, block, position, datastore, datastore_url, baseline,
-       metric, unit, value
-FROM (
-    SELECT *, 'iops' AS metric, '1/s' AS unit, iops AS value FROM t
-    UNION ALL SELECT *, 'throughput', 'B/s', bytes_per_s FROM t
-    UNION ALL SELECT *, 'latency-mean', 'ns', latency_mean_ns FROM t
-    UNION ALL SELECT *, 'latency-p50', 'ns', latency_p50_ns FROM t
-    UNION ALL SELECT *, 'latency-p95', 'ns', latency_p95_ns FROM t
-    UNION ALL SELECT *, 'latency-p99', 'ns', latency_p99_ns FROM t
-    UNION ALL SELECT *, 'latency-p999', 'ns', latency_p999_ns FROM t
-    UNION ALL SELECT *, 'latency-max', 'ns', CAST(latency_max_ns AS REAL) FROM t
-    UNION ALL SELECT *, 'cpu-per-io', 'ns', cpu_per_io_ns FROM t
-    UNION ALL SELECT *, 'host-cpu-per-io', 'ns', host_cpu_per_io_ns FROM t
-);

@@ -24,6 +24,19 @@ pub struct TrialRecord {
     pub seed: u64,
     /// What came of it.
     pub outcome: TrialOutcome,
+    /// What happened on the way and was mended, such as a connection that was lost and made again.
+    /// Each text once.
+    #[serde(default)]
+    pub incidents: Vec<Incident>,
+}
+
+/// Something that happened during a trial without ending it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Incident {
+    /// What, as a sentence without full stop.
+    pub what: String,
+    /// How often.
+    pub times: u32,
 }
 
 /// What a trial is for.

@@ -75,6 +75,10 @@ pub(crate) fn trial(connection: &Connection, trial: &TrialRecord) -> Result<()> 
             insert.execute(params![int(trial.id)?, number, note])?;
         }
     }
+    let mut insert = connection.prepare("INSERT INTO incident VALUES (?, ?, ?, ?)")?;
+    for (number, incident) in (0i64..).zip(&trial.incidents) {
+        insert.execute(params![int(trial.id)?, number, incident.what, incident.times])?;
+    }
     Ok(())
 }
 
@@ -91,8 +95,8 @@ fn headline(
     connection.execute(
         "UPDATE trial SET operations = ?, bytes = ?, iops = ?, bytes_per_s = ?, \
          latency_mean_ns = ?, latency_p50_ns = ?, latency_p95_ns = ?, latency_p99_ns = ?, \
-         latency_p999_ns = ?, latency_max_ns = ?, cpu_per_io_ns = ?, host_cpu_per_io_ns = ? \
-         WHERE id = ?",
+         latency_p999_ns = ?, latency_max_ns = ?, cpu_per_io_ns = ?, host_cpu_per_io_ns = ?, \
+         target_cpu_per_io_ns = ? WHERE id = ?",
         params![
             int(total.operations)?,
             int(total.bytes)?,
@@ -106,6 +110,7 @@ fn headline(
             int(total.latency_max_ns)?,
             cpu.and_then(|cpu| per_io(cpu.process_ns)),
             cpu.and_then(|cpu| per_io(cpu.host.busy_ns())),
+            cpu.and_then(|cpu| per_io(cpu.target_ns?)),
             int(id)?,
         ],
     )?;
@@ -242,7 +247,7 @@ fn faults(connection: &Connection, id: i64, sample: &Sample) -> Result<()> {
 fn cpu(connection: &Connection, id: u64, cpu: &CpuUsage) -> Result<()> {
     let host = &cpu.host;
     connection.execute(
-        "INSERT INTO cpu VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO cpu VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         params![
             int(id)?,
             int(cpu.threads_user_ns)?,
@@ -258,6 +263,7 @@ fn cpu(connection: &Connection, id: u64, cpu: &CpuUsage) -> Result<()> {
             int(host.steal_ns)?,
             int(host.idle_ns)?,
             host.cpus,
+            cpu.target_ns.map(int).transpose()?,
         ],
     )?;
     Ok(())

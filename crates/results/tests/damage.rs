@@ -176,6 +176,8 @@ fn rows_that_no_run_writes_are_refused() {
         "UPDATE meta SET value = '{' WHERE key = 'header'",
         "DELETE FROM meta WHERE key = 'header'",
         "DROP TABLE disk",
+        "DROP TABLE incident",
+        "ALTER TABLE cpu DROP COLUMN target_ns",
     ] {
         std::fs::write(&path, &sound).unwrap();
         let connection = Connection::open(&path).unwrap();

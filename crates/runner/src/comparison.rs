@@ -29,6 +29,7 @@ use crate::machine::raise_open_files;
 use crate::progress::{Progress, TrialStart};
 use crate::resume::{begun, check_same_place, over, resumption};
 use crate::room::{check_room, shared_file_system};
+use crate::target::check_target;
 use crate::threads::{TrialEnd, TrialRun, run_trial, trial_length};
 use crate::verify::{check_memory, expectations, seal_of};
 
@@ -172,6 +173,7 @@ impl<'a> Run<'a> {
         }
         check_room(&stores, &spec)?;
         check_memory(&plan, stores.len())?;
+        check_target(&plan, &stores)?;
         let mut environment = environment(clock);
         environment.engine = stores.first().map(|store| store.description().engine);
         let descriptions: Vec<_> = store_of.iter().map(|&store| describe(&stores[store])).collect();
@@ -247,6 +249,7 @@ impl<'a> Run<'a> {
             started_unix_ms,
             elapsed_ns: began.elapsed().as_nanos() as u64,
             seed,
+            incidents: end.incidents.clone(),
             outcome: outcome_of(end),
         })
     }
@@ -376,11 +379,14 @@ impl<'a> Run<'a> {
         if self.is_cancelled() {
             return Ok(());
         }
-        let outcome = match end {
-            Ok(end) => outcome_of(end),
+        let (outcome, incidents) = match end {
+            Ok(mut end) => {
+                let incidents = std::mem::take(&mut end.incidents);
+                (outcome_of(end), incidents)
+            }
             // Disks that cannot be opened any more are this trial's failure; the rest may work.
             Err(error @ RunError::Datastore { .. }) => {
-                TrialOutcome::Failed { reason: error.to_string(), sample: None }
+                (TrialOutcome::Failed { reason: error.to_string(), sample: None }, Vec::new())
             }
             Err(error) => return Err(error),
         };
@@ -398,6 +404,7 @@ impl<'a> Run<'a> {
             elapsed_ns: began.elapsed().as_nanos() as u64,
             seed,
             outcome,
+            incidents,
         })
     }
 

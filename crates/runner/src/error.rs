@@ -4,6 +4,8 @@ use stormeter_datastore::{DatastoreError, UrlError};
 use stormeter_results::ResultsError;
 use stormeter_study::PlanError;
 
+use crate::target::TargetUnknown;
+
 /// What stopped a comparison before or between its trials. What goes wrong within a trial is that
 /// trial's outcome, not an error.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +24,15 @@ pub enum RunError {
         /// Why.
         #[source]
         source: DatastoreError,
+    },
+    /// The metric needs a server on this machine.
+    #[error("{url} has no target CPU time to compare: {source}")]
+    NoTarget {
+        /// Which datastore.
+        url: String,
+        /// Why.
+        #[source]
+        source: TargetUnknown,
     },
     /// The results file.
     #[error(transparent)]

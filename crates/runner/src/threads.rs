@@ -1,6 +1,7 @@
 //! One trial on real threads: each opens its own disks, is pinned to a CPU and drives its share
 //! of the VMs; all begin at the same instant.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
@@ -13,11 +14,14 @@ use stormeter_driver::{
     CpuUsage, Ended, Expectations, Interval, LentExpectations, Limits, Observer, Sample, Trial,
     Workload, WorkloadError, drive, drive_verified,
 };
+use stormeter_results::Incident;
 use stormeter_study::Timing;
 
 use crate::error::RunError;
+use crate::incidents::gather;
 use crate::machine::{allowed_cpus, memory_bytes, pin_to};
 use crate::progress::Progress;
+use crate::target::{Opened, Target, TargetUnknown};
 use crate::usage::Reading;
 
 /// A trial over all its threads.
@@ -49,7 +53,13 @@ pub struct TrialEnd {
     pub clock_deviation: f64,
     /// What is worth knowing about how it ran.
     pub notes: Vec<String>,
+    /// What happened on the way and was mended.
+    pub incidents: Vec<Incident>,
 }
+
+/// The target of a trial, found when its disks are open: only then do the server's processes for
+/// them exist. It is looked for anew each trial, because servers are restarted.
+type FoundTarget = OnceLock<Result<Target, TargetUnknown>>;
 
 /// The threads are given this long between "all are ready" and the common start.
 const START_DELAY_NS: u64 = 2_000_000;
@@ -83,6 +93,7 @@ pub fn run_trial(
     let (wall, begin_ns) = both_clocks(&mut clock_here);
     let (ready_in, ready) = mpsc::channel::<Result<(), DatastoreError>>();
     let (rows_in, rows) = mpsc::channel::<(usize, Interval)>();
+    let target = FoundTarget::new();
     let ends = thread::scope(|scope| {
         let mut handles = Vec::new();
         let mut starters: Vec<Sender<u64>> = Vec::new();
@@ -101,6 +112,7 @@ pub fn run_trial(
                 cancel,
                 cpu: cpus[index % cpus.len()],
                 index,
+                target: &target,
                 ready: ready_in.clone(),
                 rows: rows_in.clone(),
                 start,
@@ -119,6 +131,7 @@ pub fn run_trial(
         for _ in 0..threads {
             ready.recv().map_err(|_| RunError::Thread("it ended early".into()))?.map_err(failed)?;
         }
+        let _ = target.set(Target::at(&datastore.peers()));
         let start_ns = clock_here.now_ns() + START_DELAY_NS;
         for starter in starters {
             // A thread that is gone is seen when it is joined.
@@ -148,8 +161,11 @@ pub fn run_trial(
     let clock_ns = (end_ns - begin_ns) as f64;
     let wall_ns = (wall_end - wall).as_nanos() as f64;
     let mut notes = datastore.engine_notes();
+    let mut incidents = Vec::new();
     let mut joined: Option<(Sample, CpuUsage)> = None;
-    for WorkerEnd { sample, cpu, pinned } in ends {
+    for WorkerEnd { sample, cpu, pinned, incidents: told, target_unknown } in ends {
+        incidents.extend(told);
+        notes.extend(target_unknown.filter(TargetUnknown::is_worth_a_note).map(|e| e.to_string()));
         let unpinned = "a driving thread could not be pinned to a CPU".to_owned();
         if !pinned && !notes.contains(&unpinned) {
             notes.push(unpinned);
@@ -163,7 +179,8 @@ pub fn run_trial(
         }
     }
     let (sample, cpu) = joined.ok_or_else(|| RunError::Thread("none was started".into()))?;
-    Ok(TrialEnd { sample, cpu, clock_deviation: (clock_ns / wall_ns - 1.0).abs(), notes })
+    let clock_deviation = (clock_ns / wall_ns - 1.0).abs();
+    Ok(TrialEnd { sample, cpu, clock_deviation, notes, incidents: gather(incidents) })
 }
 
 impl TrialEnd {
@@ -283,8 +300,9 @@ struct Worker<'a> {
     clock: RealClock,
     cancel: &'a AtomicBool,
     cpu: usize,
-    /// The first thread reads process and host too.
+    /// The first thread reads process, host and target too.
     index: usize,
+    target: &'a FoundTarget,
     ready: Sender<Result<(), DatastoreError>>,
     rows: Sender<(usize, Interval)>,
     start: Receiver<u64>,
@@ -294,6 +312,9 @@ struct WorkerEnd {
     sample: Sample,
     cpu: CpuUsage,
     pinned: bool,
+    incidents: Vec<String>,
+    /// Said by the first thread.
+    target_unknown: Option<TargetUnknown>,
 }
 
 impl Worker<'_> {
@@ -307,7 +328,7 @@ impl Worker<'_> {
             in_flight: needs.in_flight,
         };
         let range = trial.first_disk..trial.first_disk + trial.disks;
-        let disks = match self.datastore.disks(range, open) {
+        let mut disks = match self.datastore.disks(range, open) {
             Ok(disks) => disks,
             Err(error) => {
                 let _ = self.ready.send(Err(error));
@@ -323,8 +344,11 @@ impl Worker<'_> {
             cancel: self.cancel,
             rows: &self.rows,
             thread: self.index,
+            target: (self.index == 0).then_some(self.target),
             opened: Reading::default(),
+            target_opened: None,
             used: None,
+            target_unknown: None,
         };
         let (clock, expectations) = (&mut self.clock, self.expectations);
         let (ready, start) = (self.ready, self.start);
@@ -335,17 +359,19 @@ impl Worker<'_> {
             start.recv().ok()
         };
         // One loop is compiled for each kind of disks, so that the calls between them are inlined.
-        let sample = match disks {
-            DiskSet::Null(mut disks) => {
-                drive_with(trial, start, &mut disks, clock, &mut watcher, expectations)
+        let sample = match &mut disks {
+            DiskSet::Null(disks) => {
+                drive_with(trial, start, disks, clock, &mut watcher, expectations)
             }
-            DiskSet::Files(mut disks) => {
-                drive_with(trial, start, &mut disks, clock, &mut watcher, expectations)
+            DiskSet::Files(disks) => {
+                drive_with(trial, start, disks, clock, &mut watcher, expectations)
             }
         }
         // The plan was checked before any thread was started.
         .ok()?;
-        Some(WorkerEnd { sample, cpu: watcher.used.unwrap_or_default(), pinned })
+        let cpu = watcher.used.unwrap_or_default();
+        let target_unknown = watcher.target_unknown;
+        Some(WorkerEnd { sample, cpu, pinned, incidents: disks.incidents(), target_unknown })
     }
 }
 
@@ -367,12 +393,18 @@ struct Watcher<'a> {
     cancel: &'a AtomicBool,
     rows: &'a Sender<(usize, Interval)>,
     thread: usize,
+    target: Option<&'a FoundTarget>,
     opened: Reading,
+    target_opened: Option<Result<Opened<'a>, TargetUnknown>>,
     used: Option<CpuUsage>,
+    target_unknown: Option<TargetUnknown>,
 }
 
 impl Observer for Watcher<'_> {
     fn window_opened(&mut self) {
+        let found = self.target.and_then(OnceLock::get);
+        self.target_opened =
+            found.map(|found| found.as_ref().map_err(TargetUnknown::clone).and_then(Target::open));
         self.opened = Reading::now(self.thread == 0);
     }
 
@@ -381,7 +413,13 @@ impl Observer for Watcher<'_> {
     }
 
     fn window_closed(&mut self) {
-        self.used = Some(Reading::now(self.thread == 0).since(&self.opened));
+        let mut used = Reading::now(self.thread == 0).since(&self.opened);
+        match self.target_opened.take().map(|opened| opened?.spent_ns()) {
+            Some(Ok(spent_ns)) => used.target_ns = Some(spent_ns),
+            Some(Err(unknown)) => self.target_unknown = Some(unknown),
+            None => {}
+        }
+        self.used = Some(used);
     }
 
     fn cancelled(&mut self) -> bool {
@@ -392,4 +430,65 @@ impl Observer for Watcher<'_> {
 /// How long a trial lasts, with a little for opening and draining.
 pub(crate) fn trial_length(timing: Timing) -> Duration {
     Duration::from_nanos(timing.ramp_ns + timing.duration_ns + 20_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::tests::{SPENT_NS, alone, busy_server};
+
+    /// What the watcher of that thread says of a window in which `during` happened.
+    fn watched(
+        thread: usize,
+        found: &FoundTarget,
+        during: impl FnOnce(),
+    ) -> (CpuUsage, Option<TargetUnknown>) {
+        let (rows, _) = mpsc::channel();
+        let mut watcher = Watcher {
+            cancel: &AtomicBool::new(false),
+            rows: &rows,
+            thread,
+            target: (thread == 0).then_some(found),
+            opened: Reading::default(),
+            target_opened: None,
+            used: None,
+            target_unknown: None,
+        };
+        watcher.window_opened();
+        during();
+        watcher.window_closed();
+        (watcher.used.unwrap(), watcher.target_unknown)
+    }
+
+    #[test]
+    fn the_first_thread_counts_what_the_target_spends_in_the_window() {
+        let _alone = alone();
+        let (_server, address) = busy_server();
+        let until_it_spent = || {
+            let target = Target::at(&[address]).unwrap();
+            let opened = target.open().unwrap();
+            for _ in 0..20_000_000 {
+                if opened.spent_ns().unwrap() >= SPENT_NS {
+                    return;
+                }
+                thread::yield_now();
+            }
+        };
+        until_it_spent();
+        let found = FoundTarget::new();
+        found.set(Target::at(&[address])).unwrap();
+        let (cpu, unknown) = watched(0, &found, until_it_spent);
+        assert_eq!(unknown, None);
+        assert!(cpu.target_ns >= Some(SPENT_NS), "{cpu:?}");
+        let (cpu, unknown) = watched(1, &found, || {});
+        assert_eq!((cpu.target_ns, unknown), (None, None));
+    }
+
+    #[test]
+    fn without_a_target_the_trial_says_why() {
+        let found = FoundTarget::new();
+        found.set(Target::at(&[])).unwrap();
+        let (cpu, unknown) = watched(0, &found, || {});
+        assert_eq!((cpu.target_ns, unknown), (None, Some(TargetUnknown::NoServer)));
+    }
 }

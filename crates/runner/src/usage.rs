@@ -1,4 +1,4 @@
-//! CPU time, read when the driver opens and closes the window.
+//! CPU time of this process and the host, read when the driver opens and closes the window.
 
 use std::fs;
 
@@ -54,6 +54,7 @@ impl Reading {
                 idle_ns: host.idle_ns.saturating_sub(before.idle_ns),
                 cpus: host.cpus,
             },
+            target_ns: None,
         }
     }
 }

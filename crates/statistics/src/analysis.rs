@@ -240,6 +240,7 @@ fn compare(plan: &ComparisonPlan, trials: &[TrialView<'_>], candidate: usize) ->
     let others: Vec<Metric> = Metric::ALL
         .into_iter()
         .filter(|&metric| metric != plan.metric && !repeats_iops(plan, metric))
+        .filter(|&metric| is_known(plan, metric, trials, &[plan.baseline, candidate]))
         .collect();
     let secondaries: Vec<ComparisonInput> = others
         .iter()
@@ -267,6 +268,21 @@ fn compare(plan: &ComparisonPlan, trials: &[TrialView<'_>], candidate: usize) ->
         comparisons.insert(at + 1, (Metric::Throughput, throughput));
     }
     Pair { candidate, comparisons }
+}
+
+/// What the target spends may be known of some trials and not of others (its process was restarted):
+/// the trials that are left would be a choice, so it is shown only where it is known of all. Where it
+/// carries the verdict, a block without it counts no more than one with a failed trial.
+fn is_known(
+    plan: &ComparisonPlan,
+    metric: Metric,
+    trials: &[TrialView<'_>],
+    datastores: &[usize],
+) -> bool {
+    let own = |trial: &&TrialView<'_>| datastores.contains(&trial.datastore);
+    metric != Metric::TargetCpuPerIo
+        || plan.metric == metric
+        || trials.iter().filter(own).all(|trial| trial.cpu.target_ns.is_some())
 }
 
 /// With one request size, throughput is IOPS in another unit.
@@ -298,14 +314,18 @@ fn summarise(
         trials: own.len() as u32,
         verified: None,
     };
-    for trial in &own {
+    for (number, trial) in own.iter().enumerate() {
         summary.latencies.merge(&trial.sample.reads.histogram);
         summary.latencies.merge(&trial.sample.writes.histogram);
-        summary.cpu.add_later(trial.cpu);
+        match number {
+            0 => summary.cpu = *trial.cpu,
+            _ => summary.cpu.add_later(trial.cpu),
+        }
         summary.operations += trial.sample.operations();
     }
     summary.values = Metric::ALL
         .into_iter()
+        .filter(|&metric| is_known(plan, metric, trials, &[datastore]))
         .filter_map(|metric| {
             let values: Vec<f64> =
                 own.iter().filter_map(|trial| value_of(metric, trial.sample, trial.cpu)).collect();

@@ -9,7 +9,8 @@ use stormeter_study::Metric;
 use crate::verdict::Direction;
 
 /// The value of a metric in a trial: IOPS, bytes a second, or nanoseconds. `None` where the trial
-/// has no such value (a latency without an I/O, CPU time too small to be seen by the system).
+/// has no such value (a latency without an I/O, a target that is not on this machine, CPU time too
+/// small to be seen by the system).
 pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> {
     let operations = sample.operations() as f64;
     if operations == 0.0 {
@@ -26,6 +27,7 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
         }
         Metric::LatencyMax => sample.reads.latency_max_ns.max(sample.writes.latency_max_ns) as f64,
         Metric::CpuPerIo => cpu.process_ns as f64 / operations,
+        Metric::TargetCpuPerIo => cpu.target_ns? as f64 / operations,
         Metric::HostCpuPerIo => cpu.host.busy_ns() as f64 / operations,
     };
     (value > 0.0).then_some(value)

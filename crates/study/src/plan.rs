@@ -93,13 +93,15 @@ pub enum Metric {
     LatencyMax,
     /// CPU time of the initiator (this process) per I/O.
     CpuPerIo,
+    /// CPU time of the target (the server processes on this machine) per I/O.
+    TargetCpuPerIo,
     /// Busy time of the whole host per I/O.
     HostCpuPerIo,
 }
 
 impl Metric {
     /// All of them, in the order of tables.
-    pub const ALL: [Metric; 10] = [
+    pub const ALL: [Metric; 11] = [
         Metric::Iops,
         Metric::Throughput,
         Metric::LatencyMean,
@@ -109,6 +111,7 @@ impl Metric {
         Metric::LatencyP999,
         Metric::LatencyMax,
         Metric::CpuPerIo,
+        Metric::TargetCpuPerIo,
         Metric::HostCpuPerIo,
     ];
 
@@ -124,6 +127,7 @@ impl Metric {
             Metric::LatencyP999 => "latency-p999",
             Metric::LatencyMax => "latency-max",
             Metric::CpuPerIo => "cpu-per-io",
+            Metric::TargetCpuPerIo => "target-cpu-per-io",
             Metric::HostCpuPerIo => "host-cpu-per-io",
         }
     }
@@ -144,7 +148,8 @@ impl Metric {
             Metric::LatencyP99 => "p99 latency",
             Metric::LatencyP999 => "p99.9 latency",
             Metric::LatencyMax => "maximum latency",
-            Metric::CpuPerIo => "CPU per I/O",
+            Metric::CpuPerIo => "initiator CPU per I/O",
+            Metric::TargetCpuPerIo => "target CPU per I/O",
             Metric::HostCpuPerIo => "host CPU per I/O",
         }
     }

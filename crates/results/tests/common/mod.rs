@@ -9,7 +9,7 @@ use stormeter_driver::{
     KindTotals, Sample, SizeShare, Verified, Workload,
 };
 use stormeter_results::{DatastoreDescription, Environment, Header};
-use stormeter_results::{Phase, TrialOutcome, TrialRecord};
+use stormeter_results::{Incident, Phase, TrialOutcome, TrialRecord};
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, Timing};
 
 pub(crate) struct Dice(SplitMix64);
@@ -180,6 +180,7 @@ fn cpu(dice: &mut Dice) -> CpuUsage {
             idle_ns: dice.count(),
             cpus: dice.below(512) as u32,
         },
+        target_ns: dice.maybe(Dice::count),
     }
 }
 
@@ -204,6 +205,9 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
                 notes: (0..dice.below(3)).map(|_| dice.text()).collect(),
             },
         },
+        incidents: (0..dice.below(3))
+            .map(|_| Incident { what: dice.text(), times: dice.below(1 << 32) as u32 })
+            .collect(),
     }
 }
 

@@ -1,0 +1,22 @@
+-- One observation a row: a metric of a compared trial. Metrics are named as on the command line.
+CREATE VIEW observation AS
+WITH t AS (
+    SELECT trial.*, datastore.url AS datastore_url, datastore.baseline AS baseline
+    FROM trial JOIN datastore ON datastore.id = trial.datastore
+    WHERE trial.phase = 'main' AND trial.outcome = 'measured'
+)
+SELECT id AS trial_id, block, position, datastore, datastore_url, baseline,
+       metric, unit, value
+FROM (
+    SELECT *, 'iops' AS metric, '1/s' AS unit, iops AS value FROM t
+    UNION ALL SELECT *, 'throughput', 'B/s', bytes_per_s FROM t
+    UNION ALL SELECT *, 'latency-mean', 'ns', latency_mean_ns FROM t
+    UNION ALL SELECT *, 'latency-p50', 'ns', latency_p50_ns FROM t
+    UNION ALL SELECT *, 'latency-p95', 'ns', latency_p95_ns FROM t
+    UNION ALL SELECT *, 'latency-p99', 'ns', latency_p99_ns FROM t
+    UNION ALL SELECT *, 'latency-p999', 'ns', latency_p999_ns FROM t
+    UNION ALL SELECT *, 'latency-max', 'ns', CAST(latency_max_ns AS REAL) FROM t
+    UNION ALL SELECT *, 'cpu-per-io', 'ns', cpu_per_io_ns FROM t
+    UNION ALL SELECT *, 'target-cpu-per-io', 'ns', target_cpu_per_io_ns FROM t
+    UNION ALL SELECT *, 'host-cpu-per-io', 'ns', host_cpu_per_io_ns FROM t
+);

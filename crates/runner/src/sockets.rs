@@ -1,0 +1,153 @@
+//! The TCP sockets of this machine, as the kernel lists them in /proc/net/tcp and tcp6 (proc(5)).
+//!
+//! A server is found by the socket that it listens on, because that is the one thing that is known
+//! of it: the address to which the datastore speaks.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+/// `TCP_ESTABLISHED` and `TCP_LISTEN` of the kernel's include/net/tcp_states.h.
+const ESTABLISHED: u8 = 0x01;
+const LISTEN: u8 = 0x0a;
+
+/// A TCP socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Socket {
+    local: SocketAddr,
+    state: u8,
+    /// Names it among the open files of processes.
+    pub(crate) inode: u64,
+}
+
+/// The sockets listed in `text`. A line that is none, such as the heading, is passed over.
+pub(crate) fn parse(text: &str) -> Vec<Socket> {
+    text.lines().filter_map(socket).collect()
+}
+
+/// The sockets at the server's end of connections to `address`: those that listen there, and those
+/// that were accepted, which a server may have handed on to a process of its own.
+pub(crate) fn serving(sockets: &[Socket], address: SocketAddr) -> Vec<Socket> {
+    let is_at = |socket: &&Socket, ip: IpAddr, state: u8| {
+        socket.state == state && socket.local == SocketAddr::new(ip, address.port())
+    };
+    let ip = address.ip().to_canonical();
+    let at = |ip, state| sockets.iter().filter(move |socket| is_at(socket, ip, state)).copied();
+    // A connection goes to the socket that is bound to the address itself before one that is bound
+    // to all addresses; one that is bound to all of IPv6 takes IPv4 too, unless another does.
+    let mut candidates = vec![ip];
+    if ip.is_ipv4() {
+        candidates.push(Ipv4Addr::UNSPECIFIED.into());
+    }
+    candidates.push(Ipv6Addr::UNSPECIFIED.into());
+    let mut found: Vec<Socket> = candidates
+        .into_iter()
+        .map(|ip| at(ip, LISTEN).collect::<Vec<_>>())
+        .find(|listening| !listening.is_empty())
+        .unwrap_or_default();
+    found.extend(at(ip, ESTABLISHED));
+    found
+}
+
+/// Whether the address is one of this machine's: only then can a socket be bound to it.
+pub(crate) fn is_own(address: SocketAddr) -> bool {
+    let mut anywhere = address;
+    anywhere.set_port(0);
+    address.ip().to_canonical().is_loopback() || UdpSocket::bind(anywhere).is_ok()
+}
+
+/// `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`
+fn socket(line: &str) -> Option<Socket> {
+    let mut words = line.split_whitespace().skip(1);
+    let local = socket_address(words.next()?)?;
+    let state = u8::from_str_radix(words.nth(1)?, 16).ok()?;
+    let inode = words.nth(5)?.parse().ok()?;
+    Some(Socket { local, state, inode })
+}
+
+/// `0100007F:0CBC`: words of four bytes as the processor has them in memory, then the port.
+fn socket_address(text: &str) -> Option<SocketAddr> {
+    let (ip, port) = text.split_once(':')?;
+    let word = |at: usize| {
+        let digits = ip.get(at * 8..at * 8 + 8)?;
+        Some(u32::from_str_radix(digits, 16).ok()?.to_ne_bytes())
+    };
+    let ip: IpAddr = match ip.len() {
+        8 => Ipv4Addr::from(word(0)?).into(),
+        32 => {
+            let words = [word(0)?, word(1)?, word(2)?, word(3)?];
+            let bytes: [u8; 16] = words.concat().try_into().ok()?;
+            // An IPv4 connection of a socket that takes both.
+            Ipv6Addr::from(bytes).to_canonical()
+        }
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(local: &str, state: u8, inode: u64) -> Socket {
+        Socket { local: local.parse().unwrap(), state, inode }
+    }
+
+    fn inodes(sockets: &[Socket], address: &str) -> Vec<u64> {
+        let found = serving(sockets, address.parse().unwrap());
+        found.iter().map(|socket| socket.inode).collect()
+    }
+
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn lines_of_the_kernel_are_read() {
+        let text = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   \
+                    uid  timeout inode\n   \
+                    0: 0100007F:0CBC 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000 \
+                    0 31337 1 ffff9 100 0 0 10 0\n   \
+                    1: 00000000000000000000000001000000:0801 00000000000000000000000000000000:0000 \
+                    0A 00000000:00000000 00:00000000 00000000     0        0 42 1 ffff8 100 0\n   \
+                    2: 0000000000000000FFFF00000100007F:0801 0000000000000000FFFF00000100007F:C001 \
+                    01 00000000:00000000 02:00000000 00000000     0        0 43 1 ffff8 100 0\n";
+        let expected = [
+            at("127.0.0.1:3260", LISTEN, 31337),
+            at("[::1]:2049", LISTEN, 42),
+            at("127.0.0.1:2049", ESTABLISHED, 43),
+        ];
+        assert_eq!(parse(text), expected);
+    }
+
+    #[test]
+    fn strange_lines_are_passed_over() {
+        for line in ["", "x", "0: 0100007F:0CBC", "0: zz:1 x 0A a b c d e 1", "0: 01:02 a 0A"] {
+            assert_eq!(parse(line), [], "{line}");
+        }
+        let euro = "0: €00007F:0CBC 0:0 0A a b c d e 1";
+        assert_eq!(parse(euro), []);
+    }
+
+    #[test]
+    fn the_socket_bound_to_the_address_itself_comes_first() {
+        let sockets = [
+            at("0.0.0.0:3260", LISTEN, 1),
+            at("127.0.0.1:3260", LISTEN, 2),
+            at("127.0.0.1:3261", LISTEN, 3),
+            at("[::]:3260", LISTEN, 4),
+            at("[::]:2049", LISTEN, 5),
+            at("127.0.0.1:3260", ESTABLISHED, 6),
+            at("10.0.0.1:3260", ESTABLISHED, 7),
+        ];
+        assert_eq!(inodes(&sockets, "127.0.0.1:3260"), [2, 6]);
+        assert_eq!(inodes(&sockets, "[::ffff:127.0.0.1]:3260"), [2, 6]);
+        assert_eq!(inodes(&sockets, "127.0.0.2:3260"), [1]);
+        assert_eq!(inodes(&sockets, "127.0.0.2:2049"), [5]);
+        assert_eq!(inodes(&sockets, "[::1]:3260"), [4]);
+        assert_eq!(inodes(&sockets, "127.0.0.1:1"), [0; 0]);
+    }
+
+    #[test]
+    fn own_addresses_are_told_from_others() {
+        assert!(is_own("127.8.9.1:3260".parse().unwrap()));
+        assert!(is_own("[::1]:3260".parse().unwrap()));
+        // RFC 5737 section 3: these are nobody's.
+        assert!(!is_own("192.0.2.1:3260".parse().unwrap()));
+    }
+}

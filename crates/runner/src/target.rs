@@ -1,0 +1,211 @@
+//! The CPU time of the target: the processes that serve a network datastore, where they run on this
+//! machine.
+//!
+//! What an I/O costs is not only the initiator's: a server on the same host takes its CPU time from
+//! the same machines. It is read from the clocks of its processes, which count threads that have
+//! ended too and take no more than a system call each when the window opens and closes.
+
+use std::collections::HashSet;
+use std::fs;
+use std::net::SocketAddr;
+
+use nix::errno::Errno;
+use nix::time::{ClockId, clock_getcpuclockid};
+use nix::unistd::Pid;
+use stormeter_datastore::Datastore;
+use stormeter_study::{ComparisonPlan, Metric};
+
+use crate::error::RunError;
+use crate::holders::holders;
+use crate::sockets::{is_own, parse, serving};
+
+/// Why the target's CPU time is not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TargetUnknown {
+    /// Storage of this machine, or spoken to by the kernel.
+    #[error("it is not served over the network by a process; compare --metric host-cpu-per-io")]
+    NoServer,
+    /// On another machine.
+    #[error("its server {0} is on another machine; compare --metric cpu-per-io")]
+    Elsewhere(SocketAddr),
+    /// Not in this network namespace.
+    #[error(
+        "nothing in this network namespace listens on {0}, so the CPU time of the target is not \
+         known; that of the host contains it"
+    )]
+    NoListener(SocketAddr),
+    /// A server in the kernel, or in a container.
+    #[error(
+        "the server that listens on {0} is in the kernel or in a container and no process of its \
+         own can be seen, so the CPU time of the target is not known; that of the host contains it"
+    )]
+    NoProcess(SocketAddr),
+    /// Somebody else's.
+    #[error(
+        "the process that listens on {0} is somebody else's, so the CPU time of the target is not \
+         known; run as root or as the server's user"
+    )]
+    Hidden(SocketAddr),
+    /// It ended.
+    #[error(
+        "the server's process {0} ended during the trial, so the CPU time of the target is not \
+         known; see the server's log"
+    )]
+    Gone(i32),
+    /// The system refused.
+    #[error(
+        "the CPU time of the server's process {0} cannot be read ({1}); that of the host contains \
+         it"
+    )]
+    Unreadable(i32, Errno),
+}
+
+impl TargetUnknown {
+    /// Whether a reader might have expected it to be known.
+    pub(crate) fn is_worth_a_note(&self) -> bool {
+        !matches!(self, TargetUnknown::NoServer | TargetUnknown::Elsewhere(_))
+    }
+}
+
+/// The processes on this machine that serve a datastore.
+#[derive(Debug)]
+pub(crate) struct Target {
+    processes: Vec<Process>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Process {
+    pid: i32,
+    clock: ClockId,
+    /// When it began, in ticks since the machine's start: tells it from a later one of its number.
+    started_ticks: u64,
+}
+
+impl Target {
+    /// The processes that serve at these addresses. It looks through all processes, which takes
+    /// milliseconds: not for a window.
+    ///
+    /// # Errors
+    /// Why there are none, or why some may not be known.
+    pub(crate) fn at(peers: &[SocketAddr]) -> Result<Self, TargetUnknown> {
+        if peers.is_empty() {
+            return Err(TargetUnknown::NoServer);
+        }
+        if let Some(peer) = peers.iter().find(|peer| !is_own(**peer)) {
+            return Err(TargetUnknown::Elsewhere(*peer));
+        }
+        let sockets: Vec<_> = ["/proc/net/tcp", "/proc/net/tcp6"]
+            .into_iter()
+            .flat_map(|path| parse(&fs::read_to_string(path).unwrap_or_default()))
+            .collect();
+        let mut pids = Vec::new();
+        for peer in peers {
+            let inodes: HashSet<u64> =
+                serving(&sockets, *peer).into_iter().map(|socket| socket.inode).collect();
+            if inodes.is_empty() {
+                return Err(TargetUnknown::NoListener(*peer));
+            }
+            let found = holders(&inodes);
+            if found.pids.is_empty() {
+                let unknown =
+                    if found.hidden { TargetUnknown::Hidden } else { TargetUnknown::NoProcess };
+                return Err(unknown(*peer));
+            }
+            pids.extend(found.pids);
+        }
+        // A server may listen on several of the addresses.
+        pids.sort_unstable();
+        pids.dedup();
+        let processes = pids.into_iter().map(Process::of).collect::<Result<_, _>>()?;
+        Ok(Self { processes })
+    }
+
+    /// Reads their clocks when the window opens. One that has ended since it was found served
+    /// nothing in the window, and is left out: a helper of the server, say.
+    ///
+    /// # Errors
+    /// None is left, or a clock cannot be read.
+    pub(crate) fn open(&self) -> Result<Opened<'_>, TargetUnknown> {
+        let mut gone = None;
+        let mut read = Vec::with_capacity(self.processes.len());
+        for process in &self.processes {
+            match process.cpu_ns() {
+                Ok(cpu_ns) => read.push((process, cpu_ns)),
+                Err(TargetUnknown::Gone(pid)) => gone = Some(TargetUnknown::Gone(pid)),
+                Err(unreadable) => return Err(unreadable),
+            }
+        }
+        match gone {
+            Some(gone) if read.is_empty() => Err(gone),
+            _ => Ok(Opened(read)),
+        }
+    }
+}
+
+/// The processes that served when the window opened, and their clocks at that moment.
+pub(crate) struct Opened<'a>(Vec<(&'a Process, u64)>);
+
+impl Opened<'_> {
+    /// User and system time of all of them since, in nanoseconds.
+    ///
+    /// # Errors
+    /// One of them is gone, and with it what it had spent.
+    pub(crate) fn spent_ns(&self) -> Result<u64, TargetUnknown> {
+        let spent = |(process, then): &(&Process, u64)| Ok(process.cpu_ns()?.saturating_sub(*then));
+        self.0.iter().map(spent).sum()
+    }
+}
+
+/// Refuses the target's CPU time as the metric of a verdict that one of the datastores could never
+/// come to.
+pub(crate) fn check_target(plan: &ComparisonPlan, stores: &[Datastore]) -> Result<(), RunError> {
+    if plan.metric != Metric::TargetCpuPerIo {
+        return Ok(());
+    }
+    for store in stores {
+        Target::at(&store.peers()).map_err(|source| RunError::NoTarget {
+            url: store.description().url.to_string(),
+            source,
+        })?;
+    }
+    Ok(())
+}
+
+impl Process {
+    fn of(pid: i32) -> Result<Self, TargetUnknown> {
+        let clock = clock_getcpuclockid(Pid::from_raw(pid)).map_err(|error| unread(pid, error))?;
+        let started_ticks = started_ticks(pid).ok_or(TargetUnknown::Gone(pid))?;
+        Ok(Self { pid, clock, started_ticks })
+    }
+
+    fn cpu_ns(&self) -> Result<u64, TargetUnknown> {
+        let now = self.clock.now().map_err(|error| unread(self.pid, error))?;
+        if started_ticks(self.pid) != Some(self.started_ticks) {
+            return Err(TargetUnknown::Gone(self.pid));
+        }
+        Ok(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
+    }
+}
+
+/// The clock of a process that has ended is no clock any more.
+fn unread(pid: i32, error: Errno) -> TargetUnknown {
+    match error {
+        Errno::EINVAL | Errno::ESRCH => TargetUnknown::Gone(pid),
+        other => TargetUnknown::Unreadable(pid, other),
+    }
+}
+
+/// The 22nd field of /proc/PID/stat (proc(5)); the second is a name in brackets that may hold
+/// anything. `None` for a process that has ended, also where its parent has not heard of it yet:
+/// then the third field says so.
+fn started_ticks(pid: i32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let is_dead = matches!(fields.next()?, "Z" | "X");
+    let ticks = fields.nth(18)?.parse().ok()?;
+    (!is_dead).then_some(ticks)
+}
+
+#[cfg(test)]
+#[path = "target_tests.rs"]
+pub(crate) mod tests;

@@ -1,0 +1,201 @@
+//! Real servers, real processes: children of the test that hold a listening socket.
+
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::*;
+
+/// Ends with the test, whatever comes of it.
+struct Server(Child);
+
+impl Server {
+    /// Listens on its stdin and runs a shell's words. A limit ends it if nobody else does.
+    fn new(listener: &TcpListener, words: &str) -> Self {
+        let socket = OwnedFd::from(listener.try_clone().unwrap());
+        let child = Command::new("sh")
+            .args(["-c", &format!("ulimit -t 60; {words}")])
+            .stdin(Stdio::from(socket))
+            .spawn()
+            .unwrap();
+        Self(child)
+    }
+
+    fn pid(&self) -> i32 {
+        self.0.id() as i32
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+const BURN: &str = "while :; do :; done";
+/// Waits to be killed, without CPU time.
+const WAIT: &str = "exec sleep 60";
+/// So much is seen to be spent.
+pub(crate) const SPENT_NS: u64 = 50_000_000;
+
+/// A server that burns CPU time for as long as the value lives.
+pub(crate) fn busy_server() -> (impl Drop, SocketAddr) {
+    let (mut servers, address) = servers("127.0.0.1:0", &[BURN]);
+    (servers.remove(0), address)
+}
+
+/// A server for each of these words on one socket, and its address; the test does not hold it.
+fn servers(address: &str, words: &[&str]) -> (Vec<Server>, SocketAddr) {
+    let listener = TcpListener::bind(address).unwrap();
+    let servers = words.iter().map(|words| Server::new(&listener, words)).collect();
+    (servers, listener.local_addr().unwrap())
+}
+
+fn pids(target: &Target) -> Vec<i32> {
+    target.processes.iter().map(|process| process.pid).collect()
+}
+
+/// Waits until the target has spent that much since; a test that waits in vain fails by its count.
+fn wait_for(opened: &Opened<'_>, spent_ns: u64) {
+    for _ in 0..20_000_000 {
+        if opened.spent_ns().unwrap() >= spent_ns {
+            return;
+        }
+        std::thread::yield_now();
+    }
+    panic!("the target spent no {spent_ns} ns");
+}
+
+/// A process that another test starts holds this one's sockets for the moment between its fork and
+/// its exec, so one test starts processes at a time.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static STARTING: Mutex<()> = Mutex::new(());
+    STARTING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[test]
+fn a_server_is_found_by_its_socket_and_its_time_is_its_own() {
+    let _alone = alone();
+    let (servers, address) = servers("127.0.0.1:0", &[BURN]);
+    let target = Target::at(&[address]).unwrap();
+    assert_eq!(pids(&target), [servers[0].pid()]);
+    wait_for(&target.open().unwrap(), SPENT_NS);
+}
+
+#[test]
+fn one_that_waits_spends_next_to_nothing_while_another_works() {
+    let _alone = alone();
+    let (_idle, at_rest) = servers("127.0.0.1:0", &[WAIT]);
+    let (_busy, at_work) = servers("127.0.0.1:0", &[BURN]);
+    let (idle, busy) = (Target::at(&[at_rest]).unwrap(), Target::at(&[at_work]).unwrap());
+    // Until the program that waits is loaded, which takes CPU time.
+    wait_for(&busy.open().unwrap(), SPENT_NS);
+    let idle = idle.open().unwrap();
+    wait_for(&busy.open().unwrap(), 2 * SPENT_NS);
+    let spent_ns = idle.spent_ns().unwrap();
+    assert!(spent_ns < SPENT_NS, "{spent_ns}");
+}
+
+#[test]
+fn ipv6_and_all_addresses_are_found_too() {
+    let _alone = alone();
+    for (bound, ip) in [("[::1]:0", "::1"), ("0.0.0.0:0", "127.0.0.1"), ("[::]:0", "127.0.0.1")] {
+        let (servers, address) = servers(bound, &[WAIT]);
+        let address = SocketAddr::new(ip.parse().unwrap(), address.port());
+        let target = Target::at(&[address]).unwrap();
+        assert_eq!(pids(&target), [servers[0].pid()], "{bound}");
+    }
+}
+
+#[test]
+fn processes_that_share_the_socket_are_summed_and_counted_once() {
+    let _alone = alone();
+    let (servers, address) = servers("127.0.0.1:0", &[BURN, BURN]);
+    let mut expected: Vec<i32> = servers.iter().map(Server::pid).collect();
+    expected.sort_unstable();
+    let target = Target::at(&[address, address]).unwrap();
+    assert_eq!(pids(&target), expected);
+    let opened = target.open().unwrap();
+    wait_for(&opened, SPENT_NS);
+    let each = || opened.0.iter().map(|(process, then)| process.cpu_ns().unwrap() - then);
+    let before: u64 = each().sum();
+    let spent_ns = opened.spent_ns().unwrap();
+    let after: u64 = each().sum();
+    assert!(before <= spent_ns && spent_ns <= after, "{before} {spent_ns} {after}");
+}
+
+#[test]
+fn a_process_that_was_handed_the_connection_belongs_to_the_target() {
+    let _alone = alone();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let _client = TcpStream::connect(address).unwrap();
+    let (accepted, _) = listener.accept().unwrap();
+    let front = Server::new(&listener, WAIT);
+    let mut worker = Command::new("sleep");
+    let worker = worker.arg("60").stdin(Stdio::from(OwnedFd::from(accepted)));
+    let worker = Server(worker.spawn().unwrap());
+    let mut expected = vec![front.pid(), worker.pid()];
+    expected.sort_unstable();
+    assert_eq!(pids(&Target::at(&[address]).unwrap()), expected);
+}
+
+/// Waits until the process of that number is no more than an entry for its parent.
+fn wait_until_ended(pid: i32) {
+    let ended = (0..20_000_000).any(|_| {
+        std::thread::yield_now();
+        started_ticks(pid).is_none()
+    });
+    assert!(ended, "{pid} did not end");
+}
+
+#[test]
+fn a_server_that_ended_is_gone_and_its_successor_is_found() {
+    let _alone = alone();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut first = Server::new(&listener, WAIT);
+    let target = Target::at(&[address]).unwrap();
+    let opened = target.open().unwrap();
+    let pid = first.pid();
+    first.0.kill().unwrap();
+    wait_until_ended(pid);
+    // Neither while nobody has asked how it ended, nor after.
+    assert_eq!(opened.spent_ns(), Err(TargetUnknown::Gone(pid)));
+    first.0.wait().unwrap();
+    assert_eq!(opened.spent_ns(), Err(TargetUnknown::Gone(pid)));
+    assert_eq!(target.open().err(), Some(TargetUnknown::Gone(pid)));
+    let second = Server::new(&listener, WAIT);
+    assert_eq!(pids(&Target::at(&[address]).unwrap()), [second.pid()]);
+}
+
+#[test]
+fn one_that_ends_before_the_window_opens_takes_no_figure_away() {
+    let _alone = alone();
+    let (mut servers, address) = servers("127.0.0.1:0", &[BURN, WAIT]);
+    let target = Target::at(&[address]).unwrap();
+    let helper = &mut servers[1];
+    helper.0.kill().unwrap();
+    wait_until_ended(helper.pid());
+    wait_for(&target.open().unwrap(), SPENT_NS);
+}
+
+#[test]
+fn what_is_unknown_says_why() {
+    let _alone = alone();
+    let unknown = |peers: &[SocketAddr]| Target::at(peers).unwrap_err();
+    assert_eq!(unknown(&[]), TargetUnknown::NoServer);
+    // RFC 5737 section 3: this is nobody's.
+    let far: SocketAddr = "192.0.2.1:3260".parse().unwrap();
+    let (_servers, near) = servers("127.0.0.1:0", &[WAIT]);
+    assert_eq!(unknown(&[far]), TargetUnknown::Elsewhere(far));
+    assert_eq!(unknown(&[near, far]), TargetUnknown::Elsewhere(far));
+    // A socket that no process but this one holds looks as the kernel's do.
+    let own = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = own.local_addr().unwrap();
+    assert!(matches!(unknown(&[at]), TargetUnknown::NoProcess(_) | TargetUnknown::Hidden(_)));
+    drop(own);
+    assert_eq!(unknown(&[at]), TargetUnknown::NoListener(at));
+}
