@@ -206,6 +206,13 @@ pub(crate) struct ShowOptions {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes are those of the verdicts, as with compare: 0 done, 4 inconclusive, 5 invalid result.
+
+Examples:
+  stormeter report night.db
+  stormeter report night.db --html night.html
+  stormeter report night.db --json")]
 pub(crate) struct ReportOptions {
     /// The results file
     pub(crate) file: PathBuf,

@@ -31,11 +31,16 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// What a report's verdicts amount to: the gravest counts.
-    pub(crate) fn of(report: &Report) -> Self {
-        if report.status.reason == Some(FinishReason::Interrupted) {
-            return Exit::Interrupted;
+    /// How a run ended: interrupted, or with its verdicts.
+    pub(crate) fn of_run(report: &Report) -> Self {
+        match report.status.reason {
+            Some(FinishReason::Interrupted) => Exit::Interrupted,
+            _ => Exit::of_verdicts(report),
         }
+    }
+
+    /// What a report's verdicts amount to: the gravest counts.
+    pub(crate) fn of_verdicts(report: &Report) -> Self {
         let mut primaries = report.primaries().map(|primary| primary.comparison.verdict).peekable();
         if primaries.peek().is_none() {
             let invalid =

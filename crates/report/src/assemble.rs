@@ -9,6 +9,7 @@ use stormeter_results::{Event, FinishReason, Header, Phase, TrialOutcome, TrialR
 use stormeter_statistics::Analysis;
 use stormeter_statistics::laws::CEILING_FACTOR;
 
+use crate::incidents::incidents;
 use crate::label::labels;
 use crate::model::{
     Bucket, Ceiling, CpuPerIo, Datastore, Finding, LatencyDistribution, MetricComparison,
@@ -135,6 +136,7 @@ fn findings(
             "a difference that is found all the same says how far this machine can be trusted",
         ));
     }
+    findings.extend(incidents(trials, names));
     let mut told = HashSet::new();
     for event in events {
         // A run that was killed often says so once.
@@ -170,6 +172,7 @@ fn findings(
             }
         }
     }
+    findings.sort_by_key(|finding| finding.severity);
     findings
 }
 
@@ -232,7 +235,9 @@ fn cpu(analysis: &Analysis) -> Vec<CpuPerIo> {
         .enumerate()
         .filter(|(_, summary)| summary.operations > 0)
         .map(|(datastore, summary)| {
-            let CpuUsage { threads_user_ns, threads_system_ns, process_ns, host, .. } = summary.cpu;
+            let CpuUsage {
+                threads_user_ns, threads_system_ns, process_ns, target_ns, host, ..
+            } = summary.cpu;
             let per_io = |ns: u64| ns as f64 / summary.operations as f64;
             let threads_ns = threads_user_ns + threads_system_ns;
             CpuPerIo {
@@ -240,7 +245,12 @@ fn cpu(analysis: &Analysis) -> Vec<CpuPerIo> {
                 threads_user_ns: per_io(threads_user_ns),
                 threads_system_ns: per_io(threads_system_ns),
                 process_other_ns: per_io(process_ns.saturating_sub(threads_ns)),
-                host_other_ns: per_io(host.busy_ns().saturating_sub(process_ns.max(threads_ns))),
+                target_ns: target_ns.map(per_io),
+                host_other_ns: per_io(
+                    host.busy_ns()
+                        .saturating_sub(process_ns.max(threads_ns))
+                        .saturating_sub(target_ns.unwrap_or(0)),
+                ),
             }
         })
         .collect()

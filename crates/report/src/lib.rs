@@ -7,6 +7,7 @@
 mod assemble;
 mod date;
 mod html;
+mod incidents;
 mod json;
 mod label;
 mod markup;

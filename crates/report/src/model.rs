@@ -199,6 +199,10 @@ pub struct CpuPerIo {
     pub threads_system_ns: f64,
     /// The rest of this process: the kernel's io_uring workers, the positional engine's threads.
     pub process_other_ns: f64,
+    /// The target: the server's processes on this machine. `None` where there are none, or where
+    /// their time is not known and so in the rest of the machine's.
+    #[serde(default)]
+    pub target_ns: Option<f64>,
     /// The rest of the machine's busy time: interrupts, softirqs, kernel threads, other processes.
     pub host_other_ns: f64,
 }
@@ -206,7 +210,11 @@ pub struct CpuPerIo {
 impl CpuPerIo {
     /// Busy time of the whole machine per I/O.
     pub fn total_ns(&self) -> f64 {
-        self.threads_user_ns + self.threads_system_ns + self.process_other_ns + self.host_other_ns
+        self.threads_user_ns
+            + self.threads_system_ns
+            + self.process_other_ns
+            + self.target_ns.unwrap_or(0.0)
+            + self.host_other_ns
     }
 }
 

@@ -104,7 +104,7 @@ enum MetricKind {
 fn kind(metric: Metric) -> MetricKind {
     match metric {
         Metric::Iops | Metric::Throughput => MetricKind::Rate,
-        Metric::CpuPerIo | Metric::HostCpuPerIo => MetricKind::Cost,
+        Metric::CpuPerIo | Metric::TargetCpuPerIo | Metric::HostCpuPerIo => MetricKind::Cost,
         _ => MetricKind::Latency,
     }
 }

@@ -7,7 +7,7 @@ mod fixture;
 
 use std::path::Path;
 
-use fixture::{LOCAL, MEMORY, NAS, SAN, report};
+use fixture::{LOCAL, LOOPBACK_ISCSI, LOOPBACK_NFS, MEMORY, NAS, SAN, report};
 use stormeter_report::{TerminalOptions, json, terminal};
 
 fn compare(name: &str, text: &str) {
@@ -28,6 +28,15 @@ fn two_datastores_on_a_terminal() {
 fn four_datastores_on_a_terminal() {
     let text = terminal(&report(&[LOCAL, NAS, SAN, MEMORY]), TerminalOptions::default());
     compare("four.txt", &text);
+}
+
+#[test]
+fn servers_on_this_machine_on_a_terminal() {
+    let text = terminal(
+        &report(&[LOCAL, LOOPBACK_NFS, LOOPBACK_ISCSI]),
+        TerminalOptions { width: 100, ..TerminalOptions::default() },
+    );
+    compare("loopback.txt", &text);
 }
 
 #[test]

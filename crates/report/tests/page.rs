@@ -6,7 +6,7 @@ mod fixture;
 
 use std::path::Path;
 
-use fixture::{LOCAL, Likeness, MEMORY, NAS, SAN, report};
+use fixture::{LOCAL, LOOPBACK_ISCSI, LOOPBACK_NFS, Likeness, MEMORY, NAS, SAN, report};
 use stormeter_report::{Finding, Report, Severity, html};
 use stormeter_statistics::Verdict;
 
@@ -69,6 +69,27 @@ fn a_page_has_every_chart_with_its_text() {
             assert_eq!(page.matches(&label).count(), 1, "{id} is not unique");
         }
     }
+}
+
+#[test]
+fn the_target_is_shown_where_a_datastore_has_one() {
+    const NAME: &str = "target CPU per I/O";
+    const ROW: &str = "<th scope=\"row\">target CPU per I/O</th>";
+    const PART: &str = "target (the server";
+    let without = page("two.html", &report(&[LOCAL, NAS]));
+    assert!(!without.contains(NAME) && !without.contains(PART) && !without.contains("part p4"));
+    let with = page("loopback.html", &report(&[LOCAL, LOOPBACK_NFS, LOOPBACK_ISCSI]));
+    elements(&with);
+    // A bar each for the two that have one, and the legend.
+    assert_eq!(with.matches("part p4").count(), 3);
+    // What the local directory has not is a dash, and 100 of nothing.
+    let row = with.split(ROW).nth(1).unwrap().split("</tr>").next().unwrap();
+    let cells: Vec<&str> = row.split("<td>").skip(1).collect();
+    assert!(cells[0].contains('–') && !cells[0].contains("100"), "{row}");
+    assert!(cells[1].contains("9.30\u{202f}µs") && cells[2].contains("6.70\u{202f}µs"), "{row}");
+    let numbers = with.split(PART).last().unwrap();
+    let first = numbers.split("<tr>").nth(1).unwrap().split("</tr>").next().unwrap();
+    assert!(first.contains("/srv/vm") && first.contains("<td>–</td>"), "{first}");
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn a_difference_in_latency_or_cost_is_said_of_the_metric() {
     );
     assert_eq!(
         say(Metric::CpuPerIo, Verdict::Slower, [1.1, 1.05, 1.15]),
-        "nas costs 10.0 % more CPU per I/O than local (95 % CI 5.0 to 15.0 % more), 9 blocks."
+        "nas costs 10.0 % more initiator CPU per I/O than local (95 % CI 5.0 to 15.0 % more), 9 blocks."
     );
     assert_eq!(
         say(Metric::HostCpuPerIo, Verdict::Slower, [3.2, 3.1, 3.3]),

@@ -181,17 +181,23 @@ impl StopRule {
     /// The decision after `blocks` blocks whose log-ratios have the SD `log_ratio_sd` (`None`
     /// while there are fewer than two).
     pub fn decide(&self, blocks: usize, log_ratio_sd: Option<f64>) -> Decision {
-        let (Some(sd), true) = (log_ratio_sd, blocks >= self.looks.min_blocks) else {
-            // A look before the first planned one would be one more chance to stop too early.
-            let floor = self.looks.min_blocks.saturating_sub(blocks).max(1);
+        let min_blocks = self.looks.min_blocks;
+        let Some(sd) = log_ratio_sd else {
+            let floor = min_blocks.saturating_sub(blocks).max(1);
             return Decision::Continue { expected_more_blocks: floor };
         };
-        if self.reached(blocks, sd) {
+        // A look before the first planned one would be one more chance to stop too early; but how
+        // long it will take may be said.
+        if blocks >= min_blocks && self.reached(blocks, sd) {
             Decision::PrecisionReached
         } else if blocks >= self.max_blocks {
             Decision::BlocksExhausted
+        } else if blocks < min_blocks && self.reached(min_blocks, sd) {
+            Decision::Continue { expected_more_blocks: min_blocks - blocks }
         } else {
-            let total = first_that(blocks + 1, self.max_blocks, |n| self.reached(n, sd));
+            // From the second look on more blocks are always better; the first needs no reserve.
+            let next = blocks.max(min_blocks) + 1;
+            let total = first_that(next, self.max_blocks, |n| self.reached(n, sd));
             Decision::Continue { expected_more_blocks: total.unwrap_or(self.max_blocks) - blocks }
         }
     }
@@ -281,6 +287,17 @@ mod tests {
         assert_eq!(rule.decide(30, Some(0.5)), Decision::Continue { expected_more_blocks: 10 });
         // With s = 0.0378 the precision comes at 20 blocks (see above).
         assert_eq!(rule.decide(7, Some(0.0378)), Decision::Continue { expected_more_blocks: 13 });
+    }
+
+    #[test]
+    fn before_the_first_look_the_outlook_is_that_of_the_spread_so_far() {
+        let rule = StopRule::new(LOOKS, 40).unwrap();
+        // With s = 0.0378 the precision comes at 20 blocks (see above), with 0.01 at the first look.
+        assert_eq!(rule.decide(3, Some(0.0378)), Decision::Continue { expected_more_blocks: 17 });
+        assert_eq!(rule.decide(3, Some(0.01)), Decision::Continue { expected_more_blocks: 2 });
+        assert_eq!(rule.decide(2, Some(0.5)), Decision::Continue { expected_more_blocks: 38 });
+        let only = StopRule::new(LOOKS, 5).unwrap();
+        assert_eq!(only.decide(4, Some(0.5)), Decision::Continue { expected_more_blocks: 1 });
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<Exit, Failure> {
             "Results are in {path}, seed {seed}; `stormeter report {path}` shows them again."
         );
     }
-    Ok(Exit::of(&report))
+    Ok(Exit::of_run(&report))
 }
 
 /// The plan that the options describe.

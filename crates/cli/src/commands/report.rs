@@ -12,5 +12,6 @@ pub(crate) fn run(options: &ReportOptions) -> Result<Exit, Failure> {
     let file = ResultsFile::open(&options.file)?;
     let report = report_of(conclude(&file)?);
     show(&report, &options.show)?;
-    Ok(Exit::Done)
+    // What a script asks a run it may ask a file, whoever interrupted the run back then.
+    Ok(Exit::of_verdicts(&report))
 }

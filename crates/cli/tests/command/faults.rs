@@ -14,7 +14,7 @@ const FIVE_BLOCKS: &str = "--max-blocks 5 --seed 1 --output r.db";
 
 /// Why the result is invalid, as the report says it.
 fn invalid(place: &Place) -> String {
-    let json = place.run("report r.db --json").expect(&[0]).json();
+    let json = place.run("report r.db --json").expect(&[5]).json();
     schema::check(place, &json);
     assert_eq!(json["valid"], false, "{json:#}");
     json["headline"].to_string()
@@ -52,7 +52,7 @@ fn a_datastore_that_always_fails_ends_the_run_and_is_named() {
     // The block was finished all the same, and no further one was begun.
     let all = trials(&place.path("r.db"));
     assert!(all.iter().any(|trial| trial.datastore == 1 && trial.outcome == "measured"));
-    assert!(place.run("report r.db").expect(&[0]).stdout.contains("invalid: a:"));
+    assert!(place.run("report r.db").expect(&[5]).stdout.contains("invalid: a:"));
     assert!(place.folders("a").is_empty() && place.folders("b").is_empty());
 }
 

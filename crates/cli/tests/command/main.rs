@@ -10,6 +10,8 @@ mod bad_input;
 mod compare;
 mod faults;
 mod interrupt;
+#[path = "../../../report/tests/json_schema/mod.rs"]
+mod json_schema;
 mod loop_device;
 mod others;
 mod place;

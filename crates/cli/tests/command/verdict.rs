@@ -1,6 +1,6 @@
 //! Which verdict ends with which exit code, on results that are made to be sure: the figures of a
-//! finished file are changed, and `compare --resume`, which then has nothing left to measure, says
-//! what they amount to.
+//! finished file are changed, and `compare --resume`, which then has nothing left to measure, and
+//! `report` say what they amount to.
 
 use std::fs;
 use std::path::PathBuf;
@@ -50,6 +50,8 @@ fn a_difference_or_none_ends_with_0_and_an_open_question_with_4() {
         set_longest(&path, candidate_ms);
         let outcome = place.run(&resume).expect(&[code]);
         assert!(outcome.said().contains(words), "{words:?} is not in {outcome:#?}");
+        // The file says it again, to scripts too.
+        place.run("report r.db").expect(&[code]);
     }
     assert_eq!(trials(&path).len(), 10, "there was nothing left to measure");
 }
@@ -69,7 +71,7 @@ fn a_broken_law_ends_with_5_and_is_named() {
     for words in ["The result is invalid", "the generator's own ceiling", "use more --threads"] {
         assert!(outcome.said().contains(words), "{words:?} is not in {outcome:#?}");
     }
-    let json = place.run("report r.db --json").expect(&[0]).json();
+    let json = place.run("report r.db --json").expect(&[5]).json();
     assert_eq!(json["valid"], false);
     for comparison in json["comparisons"].as_array().unwrap() {
         assert_eq!(comparison["verdict"], "invalid");

@@ -8,7 +8,7 @@ use crate::markup::Markup;
 use crate::model::{Datastore, LatencyDistribution, MetricComparison, Report};
 use crate::quantity::{decimals, duration, level_percent, quantity, spread_percent};
 use crate::sentence::verdict_word_for;
-use crate::svg::{PARTS, color_class};
+use crate::svg::{color_class, parts};
 
 /// The metrics of all datastores, absolute and relative.
 pub(super) fn summary(page: &mut Markup, report: &Report) {
@@ -40,7 +40,9 @@ pub(super) fn summary(page: &mut Markup, report: &Report) {
             page.tag("td").open();
             absolute(page, datastore, metric);
             if index == plan.baseline {
-                page.tag("span").at("class", "relative").text("100");
+                if datastore.value(metric).is_some() {
+                    page.tag("span").at("class", "relative").text("100");
+                }
             } else if let Some(of) = report.comparison(index, metric) {
                 relative(page, of);
             }
@@ -177,16 +179,19 @@ pub(super) fn trials(page: &mut Markup, report: &Report) {
 /// The parts of the CPU time per I/O.
 pub(super) fn cpu(page: &mut Markup, report: &Report) {
     let mut head = vec!["datastore".to_string()];
-    head.extend(PARTS.iter().map(|(name, _)| name.to_string()));
+    head.extend(parts(report).map(|part| part.name.to_string()));
     head.push("in all".into());
     let rows = report
         .cpu
         .iter()
         .map(|cpu| {
             let total = cpu.total_ns();
-            let parts = PARTS.iter().map(|(_, part)| {
-                let share = decimals(100.0 * part(cpu) / total);
-                format!("{} ({share}\u{202f}%)", duration(part(cpu)).typeset())
+            let parts = parts(report).map(|part| match (part.ns)(cpu) {
+                None => "–".to_string(),
+                Some(ns) => {
+                    let share = decimals(100.0 * ns / total);
+                    format!("{} ({share}\u{202f}%)", duration(ns).typeset())
+                }
             });
             std::iter::once(report.label(cpu.datastore))
                 .chain(parts)

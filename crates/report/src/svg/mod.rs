@@ -12,7 +12,7 @@ mod scale;
 mod series;
 
 pub(crate) use bars::bars;
-pub(crate) use cpu::{PARTS, cpu};
+pub(crate) use cpu::{cpu, parts};
 pub(crate) use histogram::histogram;
 pub(crate) use percentile::percentile;
 pub(crate) use series::series;

@@ -1,0 +1,164 @@
+//! What happened during the trials and was mended, as warnings: each thing once, with the trials in
+//! which it happened.
+//!
+//! A connection that was lost and made again does not make a trial invalid: that is what the storage
+//! is like. But whoever reads the figures should know.
+
+use stormeter_results::{Phase, TrialRecord};
+
+use crate::model::{Finding, Severity};
+
+/// So many things are told of a datastore; the results file has them all.
+const MOST_TOLD: usize = 8;
+/// So many blocks are named.
+const MOST_BLOCKS: usize = 6;
+
+/// A thing that happened to a datastore, over all its trials.
+struct Happening<'a> {
+    datastore: usize,
+    what: &'a str,
+    times: u64,
+    /// The trials: a block counted from 1, or `None` before the first block.
+    trials: Vec<Option<u32>>,
+}
+
+/// The incidents of the trials; `names` are the datastores'.
+pub(crate) fn incidents(trials: &[TrialRecord], names: &[String]) -> Vec<Finding> {
+    let mut happenings: Vec<Happening<'_>> = Vec::new();
+    for trial in trials {
+        let Some(datastore) = trial.datastore else { continue };
+        let place = (trial.phase == Phase::Main).then(|| trial.block.saturating_add(1));
+        for incident in &trial.incidents {
+            let times = u64::from(incident.times);
+            let same = |known: &&mut Happening<'_>| {
+                known.datastore == datastore && known.what == incident.what
+            };
+            match happenings.iter_mut().find(same) {
+                Some(known) => {
+                    known.times += times;
+                    if !known.trials.contains(&place) {
+                        known.trials.push(place);
+                    }
+                }
+                None => happenings.push(Happening {
+                    datastore,
+                    what: &incident.what,
+                    times,
+                    trials: vec![place],
+                }),
+            }
+        }
+    }
+    let mut findings = Vec::new();
+    for (datastore, name) in names.iter().enumerate() {
+        let own = || happenings.iter().filter(|happening| happening.datastore == datastore);
+        let warning = |what, advice: &str| Finding {
+            severity: Severity::Warning,
+            subject: name.clone(),
+            what,
+            advice: advice.into(),
+        };
+        findings.extend(own().take(MOST_TOLD).map(|happening| {
+            warning(
+                happening.sentence(),
+                "the trial counts all the same; if it stands out, look for the cause on the server \
+                 and in the network, then measure again",
+            )
+        }));
+        match own().count().saturating_sub(MOST_TOLD) {
+            0 => {}
+            more => findings.push(warning(
+                format!("{more} more kinds of incident"),
+                "all of them are in the results file, table incident",
+            )),
+        }
+    }
+    findings
+}
+
+impl Happening<'_> {
+    /// `blocks 2, 5 and 9: the connection was lost (7 times)`.
+    fn sentence(&self) -> String {
+        let times = match self.times {
+            1 => String::new(),
+            times => format!(" ({times} times)"),
+        };
+        format!("{}: {}{times}", self.place(), self.what)
+    }
+
+    fn place(&self) -> String {
+        let mut blocks: Vec<u32> = self.trials.iter().flatten().copied().collect();
+        blocks.sort_unstable();
+        let noun = if blocks.len() == 1 { "block" } else { "blocks" };
+        let mut words: Vec<String> =
+            blocks.iter().take(MOST_BLOCKS).map(|block| block.to_string()).collect();
+        if blocks.len() > MOST_BLOCKS {
+            words.push(format!("{} more", blocks.len() - MOST_BLOCKS));
+        }
+        let list = match words.split_last() {
+            None => return "before the first block".into(),
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        };
+        let before =
+            if self.trials.contains(&None) { "before the first block and in " } else { "" };
+        format!("{before}{noun} {list}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use stormeter_results::{Incident, TrialOutcome};
+
+    use super::*;
+
+    fn trial(block: u32, phase: Phase, told: &[(&str, u32)]) -> TrialRecord {
+        let incidents = told.iter().map(|&(what, times)| Incident { what: what.into(), times });
+        TrialRecord {
+            id: 0,
+            block,
+            position: 0,
+            datastore: Some(1),
+            phase,
+            started_unix_ms: 0,
+            elapsed_ns: 0,
+            seed: 0,
+            outcome: TrialOutcome::Failed { reason: "stalled".into(), sample: None },
+            incidents: incidents.collect(),
+        }
+    }
+
+    fn said(trials: &[TrialRecord]) -> Vec<String> {
+        let findings = incidents(trials, &["/a".into(), "nfs://b/c".into()]);
+        assert!(
+            findings.iter().all(|f| f.severity == Severity::Warning && f.subject == "nfs://b/c")
+        );
+        findings.into_iter().map(|finding| finding.what).collect()
+    }
+
+    #[test]
+    fn each_thing_is_told_once_with_its_trials_and_its_number() {
+        let trials = [
+            trial(0, Phase::Capacity, &[("lost", 1)]),
+            trial(4, Phase::Main, &[("lost", 2), ("slow", 1)]),
+            trial(1, Phase::Main, &[("lost", 1)]),
+        ];
+        let expected =
+            ["before the first block and in blocks 2 and 5: lost (4 times)", "block 5: slow"];
+        assert_eq!(said(&trials), expected);
+        assert_eq!(said(&trials[..1]), ["before the first block: lost"]);
+        assert_eq!(said(&[trial(1, Phase::Main, &[])]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn many_blocks_and_many_things_are_not_all_named() {
+        let trials: Vec<_> =
+            (0..9).map(|block| trial(block, Phase::Main, &[("lost", 1)])).collect();
+        assert_eq!(said(&trials), ["blocks 1, 2, 3, 4, 5, 6 and 3 more: lost (9 times)"]);
+        let names: Vec<String> = (0..11).map(|number| number.to_string()).collect();
+        let told: Vec<(&str, u32)> = names.iter().map(|name| (name.as_str(), 1)).collect();
+        let said = said(&[trial(0, Phase::Main, &told)]);
+        assert_eq!(said.len(), MOST_TOLD + 1);
+        assert_eq!(said.last().unwrap(), "3 more kinds of incident");
+    }
+}

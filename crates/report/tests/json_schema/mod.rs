@@ -1,0 +1,86 @@
+//! A small checker of JSON Schema (draft 2020-12), for the tests of this crate and of the command.
+//!
+//! It knows exactly the keywords that the schema uses and fails at any other, so that it cannot pass
+//! by not looking.
+
+use serde_json::{Value, json};
+
+/// Where and why `value` does not follow `schema`; empty if it does.
+pub(crate) fn violations(schema: &Value, value: &Value) -> Vec<String> {
+    of(schema, schema, value, "")
+}
+
+fn of(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let rules = schema.as_object().unwrap();
+    for (keyword, rule) in rules {
+        let number = |holds: fn(f64, f64) -> bool| {
+            value.as_f64().is_none_or(|value| holds(value, rule.as_f64().unwrap()))
+        };
+        let holds = match keyword.as_str() {
+            "$schema" | "$id" | "$defs" | "title" | "description" => true,
+            "$ref" => {
+                let target = root.pointer(rule.as_str().unwrap().strip_prefix('#').unwrap());
+                found.extend(of(root, target.unwrap(), value, at));
+                true
+            }
+            "type" => match rule {
+                Value::Array(types) => types.iter().any(|name| is_of_type(value, name)),
+                name => is_of_type(value, name),
+            },
+            "const" => value == rule,
+            "enum" => rule.as_array().unwrap().contains(value),
+            "anyOf" => {
+                let mut choices = rule.as_array().unwrap().iter();
+                choices.any(|choice| of(root, choice, value, at).is_empty())
+            }
+            "minimum" => number(|value, limit| value >= limit),
+            "maximum" => number(|value, limit| value <= limit),
+            "exclusiveMinimum" => number(|value, limit| value > limit),
+            "exclusiveMaximum" => number(|value, limit| value < limit),
+            "minItems" => value.as_array().is_none_or(|v| v.len() as u64 >= rule.as_u64().unwrap()),
+            "maxItems" => value.as_array().is_none_or(|v| v.len() as u64 <= rule.as_u64().unwrap()),
+            "items" => {
+                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                    found.extend(of(root, rule, item, &format!("{at}/{index}")));
+                }
+                true
+            }
+            "required" => {
+                let mut keys = rule.as_array().unwrap().iter().map(|key| key.as_str().unwrap());
+                value.as_object().is_none_or(|object| keys.all(|key| object.contains_key(key)))
+            }
+            "properties" => {
+                for (key, schema) in rule.as_object().unwrap() {
+                    if let Some(member) = value.get(key) {
+                        found.extend(of(root, schema, member, &format!("{at}/{key}")));
+                    }
+                }
+                true
+            }
+            "additionalProperties" => {
+                assert_eq!(rule, &json!(false));
+                let known = rules["properties"].as_object().unwrap();
+                value.as_object().is_none_or(|o| o.keys().all(|key| known.contains_key(key)))
+            }
+            other => panic!("the check does not know the keyword {other}"),
+        };
+        if !holds {
+            found.push(format!("{at}: {keyword} {rule} does not hold for {value}"));
+        }
+    }
+    found
+}
+
+fn is_of_type(value: &Value, name: &Value) -> bool {
+    match name.as_str().unwrap() {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "number" => value.is_number(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        other => panic!("no such type: {other}"),
+    }
+}
