@@ -78,6 +78,7 @@ impl Failure {
                 | RunError::Url(_)
                 | RunError::VerifyNull(_)
                 | RunError::TimeLimit { .. }
+                | RunError::NoTarget { .. }
                 | RunError::OtherPlan { .. },
             ) => Exit::Usage,
             Failure::Run(RunError::Interrupted) => Exit::Interrupted,

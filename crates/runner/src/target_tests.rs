@@ -37,6 +37,8 @@ impl Drop for Server {
 const BURN: &str = "while :; do :; done";
 /// Waits to be killed, without CPU time.
 const WAIT: &str = "exec sleep 60";
+/// A wait in vain ends after so many looks, each of some microseconds.
+pub(crate) const TRIES: u32 = 1_000_000;
 /// So much is seen to be spent.
 pub(crate) const SPENT_NS: u64 = 50_000_000;
 
@@ -59,7 +61,7 @@ fn pids(target: &Target) -> Vec<i32> {
 
 /// Waits until the target has spent that much since; a test that waits in vain fails by its count.
 fn wait_for(opened: &Opened<'_>, spent_ns: u64) {
-    for _ in 0..20_000_000 {
+    for _ in 0..TRIES {
         if opened.spent_ns().unwrap() >= spent_ns {
             return;
         }
@@ -144,7 +146,7 @@ fn a_process_that_was_handed_the_connection_belongs_to_the_target() {
 
 /// Waits until the process of that number is no more than an entry for its parent.
 fn wait_until_ended(pid: i32) {
-    let ended = (0..20_000_000).any(|_| {
+    let ended = (0..TRIES).any(|_| {
         std::thread::yield_now();
         started_ticks(pid).is_none()
     });

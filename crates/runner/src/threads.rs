@@ -435,7 +435,7 @@ pub(crate) fn trial_length(timing: Timing) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::tests::{SPENT_NS, alone, busy_server};
+    use crate::target::tests::{SPENT_NS, TRIES, alone, busy_server};
 
     /// What the watcher of that thread says of a window in which `during` happened.
     fn watched(
@@ -467,7 +467,7 @@ mod tests {
         let until_it_spent = || {
             let target = Target::at(&[address]).unwrap();
             let opened = target.open().unwrap();
-            for _ in 0..20_000_000 {
+            for _ in 0..TRIES {
                 if opened.spent_ns().unwrap() >= SPENT_NS {
                     return;
                 }

@@ -33,6 +33,7 @@ const CASES: &[Case] = &[
     ("compare a b --block-size 1000", 1, &["block size", "multiple", "logical block", "direct=0"]),
     ("compare a b --block-size 0", 2, &["512"]),
     ("compare a b --block-size 4KiB:0", 2, &["share"]),
+    ("compare a b --metric target-cpu-per-io", 2, &["a has no target", "host-cpu-per-io"]),
     ("compare a b --align 100", 2, &["alignment", "512"]),
     // Loads.
     ("compare a b --rate 0", 2, &["rate of 0", "above 0"]),
