@@ -1,7 +1,7 @@
 //! Every way of losing data that a storage system has, one at a time.
 
 use stormeter_driver::{
-    Corruption, Expectations, FoundBlock, Past, Seal, SizeShare, WorkloadError, drive,
+    Corruption, Expectations, FoundBlock, Past, Seal, SizeShare, Workload, WorkloadError, drive,
     drive_verified,
 };
 use stormeter_simulator::VirtualTime;
@@ -109,6 +109,28 @@ fn a_completion_that_is_another_one_s_shows_what_the_buffer_held() {
 #[test]
 fn zeros_are_called_zeros() {
     is_found_as(Lie::ZeroRead, 4096, |found| found.to_string().contains("no stormeter block"));
+}
+
+/// Where no write tells them apart, only the place does: blocks as they were prepared.
+#[test]
+fn prepared_blocks_in_the_place_of_others_are_found() {
+    let block = |disk: usize, number: usize| (disk, number * 4096..(number + 1) * 4096);
+    for (one, other) in [(block(0, 3), block(0, 9)), (block(0, 3), block(1, 3))] {
+        let load = Workload { read_percent: 100.0, ..workload(4) };
+        let mut store = Store::new(load, 2, 16 * 4096);
+        {
+            let contents = &mut store.contents.borrow_mut();
+            let bytes = contents[one.0].now[one.1.clone()].to_vec();
+            contents[other.0].now[other.1.clone()].copy_from_slice(&bytes);
+        }
+        let Outcome { verified, .. } = store.run(1, 1, Plan::default());
+        assert!(verified.wrong_blocks > 0);
+        for corruption in &verified.corruptions {
+            assert!(is_misplaced(corruption), "{corruption}");
+            assert_eq!(corruption.expected.disk as usize, other.0);
+            assert_eq!(corruption.expected.offset_bytes as usize, other.1.start);
+        }
+    }
 }
 
 #[test]
