@@ -1,0 +1,28 @@
+//! iSCSI as an initiator speaks it (RFC 7143, and RFC 3720 for older targets), with the SCSI that a
+//! virtual disk needs: bytes in, bytes out.
+//!
+//! Nothing here opens a socket, reads a clock or draws a random number of its own: whoever moves the
+//! bytes passes those in, so that a test can join a session to a target in memory, cut the stream at
+//! any byte and let any time pass.
+//!
+//! Read from the bottom: [`pdu`] (headers), [`text`] and [`chap`] (what a login is made of),
+//! [`login`], then [`session`] (full feature phase), and beside it [`scsi`] (what is carried) and
+//! [`discovery`] (which targets there are).
+
+mod binary;
+mod bytes;
+pub mod chap;
+pub mod discovery;
+pub mod fuzz;
+pub mod login;
+pub mod pdu;
+pub mod scsi;
+mod secret;
+mod serial;
+pub mod session;
+pub mod text;
+
+pub use discovery::Discovery;
+pub use login::{Isid, LoginError, Negotiated, Parameters};
+pub use secret::Secret;
+pub use session::{Command, CommandError, Error, Options, Session, Timeouts};

@@ -1,0 +1,169 @@
+//! Why a login failed, and what to do about it.
+
+use crate::chap::ChapError;
+use crate::text::TextError;
+
+/// A login that came to no session.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoginError {
+    /// Status class 1: the target is elsewhere.
+    #[error("the target is {} at {address}: use that address", if *.permanent { "now" } else { "for now" })]
+    Redirected {
+        /// Host and port as the target wrote them, without the portal group.
+        address: String,
+        /// Whether it will stay there.
+        permanent: bool,
+    },
+    /// Status class 1 without an address.
+    #[error(
+        "the target says that it is elsewhere and not where: run a discovery and use what it finds"
+    )]
+    RedirectedNowhere,
+    /// 0201.
+    #[error(
+        "the target does not accept our name and secret: check CHAP's name and secret on both sides, and whether it wants CHAP at all"
+    )]
+    AuthenticationFailed,
+    /// 0202.
+    #[error("the target does not allow this initiator: add {initiator} to its access list")]
+    NotAllowed {
+        /// Our name.
+        initiator: String,
+    },
+    /// 0203.
+    #[error("there is no target {target} here: run a discovery for the names that there are")]
+    NotFound {
+        /// The name we asked for.
+        target: String,
+    },
+    /// 0204.
+    #[error("the target {target} was removed and no new address is known: run a discovery")]
+    Removed {
+        /// The name we asked for.
+        target: String,
+    },
+    /// 0206.
+    #[error("the target has too many connections: close other sessions, or raise its limit")]
+    TooManyConnections,
+    /// Any other status of class 2: something of ours is wrong in the target's eyes.
+    #[error("the target refuses the login: {reason} (status {class:#04x}{detail:02x}); {advice}")]
+    Refused {
+        /// In words.
+        reason: &'static str,
+        /// Status class.
+        class: u8,
+        /// Status detail.
+        detail: u8,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// 0301.
+    #[error("the target is not in service at the moment: try again later, and look at its log")]
+    Unavailable,
+    /// 0302.
+    #[error("the target is out of resources: close other sessions, or try again later")]
+    OutOfResources,
+    /// Any other status of class 3: the target broke.
+    #[error("the target failed (status {class:#04x}{detail:02x}): look at its log")]
+    TargetFailed {
+        /// Status class.
+        class: u8,
+        /// Status detail.
+        detail: u8,
+    },
+    /// CHAP.
+    #[error(transparent)]
+    Chap(#[from] ChapError),
+    /// Text keys.
+    #[error(transparent)]
+    Text(#[from] TextError),
+    /// The target wants another way of authentication.
+    #[error(
+        "the target wants AuthMethod={found}, offered was {offered}: give a CHAP name and secret if it wants them, or change its settings"
+    )]
+    Method {
+        /// The target's.
+        found: String,
+        /// Ours.
+        offered: &'static str,
+    },
+    /// An answer that the rules of negotiation exclude.
+    #[error(
+        "{key}: the target answered {found} to our {offered}, which negotiation does not allow: look for an update of the target"
+    )]
+    Answer {
+        /// The key.
+        key: String,
+        /// The target's.
+        found: String,
+        /// Ours.
+        offered: String,
+    },
+    /// The same key twice.
+    #[error("{key} came twice: the target negotiates what is settled; look for an update of it")]
+    Twice {
+        /// The key.
+        key: String,
+    },
+    /// A PDU that does not belong into a login.
+    #[error("{found} in the middle of a login: the other end is no iSCSI target, or broken")]
+    Unexpected {
+        /// What came.
+        found: &'static str,
+    },
+    /// A login response that contradicts where the login stands.
+    #[error(
+        "the target's login response is out of place ({what}): look for an update of the target"
+    )]
+    OutOfPlace {
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// It goes on and on.
+    #[error("no end of the login after {rounds} answers: the target does not come to a decision")]
+    Endless {
+        /// Answers so far.
+        rounds: u32,
+    },
+}
+
+impl LoginError {
+    /// The error for a status other than success (RFC 7143 §11.13.5).
+    pub(crate) fn of_status(
+        class: u8,
+        detail: u8,
+        initiator: &str,
+        target: Option<&str>,
+        address: Option<&str>,
+    ) -> Self {
+        let target = target.unwrap_or("of that name").to_owned();
+        let refused = |reason, advice| Self::Refused { reason, class, detail, advice };
+        match (class, detail) {
+            (1, _) => match address {
+                Some(address) => {
+                    let address = address.rsplit_once(',').map_or(address, |halves| halves.0);
+                    Self::Redirected { address: address.to_owned(), permanent: detail == 2 }
+                }
+                None => Self::RedirectedNowhere,
+            },
+            (2, 1) => Self::AuthenticationFailed,
+            (2, 2) => Self::NotAllowed { initiator: initiator.to_owned() },
+            (2, 3) => Self::NotFound { target },
+            (2, 4) => Self::Removed { target },
+            (2, 5) => refused("version not supported", "look for an update of the target"),
+            (2, 6) => Self::TooManyConnections,
+            (2, 7) => refused("a parameter lacks", "check initiator's and target's names"),
+            (2, 8) => refused("this connection cannot join the session", "try again"),
+            (2, 9) => refused("session type not supported", "use another portal of the target"),
+            (2, 10) => refused("session does not exist", "try again"),
+            (2, 11) => {
+                refused("request not valid during login", "look for an update of the target")
+            }
+            (2, _) => refused("initiator error", "look at the target's log for the reason"),
+            (3, 1) => Self::Unavailable,
+            (3, 2) => Self::OutOfResources,
+            _ => Self::TargetFailed { class, detail },
+        }
+    }
+}

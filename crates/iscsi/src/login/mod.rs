@@ -1,0 +1,24 @@
+//! Login (RFC 7143 §6 and §11.12): who we are, proof of it, and the rules for the session.
+
+mod error;
+mod isid;
+mod machine;
+mod negotiated;
+mod negotiation;
+mod parameters;
+
+pub use error::LoginError;
+pub use isid::Isid;
+pub use machine::{Finished, Identity, Login, Purpose, Stage};
+pub use negotiated::Negotiated;
+pub use negotiation::Negotiation;
+pub use parameters::{Digest, Parameters};
+
+/// Longest text of keys that is put together, in bytes: many times what any target says.
+pub(crate) const MAX_TEXT_BYTES: usize = 64 << 10;
+
+/// MaxRecvDataSegmentLength until something else is declared, and during login (RFC 7143 §13.12).
+pub(crate) const DEFAULT_SEGMENT_BYTES: u32 = 8192;
+
+/// CmdSN of the first command of a session. Any number would do; a small one reads well in a trace.
+pub(crate) const FIRST_CMD_SN: u32 = 1;

@@ -1,0 +1,185 @@
+//! INQUIRY's answers (SPC-4 §6.6 and §7.8, SBC-3 §6.6): who a logical unit is and what it bears.
+
+use crate::bytes::{be16, be32, byte, printable};
+
+/// Standard INQUIRY data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inquiry {
+    /// Peripheral qualifier: 0 where there is a unit.
+    pub qualifier: u8,
+    /// Peripheral device type: 0 for a disk, 0x1f for none.
+    pub device_type: u8,
+    /// Vendor.
+    pub vendor: String,
+    /// Product.
+    pub product: String,
+    /// Revision.
+    pub revision: String,
+}
+
+impl Inquiry {
+    /// Whether a disk answers under this number.
+    pub fn is_disk(&self) -> bool {
+        self.qualifier == 0 && self.device_type == 0
+    }
+}
+
+/// Reads standard INQUIRY data.
+pub fn inquiry(data: &[u8]) -> Option<Inquiry> {
+    let first = byte(data, 0)?;
+    Some(Inquiry {
+        qualifier: first >> 5,
+        device_type: first & 0x1f,
+        vendor: printable(data.get(8..16)?),
+        product: printable(data.get(16..32)?),
+        revision: printable(data.get(32..36)?),
+    })
+}
+
+/// The body of a page of vital product data, cut to what is there.
+fn body(data: &[u8], page: u8) -> Option<&[u8]> {
+    if byte(data, 1)? != page {
+        return None;
+    }
+    let end = 4 + usize::from(be16(data, 2)?);
+    data.get(4..end.min(data.len()))
+}
+
+/// Reads page 00h: the pages that there are.
+pub fn supported_pages(data: &[u8]) -> Option<Vec<u8>> {
+    body(data, 0x00).map(<[u8]>::to_vec)
+}
+
+/// Reads page 80h: the serial number.
+pub fn serial_number(data: &[u8]) -> Option<String> {
+    body(data, 0x80).map(printable)
+}
+
+/// One name of a logical unit (SPC-4 §7.8.5).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Designator {
+    /// 1 vendor's, 2 EUI-64, 3 NAA, 8 SCSI name.
+    pub kind: u8,
+    /// 0 where it names the logical unit, 1 the port, 2 the target.
+    pub association: u8,
+    /// Binary names in hexadecimal, others as they are.
+    pub name: String,
+}
+
+/// Reads page 83h: the names of the unit.
+pub fn designators(data: &[u8]) -> Option<Vec<Designator>> {
+    let mut rest = body(data, 0x83)?;
+    let mut found = Vec::new();
+    while let Some((head, tail)) = rest.split_first_chunk::<4>() {
+        let [code, kind, _, length] = *head;
+        let name = tail.get(..length.into())?;
+        let name = match code & 0x0f {
+            1 => name.iter().map(|byte| format!("{byte:02x}")).collect(),
+            _ => printable(name),
+        };
+        found.push(Designator { kind: kind & 0x0f, association: kind >> 4 & 3, name });
+        rest = tail.get(length.into()..)?;
+    }
+    Some(found)
+}
+
+/// Page B0h: how much one command may move. Zero in the page means "not said" and is `None` here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BlockLimits {
+    /// Most blocks of one command.
+    pub max_transfer_blocks: Option<u32>,
+    /// Blocks that go best.
+    pub optimal_transfer_blocks: Option<u32>,
+    /// Most blocks of one UNMAP.
+    pub max_unmap_blocks: Option<u32>,
+    /// Most ranges of one UNMAP.
+    pub max_unmap_ranges: Option<u32>,
+}
+
+/// Reads page B0h.
+pub fn block_limits(data: &[u8]) -> Option<BlockLimits> {
+    body(data, 0xb0)?;
+    let said = |at| be32(data, at).filter(|&value| value != 0);
+    Some(BlockLimits {
+        max_transfer_blocks: said(8),
+        optimal_transfer_blocks: said(12),
+        max_unmap_blocks: said(20),
+        max_unmap_ranges: said(24),
+    })
+}
+
+/// Page B2h: whether and how blocks are provisioned when written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogicalProvisioning {
+    /// LBPU: UNMAP is there.
+    pub unmap: bool,
+    /// LBPWS: WRITE SAME (16) with UNMAP is there.
+    pub write_same: bool,
+    /// LBPRZ: unmapped blocks read as zeros.
+    pub unmapped_zero: bool,
+    /// 0 not said, 1 resource provisioned, 2 thin.
+    pub kind: u8,
+}
+
+/// Reads page B2h.
+pub fn logical_provisioning(data: &[u8]) -> Option<LogicalProvisioning> {
+    let body = body(data, 0xb2)?;
+    let bits = byte(body, 1)?;
+    Some(LogicalProvisioning {
+        unmap: bits & 0x80 != 0,
+        write_same: bits & 0x40 != 0,
+        unmapped_zero: bits & 0x1c != 0,
+        kind: byte(body, 2).unwrap_or(0) & 7,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standard_data_is_read() {
+        let mut data = vec![0, 0, 5, 2, 31, 0, 0, 2];
+        data.extend_from_slice(b"IET     VIRTUAL-DISK    0001");
+        let read = inquiry(&data).unwrap();
+        assert_eq!(
+            (read.vendor.as_str(), read.product.as_str(), read.revision.as_str()),
+            ("IET", "VIRTUAL-DISK", "0001")
+        );
+        assert!(read.is_disk());
+        data[0] = 0x7f;
+        assert!(!inquiry(&data).unwrap().is_disk());
+        assert_eq!(inquiry(&data[..35]), None);
+    }
+
+    #[test]
+    fn pages_are_read_as_far_as_they_go() {
+        assert_eq!(supported_pages(&[0, 0, 0, 3, 0, 0x80, 0x83]), Some(vec![0, 0x80, 0x83]));
+        assert_eq!(supported_pages(&[0, 0x80, 0, 0]), None);
+        assert_eq!(serial_number(b"\0\x80\0\x08  beaf11").unwrap(), "beaf11");
+        // Cut short by the allocation length.
+        assert_eq!(serial_number(b"\0\x80\0\x20beaf").unwrap(), "beaf");
+        let mut limits = [0; 64];
+        limits[1] = 0xb0;
+        limits[3] = 60;
+        limits[10] = 0x20;
+        limits[23] = 7;
+        let read = block_limits(&limits).unwrap();
+        assert_eq!(read.max_transfer_blocks, Some(0x2000));
+        assert_eq!(read.optimal_transfer_blocks, None);
+        assert_eq!(read.max_unmap_blocks, Some(7));
+        assert_eq!(block_limits(&limits[..16]).unwrap().max_unmap_blocks, None);
+        let thin = logical_provisioning(&[0, 0xb2, 0, 4, 0, 0xe4, 2, 0]).unwrap();
+        assert!(thin.unmap && thin.write_same && thin.unmapped_zero);
+        assert_eq!(thin.kind, 2);
+    }
+
+    #[test]
+    fn designators_that_run_over_are_refused() {
+        let page = [0, 0x83, 0, 16, 1, 3, 0, 8, 0x60, 1, 2, 3, 4, 5, 6, 7, 2, 1, 0, 0];
+        let read = designators(&page).unwrap();
+        assert_eq!(read.len(), 2);
+        assert_eq!((read[0].kind, read[0].name.as_str()), (3, "6001020304050607"));
+        assert_eq!(designators(&page[..14]), None);
+    }
+}

@@ -1,0 +1,77 @@
+//! Logical unit numbers (SAM-5 §4.7): eight bytes, of which disks use the first two.
+
+use crate::bytes::{be32, be64};
+
+/// A logical unit number as it goes over the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Lun(pub u64);
+
+impl Lun {
+    /// The number that people write: peripheral addressing below 256, flat addressing to 16383;
+    /// `None` beyond.
+    pub fn of_number(number: u32) -> Option<Self> {
+        match number {
+            0..=0xff => Some(Self(u64::from(number) << 48)),
+            0x100..=0x3fff => Some(Self(u64::from(0x4000 | number) << 48)),
+            _ => None,
+        }
+    }
+
+    /// The number that people write, where it has one.
+    pub fn number(self) -> Option<u32> {
+        let first = (self.0 >> 48) as u32;
+        let single = self.0 << 16 == 0;
+        match first >> 14 {
+            0 if single && first < 0x100 => Some(first),
+            1 if single => Some(first & 0x3fff),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Lun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.number() {
+            Some(number) => write!(f, "{number}"),
+            None => write!(f, "{:#018x}", self.0),
+        }
+    }
+}
+
+/// Reads the answer to REPORT LUNS (SPC-4 §6.33), as far as it is there.
+pub fn luns(data: &[u8]) -> Option<Vec<Lun>> {
+    let claimed = be32(data, 0)? as usize;
+    let list = data.get(8..)?;
+    let list = list.get(..claimed.min(list.len()))?;
+    Some(list.chunks_exact(8).filter_map(|one| be64(one, 0)).map(Lun).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_go_there_and_back() {
+        for number in [0, 1, 255, 256, 16_383] {
+            assert_eq!(Lun::of_number(number).unwrap().number(), Some(number));
+        }
+        assert_eq!(Lun::of_number(16_384), None);
+        assert_eq!(Lun::of_number(1), Some(Lun(0x0001_0000_0000_0000)));
+        assert_eq!(Lun::of_number(256), Some(Lun(0x4100_0000_0000_0000)));
+        assert_eq!(Lun(0x0001_0001_0000_0000).number(), None);
+    }
+
+    #[test]
+    fn a_list_is_read_as_far_as_it_goes() {
+        let mut data = vec![0, 0, 0, 16, 0, 0, 0, 0];
+        data.extend_from_slice(&[0; 8]);
+        data.extend_from_slice(&[0, 1, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(luns(&data), Some(vec![Lun(0), Lun(1 << 48)]));
+        assert_eq!(luns(&data[..20]).unwrap().len(), 1);
+        data[3] = 8;
+        assert_eq!(luns(&data).unwrap().len(), 1);
+        data[0] = 0xff;
+        assert_eq!(luns(&data).unwrap().len(), 2);
+        assert_eq!(luns(&data[..7]), None);
+    }
+}

@@ -1,0 +1,73 @@
+//! MODE SENSE's answers (SPC-4 §7.5, SBC-3 §6.5.5): write protection and the write cache.
+
+use crate::bytes::{be16, byte};
+
+/// The caching page.
+const CACHING: u8 = 0x08;
+
+/// What concerns us of the mode data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModeSense {
+    /// WP: the unit takes no writes.
+    pub write_protected: bool,
+    /// WCE: writes are acknowledged from a cache; `None` where the page is not there.
+    pub write_cache: Option<bool>,
+}
+
+/// Reads the answer to MODE SENSE (6).
+pub fn mode_sense_6(data: &[u8]) -> Option<ModeSense> {
+    let descriptors = byte(data, 3)?.into();
+    read(data, byte(data, 2)?, 4, descriptors)
+}
+
+/// Reads the answer to MODE SENSE (10).
+pub fn mode_sense_10(data: &[u8]) -> Option<ModeSense> {
+    let descriptors = be16(data, 6)?.into();
+    read(data, byte(data, 3)?, 8, descriptors)
+}
+
+fn read(data: &[u8], specific: u8, header: usize, descriptors: usize) -> Option<ModeSense> {
+    let mut rest = data.get(header + descriptors..).unwrap_or_default();
+    let mut write_cache = None;
+    while let [code, length, body @ ..] = rest {
+        // With SPF the length is longer; the caching page has none.
+        let plain = code & 0x40 == 0;
+        if plain && code & 0x3f == CACHING {
+            write_cache = byte(body, 0).map(|bits| bits & 0x04 != 0);
+            break;
+        }
+        let skipped = if plain {
+            usize::from(*length)
+        } else {
+            usize::from(be16(body, 0).unwrap_or(u16::MAX)) + 2
+        };
+        rest = body.get(skipped..).unwrap_or_default();
+    }
+    Some(ModeSense { write_protected: specific & 0x80 != 0, write_cache })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cache_and_protection_are_found() {
+        let read = mode_sense_6(&[23, 0, 0x90, 0, 8, 0x12, 0x04, 0]).unwrap();
+        assert_eq!(read, ModeSense { write_protected: true, write_cache: Some(true) });
+        let read =
+            mode_sense_6(&[23, 0, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8, 2, 1, 0, 0x88, 2, 0]).unwrap();
+        assert_eq!(read, ModeSense { write_protected: false, write_cache: Some(false) });
+        let read = mode_sense_10(&[0, 9, 0, 0x80, 0, 0, 0, 0, 0x4a, 1, 0, 1, 9, 8, 1, 4]).unwrap();
+        assert_eq!(read, ModeSense { write_protected: true, write_cache: Some(true) });
+    }
+
+    #[test]
+    fn what_is_cut_short_is_not_guessed() {
+        assert_eq!(mode_sense_6(&[3, 0, 0]), None);
+        let bare = ModeSense { write_protected: false, write_cache: None };
+        assert_eq!(mode_sense_6(&[3, 0, 0, 0]), Some(bare));
+        assert_eq!(mode_sense_6(&[3, 0, 0, 200]), Some(bare));
+        assert_eq!(mode_sense_6(&[3, 0, 0, 0, 8]), Some(bare));
+        assert_eq!(mode_sense_6(&[3, 0, 0, 0, 8, 0x12]), Some(bare));
+    }
+}

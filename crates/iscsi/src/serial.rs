@@ -1,0 +1,32 @@
+//! Serial numbers of 32 bits that run over their end (RFC 1982), as CmdSN and StatSN do.
+
+/// Whether `a` comes before `b`.
+#[inline]
+pub(crate) fn before(a: u32, b: u32) -> bool {
+    a != b && b.wrapping_sub(a) < 1 << 31
+}
+
+/// Whether `a` comes before `b` or is the same.
+#[inline]
+pub(crate) fn not_after(a: u32, b: u32) -> bool {
+    a == b || before(a, b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_holds_over_the_end() {
+        assert!(before(1, 2));
+        assert!(!before(2, 1));
+        assert!(!before(7, 7));
+        assert!(before(u32::MAX, 0));
+        assert!(before(u32::MAX - 5, 20));
+        assert!(!before(20, u32::MAX - 5));
+        assert!(not_after(7, 7));
+        // Half the circle away is before in neither direction (RFC 1982 §3.2).
+        assert!(!before(0, 1 << 31));
+        assert!(!before(1 << 31, 0));
+    }
+}

@@ -1,0 +1,112 @@
+//! Time: what is sent again after a while, whether the target is still there, and what has been
+//! waited for too long.
+
+use stormeter_wire::{Memory, Outbox};
+
+use super::error::Error;
+use super::machine::{Phase, Ping, Session};
+use super::tasks::{Direction, Owner};
+use crate::pdu::{Data, NO_TAG, NopOut, flags, put};
+
+impl Session {
+    /// When something is due that time brings about.
+    pub(super) fn next_deadline_ns(&self) -> Option<u64> {
+        if self.fault.is_some() || !self.early.is_empty() {
+            return Some(0);
+        }
+        let timeouts = &self.options.timeouts;
+        match self.phase {
+            Phase::Disconnected => None,
+            Phase::Login(_) => Some(self.connected_ns.saturating_add(timeouts.login_ns)),
+            Phase::Full => {
+                let silent = self.silent_since().map(|(since, _)| since);
+                let delayed = self.delayed.iter().map(|one| one.0).min();
+                [silent.map(|since| since.saturating_add(timeouts.reply_ns)), self.ping_due_ns()]
+                    .into_iter()
+                    .flatten()
+                    .chain(delayed)
+                    .min()
+            }
+        }
+    }
+
+    /// Since when the longest of all waits lasts, and for what.
+    fn silent_since(&self) -> Option<(u64, &'static str)> {
+        if let Some((sent_ns, _)) = self.logout {
+            return Some((sent_ns, "answer to the logout"));
+        }
+        let blocked = self.is_waiting().then_some((self.blocked_ns, "room in the target's window"));
+        let ping = self.ping.map(|ping| (ping.sent_ns, "answer to a ping"));
+        let task = self.tasks.oldest_since_ns().map(|since| (since, "answer to a command"));
+        [blocked, ping, task].into_iter().flatten().min_by_key(|one| one.0)
+    }
+
+    /// When the target is to be asked whether it is there: after silence, or when a command has
+    /// been silent for as long; then again as often.
+    fn ping_due_ns(&self) -> Option<u64> {
+        if self.ping.is_some() || self.logout.is_some() {
+            return None;
+        }
+        let quiet_ns = self.tasks.oldest_since_ns().unwrap_or(self.heard_ns);
+        Some(quiet_ns.max(self.pinged_ns).saturating_add(self.options.timeouts.ping_ns))
+    }
+
+    pub(super) fn pass_time(
+        &mut self,
+        now_ns: u64,
+        memory: &impl Memory,
+        out: &mut Outbox,
+    ) -> Result<(), Error> {
+        match self.phase {
+            Phase::Disconnected => return Ok(()),
+            Phase::Login(_) => {
+                let waited_ns = now_ns.saturating_sub(self.connected_ns);
+                if waited_ns >= self.options.timeouts.login_ns {
+                    return Err(Error::Silent { awaited: "end of the login", waited_ns });
+                }
+                return Ok(());
+            }
+            Phase::Full => {}
+        }
+        if let Some((since_ns, awaited)) = self.silent_since() {
+            let waited_ns = now_ns.saturating_sub(since_ns);
+            if waited_ns >= self.options.timeouts.reply_ns {
+                return Err(Error::Silent { awaited, waited_ns });
+            }
+        }
+        let mut at = 0;
+        while let Some(&(due_ns, task)) = self.delayed.get(at) {
+            if due_ns > now_ns {
+                at += 1;
+                continue;
+            }
+            self.delayed.swap_remove(at);
+            self.note_blocked(now_ns);
+            self.retries.push_back(task);
+        }
+        self.pump(now_ns, memory, out);
+        if self.ping_due_ns().is_some_and(|due_ns| due_ns <= now_ns) && self.tasks.has_room() {
+            self.send_ping(now_ns, out);
+        }
+        Ok(())
+    }
+
+    fn send_ping(&mut self, now_ns: u64, out: &mut Outbox) {
+        let task = self.tasks.allocate(Owner::Ping, Direction::Read, 0, 0);
+        self.tasks.sent(task, now_ns);
+        let mut bhs = NopOut {
+            immediate: true,
+            flags: flags::FINAL,
+            lun: 0,
+            task_tag: self.tasks.tag(task),
+            transfer_tag: NO_TAG,
+            cmd_sn: self.sequence.cmd_sn,
+            exp_stat_sn: self.sequence.exp_stat_sn,
+            data_bytes: 0,
+        }
+        .encode();
+        put(out, &mut bhs, Data::Bytes(&[]), self.digests());
+        self.ping = Some(Ping { task, sent_ns: now_ns });
+        self.pinged_ns = now_ns;
+    }
+}

@@ -1,0 +1,149 @@
+//! Commands other than reads and writes of operations: what a probe asks before, and a study
+//! between I/O.
+
+use std::collections::VecDeque;
+
+use super::error::CommandError;
+use crate::scsi::Lun;
+use crate::scsi::cdb::Cdb;
+
+/// A command with data of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// The command descriptor block ([`crate::scsi::cdb`]).
+    pub cdb: Cdb,
+    /// Logical unit; `None` for the session's.
+    pub lun: Option<Lun>,
+    /// Most bytes that come back. Either this or `data_out`.
+    pub data_in_max: u32,
+    /// Bytes that go along.
+    pub data_out: Vec<u8>,
+}
+
+impl Command {
+    /// A command that brings at most `data_in_max` bytes back.
+    pub fn reading(cdb: Cdb, data_in_max: u32) -> Self {
+        Self { cdb, lun: None, data_in_max, data_out: Vec::new() }
+    }
+
+    /// A command that takes bytes along; or none at all.
+    pub fn writing(cdb: Cdb, data_out: Vec<u8>) -> Self {
+        Self { cdb, lun: None, data_in_max: 0, data_out }
+    }
+
+    /// The same for another logical unit.
+    #[must_use]
+    pub fn on(mut self, lun: Lun) -> Self {
+        self.lun = Some(lun);
+        self
+    }
+}
+
+/// Who asked for a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asker {
+    /// The user, under this tag.
+    User(u64),
+    /// The session, for its own end.
+    Session,
+}
+
+/// What became of a command.
+pub(super) type Outcome = Result<Vec<u8>, CommandError>;
+
+/// One command under way.
+#[derive(Debug)]
+pub(super) struct Control {
+    pub(super) command: Command,
+    /// What comes back is gathered here; as long as `data_in_max`, which our own user chose.
+    pub(super) data_in: Vec<u8>,
+    asker: Asker,
+}
+
+/// Commands that wait, are under way, or are done.
+#[derive(Debug, Default)]
+pub(super) struct Controls {
+    slots: Vec<Option<Control>>,
+    waiting: VecDeque<u32>,
+    results: VecDeque<(u64, Outcome)>,
+    own_result: Option<Outcome>,
+}
+
+impl Controls {
+    pub(super) fn add(&mut self, command: Command, asker: Asker) {
+        let data_in = vec![0; command.data_in_max as usize];
+        let control = Some(Control { command, data_in, asker });
+        let index = match self.slots.iter().position(Option::is_none) {
+            Some(free) => {
+                self.slots[free] = control;
+                free
+            }
+            None => {
+                self.slots.push(control);
+                self.slots.len() - 1
+            }
+        };
+        self.waiting.push_back(index as u32);
+    }
+
+    pub(super) fn get(&self, index: u32) -> Option<&Control> {
+        self.slots.get(index as usize)?.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, index: u32) -> Option<&mut Control> {
+        self.slots.get_mut(index as usize)?.as_mut()
+    }
+
+    /// The next one to be sent.
+    pub(super) fn next(&mut self) -> Option<u32> {
+        self.waiting.pop_front()
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Whether none waits or is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        self.slots.iter().all(Option::is_none)
+    }
+
+    /// The command is done; of what came, so many bytes count.
+    pub(super) fn finish(&mut self, index: u32, outcome: Result<u32, CommandError>) {
+        let Some(control) = self.slots.get_mut(index as usize).and_then(Option::take) else {
+            return;
+        };
+        let outcome = outcome.map(|length| {
+            let mut data = control.data_in;
+            data.truncate(length as usize);
+            data
+        });
+        match control.asker {
+            Asker::User(tag) => self.results.push_back((tag, outcome)),
+            Asker::Session => self.own_result = Some(outcome),
+        }
+    }
+
+    pub(super) fn result(&mut self) -> Option<(u64, Outcome)> {
+        self.results.pop_front()
+    }
+
+    pub(super) fn own_result(&mut self) -> Option<Outcome> {
+        self.own_result.take()
+    }
+
+    /// The connection is gone: all wait again.
+    pub(super) fn rewind(&mut self) {
+        self.waiting =
+            (0..).zip(&self.slots).filter(|one| one.1.is_some()).map(|one| one.0).collect();
+    }
+
+    /// Gives all up.
+    pub(super) fn surrender(&mut self) {
+        self.waiting.clear();
+        for index in 0..self.slots.len() as u32 {
+            self.finish(index, Err(CommandError::Surrendered));
+        }
+        self.own_result = None;
+    }
+}

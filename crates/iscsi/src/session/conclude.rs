@@ -1,0 +1,185 @@
+//! What a command's status means: done, to be sent again, or failed.
+
+use stormeter_disk::{Completion, DeviceError};
+
+use super::error::{CommandError, Error};
+use super::machine::Session;
+use super::tasks::{Direction, Owner};
+use crate::pdu::flags;
+use crate::scsi::{Advice, Sense, Status};
+
+/// How often a command is sent again at once: a unit may have several attentions in store.
+const MAX_ATTEMPTS: u8 = 8;
+
+/// How often a command is sent again after a while: with the waits below for a quarter of a minute.
+const MAX_REFUSALS: u8 = 64;
+
+/// The first wait; each further one is twice as long, up to the longest.
+const FIRST_WAIT_NS: u64 = 1_000_000;
+const LONGEST_WAIT_NS: u64 = 256_000_000;
+
+const EBUSY: DeviceError = DeviceError(16);
+const EBADE: DeviceError = DeviceError(52);
+
+/// Flags and residual count of a PDU with status.
+pub(super) type Residual = (u8, u32);
+
+impl Session {
+    /// Takes a command's status.
+    ///
+    /// # Errors
+    /// Success of a command whose data did not all pass.
+    pub(super) fn conclude(
+        &mut self,
+        index: u32,
+        status: Status,
+        residual: Residual,
+        sense: Option<Sense>,
+        now_ns: u64,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), Error> {
+        let io = DeviceError::IO;
+        match status {
+            Status::Good => return self.succeed(index, residual, done),
+            Status::CheckCondition => {
+                let Some(sense) = sense else {
+                    self.incidents.note("check condition without sense data".to_owned());
+                    self.fail(index, io, CommandError::Status(status), done);
+                    return Ok(());
+                };
+                // That a command is not known or not allowed is an answer, not an incident, for
+                // those who ask.
+                if self
+                    .tasks
+                    .get(index)
+                    .is_some_and(|task| matches!(task.owner, Owner::Operation(_)))
+                {
+                    self.incidents.note(sense.to_string());
+                }
+                let error = CommandError::Check(sense);
+                match sense.advice() {
+                    Advice::Done => return self.succeed(index, residual, done),
+                    Advice::Again => self.again(index, sense.errno(), error, now_ns, done),
+                    Advice::Later => self.later(index, sense.errno(), error, now_ns, done),
+                    Advice::Fail => self.fail(index, sense.errno(), error, done),
+                }
+            }
+            Status::Busy | Status::TaskSetFull => {
+                let word = if status == Status::Busy { "busy" } else { "full" };
+                self.incidents
+                    .note(format!("target {word}: a command is sent again after a while"));
+                self.later(index, EBUSY, CommandError::Status(status), now_ns, done);
+            }
+            Status::TaskAborted => {
+                self.incidents.note("a command was aborted by another initiator".to_owned());
+                self.again(index, io, CommandError::Status(status), now_ns, done);
+            }
+            Status::ReservationConflict => {
+                self.incidents.note("reservation conflict: another host has the unit".to_owned());
+                self.fail(index, EBADE, CommandError::Status(status), done);
+            }
+            Status::AcaActive | Status::Other(_) => {
+                self.incidents.note(format!("a command ended with {status}"));
+                self.fail(index, io, CommandError::Status(status), done);
+            }
+        }
+        Ok(())
+    }
+
+    fn succeed(
+        &mut self,
+        index: u32,
+        (bits, residual): Residual,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), Error> {
+        let refuse = |problem| Err(Error::Protocol { found: "a SCSI status", problem });
+        let Some(task) = self.tasks.get(index) else { return Ok(()) };
+        let missing = if bits & flags::UNDERFLOW != 0 { residual } else { 0 };
+        let Some(moved) = task.length.checked_sub(missing) else {
+            return refuse("leaves over more than was asked for");
+        };
+        let (owner, offset, length) = (task.owner, task.offset, task.length);
+        if task.direction == Direction::Write && task.sent < moved {
+            return refuse("says good before the data was fetched");
+        }
+        match owner {
+            Owner::Operation(operation) => {
+                if task.direction == Direction::Read && task.coverage.whole() != Some(moved) {
+                    return refuse("says good before the data came");
+                }
+                let completion = self.operations.part_done(operation, offset, length, Ok(moved));
+                done.extend(completion);
+            }
+            // What is said about a unit may be shorter than what there was room for.
+            Owner::Control(control) => {
+                let through = task.coverage.through();
+                self.controls.finish(control, Ok(through));
+            }
+            Owner::Ping | Owner::Logout => return refuse("answers what is no SCSI command"),
+        }
+        self.tasks.release(index);
+        Ok(())
+    }
+
+    /// The task failed for good.
+    pub(super) fn fail(
+        &mut self,
+        index: u32,
+        errno: DeviceError,
+        error: CommandError,
+        done: &mut Vec<Completion>,
+    ) {
+        let Some(task) = self.tasks.get(index) else { return };
+        match task.owner {
+            Owner::Operation(operation) => {
+                // Only the first that waits can be partly sent; of it nothing more goes out.
+                if self.waiting.front() == Some(&operation) {
+                    self.waiting.pop_front();
+                }
+                let (offset, length) = (task.offset, task.length);
+                done.extend(self.operations.part_done(operation, offset, length, Err(errno)));
+            }
+            Owner::Control(control) => self.controls.finish(control, Err(error)),
+            Owner::Ping | Owner::Logout => {}
+        }
+        self.tasks.release(index);
+    }
+
+    fn again(
+        &mut self,
+        index: u32,
+        errno: DeviceError,
+        error: CommandError,
+        now_ns: u64,
+        done: &mut Vec<Completion>,
+    ) {
+        match self.tasks.get_mut(index) {
+            Some(task) if task.attempts < MAX_ATTEMPTS => {
+                task.attempts += 1;
+                self.tasks.renew(index);
+                self.note_blocked(now_ns);
+                self.retries.push_back(index);
+            }
+            _ => self.fail(index, errno, error, done),
+        }
+    }
+
+    fn later(
+        &mut self,
+        index: u32,
+        errno: DeviceError,
+        error: CommandError,
+        now_ns: u64,
+        done: &mut Vec<Completion>,
+    ) {
+        match self.tasks.get_mut(index) {
+            Some(task) if task.refusals < MAX_REFUSALS => {
+                let wait_ns = FIRST_WAIT_NS << task.refusals.min(16);
+                task.refusals += 1;
+                self.tasks.renew(index);
+                self.delayed.push((now_ns.saturating_add(wait_ns.min(LONGEST_WAIT_NS)), index));
+            }
+            _ => self.fail(index, errno, error, done),
+        }
+    }
+}

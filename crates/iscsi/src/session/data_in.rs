@@ -1,0 +1,82 @@
+//! Data of reads as it comes in: each PDU is judged by its header, before its first byte is put
+//! anywhere.
+
+use stormeter_disk::Completion;
+use stormeter_wire::Span;
+
+use super::error::Error;
+use super::inbound::Sink;
+use super::machine::Session;
+use super::tasks::{Direction, Found, Owner};
+use crate::pdu::{DataIn, flags};
+use crate::scsi::Status;
+
+const FOUND: &str = "Data-In";
+
+impl Session {
+    /// Judges the header and says where the data goes.
+    ///
+    /// # Errors
+    /// Data that nobody asked for, out of turn, twice, or beyond what was asked for.
+    #[inline]
+    pub(super) fn begin_data_in(&mut self, now_ns: u64) -> Result<(), Error> {
+        let refuse = |problem| Err(Error::Protocol { found: FOUND, problem });
+        let data = DataIn::decode(&self.inbound.bhs);
+        self.sequence.update(data.exp_cmd_sn, data.max_cmd_sn);
+        if data.flags & flags::STATUS != 0 {
+            self.inbound.fresh = self.sequence.status(data.stat_sn)?;
+        }
+        let index = match self.tasks.find(data.task_tag) {
+            Found::Task(index) if self.inbound.fresh => index,
+            Found::Task(_) | Found::Late => {
+                self.incidents.note("data came for a command that was done before".to_owned());
+                self.inbound.deliver_to(Sink::Discard);
+                return Ok(());
+            }
+            Found::Never => return refuse("carries a tag that was never given"),
+        };
+        let Some(task) = self.tasks.get_mut(index) else { return Ok(()) };
+        if task.direction != Direction::Read {
+            return refuse("answers a command that reads nothing");
+        }
+        if data.data_sn != task.data_sn {
+            return refuse("is out of turn (DataSN)");
+        }
+        task.data_sn = task.data_sn.wrapping_add(1);
+        let (offset, length) = (data.buffer_offset, data.data_bytes);
+        if offset.checked_add(length).is_none_or(|end| end > task.length) {
+            return refuse("reaches beyond what was asked for");
+        }
+        if !task.coverage.add(offset, length) {
+            return refuse("carries bytes that came before");
+        }
+        let sink = match task.owner {
+            Owner::Operation(operation) => {
+                let buffer = self.operations.get(operation).map_or(0, |one| one.operation.buffer);
+                Sink::Span(Span { buffer, offset: task.offset + offset, length })
+            }
+            Owner::Control(control) => Sink::Control(control, offset),
+            Owner::Ping | Owner::Logout => return refuse("answers what is no SCSI command"),
+        };
+        self.tasks.touch(index, now_ns);
+        self.inbound.task = Some(index);
+        self.inbound.deliver_to(sink);
+        Ok(())
+    }
+
+    /// The data is where it belongs; concludes the command where the status came along.
+    #[inline]
+    pub(super) fn finish_data_in(
+        &mut self,
+        now_ns: u64,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), Error> {
+        let data = DataIn::decode(&self.inbound.bhs);
+        let Some(index) = self.inbound.task.take() else { return Ok(()) };
+        if data.flags & flags::STATUS == 0 {
+            return Ok(());
+        }
+        let (status, residual) = (Status::of(data.status), (data.flags, data.residual_bytes));
+        self.conclude(index, status, residual, None, now_ns, done)
+    }
+}

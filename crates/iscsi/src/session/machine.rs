@@ -1,0 +1,382 @@
+//! The session as the transport sees it: which call leads where.
+
+use std::collections::VecDeque;
+
+use stormeter_disk::{Completion, DeviceError, Operation};
+use stormeter_wire::{Memory, Outbox, Session as WireSession, SessionState, Span};
+
+use super::closing::Closing;
+use super::command::{Asker, Command, Controls};
+use super::error::{CommandError, Error};
+use super::inbound::Inbound;
+use super::incidents::Incidents;
+use super::operations::Operations;
+use super::options::Options;
+use super::send::Templates;
+use super::sequence::Sequence;
+use super::tasks::Tasks;
+use crate::chap;
+use crate::login::{self, Identity, Login, Negotiated, Purpose};
+use crate::pdu::Digests;
+
+/// Payload that still has to come for receiving it directly to pay: below, the system call that it
+/// takes costs more than the copy that it saves.
+const LEAST_DIRECT_BYTES: u32 = 16 << 10;
+
+const EINVAL: DeviceError = DeviceError(22);
+
+/// Where a connection stands.
+#[derive(Debug)]
+pub(super) enum Phase {
+    Disconnected,
+    Login(Box<Login>),
+    Full,
+}
+
+/// A question to the target whether it is there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ping {
+    pub(super) task: u32,
+    pub(super) sent_ns: u64,
+}
+
+/// One session with a target, over one connection at a time.
+#[derive(Debug)]
+pub struct Session {
+    pub(super) options: Options,
+    pub(super) phase: Phase,
+    pub(super) closing: Closing,
+    pub(super) negotiated: Negotiated,
+    pub(super) templates: Templates,
+    pub(super) sequence: Sequence,
+    pub(super) inbound: Inbound,
+    pub(super) tasks: Tasks,
+    pub(super) operations: Operations,
+    pub(super) controls: Controls,
+    /// Operations that are not, or not wholly, put into tasks.
+    pub(super) waiting: VecDeque<u32>,
+    /// Tasks to be sent again as soon as the window allows.
+    pub(super) retries: VecDeque<u32>,
+    /// Tasks to be sent again at a time.
+    pub(super) delayed: Vec<(u64, u32)>,
+    /// Completions that came about while there was nowhere to put them.
+    pub(super) early: Vec<(Operation, Completion)>,
+    /// An error that came about while there was nobody to tell.
+    pub(super) fault: Option<Error>,
+    pub(super) incidents: Incidents,
+    pub(super) challenges: chap::Sent,
+    pub(super) connected_ns: u64,
+    /// When bytes came last.
+    pub(super) heard_ns: u64,
+    /// Since when what waits could not be sent.
+    pub(super) blocked_ns: u64,
+    pub(super) ping: Option<Ping>,
+    pub(super) pinged_ns: u64,
+    /// When the logout was sent, with its task.
+    pub(super) logout: Option<(u64, u32)>,
+}
+
+impl Session {
+    /// A session that is not connected.
+    pub fn new(options: Options) -> Self {
+        let templates = Templates::new(options.lun);
+        Self {
+            options,
+            phase: Phase::Disconnected,
+            closing: Closing::No,
+            negotiated: Negotiated::default(),
+            templates,
+            sequence: Sequence::default(),
+            inbound: Inbound::new(),
+            tasks: Tasks::new(),
+            operations: Operations::default(),
+            controls: Controls::default(),
+            waiting: VecDeque::new(),
+            retries: VecDeque::new(),
+            delayed: Vec::new(),
+            early: Vec::new(),
+            fault: None,
+            incidents: Incidents::default(),
+            challenges: chap::Sent::default(),
+            connected_ns: 0,
+            heard_ns: 0,
+            blocked_ns: 0,
+            ping: None,
+            pinged_ns: 0,
+            logout: None,
+        }
+    }
+
+    /// What the last login agreed on.
+    pub fn negotiated(&self) -> &Negotiated {
+        &self.negotiated
+    }
+
+    /// Takes a command, whose result will come once from [`control_result`](Self::control_result)
+    /// under `tag`. Like an operation it waits for a connection and survives it.
+    pub fn command(
+        &mut self,
+        command: Command,
+        tag: u64,
+        now_ns: u64,
+        memory: &impl Memory,
+        out: &mut Outbox,
+    ) {
+        self.note_blocked(now_ns);
+        self.controls.add(command, Asker::User(tag));
+        self.pump(now_ns, memory, out);
+    }
+
+    /// The next result of a command, with its tag: the bytes that came back, or why it failed.
+    pub fn control_result(&mut self) -> Option<(u64, Result<Vec<u8>, CommandError>)> {
+        self.controls.result()
+    }
+
+    /// Says where each disk begins on the unit, in bytes, and how the unit wants to be spoken to:
+    /// for those who learn it by commands on this session. Only while nothing is outstanding.
+    pub fn set_geometry(&mut self, extents: Vec<u64>, block_bytes: u32, max_transfer_bytes: u32) {
+        self.options.extents = extents;
+        self.options.block_bytes = block_bytes;
+        self.options.max_transfer_bytes = max_transfer_bytes;
+    }
+
+    pub(super) fn digests(&self) -> Digests {
+        match self.phase {
+            Phase::Full => self.negotiated.digests,
+            _ => Digests::default(),
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        matches!(self.phase, Phase::Full)
+    }
+
+    /// Whether anything waits that the window could let out.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty() || !self.retries.is_empty() || self.controls.is_waiting()
+    }
+
+    /// What will wait from now on waits since now, unless something waits already.
+    pub(super) fn note_blocked(&mut self, now_ns: u64) {
+        if !self.is_waiting() {
+            self.blocked_ns = now_ns;
+        }
+    }
+
+    /// Whether the operation names whole blocks of a disk that there is.
+    fn is_sound(&self, operation: &Operation) -> bool {
+        let block = u64::from(self.options.block_bytes.max(1));
+        self.options
+            .extents
+            .get(operation.disk as usize)
+            .and_then(|base| base.checked_add(operation.offset_bytes))
+            .and_then(|begin| begin.checked_add(operation.length_bytes.into()).map(|_| begin))
+            .is_some_and(|begin| {
+                begin.is_multiple_of(block)
+                    && u64::from(operation.length_bytes).is_multiple_of(block)
+            })
+    }
+
+    /// Takes one header or part of a body; how many bytes, `None` where more are needed.
+    fn step(
+        &mut self,
+        bytes: &[u8],
+        now_ns: u64,
+        memory: &mut impl Memory,
+    ) -> Result<Option<usize>, Error> {
+        if self.inbound.is_active() {
+            let taken = self.inbound.body(bytes, memory, &mut self.controls)?;
+            return Ok((taken > 0).then_some(taken));
+        }
+        let most = match self.phase {
+            Phase::Full => self.negotiated.max_receive_bytes,
+            _ => login::DEFAULT_SEGMENT_BYTES,
+        };
+        let digests = self.digests();
+        let taken = self.inbound.header(bytes, digests, most)?;
+        if taken.is_some() {
+            self.begin_pdu(now_ns)?;
+        }
+        Ok(taken)
+    }
+
+    fn told_before(&mut self, done: &mut Vec<Completion>) -> Result<(), Error> {
+        done.extend(self.early.drain(..).map(|one| one.1));
+        self.fault.take().map_or(Ok(()), Err)
+    }
+}
+
+impl WireSession for Session {
+    type Error = Error;
+
+    fn state(&self) -> SessionState {
+        match (&self.phase, self.closing) {
+            (_, Closing::Done) => SessionState::Closed,
+            (Phase::Disconnected, _) => SessionState::Disconnected,
+            (_, Closing::No) => match self.phase {
+                Phase::Full => SessionState::Ready,
+                _ => SessionState::Opening,
+            },
+            _ => SessionState::Closing,
+        }
+    }
+
+    fn connected(&mut self, now_ns: u64, _memory: &impl Memory, out: &mut Outbox) {
+        self.inbound.reset();
+        self.fault = None;
+        (self.connected_ns, self.heard_ns) = (now_ns, now_ns);
+        let identity = Identity {
+            initiator_name: self.options.initiator_name.clone(),
+            isid: self.options.isid,
+            chap: self.options.chap.clone(),
+        };
+        let purpose = Purpose::Normal(self.options.target_name.clone());
+        let mut login = Login::new(identity, purpose, self.options.parameters.clone());
+        login.begin(out);
+        self.phase = Phase::Login(Box::new(login));
+    }
+
+    fn disconnected(&mut self, now_ns: u64) {
+        if self.operations.live() > 0 && self.is_full() {
+            self.incidents.note(format!(
+                "connection lost with {} operations outstanding, which are sent again",
+                self.operations.live()
+            ));
+        }
+        self.phase = Phase::Disconnected;
+        self.inbound.reset();
+        self.tasks.reset();
+        self.retries.clear();
+        self.delayed.clear();
+        self.waiting = self.operations.rewind().into();
+        self.controls.rewind();
+        self.ping = None;
+        self.logout = None;
+        self.fault = None;
+        self.blocked_ns = now_ns;
+        self.closing_disconnected();
+    }
+
+    #[inline]
+    fn submit(
+        &mut self,
+        operation: &Operation,
+        now_ns: u64,
+        memory: &impl Memory,
+        out: &mut Outbox,
+    ) {
+        if operation.length_bytes == 0 || !self.is_sound(operation) {
+            let completion = match operation.length_bytes {
+                0 => Completion::moved(operation.slot, 0),
+                _ => Completion::failed(operation.slot, EINVAL),
+            };
+            self.early.push((*operation, completion));
+            return;
+        }
+        self.note_blocked(now_ns);
+        let index = self.operations.add(*operation);
+        self.waiting.push_back(index);
+        self.pump(now_ns, memory, out);
+    }
+
+    fn receive(
+        &mut self,
+        bytes: &[u8],
+        now_ns: u64,
+        memory: &mut impl Memory,
+        out: &mut Outbox,
+        done: &mut Vec<Completion>,
+    ) -> Result<usize, Error> {
+        self.told_before(done)?;
+        if self.closing == Closing::Done {
+            return Ok(bytes.len());
+        }
+        if !bytes.is_empty() {
+            self.heard_ns = now_ns;
+        }
+        let mut taken = 0;
+        while let Some(rest) = bytes.get(taken..).filter(|rest| !rest.is_empty()) {
+            let Some(step) = self.step(rest, now_ns, memory)? else { break };
+            taken += step;
+            if self.inbound.complete()? {
+                self.finish_pdu(now_ns, memory, out, done)?;
+                if self.closing == Closing::Done {
+                    return Ok(bytes.len());
+                }
+            }
+        }
+        self.pump(now_ns, memory, out);
+        self.fault.take().map_or(Ok(taken), Err)
+    }
+
+    #[inline]
+    fn direct(&self) -> Option<Span> {
+        self.inbound.direct(LEAST_DIRECT_BYTES)
+    }
+
+    fn received_directly(
+        &mut self,
+        length: u32,
+        now_ns: u64,
+        memory: &mut impl Memory,
+        out: &mut Outbox,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), Error> {
+        self.told_before(done)?;
+        self.heard_ns = now_ns;
+        let buffer = self.inbound.direct(0).map_or(0, |span| span.buffer);
+        if !self.inbound.received_directly(length) {
+            return Err(Error::Memory { buffer });
+        }
+        if let Some(task) = self.inbound.task {
+            self.tasks.touch(task, now_ns);
+        }
+        if self.inbound.complete()? {
+            self.finish_pdu(now_ns, memory, out, done)?;
+            self.pump(now_ns, memory, out);
+        }
+        self.fault.take().map_or(Ok(()), Err)
+    }
+
+    fn deadline_ns(&self) -> Option<u64> {
+        self.next_deadline_ns()
+    }
+
+    fn tick(
+        &mut self,
+        now_ns: u64,
+        memory: &impl Memory,
+        out: &mut Outbox,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), Error> {
+        self.told_before(done)?;
+        self.pass_time(now_ns, memory, out)?;
+        self.fault.take().map_or(Ok(()), Err)
+    }
+
+    fn outstanding(&self) -> u32 {
+        self.operations.live() + self.early.len() as u32
+    }
+
+    fn surrender(&mut self, operations: &mut Vec<Operation>) {
+        self.waiting.clear();
+        operations.extend(self.early.drain(..).map(|one| one.0));
+        self.operations.surrender(operations);
+        self.controls.surrender();
+        self.closing_disconnected();
+    }
+
+    fn close(&mut self, now_ns: u64, memory: &impl Memory, out: &mut Outbox) {
+        if self.closing == Closing::No {
+            self.closing = Closing::Draining;
+            match self.phase {
+                Phase::Disconnected => self.closing_disconnected(),
+                _ => self.pump(now_ns, memory, out),
+            }
+        }
+    }
+
+    fn incidents(&mut self) -> Vec<String> {
+        self.incidents.take()
+    }
+}

@@ -1,0 +1,284 @@
+//! Sending: commands as the target's window allows, data as the negotiated lengths allow.
+
+use stormeter_wire::{Memory, Outbox, Span};
+
+use super::error::Error;
+use super::machine::Session;
+use super::tasks::{Direction, Owner};
+use crate::pdu::{Bhs, Data, DataOut, NO_TAG, R2t, ScsiCommand, flags, put};
+use crate::scsi::{Lun, cdb};
+
+/// Headers of the commands for operations, of which only what differs is written each time.
+#[derive(Debug, Clone)]
+pub(super) struct Templates {
+    read: Bhs,
+    write: Bhs,
+}
+
+impl Templates {
+    pub(super) fn new(lun: Lun) -> Self {
+        let template = |direction| {
+            let flags = direction | flags::SIMPLE;
+            ScsiCommand { flags, lun: lun.0, ..ScsiCommand::default() }.encode()
+        };
+        Self { read: template(flags::READ), write: template(flags::WRITE) }
+    }
+
+    #[inline]
+    fn of(&self, direction: Direction) -> Bhs {
+        match direction {
+            Direction::Read => self.read,
+            Direction::Write => self.write,
+        }
+    }
+}
+
+/// A task's data goes out from here.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    Span(Span),
+    Control(u32),
+}
+
+/// A run of Data-Out PDUs.
+struct Burst {
+    lun: u64,
+    transfer_tag: u32,
+    begin: u32,
+    end: u32,
+}
+
+impl Session {
+    /// Sends what waits, in turn: what is sent again, commands, operations.
+    pub(super) fn send_waiting(&mut self, now_ns: u64, memory: &impl Memory, out: &mut Outbox) {
+        if !self.is_full() || self.logout.is_some() {
+            return;
+        }
+        while self.sequence.is_open() && self.fault.is_none() {
+            let Some(task) = self.next_task() else { break };
+            self.send_task(task, now_ns, memory, out);
+            self.blocked_ns = now_ns;
+        }
+    }
+
+    fn next_task(&mut self) -> Option<u32> {
+        if let Some(task) = self.retries.pop_front() {
+            return Some(task);
+        }
+        if !self.tasks.has_room() {
+            return None;
+        }
+        if let Some(index) = self.controls.next() {
+            let control = self.controls.get(index)?;
+            let out = control.command.data_out.len() as u32;
+            let (direction, length) = match out {
+                0 => (Direction::Read, control.command.data_in_max),
+                _ => (Direction::Write, out),
+            };
+            return Some(self.tasks.allocate(Owner::Control(index), direction, 0, length));
+        }
+        let index = *self.waiting.front()?;
+        let block = self.options.block_bytes.max(1);
+        let most = (self.options.max_transfer_bytes / block).max(1).saturating_mul(block);
+        let pending = self.operations.get_mut(index)?;
+        let offset = pending.next;
+        let rest = pending.operation.length_bytes.saturating_sub(offset);
+        let length = rest.min(most);
+        pending.next = offset + length;
+        pending.tasks += 1;
+        if length == rest {
+            self.waiting.pop_front();
+        }
+        let direction = match pending.operation.kind {
+            stormeter_disk::Kind::Read => Direction::Read,
+            stormeter_disk::Kind::Write => Direction::Write,
+        };
+        Some(self.tasks.allocate(Owner::Operation(index), direction, offset, length))
+    }
+
+    /// Sends a task's command, with the data that may go along.
+    fn send_task(&mut self, index: u32, now_ns: u64, memory: &impl Memory, out: &mut Outbox) {
+        let Some(task) = self.tasks.get(index) else { return };
+        let (direction, length) = (task.direction, task.length);
+        let Some((mut bhs, source)) = self.template(index) else { return };
+        let rules = &self.negotiated;
+        let write = direction == Direction::Write;
+        let burst = length.min(rules.first_burst_bytes);
+        let immediate =
+            if write && rules.immediate_data { burst.min(rules.max_send_bytes) } else { 0 };
+        let unsolicited = if write && !rules.initial_r2t { burst } else { immediate };
+        if unsolicited == immediate {
+            bhs.0[1] |= flags::FINAL;
+        }
+        let lun = u64::from_be_bytes([
+            bhs.0[8], bhs.0[9], bhs.0[10], bhs.0[11], bhs.0[12], bhs.0[13], bhs.0[14], bhs.0[15],
+        ]);
+        bhs.0[16..20].copy_from_slice(&self.tasks.tag(index).to_be_bytes());
+        bhs.0[20..24].copy_from_slice(&length.to_be_bytes());
+        bhs.0[24..28].copy_from_slice(&self.sequence.take().to_be_bytes());
+        bhs.0[28..32].copy_from_slice(&self.sequence.exp_stat_sn.to_be_bytes());
+        self.put(&mut bhs, source, 0, immediate, memory, out);
+        self.tasks.sent(index, now_ns);
+        if let Some(task) = self.tasks.get_mut(index) {
+            task.sent = unsolicited;
+        }
+        if unsolicited > immediate {
+            let burst = Burst { lun, transfer_tag: NO_TAG, begin: immediate, end: unsolicited };
+            self.send_burst(index, source, burst, memory, out);
+        }
+    }
+
+    /// The header of a task's command without its numbers, and where its data lies.
+    #[inline]
+    fn template(&self, index: u32) -> Option<(Bhs, Source)> {
+        let task = self.tasks.get(index)?;
+        match task.owner {
+            Owner::Operation(operation) => {
+                let operation = &self.operations.get(operation)?.operation;
+                let block = self.options.block_bytes.max(1);
+                let base = self.options.extents.get(operation.disk as usize)?;
+                let begin = base + operation.offset_bytes + u64::from(task.offset);
+                let (lba, blocks) = (begin / u64::from(block), task.length / block);
+                let mut bhs = self.templates.of(task.direction);
+                let cdb = match task.direction {
+                    Direction::Read => cdb::read(lba, blocks),
+                    Direction::Write => cdb::write(lba, blocks),
+                };
+                bhs.0[32..48].copy_from_slice(&cdb);
+                let source = Source::Span(Span {
+                    buffer: operation.buffer,
+                    offset: task.offset,
+                    length: task.length,
+                });
+                Some((bhs, source))
+            }
+            Owner::Control(control) => {
+                let command = &self.controls.get(control)?.command;
+                let direction = match (task.direction, task.length) {
+                    (_, 0) => 0,
+                    (Direction::Read, _) => flags::READ,
+                    (Direction::Write, _) => flags::WRITE,
+                };
+                let bhs = ScsiCommand {
+                    flags: direction | flags::SIMPLE,
+                    lun: command.lun.unwrap_or(self.options.lun).0,
+                    cdb: command.cdb,
+                    ..ScsiCommand::default()
+                };
+                Some((bhs.encode(), Source::Control(control)))
+            }
+            Owner::Ping | Owner::Logout => None,
+        }
+    }
+
+    /// Appends a PDU with a part of a task's data.
+    #[inline]
+    fn put(
+        &mut self,
+        bhs: &mut Bhs,
+        source: Source,
+        from: u32,
+        length: u32,
+        memory: &impl Memory,
+        out: &mut Outbox,
+    ) {
+        let digests = self.negotiated.digests;
+        let data = match source {
+            Source::Span(span) => {
+                let part = span.part(from, length);
+                // Only a digest wants to see the bytes.
+                let looked_at = digests.data && part.length > 0;
+                match if looked_at { memory.bytes(part) } else { Some(&[][..]) } {
+                    Some(bytes) => Data::Span(part, bytes),
+                    None => {
+                        self.fault = Some(Error::Memory { buffer: span.buffer });
+                        return;
+                    }
+                }
+            }
+            Source::Control(control) => {
+                let (from, length) = (from as usize, length as usize);
+                let data = self.controls.get(control).map(|control| &control.command.data_out);
+                Data::Bytes(data.and_then(|data| data.get(from..from + length)).unwrap_or_default())
+            }
+        };
+        put(out, bhs, data, digests);
+    }
+
+    /// Sends data in pieces as large as the target takes.
+    fn send_burst(
+        &mut self,
+        index: u32,
+        source: Source,
+        burst: Burst,
+        memory: &impl Memory,
+        out: &mut Outbox,
+    ) {
+        let most = self.negotiated.max_send_bytes.max(1);
+        let (mut at, mut data_sn) = (burst.begin, 0);
+        while at < burst.end && self.fault.is_none() {
+            let length = (burst.end - at).min(most);
+            let last = at + length == burst.end;
+            let mut bhs = DataOut {
+                flags: if last { flags::FINAL } else { 0 },
+                lun: burst.lun,
+                task_tag: self.tasks.tag(index),
+                transfer_tag: burst.transfer_tag,
+                exp_stat_sn: self.sequence.exp_stat_sn,
+                data_sn,
+                buffer_offset: at,
+                data_bytes: length,
+            }
+            .encode();
+            self.put(&mut bhs, source, at, length, memory, out);
+            at += length;
+            data_sn += 1;
+        }
+    }
+
+    /// Sends what the target asks for.
+    ///
+    /// # Errors
+    /// A request for what the command does not have, out of turn, or for more bytes in all than the
+    /// command has: at ErrorRecoveryLevel 0 nothing is asked for twice, and without that bound a
+    /// target could have us send for ever.
+    pub(super) fn ready_to_transfer(
+        &mut self,
+        index: u32,
+        r2t: &R2t,
+        now_ns: u64,
+        memory: &impl Memory,
+        out: &mut Outbox,
+    ) -> Result<(), Error> {
+        let refuse = |problem| Err(Error::Protocol { found: "R2T", problem });
+        let Some(task) = self.tasks.get_mut(index) else { return Ok(()) };
+        if task.direction != Direction::Write
+            || !matches!(task.owner, Owner::Operation(_) | Owner::Control(_))
+        {
+            return refuse("asks for the data of a command that has none");
+        }
+        if r2t.r2t_sn != task.r2t_sn {
+            return refuse("is out of turn");
+        }
+        if r2t.transfer_tag == NO_TAG {
+            return refuse("has no tag");
+        }
+        let (begin, desired) = (r2t.buffer_offset, r2t.desired_bytes);
+        if desired == 0 || desired > self.negotiated.max_burst_bytes {
+            return refuse("asks for nothing, or for more than MaxBurstLength");
+        }
+        let Some(end) = begin.checked_add(desired).filter(|end| *end <= task.length) else {
+            return refuse("asks for more than the command has");
+        };
+        if desired > task.length - task.sent {
+            return refuse("asks for the same bytes twice");
+        }
+        task.sent += desired;
+        task.r2t_sn += 1;
+        self.tasks.touch(index, now_ns);
+        let Some((_, source)) = self.template(index) else { return Ok(()) };
+        let burst = Burst { lun: r2t.lun, transfer_tag: r2t.transfer_tag, begin, end };
+        self.send_burst(index, source, burst, memory, out);
+        Ok(())
+    }
+}
