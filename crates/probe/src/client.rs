@@ -1,0 +1,250 @@
+//! The end that measures: round trips and transfers, timed by this end's monotonic clock.
+//!
+//! Each cell has one repetition before the first row that is not recorded: it opens TCP's window and
+//! warms the buffers of both ends.
+
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use crate::cell::{Cell, Layout, Observed};
+use crate::content::Content;
+use crate::error::RefusalReason;
+use crate::handshake::introduce;
+use crate::key::{Key, random_bytes};
+use crate::limits::Limits;
+use crate::link::{Link, Wait};
+use crate::memory::Memory;
+use crate::request::{Direction, GO, REPLY_BYTES, Reply, Request, Sink};
+use crate::streams::{Streams, measure};
+use crate::{ProbeError, Throughput};
+
+/// The measuring end.
+#[derive(Debug, Clone)]
+pub struct Client {
+    address: String,
+    key: Key,
+    limits: Limits,
+    stop: Arc<AtomicBool>,
+}
+
+/// A transfer test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transfer {
+    /// Which way.
+    pub direction: Direction,
+    /// Where at the far end.
+    pub sink: Sink,
+    /// The payload, in bytes.
+    pub length_bytes: u64,
+    /// Sending to a disk: acknowledge only after an fsync of the file.
+    pub sync: bool,
+    /// Fetching from a disk: ask the page cache to forget the file before each time.
+    pub cold: bool,
+    /// How often.
+    pub layout: Layout,
+}
+
+impl Client {
+    /// A client of the listener at `HOST:PORT`. Of the limits the times matter to it. Once `stop`
+    /// is set, whatever it does ends with [`ProbeError::Stopped`].
+    pub fn new(address: &str, key: Key, limits: Limits, stop: Arc<AtomicBool>) -> Self {
+        Self { address: address.into(), key, limits, stop }
+    }
+
+    /// Round trips of each size: a message there, and when all of it has arrived, one as long back.
+    ///
+    /// # Errors
+    /// Any [`ProbeError`] of a client.
+    pub fn round_trips(
+        &self,
+        sizes_bytes: &[u64],
+        layout: Layout,
+    ) -> Result<Vec<Cell>, ProbeError> {
+        let mut session = self.connect()?;
+        let mut cells = Vec::new();
+        for &length_bytes in sizes_bytes {
+            let count = repetitions(length_bytes, layout)?;
+            session.request(Request::RoundTrips { length_bytes, count })?;
+            let samples_ns = record(layout, || session.round_trip(length_bytes))?;
+            cells.push(Cell { observed: Observed::RoundTrip, length_bytes, layout, samples_ns });
+        }
+        Ok(cells)
+    }
+
+    /// A transfer test at one size.
+    ///
+    /// # Errors
+    /// Any [`ProbeError`] of a client.
+    pub fn transfer(&self, transfer: &Transfer) -> Result<Cell, ProbeError> {
+        let &Transfer { direction, sink, length_bytes, layout, .. } = transfer;
+        let sync = transfer.sync && direction == Direction::Send && sink == Sink::Disk;
+        let cold = transfer.cold && direction == Direction::Fetch && sink == Sink::Disk;
+        let count = repetitions(length_bytes, layout)?;
+        let mut session = self.connect()?;
+        session.request(match direction {
+            Direction::Send => Request::Send { sink, sync, length_bytes, count },
+            Direction::Fetch => Request::Fetch { sink, cold, length_bytes, count },
+        })?;
+        let samples_ns = record(layout, || match direction {
+            Direction::Send => session.send(length_bytes),
+            Direction::Fetch => session.fetch(length_bytes),
+        })?;
+        let observed = Observed::Transfer { direction, sink, sync, cold };
+        Ok(Cell { observed, length_bytes, layout, samples_ns })
+    }
+
+    /// What several streams move within a window, each over a connection of its own.
+    ///
+    /// # Errors
+    /// Any [`ProbeError`] of a client.
+    pub fn throughput(&self, streams: &Streams) -> Result<Throughput, ProbeError> {
+        if streams.streams == 0 {
+            return Err(ProbeError::Nothing { what: "the number of streams" });
+        }
+        if streams.window.is_zero() {
+            return Err(ProbeError::Nothing { what: "the duration" });
+        }
+        let mut sessions = Vec::new();
+        for _ in 0..streams.streams {
+            sessions.push(self.connect()?);
+        }
+        measure(&mut sessions, streams)
+    }
+
+    /// Connects and introduces itself.
+    fn connect(&self) -> Result<Outgoing, ProbeError> {
+        let failed = |source| ProbeError::Connect { address: self.address.clone(), source };
+        let addresses = self.address.to_socket_addrs().map_err(failed)?;
+        let mut last = std::io::ErrorKind::AddrNotAvailable.into();
+        for address in addresses {
+            match TcpStream::connect_timeout(&address, self.limits.handshake) {
+                Ok(stream) => {
+                    let link = Link::new(stream, self.stop.clone())?;
+                    introduce(&link, &self.key, &self.limits)?;
+                    let content = Content::new(u64::from_ne_bytes(random_bytes()?));
+                    return Ok(Outgoing {
+                        link,
+                        limits: self.limits,
+                        memory: Memory::new(),
+                        content,
+                    });
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(failed(last))
+    }
+}
+
+/// A client's side of a connection.
+pub(crate) struct Outgoing {
+    pub(crate) link: Link,
+    pub(crate) limits: Limits,
+    pub(crate) memory: Memory,
+    pub(crate) content: Content,
+}
+
+impl Outgoing {
+    /// Asks for something, and sees that it is agreed to.
+    pub(crate) fn request(&self, request: Request) -> Result<(), ProbeError> {
+        self.write(&request.to_bytes())?;
+        self.reply("waiting for the answer to a request").map(|_| ())
+    }
+
+    fn round_trip(&mut self, length_bytes: u64) -> Result<u64, ProbeError> {
+        let start = Instant::now();
+        self.write_payload(length_bytes)?;
+        self.read_payload(length_bytes)?;
+        Ok(elapsed_ns(start))
+    }
+
+    fn send(&mut self, length_bytes: u64) -> Result<u64, ProbeError> {
+        self.ready()?;
+        let start = Instant::now();
+        self.write_payload(length_bytes)?;
+        let kept_bytes = self.reply("waiting for an acknowledgement")?;
+        let time_ns = elapsed_ns(start);
+        if kept_bytes != length_bytes {
+            return Err(ProbeError::Protocol { what: "it kept another number of bytes" });
+        }
+        Ok(time_ns)
+    }
+
+    fn fetch(&mut self, length_bytes: u64) -> Result<u64, ProbeError> {
+        self.ready()?;
+        let start = Instant::now();
+        self.write(&[GO])?;
+        self.read_payload(length_bytes)?;
+        Ok(elapsed_ns(start))
+    }
+
+    fn ready(&self) -> Result<(), ProbeError> {
+        let mut ready = [0];
+        let wait = Wait::silence("waiting until the far end is ready", self.limits.answer);
+        self.link.read(&mut ready, wait)?;
+        if ready == [GO] { Ok(()) } else { Err(ProbeError::Protocol { what: "it is not ready" }) }
+    }
+
+    fn reply(&self, during: &'static str) -> Result<u64, ProbeError> {
+        let mut bytes = [0; REPLY_BYTES];
+        self.link.read(&mut bytes, Wait::silence(during, self.limits.answer))?;
+        match Reply::from_bytes(bytes) {
+            Reply { code: 0, value } => Ok(value),
+            reply => Err(RefusalReason::of(reply)
+                .map_or(ProbeError::Protocol { what: "an unknown reply" }, ProbeError::Refused)),
+        }
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), ProbeError> {
+        self.link.write(bytes, Wait::silence("asking", self.limits.stall))
+    }
+
+    fn write_payload(&mut self, length_bytes: u64) -> Result<(), ProbeError> {
+        let wait = Wait::silence("sending a payload", self.limits.stall);
+        let mut left_bytes = length_bytes;
+        while left_bytes > 0 {
+            let chunk = self.content.next(left_bytes);
+            self.link.write(chunk, wait)?;
+            left_bytes -= chunk.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn read_payload(&mut self, length_bytes: u64) -> Result<(), ProbeError> {
+        let wait = Wait::silence("receiving a payload", self.limits.stall);
+        let mut left_bytes = length_bytes;
+        while left_bytes > 0 {
+            let chunk = self.memory.next(left_bytes);
+            left_bytes -= self.link.read_some(chunk, wait)? as u64;
+        }
+        Ok(())
+    }
+}
+
+/// The repetitions to ask for: those of the rows and the one before them.
+fn repetitions(length_bytes: u64, layout: Layout) -> Result<u32, ProbeError> {
+    if length_bytes == 0 {
+        return Err(ProbeError::Nothing { what: "the size" });
+    }
+    if layout.count() == 0 {
+        return Err(ProbeError::Nothing { what: "the number of rows or of repetitions" });
+    }
+    // More than fit are more than any listener takes.
+    let limit = u64::from(u32::MAX) - 1;
+    let too_many = ProbeError::Refused(RefusalReason::TooMany { limit });
+    u32::try_from(layout.count() + 1).map_err(|_| too_many)
+}
+
+fn record(
+    layout: Layout,
+    mut repetition: impl FnMut() -> Result<u64, ProbeError>,
+) -> Result<Vec<u64>, ProbeError> {
+    repetition()?;
+    (0..layout.count()).map(|_| repetition()).collect()
+}
+
+fn elapsed_ns(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
