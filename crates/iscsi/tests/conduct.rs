@@ -109,7 +109,7 @@ fn refusals_are_sent_again_later_and_attentions_at_once() {
     let again = commands(&line.heard())[0];
     assert_ne!(again.task_tag, tag);
     assert_eq!(again.cmd_sn, 2);
-    line.respond(again.task_tag, 2, &sense(6, 0x29, 0)).unwrap();
+    line.respond(again.task_tag, 2, &sense(6, 0x2a, 0x09)).unwrap();
     let third = commands(&line.heard())[0];
     // The answer to the first comes once more, late.
     line.respond(tag, 0, &[]).unwrap();
@@ -121,6 +121,23 @@ fn refusals_are_sent_again_later_and_attentions_at_once() {
     assert!(incidents[0].contains("target full"), "{incidents:?}");
     assert!(incidents[1].contains("unit attention"), "{incidents:?}");
     assert!(incidents[2].contains("answered again"), "{incidents:?}");
+}
+
+#[test]
+fn the_attention_that_greets_every_session_is_no_incident_and_a_later_one_is() {
+    let (mut line, tag) = with(Kind::Read, 1, ASKS);
+    line.respond(tag, 2, &sense(6, 0x29, 0)).unwrap();
+    let again = commands(&line.heard())[0];
+    line.say(data_in(again.task_tag, 0, 0).encode(), &[0; 512]).unwrap();
+    line.respond(again.task_tag, 0, &[]).unwrap();
+    assert_eq!(line.completed(), (0, Ok(512)));
+    assert!(line.session.incidents().is_empty());
+
+    line.submit(Kind::Read, 1, 0, 1);
+    let tag = commands(&line.heard())[0].task_tag;
+    line.respond(tag, 2, &sense(6, 0x29, 0)).unwrap();
+    let incidents = line.session.incidents();
+    assert!(incidents[0].contains("unit attention"), "{incidents:?}");
 }
 
 #[test]

@@ -90,7 +90,7 @@ pub enum LoginError {
     },
     /// An answer that the rules of negotiation exclude.
     #[error(
-        "{key}: the target answered {found} to our {offered}, which negotiation does not allow: look for an update of the target"
+        "{key}: the target answered {found} to our {offered}, which is not what was proposed: change that setting of the target, or propose something else"
     )]
     Answer {
         /// The key.

@@ -40,7 +40,10 @@ impl Session {
     ) -> Result<(), Error> {
         let io = DeviceError::IO;
         match status {
-            Status::Good => return self.succeed(index, residual, done),
+            Status::Good => {
+                self.has_succeeded = true;
+                return self.succeed(index, residual, done);
+            }
             Status::CheckCondition => {
                 let Some(sense) = sense else {
                     self.incidents.note("check condition without sense data".to_owned());
@@ -49,11 +52,14 @@ impl Session {
                 };
                 // That a command is not known or not allowed is an answer, not an incident, for
                 // those who ask.
-                if self
+                let is_operation = self
                     .tasks
                     .get(index)
-                    .is_some_and(|task| matches!(task.owner, Owner::Operation(_)))
-                {
+                    .is_some_and(|task| matches!(task.owner, Owner::Operation(_)));
+                // Every new session is told that the unit was reset, whether or not it was: the
+                // attention is kept for each pair of initiator and target (SPC-4 section 5.14).
+                let is_welcome = !self.has_succeeded && sense.key == 0x6 && sense.asc == 0x29;
+                if is_operation && !is_welcome {
                     self.incidents.note(sense.to_string());
                 }
                 let error = CommandError::Check(sense);

@@ -66,6 +66,8 @@ pub struct Session {
     pub(super) incidents: Incidents,
     pub(super) challenges: chap::Sent,
     pub(super) connected_ns: u64,
+    /// Whether a command of this connection has ended well.
+    pub(super) has_succeeded: bool,
     /// When bytes came last.
     pub(super) heard_ns: u64,
     /// Since when what waits could not be sent.
@@ -99,6 +101,7 @@ impl Session {
             incidents: Incidents::default(),
             challenges: chap::Sent::default(),
             connected_ns: 0,
+            has_succeeded: false,
             heard_ns: 0,
             blocked_ns: 0,
             ping: None,
@@ -224,6 +227,7 @@ impl WireSession for Session {
     fn connected(&mut self, now_ns: u64, _memory: &impl Memory, out: &mut Outbox) {
         self.inbound.reset();
         self.fault = None;
+        self.has_succeeded = false;
         (self.connected_ns, self.heard_ns) = (now_ns, now_ns);
         let identity = Identity {
             initiator_name: self.options.initiator_name.clone(),
