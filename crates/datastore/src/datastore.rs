@@ -6,15 +6,21 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
+use stormeter_iscsi::Session as IscsiSession;
+use stormeter_nfs::NfsSession;
 use stormeter_uring::EngineChoice;
+use stormeter_wire::Session;
 
+use crate::claim;
 use crate::device::DeviceStore;
 use crate::directory::DirectoryStore;
 use crate::files::Extent;
+use crate::iscsi::IscsiStore;
+use crate::nfs::NfsStore;
 use crate::owner::is_run_id;
 use crate::{
-    DatastoreError, DatastoreUrl, Description, DiskSpec, FileDisks, Location, NullDisks,
-    Preparation, Prepared, Space,
+    DatastoreError, DatastoreUrl, Description, DiskSpec, FileDisks, Location, NetworkDisks,
+    NullDisks, Preparation, Prepared, Space,
 };
 
 /// How to open a datastore.
@@ -25,7 +31,8 @@ pub struct OpenOptions {
     /// Which of the run's datastores this is, so that one directory may serve several of them (an
     /// A/A comparison, or direct against buffered).
     pub number: u32,
-    /// Devices whose data may be destroyed (`--destroy-data`), exactly as their URLs name them.
+    /// Devices and LUNs whose data may be destroyed (`--destroy-data`), exactly as their URLs name
+    /// them (without the password).
     pub destroy_data: Vec<PathBuf>,
 }
 
@@ -47,42 +54,64 @@ pub enum DiskSet {
     Null(NullDisks),
     /// Disks on files or a device.
     Files(FileDisks),
+    /// Disks on an NFS export.
+    Nfs(NetworkDisks<NfsSession>),
+    /// Disks on an iSCSI LUN.
+    Iscsi(NetworkDisks<IscsiSession>),
+}
+
+/// Calls the same method of whichever disks they are.
+macro_rules! each {
+    ($set:expr, $one:ident => $call:expr) => {
+        match $set {
+            DiskSet::Null($one) => $call,
+            DiskSet::Files($one) => $call,
+            DiskSet::Nfs($one) => $call,
+            DiskSet::Iscsi($one) => $call,
+        }
+    };
+}
+
+/// How a thread's disks were left.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Farewell {
+    /// What happened that a reader of the results ought to know: connections lost and made again,
+    /// requests sent twice, waits that a server asked for.
+    pub incidents: Vec<String>,
+    /// Why what was written may be lost, if it may.
+    pub lost: Option<String>,
 }
 
 impl DiskSet {
-    /// What happened to the disks since they were opened and was mended without failing an I/O, such
-    /// as a connection that was lost and made again; a sentence without full stop each. Files and
-    /// devices hide such things in the kernel and have none.
-    pub fn incidents(&self) -> Vec<String> {
+    /// Ends the work with the disks: what is not stable yet is made so, servers are taken leave of.
+    pub fn finish(&mut self) -> Farewell {
         match self {
-            Self::Null(_) | Self::Files(_) => Vec::new(),
+            Self::Null(_) | Self::Files(_) => Farewell::default(),
+            Self::Nfs(disks) => farewell(disks),
+            Self::Iscsi(disks) => farewell(disks),
         }
     }
+}
+
+fn farewell<S: Session>(disks: &mut NetworkDisks<S>) -> Farewell {
+    let lost = disks.finish().err().map(|error| error.to_string());
+    Farewell { incidents: disks.take_incidents(), lost }
 }
 
 impl Disks for DiskSet {
     #[inline]
     fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
-        match self {
-            Self::Null(disks) => disks.submit(operations),
-            Self::Files(disks) => disks.submit(operations),
-        }
+        each!(self, disks => disks.submit(operations))
     }
 
     #[inline]
     fn reap(&mut self, wait: Wait, completions: &mut Vec<Completion>) -> Result<(), DisksError> {
-        match self {
-            Self::Null(disks) => disks.reap(wait, completions),
-            Self::Files(disks) => disks.reap(wait, completions),
-        }
+        each!(self, disks => disks.reap(wait, completions))
     }
 
     #[inline]
     fn buffer(&mut self, buffer: u32) -> Option<&mut [u8]> {
-        match self {
-            Self::Null(disks) => disks.buffer(buffer),
-            Self::Files(disks) => disks.buffer(buffer),
-        }
+        each!(self, disks => disks.buffer(buffer))
     }
 }
 
@@ -101,6 +130,8 @@ enum Store {
     Null { prepared: Option<DiskSpec> },
     Directory(DirectoryStore),
     Device(DeviceStore),
+    Nfs(Box<NfsStore>),
+    Iscsi(Box<IscsiStore>),
 }
 
 impl Datastore {
@@ -116,6 +147,10 @@ impl Datastore {
         }
         let engine = match url.location {
             Location::Null => "none".to_owned(),
+            Location::Nfs(_) | Location::Iscsi(_) => match expected_engine(url.engine)? {
+                "positional" => "epoll".to_owned(),
+                engine => engine.to_owned(),
+            },
             _ => expected_engine(url.engine)?.to_owned(),
         };
         let store = match &url.location {
@@ -127,6 +162,13 @@ impl Datastore {
             Location::Device(path) => {
                 let path = path.clone();
                 Store::Device(DeviceStore::open(path, url.direct, &run_id, &destroy_data)?)
+            }
+            Location::Nfs(export) => {
+                Store::Nfs(Box::new(NfsStore::open(export, url.engine, &run_id, number)?))
+            }
+            Location::Iscsi(lun) => {
+                let opened = IscsiStore::open(lun, url, &run_id, &destroy_data)?;
+                Store::Iscsi(Box::new(opened))
             }
         };
         Ok(Self { url: url.clone(), store, keep: false, engine: Mutex::new((engine, Vec::new())) })
@@ -166,6 +208,18 @@ impl Datastore {
                 description.direct = store.direct;
                 description.notes = store.notes.clone();
             }
+            // There is no cache on this side of the network.
+            Store::Nfs(store) => {
+                description.kind = "nfs".into();
+                description.direct = true;
+                description.notes = store.notes.clone();
+            }
+            Store::Iscsi(store) => {
+                description.kind = "iscsi".into();
+                description.direct = true;
+                description.logical_block_bytes = store.logical_block_bytes();
+                description.notes = store.notes.clone();
+            }
         }
         description.notes.extend(self.engine_notes());
         description
@@ -176,21 +230,37 @@ impl Datastore {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
-    /// The far ends of a datastore that is spoken to over the network by this program. Empty where
-    /// there are none (`null:`) and where the kernel speaks to them (a mount, a device).
-    pub fn peers(&self) -> Vec<SocketAddr> {
-        match &self.store {
-            Store::Null { .. } | Store::Directory(_) | Store::Device(_) => Vec::new(),
-        }
-    }
-
     /// Room on the file system of a directory. `None` where no file system is shared (a device,
     /// `null:`), and where it does not tell.
     pub fn space(&self) -> Option<Space> {
         match &self.store {
             Store::Directory(store) => store.space().ok().filter(|space| space.total_bytes > 0),
-            Store::Null { .. } | Store::Device(_) => None,
+            Store::Nfs(store) => store.space().ok().filter(|space| space.total_bytes > 0),
+            Store::Null { .. } | Store::Device(_) | Store::Iscsi(_) => None,
         }
+    }
+
+    /// The servers that a network datastore talks to; none for storage of this host.
+    pub fn peers(&self) -> Vec<SocketAddr> {
+        match &self.store {
+            Store::Nfs(store) => vec![store.address()],
+            Store::Iscsi(store) => store.addresses().to_vec(),
+            Store::Null { .. } | Store::Directory(_) | Store::Device(_) => Vec::new(),
+        }
+    }
+
+    /// Refuses a LUN that is also one of `others`, under another URL: both would write to the same
+    /// blocks. (Devices are opened exclusively, and directories have a folder each.)
+    pub fn check_apart_from(&self, others: &[Datastore]) -> Result<(), DatastoreError> {
+        let identity = |datastore: &Datastore| match &datastore.store {
+            Store::Iscsi(store) => Some(store.identity()),
+            _ => None,
+        };
+        let Some(own) = identity(self) else { return Ok(()) };
+        if others.iter().any(|other| identity(other).as_ref() == Some(&own)) {
+            return Err(DatastoreError::NamedTwice { path: self.url.to_string().into() });
+        }
+        Ok(())
     }
 
     /// Says whether such disks can be made, before anything is written.
@@ -199,6 +269,8 @@ impl Datastore {
             Store::Null { .. } => disks.check(1, "null:"),
             Store::Directory(store) => store.check(disks),
             Store::Device(store) => store.check(disks),
+            Store::Nfs(store) => store.check(disks),
+            Store::Iscsi(store) => store.check(disks),
         }
     }
 
@@ -218,6 +290,8 @@ impl Datastore {
             }
             Store::Directory(store) => store.prepare(&mut preparation),
             Store::Device(store) => store.prepare(&mut preparation),
+            Store::Nfs(store) => store.prepare(&mut preparation),
+            Store::Iscsi(store) => store.prepare(&mut preparation),
         }
     }
 
@@ -228,6 +302,8 @@ impl Datastore {
             Store::Null { prepared } => *prepared,
             Store::Directory(store) => store.prepared(),
             Store::Device(store) => store.prepared(),
+            Store::Nfs(store) => store.prepared(),
+            Store::Iscsi(store) => store.prepared(),
         };
         let Some(spec) = prepared.filter(|spec| !range.is_empty() && range.end <= spec.count)
         else {
@@ -245,22 +321,32 @@ impl Datastore {
                 (files, extents.collect())
             }
             Store::Device(store) => {
-                let base = |disk| store.base_bytes(disk, spec.size_bytes);
+                let base = |disk| claim::base_bytes(disk, spec.size_bytes);
                 let extents = range.map(|disk| Extent { file: 0, base_bytes: base(disk) });
                 (vec![store.file()?], extents.collect())
+            }
+            Store::Nfs(store) => {
+                let disks = store.disks(range, spec, open)?;
+                self.remember(disks.engine_name(), disks.notes());
+                return Ok(DiskSet::Nfs(disks));
+            }
+            Store::Iscsi(store) => {
+                let disks = store.disks(range, spec, open)?;
+                self.remember(disks.engine_name(), disks.notes());
+                return Ok(DiskSet::Iscsi(disks));
             }
         };
         let disks = FileDisks::open(self.url.engine, files, extents, spec.size_bytes, |options| {
             options.buffers(open.buffers, open.buffer_bytes).in_flight(open.in_flight)
         })?;
-        self.remember(&disks);
+        self.remember(disks.engine_name(), disks.notes());
         Ok(DiskSet::Files(disks))
     }
 
-    fn remember(&self, disks: &FileDisks) {
+    fn remember(&self, engine_name: &str, notes: Vec<String>) {
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
-        engine.0 = disks.engine_name().into();
-        for note in disks.notes() {
+        engine.0 = engine_name.into();
+        for note in notes {
             if !engine.1.contains(&note) {
                 engine.1.push(note);
             }
@@ -283,6 +369,8 @@ impl Datastore {
             Store::Null { .. } => None,
             Store::Directory(store) => store.remove(),
             Store::Device(store) => store.remove(),
+            Store::Nfs(store) => store.remove(),
+            Store::Iscsi(store) => store.remove(),
         }
     }
 }

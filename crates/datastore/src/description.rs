@@ -9,7 +9,7 @@ use crate::{DatastoreUrl, DeviceFacts, Filesystem};
 pub struct Description {
     /// Its name as it was given, options included.
     pub url: DatastoreUrl,
-    /// `directory`, `device` or `null`.
+    /// `directory`, `device`, `nfs`, `iscsi` or `null`.
     pub kind: String,
     /// The file system of a directory.
     pub filesystem: Option<Filesystem>,
@@ -24,7 +24,7 @@ pub struct Description {
     pub logical_block_bytes: u32,
     /// Whether the page cache is bypassed.
     pub direct: bool,
-    /// `io_uring`, `positional`, or `none` where no I/O is done.
+    /// `io_uring`, `positional`, `epoll`, or `none` where no I/O is done.
     pub engine: String,
     /// What was asked for and not got, and what else bears on the result; each says what it means.
     pub notes: Vec<String>,

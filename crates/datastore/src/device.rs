@@ -1,8 +1,4 @@
-//! A datastore on a whole block device: disks are extents of it.
-//!
-//! Layout: the first MiB is ours (a header while a run uses the device, zeros after it), then one
-//! extent a disk, each beginning at a multiple of 1 MiB, and the last MiB is never part of a disk.
-//! So whatever writes there can be told from us by looking at both ends.
+//! A datastore on a whole block device: disks are extents of it, laid out as `claim` says.
 
 use std::fs::File;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
@@ -12,17 +8,14 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
-use stormeter_disk::units::format_bytes;
 
 use crate::aligned::AlignedBuffer;
 use crate::block::{Block, is_open_here};
-use crate::owner::{DiskRecord, Life, Owner};
+use crate::claim::{self, Claim};
+use crate::owner::{DiskRecord, Owner};
 use crate::prepare::{Preparation, Prepared, Target, write_all};
 use crate::signature::EDGE_BYTES;
 use crate::{DatastoreError, DeviceFacts, DiskSpec, Finding, header, inspect};
-
-/// Where the first extent begins, and what all begin at a multiple of.
-const EXTENT_ALIGNMENT_BYTES: u64 = EDGE_BYTES;
 
 /// An open device that nobody else uses and that holds nothing, or nothing that counts.
 pub(crate) struct DeviceStore {
@@ -102,57 +95,17 @@ impl DeviceStore {
 
     /// Decides whether what was found may be overwritten.
     fn judge(&mut self, finding: Finding, destroy_data: &[PathBuf]) -> Result<(), DatastoreError> {
-        let path = &self.path;
-        let allowed = destroy_data.contains(path);
-        match finding {
-            Finding::Blank => return Ok(()),
-            Finding::Ours(signature) => {
-                let left = signature.owner;
-                // Shared storage looks like any other here; hosts are told apart by their machine ids.
-                match left.life(false) {
-                    Life::Alive => {
-                        return Err(DatastoreError::InUse { path: path.clone(), pid: left.pid });
-                    }
-                    Life::Elsewhere if !allowed => {
-                        return Err(DatastoreError::Elsewhere {
-                            path: path.clone(),
-                            place: left.host,
-                            remedy: format!("add --destroy-data {}", path.display()),
-                        });
-                    }
-                    _ => {}
-                }
-                if left.run_id == self.owner.run_id {
-                    self.owner.disks = left.disks;
-                    self.owner.prepared = left.prepared;
-                    self.marked = true;
-                } else {
-                    self.notes.push(format!(
-                        "{} still held the disks of run {}, which has ended; they are overwritten",
-                        path.display(),
-                        left.run_id
-                    ));
-                }
-                return Ok(());
+        match claim::judge(&self.path, finding, &self.owner.run_id, destroy_data)? {
+            Claim::Free => {}
+            Claim::Continued(left) => {
+                self.owner.disks = left.disks;
+                self.owner.prepared = left.prepared;
+                self.marked = true;
             }
-            Finding::Recognised(_) | Finding::Unrecognised { .. } => {}
+            Claim::LeftOver { note } => self.notes.push(note),
+            Claim::Destroys(found) => self.destroys = Some(found),
         }
-        if !allowed {
-            let given = match destroy_data.first() {
-                Some(other) => format!(" (--destroy-data {} names another)", other.display()),
-                None => String::new(),
-            };
-            let found = finding.to_string();
-            return Err(DatastoreError::HoldsData { path: path.clone(), found, given });
-        }
-        self.destroys = Some(finding.to_string());
         Ok(())
-    }
-
-    /// Where a disk begins on the device.
-    pub(crate) fn base_bytes(&self, disk: u32, size_bytes: u64) -> u64 {
-        let stride = size_bytes.next_multiple_of(EXTENT_ALIGNMENT_BYTES);
-        EDGE_BYTES + u64::from(disk) * stride
     }
 
     /// The disks that are there and ready.
@@ -169,16 +122,7 @@ impl DeviceStore {
     pub(crate) fn check(&self, spec: &DiskSpec) -> Result<(), DatastoreError> {
         let logical_block_bytes = if self.direct { self.facts.logical_block_bytes } else { 1 };
         spec.check(logical_block_bytes, &self.path.display().to_string())?;
-        // `spec.check` bounds the sizes, so this cannot overflow.
-        let needed = self.base_bytes(spec.count, spec.size_bytes) + EDGE_BYTES;
-        if needed > self.facts.size_bytes {
-            return Err(DatastoreError::DeviceTooSmall {
-                path: self.path.clone(),
-                needed: format_bytes(needed),
-                size: format_bytes(self.facts.size_bytes),
-            });
-        }
-        Ok(())
+        claim::check_fits(spec, self.facts.size_bytes, &self.path)
     }
 
     /// Writes the disks, or finds them written.
@@ -205,7 +149,7 @@ impl DeviceStore {
         }
         self.mark()?;
         write_all(preparation, &|disk| {
-            Ok(Target { file: self.file()?, base_bytes: self.base_bytes(disk, spec.size_bytes) })
+            Ok(Target { file: self.file()?, base_bytes: claim::base_bytes(disk, spec.size_bytes) })
         })?;
         self.sync()?;
         self.owner.prepared = true;

@@ -12,6 +12,74 @@ use crate::UrlError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatastoreError {
+    /// A host's name leads to no address.
+    #[error("{host} is unknown ({reason}): check the name, or give the address")]
+    UnknownHost {
+        /// The name.
+        host: String,
+        /// The resolver's reason.
+        reason: String,
+    },
+    /// A server does not answer, or not as it should.
+    #[error("{name} cannot be reached: {reason}; is the server running, and its port open?")]
+    Unreachable {
+        /// The datastore.
+        name: String,
+        /// What happened.
+        reason: String,
+    },
+    /// A server refused a request.
+    #[error("cannot {action} {path}: {reason}")]
+    Refused {
+        /// What was to be done.
+        action: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// The server's reason, with advice.
+        reason: String,
+    },
+    /// The way to a datastore broke in the middle of something.
+    #[error("{name} broke off: {reason}; see the server's log, then run again")]
+    Broken {
+        /// The datastore.
+        name: String,
+        /// What happened.
+        reason: String,
+    },
+    /// A password cannot be read.
+    #[error(
+        "the password file {path} cannot be read ({reason}): give a file that holds the password \
+         in its first line and that this user may read"
+    )]
+    Password {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        reason: String,
+    },
+    /// A user without a password.
+    #[error(
+        "no password for user {user} of {name}: give ?password-file=FILE, or set \
+         {variable} in the environment"
+    )]
+    NoPassword {
+        /// The user.
+        user: String,
+        /// The datastore.
+        name: String,
+        /// The environment's variable.
+        variable: &'static str,
+    },
+    /// A LUN that is no disk, or not one that can be used.
+    #[error("{name} is {found}: {advice}")]
+    NotADisk {
+        /// The LUN.
+        name: String,
+        /// What it is.
+        found: String,
+        /// What to do.
+        advice: &'static str,
+    },
     /// The URL names no datastore.
     #[error(transparent)]
     Url(#[from] UrlError),

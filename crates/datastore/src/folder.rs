@@ -20,8 +20,8 @@ use crate::{DatastoreError, Filesystem};
 
 /// What every folder's name begins with.
 const PREFIX: &str = ".stormeter-";
-const MARK: &str = "owner.json";
-const NEW_MARK: &str = "owner.json.new";
+pub(crate) const MARK: &str = "owner.json";
+pub(crate) const NEW_MARK: &str = "owner.json.new";
 /// The file on which the file system is tried out.
 pub(crate) const PROBE: &str = "probe";
 
@@ -51,7 +51,7 @@ pub(crate) fn disk_name(disk: u32) -> String {
 }
 
 /// The disk whose file is so named.
-fn disk_of_file(name: &str) -> Option<u32> {
+pub(crate) fn disk_of_file(name: &str) -> Option<u32> {
     let disk = name.strip_prefix("disk-")?.parse().ok()?;
     (name == disk_name(disk)).then_some(disk)
 }

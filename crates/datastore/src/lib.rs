@@ -1,7 +1,7 @@
 //! Opens a datastore's URL, makes virtual disks on it and moves their bytes.
 //!
-//! This is where the engine meets real storage: a directory of a file system, a block device, or
-//! nothing at all (`null:`). Everything that could hurt somebody's data is decided here and nowhere
+//! This is where the engine meets real storage: a directory of a file system, a block device, an
+//! NFS export or an iSCSI LUN spoken to directly, or nothing at all (`null:`). Everything that could hurt somebody's data is decided here and nowhere
 //! else, before the first byte is written; see [`Datastore::check`] and [`DatastoreError`].
 //!
 //! It knows no study, no statistics and no report: it gives [`stormeter_disk::Disks`] to a driving
@@ -9,6 +9,7 @@
 
 mod aligned;
 mod block;
+mod claim;
 mod clock;
 mod datastore;
 mod description;
@@ -17,9 +18,13 @@ mod directory;
 mod error;
 mod files;
 mod filesystem;
+mod fill;
 mod folder;
 mod header;
+mod iscsi;
 mod leftover;
+mod network;
+mod nfs;
 mod null;
 mod owner;
 mod prepare;
@@ -31,16 +36,18 @@ mod url;
 
 pub use block::DeviceFacts;
 pub use clock::RealClock;
-pub use datastore::{Datastore, DiskSet, OpenDisks, OpenOptions};
+pub use datastore::{Datastore, DiskSet, Farewell, OpenDisks, OpenOptions};
 pub use description::Description;
 pub use error::DatastoreError;
 pub use files::FileDisks;
 pub use filesystem::Filesystem;
 pub use leftover::{Leftovers, clean_leftovers};
+pub use network::NetworkDisks;
 pub use null::NullDisks;
 pub use prepare::{Fill, Preparation, Prepared};
 pub use signature::{Finding, Signature, inspect};
 pub use space::Space;
 pub use spec::DiskSpec;
+pub use stormeter_iscsi::Secret;
 pub use stormeter_uring::{EngineChoice, available as uring_available};
-pub use url::{DatastoreUrl, Location, UrlError};
+pub use url::{DatastoreUrl, Host, IscsiLun, Location, NfsExport, NfsSync, PathPolicy, UrlError};

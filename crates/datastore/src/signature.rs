@@ -140,6 +140,23 @@ impl std::fmt::Display for Finding {
 ///
 /// Works on a file opened with O_DIRECT too, as long as its logical block divides 4096 and the size.
 pub fn inspect(file: &File, size_bytes: u64) -> io::Result<Finding> {
+    inspect_source(file, size_bytes)
+}
+
+/// Where bytes can be read: a file, or a LUN behind a session.
+pub(crate) trait Source {
+    /// Fills `bytes` with those at `offset`; both are multiples of 4096, or the end.
+    fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()>;
+}
+
+impl Source for File {
+    fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        FileExt::read_exact_at(self, bytes, offset)
+    }
+}
+
+/// The same for anything that can be read.
+pub(crate) fn inspect_source(file: &dyn Source, size_bytes: u64) -> io::Result<Finding> {
     let image = Image::read(file, size_bytes)?;
     let ours = header::decode(&image.head);
     if let Some(owner) = ours
@@ -159,7 +176,7 @@ pub fn inspect(file: &File, size_bytes: u64) -> io::Result<Finding> {
 
 /// Both ends of a device, and the way to the rest.
 struct Image<'a> {
-    file: &'a File,
+    file: &'a dyn Source,
     size_bytes: u64,
     head: AlignedBuffer,
     tail: AlignedBuffer,
@@ -167,7 +184,7 @@ struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    fn read(file: &'a File, size_bytes: u64) -> io::Result<Self> {
+    fn read(file: &'a dyn Source, size_bytes: u64) -> io::Result<Self> {
         let edge = size_bytes.min(EDGE_BYTES);
         let tail_start = size_bytes - edge;
         let (mut head, mut tail) =

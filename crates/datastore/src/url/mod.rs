@@ -4,21 +4,32 @@
 //! directory (`/dev/shm`) is asked of the file system here, so that nothing later can mistake one
 //! for the other. Errors never repeat what stands between scheme and path: a password may be there.
 
+mod authority;
+mod iscsi;
+mod nfs;
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use stormeter_iscsi::Secret;
 use stormeter_uring::EngineChoice;
 
+pub use authority::Host;
+pub(crate) use iscsi::PORTAL_PORT;
+pub use iscsi::{IscsiLun, PathPolicy};
+pub use nfs::{NfsExport, NfsSync};
+
 /// Schemes that this version opens, as they are listed to people.
-const KNOWN: &str = "a path, file:///path, /dev/…, null:";
+const KNOWN: &str =
+    "a path, file:///path, /dev/…, nfs://host/export, iscsi://host/target/lun, null:";
 
 /// Schemes that will come, and the words for them.
-const PLANNED: [(&str, &str); 8] = [
-    ("nfs", "NFS spoken directly"),
-    ("iscsi", "iSCSI spoken directly"),
+const PLANNED: [(&str, &str); 6] = [
     ("sim", "a simulated datastore"),
     ("nbd", "NBD"),
     ("rbd", "Ceph RBD"),
@@ -35,6 +46,10 @@ pub enum Location {
     Directory(PathBuf),
     /// A block device, whole; disks are extents of it.
     Device(PathBuf),
+    /// An NFS export, spoken to directly; disks are files on it.
+    Nfs(Box<NfsExport>),
+    /// A LUN of an iSCSI target, spoken to directly; disks are extents of it.
+    Iscsi(Box<IscsiLun>),
     /// Nothing: every operation completes at once.
     Null,
 }
@@ -45,7 +60,8 @@ pub enum Location {
 pub struct DatastoreUrl {
     /// Where it is.
     pub location: Location,
-    /// Whether the page cache is to be bypassed (`?direct=`, default yes).
+    /// Whether the page cache is to be bypassed (`?direct=`, default yes; there is none on this side
+    /// of NFS and iSCSI spoken directly).
     pub direct: bool,
     /// How I/O is done (`?engine=`, default whatever works best).
     pub engine: EngineChoice,
@@ -102,6 +118,22 @@ pub enum UrlError {
         /// What was given.
         text: String,
     },
+    /// A network URL of another form.
+    #[error("\"{text}\" is not understood: write {form}")]
+    Form {
+        /// What was given, without secrets.
+        text: String,
+        /// What it should look like.
+        form: &'static str,
+    },
+    /// The host of a network URL.
+    #[error("\"{text}\" names no host: write {scheme}://host/… or {scheme}://host:port/…")]
+    Host {
+        /// The scheme.
+        scheme: &'static str,
+        /// What stood where the host should.
+        text: String,
+    },
     /// Something follows `null:`.
     #[error("null: takes nothing after the colon: write just null:")]
     Null,
@@ -122,6 +154,8 @@ impl DatastoreUrl {
         let location = match scheme(body) {
             None => locate(PathBuf::from(body)),
             Some("file") => locate(file_path(body)?),
+            Some("nfs") => Location::Nfs(Box::new(NfsExport::parse(&body[4..])?)),
+            Some("iscsi") => Location::Iscsi(Box::new(IscsiLun::parse(&body[6..])?)),
             Some("null") if body == "null:" => Location::Null,
             Some("null") => return Err(UrlError::Null),
             Some(other) => return Err(unknown(other)),
@@ -139,20 +173,23 @@ impl DatastoreUrl {
             let known = "null: has no options";
             return Err(UrlError::UnknownOption { option: name.into(), known });
         }
-        match name {
-            "direct" => {
+        if name == "engine" {
+            self.engine = match value {
+                "auto" => EngineChoice::Auto,
+                "uring" => EngineChoice::Uring,
+                "positional" => EngineChoice::Positional,
+                _ => return Err(bad_value("engine", value, "auto, uring or positional")),
+            };
+            return Ok(());
+        }
+        match (&mut self.location, name) {
+            (Location::Nfs(export), _) => export.set(name, value)?,
+            (Location::Iscsi(lun), _) => lun.set(name, value)?,
+            (_, "direct") => {
                 self.direct = match value {
                     "1" => true,
                     "0" => false,
                     _ => return Err(bad_value("direct", value, "0 or direct=1")),
-                }
-            }
-            "engine" => {
-                self.engine = match value {
-                    "auto" => EngineChoice::Auto,
-                    "uring" => EngineChoice::Uring,
-                    "positional" => EngineChoice::Positional,
-                    _ => return Err(bad_value("engine", value, "auto, uring or positional")),
                 }
             }
             _ => {
@@ -163,12 +200,44 @@ impl DatastoreUrl {
         Ok(())
     }
 
+    /// The same with the password of CHAP taken out, which text forms leave out anyhow.
+    pub fn take_secret(&mut self) -> Option<Secret> {
+        match &mut self.location {
+            Location::Iscsi(lun) => lun.password.take(),
+            _ => None,
+        }
+    }
+
+    /// Puts a password of CHAP in; without meaning elsewhere.
+    pub fn set_secret(&mut self, secret: Secret) {
+        if let Location::Iscsi(lun) = &mut self.location {
+            lun.password = Some(secret);
+        }
+    }
+
     /// The path, where there is one.
     pub fn path(&self) -> Option<&Path> {
         match &self.location {
             Location::Directory(path) | Location::Device(path) => Some(path),
-            Location::Null => None,
+            Location::Nfs(_) | Location::Iscsi(_) | Location::Null => None,
         }
+    }
+
+    fn options(&self) -> Vec<String> {
+        let mut options = match &self.location {
+            Location::Nfs(export) => export.options(),
+            Location::Iscsi(lun) => lun.options(),
+            _ => Vec::new(),
+        };
+        if !self.direct {
+            options.push("direct=0".into());
+        }
+        match self.engine {
+            EngineChoice::Auto => {}
+            EngineChoice::Uring => options.push("engine=uring".into()),
+            EngineChoice::Positional => options.push("engine=positional".into()),
+        }
+        options
     }
 }
 
@@ -199,19 +268,7 @@ fn file_path(text: &str) -> Result<PathBuf, UrlError> {
     if !rest.starts_with('/') {
         return Err(error());
     }
-    let mut bytes = Vec::with_capacity(rest.len());
-    let mut left = rest.bytes();
-    while let Some(byte) = left.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
-        let (high, low) = (digit(left.next()), digit(left.next()));
-        let (Some(high), Some(low)) = (high, low) else { return Err(error()) };
-        bytes.push((high * 16 + low) as u8);
-    }
-    String::from_utf8(bytes).map(PathBuf::from).map_err(|_| error())
+    authority::decode(rest).map(PathBuf::from).ok_or_else(error)
 }
 
 /// Directory or device? Only what is a block device, or a missing or odd thing below `/dev`, counts
@@ -229,6 +286,8 @@ impl fmt::Display for DatastoreUrl {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.location {
             Location::Null => return out.write_str("null:"),
+            Location::Nfs(export) => write!(out, "{export}")?,
+            Location::Iscsi(lun) => write!(out, "{lun}")?,
             Location::Directory(path) | Location::Device(path) => {
                 let text = path.to_string_lossy();
                 if text.contains('?') && text.starts_with('/') {
@@ -239,16 +298,10 @@ impl fmt::Display for DatastoreUrl {
                 }
             }
         }
-        let mut separator = '?';
-        if !self.direct {
-            write!(out, "{separator}direct=0")?;
-            separator = '&';
+        for (index, option) in self.options().iter().enumerate() {
+            write!(out, "{}{option}", if index == 0 { '?' } else { '&' })?;
         }
-        match self.engine {
-            EngineChoice::Auto => Ok(()),
-            EngineChoice::Uring => write!(out, "{separator}engine=uring"),
-            EngineChoice::Positional => write!(out, "{separator}engine=positional"),
-        }
+        Ok(())
     }
 }
 
@@ -271,88 +324,5 @@ impl TryFrom<String> for DatastoreUrl {
 impl From<DatastoreUrl> for String {
     fn from(url: DatastoreUrl) -> Self {
         url.to_string()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn location(text: &str) -> Location {
-        DatastoreUrl::parse(text).unwrap().location
-    }
-
-    #[test]
-    fn paths_are_directories() {
-        let directory = |path: &str| Location::Directory(path.into());
-        assert_eq!(location("/srv/vm"), directory("/srv/vm"));
-        assert_eq!(location("./vm"), directory("./vm"));
-        assert_eq!(location("./nas1:vm"), directory("./nas1:vm"));
-        assert_eq!(location("vm/disks"), directory("vm/disks"));
-        assert_eq!(location("file:///srv/my%20vm"), directory("/srv/my vm"));
-        assert_eq!(location("file://localhost/srv"), directory("/srv"));
-        assert_eq!(location("null:"), Location::Null);
-    }
-
-    #[test]
-    fn below_dev_only_devices_are_devices() {
-        assert_eq!(location("/dev/shm"), Location::Directory("/dev/shm".into()));
-        assert_eq!(location("/dev/shm/nobody"), Location::Directory("/dev/shm/nobody".into()));
-        assert_eq!(location("/dev"), Location::Directory("/dev".into()));
-        assert_eq!(location("/dev/no-such"), Location::Device("/dev/no-such".into()));
-        assert_eq!(location("file:///dev/no-such"), Location::Device("/dev/no-such".into()));
-        assert_eq!(location("/dev/null"), Location::Device("/dev/null".into()));
-        assert_eq!(location("/developer"), Location::Directory("/developer".into()));
-    }
-
-    #[test]
-    fn options_are_read_and_written() {
-        let url = DatastoreUrl::parse("/srv?direct=0&engine=positional").unwrap();
-        assert!(!url.direct);
-        assert_eq!(url.engine, EngineChoice::Positional);
-        assert_eq!(url.to_string(), "/srv?direct=0&engine=positional");
-        for text in ["/srv", "./vm?engine=uring", "null:", "/srv?direct=0", "file:///a%3Fb%2525"] {
-            let url = DatastoreUrl::parse(text).unwrap();
-            assert_eq!(url.to_string(), text);
-            let json = serde_json::to_string(&url).unwrap();
-            assert_eq!(serde_json::from_str::<DatastoreUrl>(&json).unwrap(), url);
-        }
-        assert_eq!(DatastoreUrl::parse("/srv?direct=1&engine=auto").unwrap().to_string(), "/srv");
-    }
-
-    #[test]
-    fn an_unknown_scheme_lists_the_known_and_the_planned() {
-        let error = DatastoreUrl::parse("gopher://x/y").unwrap_err().to_string();
-        for word in ["gopher:", "file:///path", "null:", "/dev/", "nfs:", "iscsi:", "planned"] {
-            assert!(error.contains(word), "{word} is not in: {error}");
-        }
-        let error = DatastoreUrl::parse("nas1:/export").unwrap_err().to_string();
-        assert!(error.contains("./nas1:"), "{error}");
-    }
-
-    #[test]
-    fn a_planned_scheme_says_so_and_keeps_the_password() {
-        for scheme in ["nfs", "iscsi"] {
-            let error = DatastoreUrl::parse(&format!("{scheme}://u%secret@h/x")).unwrap_err();
-            assert!(matches!(error, UrlError::NotYet { .. }));
-            assert!(error.to_string().contains("mount"), "{error}");
-            assert!(!error.to_string().contains("secret"), "{error}");
-        }
-        let error = DatastoreUrl::parse("ftp://u:secret@h/x").unwrap_err();
-        assert!(!error.to_string().contains("secret"), "{error}");
-    }
-
-    #[test]
-    fn bad_options_say_what_to_write() {
-        let message = |text: &str| DatastoreUrl::parse(text).unwrap_err().to_string();
-        assert!(message("/srv?dirct=0").contains("direct=0|1"));
-        assert!(message("/srv?direct=no").contains("direct=0 or direct=1"));
-        assert!(message("/srv?engine=aio").contains("auto, uring or positional"));
-        assert!(message("null:?direct=0").contains("no options"));
-        assert!(message("null:x").contains("just null:"));
-        assert!(message("file:srv").contains("file:///path"));
-        assert!(message("file://nas/srv").contains("file:///path"));
-        assert!(message("file:///a%zz").contains("file:///path"));
-        assert!(message("  ").contains("empty"));
     }
 }

@@ -1,0 +1,131 @@
+//! What may be done with a device, or a LUN, on which something was found; and how disks are laid
+//! out on it.
+//!
+//! Layout: the first MiB is ours (a header while a run uses the device, zeros after it), then one
+//! extent a disk, each beginning at a multiple of 1 MiB, and the last MiB is never part of a disk.
+//! So whatever writes there can be told from us by looking at both ends.
+
+use std::path::{Path, PathBuf};
+
+use stormeter_disk::units::format_bytes;
+
+use crate::owner::{Life, Owner};
+use crate::signature::EDGE_BYTES;
+use crate::{DatastoreError, DiskSpec, Finding};
+
+/// What a run may do with what it found.
+pub(crate) enum Claim {
+    /// Nothing is there.
+    Free,
+    /// The disks of an earlier process of this very run.
+    Continued(Owner),
+    /// The disks of another run, which has ended.
+    LeftOver {
+        /// For the record.
+        note: String,
+    },
+    /// Data that the user told to destroy; what it is.
+    Destroys(String),
+}
+
+/// Decides whether what was found may be overwritten. `path` is the device's, or the LUN's URL, as
+/// it was named.
+pub(crate) fn judge(
+    path: &Path,
+    finding: Finding,
+    run_id: &str,
+    destroy_data: &[PathBuf],
+) -> Result<Claim, DatastoreError> {
+    let allowed = destroy_data.iter().any(|named| named == path);
+    match finding {
+        Finding::Blank => return Ok(Claim::Free),
+        Finding::Ours(signature) => {
+            let left = signature.owner;
+            // Shared storage looks like any other here; hosts are told apart by their machine ids.
+            match left.life(false) {
+                Life::Alive => {
+                    return Err(DatastoreError::InUse { path: path.into(), pid: left.pid });
+                }
+                Life::Elsewhere if !allowed => {
+                    return Err(DatastoreError::Elsewhere {
+                        path: path.into(),
+                        place: left.host,
+                        remedy: format!("add --destroy-data {}", path.display()),
+                    });
+                }
+                _ => {}
+            }
+            if left.run_id == run_id {
+                return Ok(Claim::Continued(left));
+            }
+            return Ok(Claim::LeftOver {
+                note: format!(
+                    "{} still held the disks of run {}, which has ended; they are overwritten",
+                    path.display(),
+                    left.run_id
+                ),
+            });
+        }
+        Finding::Recognised(_) | Finding::Unrecognised { .. } => {}
+    }
+    if !allowed {
+        let given = match destroy_data.first() {
+            Some(other) => format!(" (--destroy-data {} names another)", other.display()),
+            None => String::new(),
+        };
+        let found = finding.to_string();
+        return Err(DatastoreError::HoldsData { path: path.into(), found, given });
+    }
+    Ok(Claim::Destroys(finding.to_string()))
+}
+
+/// Where a disk begins on the device.
+pub(crate) fn base_bytes(disk: u32, size_bytes: u64) -> u64 {
+    EDGE_BYTES + u64::from(disk) * size_bytes.next_multiple_of(EDGE_BYTES)
+}
+
+/// Refuses disks that do not fit on a device of so many bytes. `spec` was checked.
+pub(crate) fn check_fits(
+    spec: &DiskSpec,
+    device_bytes: u64,
+    path: &Path,
+) -> Result<(), DatastoreError> {
+    // `DiskSpec::check` bounds the sizes, so this cannot overflow.
+    let needed = base_bytes(spec.count, spec.size_bytes) + EDGE_BYTES;
+    if needed <= device_bytes {
+        return Ok(());
+    }
+    Err(DatastoreError::DeviceTooSmall {
+        path: path.into(),
+        needed: format_bytes(needed),
+        size: format_bytes(device_bytes),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RUN: &str = "0123456789abcdef";
+
+    #[test]
+    fn what_is_not_named_exactly_is_not_destroyed() {
+        let finding = || Finding::Recognised(vec!["XFS"]);
+        let path = Path::new("iscsi://nas1/iqn.2026-01.example:vm/1");
+        let refused = |named: &[PathBuf]| judge(path, finding(), RUN, named).err().unwrap();
+        assert!(refused(&[]).to_string().contains("XFS"));
+        let other = refused(&["iscsi://nas1/iqn.2026-01.example:vm/0".into()]).to_string();
+        assert!(other.contains("names another"), "{other}");
+        let claim = judge(path, finding(), RUN, &[path.into()]);
+        assert!(matches!(claim, Ok(Claim::Destroys(found)) if found == "XFS"));
+    }
+
+    #[test]
+    fn extents_do_not_touch_each_other_or_the_ends() {
+        let spec = DiskSpec { count: 3, size_bytes: (1 << 20) + 512, granularity_bytes: 512 };
+        assert_eq!([0, 1, 2].map(|disk| base_bytes(disk, spec.size_bytes) >> 20), [1, 3, 5]);
+        assert!(check_fits(&spec, 8 << 20, Path::new("/dev/x")).is_ok());
+        let error = check_fits(&spec, (8 << 20) - 1, Path::new("/dev/x")).unwrap_err();
+        assert!(matches!(error, DatastoreError::DeviceTooSmall { .. }), "{error}");
+    }
+}

@@ -1,0 +1,97 @@
+//! Writing every byte of disks that are reached through the network, by the same path as the
+//! measurement: a few large writes kept in flight on one thread, which fills the next buffer while
+//! they travel.
+
+use stormeter_disk::{Completion, DeviceError, Disks, Kind, Operation, Wait};
+
+use crate::prepare::Preparation;
+use crate::{DatastoreError, OpenDisks};
+
+/// Bytes of one write.
+const CHUNK_BYTES: u32 = 256 << 10;
+/// Writes in flight.
+const IN_FLIGHT: u32 = 16;
+/// How often a wish to stop is asked for while the storage is slow.
+const CANCEL_CHECK_NS: u64 = 100_000_000;
+
+/// What [`fill`] needs of the disks.
+pub(crate) const MEMORY: OpenDisks =
+    OpenDisks { buffers: IN_FLIGHT, buffer_bytes: CHUNK_BYTES, in_flight: IN_FLIGHT };
+
+/// Writes all disks of the preparation; `name` is the datastore's, for messages.
+pub(crate) fn fill(
+    disks: &mut impl Disks,
+    preparation: &mut Preparation<'_>,
+    name: &str,
+) -> Result<(), DatastoreError> {
+    let spec = preparation.disks;
+    let chunk_bytes = u64::from(CHUNK_BYTES);
+    let per_disk = spec.size_bytes.div_ceil(chunk_bytes);
+    let chunks = per_disk * u64::from(spec.count);
+    let total = spec.total_bytes();
+    let broken = |error: stormeter_disk::DisksError| DatastoreError::Broken {
+        name: name.into(),
+        reason: error.to_string(),
+    };
+    let mut free: Vec<u32> = (0..IN_FLIGHT).collect();
+    let mut lengths = [0u32; IN_FLIGHT as usize];
+    let (mut next, mut written) = (0, 0);
+    let mut done: Vec<Completion> = Vec::new();
+    while written < total {
+        if (preparation.cancelled)() {
+            return Err(DatastoreError::Cancelled);
+        }
+        while next < chunks
+            && let Some(slot) = free.pop()
+        {
+            let disk = (next / per_disk) as u32;
+            let offset_bytes = next % per_disk * chunk_bytes;
+            let length = chunk_bytes.min(spec.size_bytes - offset_bytes) as u32;
+            next += 1;
+            let Some(bytes) = disks.buffer(slot) else {
+                return Err(DatastoreError::Broken {
+                    name: name.into(),
+                    reason: "a buffer is in use that no write uses".into(),
+                });
+            };
+            (preparation.fill)(disk, offset_bytes, &mut bytes[..length as usize]);
+            lengths[slot as usize] = length;
+            let operation = Operation {
+                offset_bytes,
+                length_bytes: length,
+                disk,
+                slot,
+                buffer: slot,
+                kind: Kind::Write,
+            };
+            disks.submit(&[operation]).map_err(broken)?;
+            // Sent now and not with the last of the batch: filling takes as long as writing.
+            disks.reap(Wait::No, &mut done).map_err(broken)?;
+        }
+        if done.is_empty() {
+            disks.reap(Wait::AtMost(CANCEL_CHECK_NS), &mut done).map_err(broken)?;
+        }
+        for completion in done.drain(..) {
+            let length = lengths[completion.slot as usize];
+            match completion.outcome() {
+                Ok(moved) if moved == length => written += u64::from(moved),
+                outcome => return Err(failed(name, outcome)),
+            }
+            free.push(completion.slot);
+        }
+        (preparation.progress)(written, total);
+    }
+    Ok(())
+}
+
+fn failed(name: &str, outcome: Result<u32, DeviceError>) -> DatastoreError {
+    match outcome {
+        Err(error) => {
+            DatastoreError::system("write to", name, std::io::Error::from_raw_os_error(error.0))
+        }
+        Ok(moved) => DatastoreError::Broken {
+            name: name.into(),
+            reason: format!("a write moved only {moved} bytes"),
+        },
+    }
+}

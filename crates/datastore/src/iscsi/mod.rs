@@ -1,0 +1,7 @@
+//! A datastore on a LUN of an iSCSI target, spoken to directly.
+
+mod login;
+mod store;
+mod unit;
+
+pub(crate) use store::IscsiStore;

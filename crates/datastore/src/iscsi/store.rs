@@ -1,0 +1,284 @@
+//! Disks on a LUN: extents of it, laid out as on a block device and under the same rules.
+
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use stormeter_disk::units::format_bytes;
+use stormeter_iscsi::Session;
+use stormeter_uring::EngineChoice;
+
+use super::login::Login;
+use super::unit::{Unit, UnitFacts};
+use crate::claim::{self, Claim};
+use crate::fill::{self, fill};
+use crate::network::{NetworkDisks, OpenFailure, Policy, TransportOptions, resolve};
+use crate::owner::{DiskRecord, Owner};
+use crate::signature::{EDGE_BYTES, inspect_source};
+use crate::url::PORTAL_PORT;
+use crate::{
+    DatastoreError, DatastoreUrl, DiskSpec, IscsiLun, OpenDisks, PathPolicy, Preparation, Prepared,
+    RealClock, header,
+};
+
+/// An open LUN that nobody of ours uses and that holds nothing, or nothing that counts.
+pub(crate) struct IscsiStore {
+    url: IscsiLun,
+    /// How messages and `--destroy-data` name it.
+    name: PathBuf,
+    engine: EngineChoice,
+    login: Login,
+    /// One a session, in the order of preference.
+    addresses: Vec<SocketAddr>,
+    facts: UnitFacts,
+    owner: Owner,
+    /// Whether the header on the LUN is this run's.
+    is_marked: bool,
+    /// What stood on the LUN and is to be destroyed.
+    destroys: Option<String>,
+    /// Sessions are numbered, so that none takes the place of another.
+    next_session: AtomicU16,
+    pub(crate) notes: Vec<String>,
+}
+
+impl IscsiStore {
+    /// Logs in and makes sure that the LUN is empty (or named in `destroy_data`). Only reads.
+    pub(crate) fn open(
+        lun: &IscsiLun,
+        url: &DatastoreUrl,
+        run_id: &str,
+        destroy_data: &[PathBuf],
+    ) -> Result<Self, DatastoreError> {
+        let login = Login::new(lun)?;
+        let portals = lun
+            .portals
+            .iter()
+            .map(|portal| resolve(portal, PORTAL_PORT))
+            .collect::<Result<Vec<_>, _>>()?;
+        let sessions = lun.sessions.unwrap_or(portals.len() as u32);
+        let addresses = portals.iter().cycle().take(sessions as usize).copied().collect();
+        let mut store = Self {
+            url: lun.clone(),
+            name: url.to_string().into(),
+            engine: url.engine,
+            login,
+            addresses,
+            facts: UnitFacts::default(),
+            owner: Owner::here(run_id),
+            is_marked: false,
+            destroys: None,
+            next_session: AtomicU16::new(0),
+            notes: Vec::new(),
+        };
+        let mut unit = store.unit()?;
+        store.facts = unit.facts()?;
+        if store.facts.write_protected {
+            return Err(DatastoreError::DeviceReadOnly { path: store.name });
+        }
+        store.judge(&unit, destroy_data)?;
+        store.describe(&unit.negotiated());
+        unit.close();
+        Ok(store)
+    }
+
+    fn judge(&mut self, unit: &Unit, destroy_data: &[PathBuf]) -> Result<(), DatastoreError> {
+        let finding = inspect_source(unit, self.facts.bytes())
+            .map_err(|error| DatastoreError::system("read", &self.name, error))?;
+        match claim::judge(&self.name, finding, &self.owner.run_id, destroy_data)? {
+            Claim::Free => {}
+            Claim::Continued(left) => {
+                self.owner.disks = left.disks;
+                self.owner.prepared = left.prepared;
+                self.is_marked = true;
+            }
+            Claim::LeftOver { note } => self.notes.push(note),
+            Claim::Destroys(found) => self.destroys = Some(found),
+        }
+        Ok(())
+    }
+
+    fn describe(&mut self, negotiated: &[(&'static str, String)]) {
+        let facts = &self.facts;
+        let cache = match facts.write_cache {
+            Some(true) => ", which reports a write cache: completed writes may be in its memory",
+            _ => "",
+        };
+        self.notes.push(format!(
+            "{} {}, {} in blocks of {} bytes{}{cache}",
+            facts.vendor,
+            facts.product,
+            format_bytes(facts.bytes()),
+            facts.block_bytes,
+            if facts.thin { ", thin" } else { "" },
+        ));
+        let keys: Vec<String> =
+            negotiated.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        self.notes.push(format!(
+            "iSCSI spoken directly, {} session(s) a driving thread, {}; {}",
+            self.addresses.len(),
+            match self.url.policy {
+                PathPolicy::Fixed => "path policy fixed",
+                PathPolicy::RoundRobin => "path policy round-robin",
+            },
+            keys.join(", ")
+        ));
+    }
+
+    /// A session for commands one after another.
+    fn unit(&self) -> Result<Unit, DatastoreError> {
+        let name = self.name.display().to_string();
+        let options =
+            || self.login.options(self.session_number(), self.facts.block_bytes.max(512), vec![]);
+        let mut unit = Unit::open(&name, &self.addresses, &options, self.engine, self.url.timeout)?;
+        unit.set_block_bytes(self.facts.block_bytes);
+        Ok(unit)
+    }
+
+    fn session_number(&self) -> u16 {
+        self.next_session.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The portals of the sessions.
+    pub(crate) fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// What tells this LUN from any other: two URLs of one LUN have the same.
+    pub(crate) fn identity(&self) -> String {
+        let serial = self.facts.serial.as_deref().unwrap_or_default();
+        format!("{} {} {serial}", self.url.target, self.url.lun)
+    }
+
+    /// Offsets and lengths are multiples of this.
+    pub(crate) fn logical_block_bytes(&self) -> u32 {
+        self.facts.block_bytes
+    }
+
+    /// The disks that are there and ready.
+    pub(crate) fn prepared(&self) -> Option<DiskSpec> {
+        self.owner.disks.filter(|_| self.owner.prepared).map(|record| record.spec)
+    }
+
+    /// Refuses what cannot be done here. Changes nothing.
+    pub(crate) fn check(&self, spec: &DiskSpec) -> Result<(), DatastoreError> {
+        spec.check(self.facts.block_bytes, &self.name.display().to_string())?;
+        claim::check_fits(spec, self.facts.bytes(), &self.name)
+    }
+
+    /// Writes the disks, or finds them written.
+    pub(crate) fn prepare(
+        &mut self,
+        preparation: &mut Preparation<'_>,
+    ) -> Result<Prepared, DatastoreError> {
+        self.check(&preparation.disks)?;
+        let spec = preparation.disks;
+        let record = DiskRecord { spec, content_id: preparation.content_id };
+        let unit = self.unit()?;
+        if self.owner.prepared && self.owner.disks.is_some_and(|there| there.serves(&record)) {
+            self.owner.disks = Some(record);
+            self.mark(&unit)?;
+            unit.close();
+            (preparation.progress)(spec.total_bytes(), spec.total_bytes());
+            return Ok(Prepared { reused: true, notes: Vec::new() });
+        }
+        self.owner.disks = Some(record);
+        self.owner.prepared = false;
+        let mut notes = Vec::new();
+        if let Some(found) = self.destroys.take() {
+            notes.push(format!("{} held {found}; it is destroyed", self.name.display()));
+            // A signature that stays at the end would be found by whoever looks next.
+            unit.write_at(&vec![0; EDGE_BYTES as usize], self.facts.bytes() - EDGE_BYTES)?;
+        }
+        self.mark(&unit)?;
+        let name = self.name.display().to_string();
+        let mut disks = self.transport(0..spec.count, spec, fill::MEMORY)?;
+        fill(&mut disks, preparation, &name)?;
+        disks
+            .finish()
+            .map_err(|error| DatastoreError::Broken { name, reason: error.to_string() })?;
+        unit.sync()?;
+        self.owner.prepared = true;
+        self.mark(&unit)?;
+        unit.close();
+        Ok(Prepared { reused: false, notes })
+    }
+
+    /// Writes the header, and zeros behind it to the end of the first MiB.
+    fn mark(&mut self, unit: &Unit) -> Result<(), DatastoreError> {
+        let mut head = vec![0; EDGE_BYTES as usize];
+        head[..header::HEADER_BYTES].copy_from_slice(&header::encode(&self.owner));
+        self.is_marked = true;
+        unit.write_at(&head, 0)?;
+        unit.sync()
+    }
+
+    /// Opens some of the disks on the calling thread.
+    pub(crate) fn disks(
+        &self,
+        range: Range<u32>,
+        spec: DiskSpec,
+        open: OpenDisks,
+    ) -> Result<NetworkDisks<Session>, DatastoreError> {
+        self.transport(range, spec, open)
+    }
+
+    fn transport(
+        &self,
+        range: Range<u32>,
+        spec: DiskSpec,
+        memory: OpenDisks,
+    ) -> Result<NetworkDisks<Session>, DatastoreError> {
+        let extents: Vec<u64> =
+            range.map(|disk| claim::base_bytes(disk, spec.size_bytes)).collect();
+        let max_transfer = self.facts.max_transfer_bytes.filter(|&bytes| bytes > 0);
+        let sessions = self.addresses.iter().map(|&address| {
+            let number = self.session_number();
+            let mut options = self.login.options(number, self.facts.block_bytes, extents.clone());
+            if let Some(bytes) = max_transfer {
+                options.max_transfer_bytes = options.max_transfer_bytes.min(bytes);
+            }
+            (address, Session::new(options))
+        });
+        let options = TransportOptions {
+            engine: self.engine,
+            memory,
+            policy: match self.url.policy {
+                PathPolicy::Fixed => Policy::Fixed,
+                PathPolicy::RoundRobin => Policy::RoundRobin,
+            },
+            patience_ns: self.url.timeout.as_nanos() as u64,
+            is_impatient: false,
+            disks: extents.len() as u32,
+            disk_bytes: spec.size_bytes,
+        };
+        NetworkDisks::open(sessions.collect(), options, RealClock::new()).map_err(|failure| {
+            match failure {
+                OpenFailure::Engine(error) => error.into(),
+                failure => DatastoreError::Unreachable {
+                    name: self.name.display().to_string(),
+                    reason: failure.to_string(),
+                },
+            }
+        })
+    }
+
+    /// Takes our header off the LUN; says if that failed.
+    pub(crate) fn remove(&mut self) -> Option<String> {
+        if !std::mem::take(&mut self.is_marked) {
+            return None;
+        }
+        self.owner.disks = None;
+        self.owner.prepared = false;
+        let wipe = || -> Result<(), DatastoreError> {
+            let unit = self.unit()?;
+            unit.write_at(&vec![0; EDGE_BYTES as usize], 0)?;
+            unit.sync()?;
+            unit.close();
+            Ok(())
+        };
+        wipe().err().map(|error| {
+            format!("the header of stormeter stays on {}: {error}", self.name.display())
+        })
+    }
+}

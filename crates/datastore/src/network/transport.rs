@@ -1,0 +1,534 @@
+//! The loop between sessions and sockets.
+
+use std::net::SocketAddr;
+
+use stormeter_disk::{Clock, Completion, DeviceError, Disks, DisksError, Operation, Wait};
+use stormeter_uring::{EngineChoice, EngineError, SocketEvent, SocketOptions, Sockets};
+use stormeter_wire::{Outbox, Session, SessionState};
+
+use super::memory::{BufferUse, PoolMemory, socket_piece, socket_span};
+use super::paths::{Link, Path, Policy, choose};
+use crate::{OpenDisks, RealClock};
+
+/// EINVAL, as the kernel answers to an offset that a device does not have.
+const OUT_OF_BOUNDS: DeviceError = DeviceError(22);
+/// ETIMEDOUT: the server was gone for longer than it may be.
+const GONE: DeviceError = DeviceError(110);
+/// What happened is told in so many sentences; after that it is only counted.
+const MAX_INCIDENTS: usize = 32;
+/// How long a turn of waiting for a session's greeting or farewell lasts at most.
+const TURN_NS: u64 = 20_000_000;
+
+/// What a transport is opened with, beside its sessions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TransportOptions {
+    pub(crate) engine: EngineChoice,
+    pub(crate) memory: OpenDisks,
+    pub(crate) policy: Policy,
+    /// How long a server may be gone before I/Os fail.
+    pub(crate) patience_ns: u64,
+    /// Whether opening fails with the first attempt, as it should where a person waits for it.
+    pub(crate) is_impatient: bool,
+    /// Disks, and bytes of each: operations beyond are refused here.
+    pub(crate) disks: u32,
+    pub(crate) disk_bytes: u64,
+}
+
+/// Why no path could be opened.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenFailure {
+    /// The engine.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// No path works; the reason of the last attempt.
+    #[error("{address}: {reason}")]
+    NoPath { address: SocketAddr, reason: String },
+    /// The sockets as such.
+    #[error(transparent)]
+    Disks(#[from] DisksError),
+}
+
+/// Disks behind sessions of a network protocol. Made on the thread that drives it and kept there.
+pub struct NetworkDisks<S: Session> {
+    sockets: Sockets,
+    paths: Vec<Path<S>>,
+    options: TransportOptions,
+    clock: RealClock,
+    now_ns: u64,
+    /// Whose turn it was, where paths are taken in turn.
+    turn: usize,
+    events: Vec<SocketEvent>,
+    /// Completions that no session gave: refused, or given up.
+    refused: Vec<Completion>,
+    moving: Vec<Operation>,
+    buffers: BufferUse,
+    incidents: Vec<String>,
+    untold: u64,
+}
+
+impl<S: Session> NetworkDisks<S> {
+    /// Connects the sessions and waits until they greeted: all of them, or those that answer.
+    pub(crate) fn open(
+        sessions: Vec<(SocketAddr, S)>,
+        options: TransportOptions,
+        clock: RealClock,
+    ) -> Result<Self, OpenFailure> {
+        let OpenDisks { buffers, buffer_bytes, .. } = options.memory;
+        let places = sessions.len() as u32;
+        let sockets = SocketOptions::new().buffers(buffers, buffer_bytes).places(places);
+        let mut clock = clock;
+        let now_ns = clock.now_ns();
+        let paths =
+            sessions.into_iter().map(|(address, session)| Path::new(address, session, now_ns));
+        let mut disks = Self {
+            sockets: Sockets::open(options.engine, sockets)?,
+            paths: paths.collect(),
+            options,
+            clock,
+            now_ns,
+            turn: 0,
+            events: Vec::new(),
+            refused: Vec::new(),
+            moving: Vec::new(),
+            buffers: BufferUse::new(buffers),
+            incidents: Vec::new(),
+            untold: 0,
+        };
+        disks.greet()?;
+        Ok(disks)
+    }
+
+    fn greet(&mut self) -> Result<(), OpenFailure> {
+        let mut done = Vec::new();
+        loop {
+            self.pass(TURN_NS, &mut done)?;
+            let settled = |path: &Path<S>| path.is_usable() || path.failures() > 0;
+            if self.paths.iter().any(Path::is_usable) && self.paths.iter().all(settled) {
+                return Ok(());
+            }
+            let is_lost = |path: &&Path<S>| {
+                path.is_given_up || self.options.is_impatient && path.failures() > 0
+            };
+            if let Some(path) = self.paths.iter().find(is_lost) {
+                let (address, reason) = (path.address, path.last_reason.clone());
+                return Err(OpenFailure::NoPath { address, reason });
+            }
+        }
+    }
+
+    /// `io_uring` or `epoll`.
+    pub fn engine_name(&self) -> &'static str {
+        match self.sockets {
+            Sockets::Ring(_) => "io_uring",
+            Sockets::Epoll(_) => "epoll",
+        }
+    }
+
+    /// What the engine was asked for and did not get.
+    pub fn notes(&self) -> Vec<String> {
+        self.sockets.notes().iter().map(ToString::to_string).collect()
+    }
+
+    /// The far ends.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.paths.iter().map(|path| path.address).collect()
+    }
+
+    /// Makes stable what is not yet, takes leave and ends the connections.
+    ///
+    /// # Errors
+    /// Something could not be made stable: what was written may be lost.
+    pub fn finish(&mut self) -> Result<(), DisksError> {
+        let begin_ns = self.clock.now_ns();
+        let mut done = Vec::new();
+        for path in &mut self.paths {
+            let memory = PoolMemory(self.sockets.pool());
+            path.session.close(begin_ns, &memory, &mut path.outbox);
+        }
+        let outcome = loop {
+            let moves = self.options.policy.moves();
+            let needed = |path: &&Path<S>| {
+                let is_idle = path.lost_at_ns.is_some() && path.session.outstanding() == 0;
+                path.session.state() != SessionState::Closed && !(moves && is_idle)
+            };
+            let Some(path) = self.paths.iter().find(needed) else { break Ok(()) };
+            if path.is_given_up || self.now_ns >= begin_ns.saturating_add(self.options.patience_ns)
+            {
+                // Who moves operations keeps nothing in the server's memory on purpose.
+                break if moves {
+                    Ok(())
+                } else {
+                    Err(DisksError {
+                        action: "making written data stable",
+                        reason: format!("{} did not answer ({})", path.address, path.last_reason),
+                    })
+                };
+            }
+            if let Err(error) = self.pass(TURN_NS, &mut done) {
+                break Err(error);
+            }
+        };
+        for place in 0..self.paths.len() {
+            self.paths[place].link = Link::Ended;
+            self.sockets.close(place as u32);
+        }
+        outcome
+    }
+
+    /// What happened so far that a reader of the results ought to know.
+    pub fn take_incidents(&mut self) -> Vec<String> {
+        let mut all = std::mem::take(&mut self.incidents);
+        for path in &mut self.paths {
+            all.extend(
+                path.session
+                    .incidents()
+                    .into_iter()
+                    .map(|text| format!("{}: {text}", path.address)),
+            );
+        }
+        let untold = std::mem::take(&mut self.untold);
+        if untold > 0 {
+            all.push(format!("and {untold} incidents more"));
+        }
+        all
+    }
+
+    fn tell(&mut self, text: String) {
+        if self.incidents.len() < MAX_INCIDENTS {
+            self.incidents.push(text);
+        } else {
+            self.untold += 1;
+        }
+    }
+
+    /// Speaks to the session of a path; what it wants to send goes out with the next
+    /// [`pump`](Self::pump).
+    pub(crate) fn with_session<T>(
+        &mut self,
+        path: usize,
+        speak: impl FnOnce(&mut S, u64, &PoolMemory<'_>, &mut Outbox) -> T,
+    ) -> T {
+        self.now_ns = self.clock.now_ns();
+        let path = &mut self.paths[path];
+        let memory = PoolMemory(self.sockets.pool());
+        speak(&mut path.session, self.now_ns, &memory, &mut path.outbox)
+    }
+
+    /// Moves bytes for at most a moment.
+    pub(crate) fn pump(&mut self, done: &mut Vec<Completion>) -> Result<(), DisksError> {
+        self.pass(TURN_NS, done)?;
+        done.append(&mut self.refused);
+        Ok(())
+    }
+
+    /// Whether a path is given up, and why.
+    pub(crate) fn failure(&self, path: usize) -> Option<String> {
+        let path = &self.paths[path];
+        path.is_given_up.then(|| format!("{}: {}", path.address, path.last_reason))
+    }
+
+    /// One turn: sends what waits, moves what there is to be moved, sleeps at most `wait_ns` if
+    /// there is nothing.
+    fn pass(&mut self, wait_ns: u64, done: &mut Vec<Completion>) -> Result<(), DisksError> {
+        for place in 0..self.paths.len() {
+            self.flush(place);
+        }
+        self.now_ns = self.clock.now_ns();
+        let wait_ns = match self.next_deadline_ns() {
+            Some(at_ns) => wait_ns.min(at_ns.saturating_sub(self.now_ns)),
+            None => wait_ns,
+        };
+        self.sockets.wait((wait_ns > 0).then_some(wait_ns), &mut self.events).map_err(|error| {
+            DisksError { action: "waiting for the network", reason: error.to_string() }
+        })?;
+        self.now_ns = self.clock.now_ns();
+        let mut events = std::mem::take(&mut self.events);
+        for event in events.drain(..) {
+            self.handle(event, done);
+        }
+        self.events = events;
+        if self.next_deadline_ns().is_some_and(|at_ns| at_ns <= self.now_ns) {
+            self.timers(done);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn next_deadline_ns(&self) -> Option<u64> {
+        let patience_ns = self.options.patience_ns;
+        self.paths.iter().filter_map(|path| path.deadline_ns(patience_ns)).min()
+    }
+
+    #[inline]
+    fn flush(&mut self, place: usize) {
+        let path = &mut self.paths[place];
+        if path.outbox.is_empty() || path.link != Link::Up || self.sockets.is_sending(place as u32)
+        {
+            return;
+        }
+        let (bytes, pieces) = path.outbox.contents();
+        let sent = self.sockets.send(place as u32, bytes, pieces.iter().map(socket_piece));
+        path.outbox.clear();
+        if let Err(error) = sent {
+            self.lose(place, error.to_string());
+        }
+    }
+
+    #[inline]
+    fn handle(&mut self, event: SocketEvent, done: &mut Vec<Completion>) {
+        match event {
+            SocketEvent::Received { place, direct } => {
+                let place = place as usize;
+                if let Err(reason) = self.received(place, direct, done) {
+                    self.lose(place, reason);
+                }
+            }
+            SocketEvent::Sent { .. } => {}
+            SocketEvent::Connected { place } => {
+                let path = &mut self.paths[place as usize];
+                path.link = Link::Up;
+                let memory = PoolMemory(self.sockets.pool());
+                path.session.connected(self.now_ns, &memory, &mut path.outbox);
+                if let Err(error) = self.sockets.receive(place, None) {
+                    self.lose(place as usize, error.to_string());
+                }
+                // A session without a greeting is ready at once.
+                self.recover(place as usize);
+            }
+            SocketEvent::Closed { place, errno } => {
+                let reason = match errno {
+                    0 => "the server closed the connection".into(),
+                    errno => DeviceError(errno).to_string(),
+                };
+                self.lose(place as usize, reason);
+            }
+        }
+    }
+
+    #[inline]
+    fn received(
+        &mut self,
+        place: usize,
+        direct: u32,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), String> {
+        let path = &mut self.paths[place];
+        let before = done.len();
+        if direct > 0 {
+            let mut memory = PoolMemory(self.sockets.pool());
+            path.session
+                .received_directly(direct, self.now_ns, &mut memory, &mut path.outbox, done)
+                .map_err(|error| error.to_string())?;
+        }
+        let (bytes, pool) = self.sockets.received(place as u32);
+        let mut memory = PoolMemory(pool);
+        let taken = path
+            .session
+            .receive(bytes, self.now_ns, &mut memory, &mut path.outbox, done)
+            .map_err(|error| error.to_string())?;
+        self.sockets.consume(place as u32, taken);
+        let target = path.session.direct().map(socket_span);
+        self.sockets.receive(place as u32, target).map_err(|error| error.to_string())?;
+        for completion in &done[before..] {
+            self.buffers.end(completion.slot);
+        }
+        if path.lost_at_ns.is_some() {
+            self.recover(place);
+        }
+        Ok(())
+    }
+
+    /// Notices that a path works again.
+    #[cold]
+    fn recover(&mut self, place: usize) {
+        let path = &mut self.paths[place];
+        if path.lost_at_ns.is_none() || !path.is_usable() {
+            return;
+        }
+        let gone_ns = self.now_ns - path.lost_at_ns.unwrap_or(self.now_ns);
+        let (failures, address) = (path.failures(), path.address);
+        path.recovered();
+        if failures > 0 {
+            let seconds = gone_ns as f64 / 1e9;
+            self.tell(format!("{address}: connected again after {seconds:.3} s"));
+        }
+        self.rescue();
+    }
+
+    #[cold]
+    fn lose(&mut self, place: usize, reason: String) {
+        self.sockets.close(place as u32);
+        let path = &mut self.paths[place];
+        if path.link == Link::Ended {
+            return;
+        }
+        // A session that took its leave is done; the server may close first.
+        if path.session.state() == SessionState::Closed {
+            path.link = Link::Ended;
+            return;
+        }
+        let is_first = path.failures() == 0;
+        let (outstanding, address) = (path.session.outstanding(), path.address);
+        path.lost(self.now_ns, reason.clone());
+        if is_first {
+            self.tell(format!(
+                "{address}: connection lost with {outstanding} I/Os outstanding ({reason})"
+            ));
+        }
+        self.rescue();
+    }
+
+    /// Moves operations from lost paths to one that works, where the policy has it so.
+    #[cold]
+    fn rescue(&mut self) {
+        if !self.options.policy.moves() {
+            return;
+        }
+        for place in 0..self.paths.len() {
+            let is_stuck = self.paths[place].lost_at_ns.is_some()
+                && self.paths[place].link != Link::Up
+                && self.paths[place].session.outstanding() > 0;
+            if is_stuck && self.paths.iter().any(Path::is_usable) {
+                self.move_from(place);
+            }
+        }
+    }
+
+    #[cold]
+    fn move_from(&mut self, place: usize) {
+        let mut moving = std::mem::take(&mut self.moving);
+        self.paths[place].session.surrender(&mut moving);
+        self.tell(format!(
+            "{}: {} I/Os sent again on another path",
+            self.paths[place].address,
+            moving.len()
+        ));
+        for operation in moving.drain(..) {
+            self.start(&operation);
+        }
+        self.moving = moving;
+    }
+
+    /// Hands an operation to a session; its buffer is marked already.
+    #[inline]
+    fn start(&mut self, operation: &Operation) {
+        let Some(place) = choose(&self.paths, self.options.policy, &mut self.turn) else {
+            self.buffers.end(operation.slot);
+            self.refused.push(Completion::failed(operation.slot, GONE));
+            return;
+        };
+        let path = &mut self.paths[place];
+        let memory = PoolMemory(self.sockets.pool());
+        path.session.submit(operation, self.now_ns, &memory, &mut path.outbox);
+    }
+
+    #[cold]
+    fn timers(&mut self, done: &mut Vec<Completion>) {
+        for place in 0..self.paths.len() {
+            self.give_up_if_due(place);
+            let path = &mut self.paths[place];
+            match path.link {
+                Link::Up if path.session.deadline_ns().is_some_and(|at| at <= self.now_ns) => {
+                    let before = done.len();
+                    let memory = PoolMemory(self.sockets.pool());
+                    let ticked = path.session.tick(self.now_ns, &memory, &mut path.outbox, done);
+                    for completion in &done[before..] {
+                        self.buffers.end(completion.slot);
+                    }
+                    if let Err(error) = ticked {
+                        self.lose(place, error.to_string());
+                    }
+                }
+                Link::Connecting { until_ns } if until_ns <= self.now_ns => {
+                    self.lose(place, "it does not answer".into());
+                }
+                Link::Waiting { until_ns } if until_ns <= self.now_ns => {
+                    path.connecting(self.now_ns);
+                    let address = path.address;
+                    if let Err(error) = self.sockets.connect(place as u32, address) {
+                        self.lose(place, error.to_string());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    #[cold]
+    fn give_up_if_due(&mut self, place: usize) {
+        let patience_ns = self.options.patience_ns;
+        let path = &mut self.paths[place];
+        let Some(lost_at_ns) = path.lost_at_ns else { return };
+        let is_due = self.now_ns >= lost_at_ns.saturating_add(patience_ns);
+        if path.is_given_up || path.link == Link::Ended || !is_due {
+            return;
+        }
+        path.is_given_up = true;
+        if path.link == Link::Up {
+            // Connected, but its session never got ready.
+            self.lose(place, "the session was not opened in time".into());
+        }
+        let path = &mut self.paths[place];
+        let (address, reason) = (path.address, path.last_reason.clone());
+        let mut given_up = std::mem::take(&mut self.moving);
+        path.session.surrender(&mut given_up);
+        let elsewhere = self.paths.iter().any(Path::is_usable);
+        let what = if elsewhere { "sent again on another path" } else { "failed" };
+        self.tell(format!(
+            "{address}: given up after {} s ({reason}); {} I/Os {what}",
+            patience_ns / 1_000_000_000,
+            given_up.len()
+        ));
+        for operation in given_up.drain(..) {
+            if elsewhere {
+                self.start(&operation);
+            } else {
+                self.buffers.end(operation.slot);
+                self.refused.push(Completion::failed(operation.slot, GONE));
+            }
+        }
+        self.moving = given_up;
+    }
+}
+
+impl<S: Session> Disks for NetworkDisks<S> {
+    #[inline]
+    fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
+        for one in operations {
+            let end = one.offset_bytes.saturating_add(u64::from(one.length_bytes));
+            if one.disk >= self.options.disks || end > self.options.disk_bytes {
+                self.refused.push(Completion::failed(one.slot, OUT_OF_BOUNDS));
+                continue;
+            }
+            self.buffers.begin(one.slot, one.buffer);
+            self.start(one);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn reap(&mut self, wait: Wait, completions: &mut Vec<Completion>) -> Result<(), DisksError> {
+        let before = completions.len();
+        let until_ns = match wait {
+            Wait::No => 0,
+            Wait::AtMost(ns) => self.now_ns.saturating_add(ns),
+        };
+        loop {
+            let is_waiting = self.refused.is_empty() && completions.len() == before;
+            let wait_ns = if is_waiting { until_ns.saturating_sub(self.now_ns) } else { 0 };
+            self.pass(wait_ns, completions)?;
+            completions.append(&mut self.refused);
+            if completions.len() > before || self.now_ns >= until_ns {
+                return Ok(());
+            }
+        }
+    }
+
+    #[inline]
+    fn buffer(&mut self, buffer: u32) -> Option<&mut [u8]> {
+        if !self.buffers.is_free(buffer) {
+            return None;
+        }
+        self.sockets.pool().buffer_mut(buffer)
+    }
+}

@@ -1,0 +1,310 @@
+//! Disks on an export: files in a folder of ours, driven through sessions of their own.
+
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use stormeter_disk::units::format_bytes;
+use stormeter_nfs::{FileHandle, NfsSession, SessionOptions, Stability};
+use stormeter_uring::EngineChoice;
+
+use super::export::{Export, credential};
+use super::folder::ExportFolder;
+use super::leftover;
+use crate::fill::{self, fill};
+use crate::folder::{disk_name, folder_name};
+use crate::network::{NetworkDisks, OpenFailure, Policy, TransportOptions};
+use crate::owner::{DiskRecord, Owner};
+use crate::space::Space;
+use crate::{
+    DatastoreError, DiskSpec, NfsExport, NfsSync, OpenDisks, Preparation, Prepared, RealClock,
+};
+
+/// A silent server is given up so long after the oldest request, if the patience is longer.
+const REPLY_NS: u64 = 10_000_000_000;
+
+/// An open export with our folder on it.
+pub(crate) struct NfsStore {
+    url: NfsExport,
+    engine: EngineChoice,
+    /// The control connection; driving threads have connections of their own.
+    export: Mutex<Export>,
+    address: SocketAddr,
+    folder: ExportFolder,
+    owner: Owner,
+    /// The disks' files.
+    handles: Vec<FileHandle>,
+    /// XIDs are handed out to sessions in ranges apart, so that none repeats within the life of a
+    /// server's replay cache.
+    next_xid: AtomicU32,
+    read_max: u32,
+    write_max: u32,
+    pub(crate) notes: Vec<String>,
+}
+
+/// XIDs that one session may use before it would come into the range of the next.
+const XIDS_PER_SESSION: u32 = 1 << 26;
+
+impl NfsStore {
+    /// Mounts the export, cleans up after killed runs and makes our folder.
+    pub(crate) fn open(
+        url: &NfsExport,
+        engine: EngineChoice,
+        run_id: &str,
+        number: u32,
+    ) -> Result<Self, DatastoreError> {
+        let mut export = Export::open(url)?;
+        let leftovers = leftover::clean(&mut export, run_id)
+            .map_err(|refused| export.error("list", "", refused))?;
+        let mut notes = leftovers.removed;
+        notes.extend(leftovers.kept);
+        let name = folder_name(run_id, number);
+        let (folder, owner) = ExportFolder::claim(&mut export, &name, run_id)?;
+        let (read_max, write_max) = export.transfer_sizes();
+        notes.push(format!(
+            "NFSv3 over TCP spoken directly, {}, requests of at most {} read and {} written, {} \
+             connection(s) a driving thread; the server's own cache takes part",
+            match url.sync {
+                NfsSync::File => "every write on stable storage before it completes (FILE_SYNC)",
+                NfsSync::Unstable =>
+                    "writes complete in the server's memory and are committed later",
+            },
+            format_bytes(u64::from(read_max)),
+            format_bytes(u64::from(write_max)),
+            url.connections
+        ));
+        let address = export.address();
+        let next_xid = AtomicU32::new(export.unused_xid());
+        let mut store = Self {
+            url: url.clone(),
+            engine,
+            export: Mutex::new(export),
+            address,
+            folder,
+            owner,
+            handles: Vec::new(),
+            next_xid,
+            read_max,
+            write_max,
+            notes,
+        };
+        if store.owner.prepared && store.find_disks().is_err() {
+            // Somebody took them away; they are made anew.
+            store.owner.prepared = false;
+        }
+        Ok(store)
+    }
+
+    /// The server.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The disks that are there and ready.
+    pub(crate) fn prepared(&self) -> Option<DiskSpec> {
+        self.owner.disks.filter(|_| self.owner.prepared).map(|record| record.spec)
+    }
+
+    fn export(&mut self) -> &mut Export {
+        // The lock is there for `space`, which does not have the store for itself.
+        self.export.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Refuses what cannot be done here. Changes nothing.
+    pub(crate) fn check(&self, spec: &DiskSpec) -> Result<(), DatastoreError> {
+        spec.check(1, &self.url.to_string())?;
+        self.space()?.check(spec.total_bytes(), self.url.to_string().as_ref())
+    }
+
+    /// Room on the export, as the server tells it.
+    pub(crate) fn space(&self) -> Result<Space, DatastoreError> {
+        let mut export = self.export.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut held_bytes: u64 = 0;
+        for handle in &self.handles {
+            held_bytes =
+                held_bytes.saturating_add(export.attributes(handle).map_or(0, |a| a.used_bytes));
+        }
+        let (total_bytes, free_bytes) =
+            export.room().map_err(|refused| export.error("read the free space of", "", refused))?;
+        Ok(Space {
+            free_bytes,
+            reserve_bytes: total_bytes / 10,
+            held_bytes,
+            total_bytes,
+            read_only: false,
+        })
+    }
+
+    /// The handles of disks that were made by an earlier process.
+    fn find_disks(&mut self) -> Result<(), DatastoreError> {
+        let count = self.owner.disks.map_or(0, |record| record.spec.count);
+        let folder = self.folder.clone();
+        let mut handles = Vec::new();
+        for disk in 0..count {
+            let name = disk_name(disk);
+            let path = folder.place(self.export(), &name);
+            let found = self.export().look_up(&folder.handle, &name);
+            match found.map_err(|refused| self.export().error("open", &name, refused))? {
+                Some(found) if found.is_file => handles.push(found.handle),
+                _ => return Err(DatastoreError::Changed { path }),
+            }
+        }
+        self.handles = handles;
+        Ok(())
+    }
+
+    /// Makes the disks, or finds them made.
+    pub(crate) fn prepare(
+        &mut self,
+        preparation: &mut Preparation<'_>,
+    ) -> Result<Prepared, DatastoreError> {
+        self.check(&preparation.disks)?;
+        let record = DiskRecord { spec: preparation.disks, content_id: preparation.content_id };
+        if self.owner.prepared
+            && self.owner.disks.is_some_and(|there| there.serves(&record))
+            && let Ok(notes) = self.verify(&record.spec)
+        {
+            self.owner.disks = Some(record);
+            let total = record.spec.total_bytes();
+            (preparation.progress)(total, total);
+            return Ok(Prepared { reused: true, notes });
+        }
+        let made = self.make(preparation, record);
+        if made.is_err() {
+            self.owner.prepared = false;
+            let folder = self.folder.clone();
+            folder.remove_disks(self.export(), record.spec.count);
+            self.handles.clear();
+        }
+        made.map(|notes| Prepared { reused: false, notes })
+    }
+
+    fn make(
+        &mut self,
+        preparation: &mut Preparation<'_>,
+        record: DiskRecord,
+    ) -> Result<Vec<String>, DatastoreError> {
+        let folder = self.folder.clone();
+        if let Some(old) = self.owner.disks {
+            folder.remove_disks(self.export(), old.spec.count);
+        }
+        self.handles.clear();
+        // The mark comes first: whoever cleans up after us must know how many disks there may be.
+        self.owner.disks = Some(record);
+        self.owner.prepared = false;
+        let owner = self.owner.clone();
+        folder.write_owner(self.export(), &owner)?;
+        for disk in 0..record.spec.count {
+            let handle = folder.create_disk(self.export(), disk)?;
+            self.handles.push(handle);
+        }
+        let name = self.url.to_string();
+        let mut disks = self.transport(
+            0..record.spec.count,
+            record.spec,
+            fill::MEMORY,
+            Stability::Unstable,
+            1,
+        )?;
+        let filled = fill(&mut disks, preparation, &name);
+        let committed = disks.finish();
+        filled?;
+        committed.map_err(|error| DatastoreError::Broken { name, reason: error.to_string() })?;
+        let notes = self.verify(&record.spec)?;
+        self.owner.prepared = true;
+        let owner = self.owner.clone();
+        folder.write_owner(self.export(), &owner)?;
+        Ok(notes)
+    }
+
+    /// Shows that every disk has its bytes, and blocks for them.
+    fn verify(&mut self, spec: &DiskSpec) -> Result<Vec<String>, DatastoreError> {
+        let folder = self.folder.clone();
+        let handles = self.handles.clone();
+        let mut thin = 0;
+        for (disk, handle) in handles.iter().enumerate() {
+            let name = disk_name(disk as u32);
+            let found = self.export().attributes(handle);
+            let attributes =
+                found.map_err(|refused| self.export().error("check", &name, refused))?;
+            if attributes.size_bytes < spec.size_bytes {
+                let path = folder.place(self.export(), &name);
+                return Err(DatastoreError::Changed { path });
+            }
+            thin += u32::from(attributes.used_bytes < spec.size_bytes);
+        }
+        if thin == 0 {
+            return Ok(Vec::new());
+        }
+        Ok(vec![format!(
+            "the server reports fewer bytes used than written for {thin} disks: its file system \
+             compresses, deduplicates, counts late or keeps files in memory, and reads may be \
+             cheaper than on plain storage"
+        )])
+    }
+
+    /// Opens some of the disks on the calling thread.
+    pub(crate) fn disks(
+        &self,
+        range: Range<u32>,
+        spec: DiskSpec,
+        open: OpenDisks,
+    ) -> Result<NetworkDisks<NfsSession>, DatastoreError> {
+        let stability = match self.url.sync {
+            NfsSync::File => Stability::FileSync,
+            NfsSync::Unstable => Stability::Unstable,
+        };
+        self.transport(range, spec, open, stability, self.url.connections)
+    }
+
+    fn transport(
+        &self,
+        range: Range<u32>,
+        spec: DiskSpec,
+        memory: OpenDisks,
+        stability: Stability,
+        connections: u32,
+    ) -> Result<NetworkDisks<NfsSession>, DatastoreError> {
+        let files = self.handles.get(range.start as usize..range.end as usize).unwrap_or_default();
+        let patience_ns = self.url.timeout.as_nanos() as u64;
+        let sessions = (0..connections).map(|_| {
+            let first_xid = self.next_xid.fetch_add(XIDS_PER_SESSION, Ordering::Relaxed);
+            let auth = credential(&self.url);
+            let mut options = SessionOptions::new(files.to_vec(), auth, first_xid);
+            options.read_max_bytes = self.read_max;
+            options.write_max_bytes = self.write_max;
+            options.stability = stability;
+            options.reply_ns = REPLY_NS.min(patience_ns);
+            (self.address, NfsSession::new(&options))
+        });
+        let options = TransportOptions {
+            engine: self.engine,
+            memory,
+            policy: Policy::Spread,
+            patience_ns,
+            is_impatient: false,
+            disks: files.len() as u32,
+            disk_bytes: spec.size_bytes,
+        };
+        NetworkDisks::open(sessions.collect(), options, RealClock::new()).map_err(|failure| {
+            match failure {
+                OpenFailure::Engine(error) => error.into(),
+                failure => DatastoreError::Unreachable {
+                    name: self.url.to_string(),
+                    reason: failure.to_string(),
+                },
+            }
+        })
+    }
+
+    /// Removes disks and folder; says what stays.
+    pub(crate) fn remove(&mut self) -> Option<String> {
+        self.owner.prepared = false;
+        let count = self.owner.disks.map_or(0, |record| record.spec.count);
+        let folder = self.folder.clone();
+        let left = folder.remove(self.export(), count);
+        self.export().unmount();
+        left
+    }
+}
