@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use stormeter_disk::units::{parse_bytes, parse_duration_ns, parse_percent};
 use stormeter_study::Metric;
 
+use crate::arguments_net::NetOptions;
+
 /// Which datastore should these virtual machines live on, by how much is it better, at what CPU
 /// cost, and how sure are we?
 #[derive(Debug, Parser)]
@@ -36,6 +38,10 @@ pub(crate) enum Command {
     Ceiling(Box<CeilingOptions>),
     /// Tell what this machine can do, and how to get what is missing
     Doctor(DoctorOptions),
+    /// Measure the network by itself: round trips, streams, transfers
+    Net(Box<NetOptions>),
+    /// Share a directory with this machine over NFSv3, to try things without a server
+    ServeNfs(ServeNfsOptions),
     /// Print the JSON Schema of what --json prints
     Schema,
     /// Print shell completions
@@ -59,9 +65,21 @@ pub(crate) struct DemoOptions {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A datastore is a directory (/srv/vm), a block device (/dev/sdx), or null: (completes at once, to see
-the load generator). Options follow a question mark: '/srv/vm?direct=0' takes the page cache in,
-'/srv/vm?engine=positional' goes without io_uring. Named twice, a datastore is compared with itself.
+A datastore is a directory (/srv/vm), a block device (/dev/sdx), an NFS export or an iSCSI LUN spoken
+to directly as hypervisors do (no mount, no root), or null: (completes at once, to see the load
+generator). Named twice, a datastore is compared with itself. Options follow a question mark:
+
+  /srv/vm                        direct=0 (through the page cache)
+  nfs://host[:port]/export       connections=N, sync=file|unstable, uid=, gid=, mountport=, timeout=
+  iscsi://[user@]host[:port]/target/lun
+                                 sessions=N, policy=fixed|round-robin, portals=HOST,…, timeout=,
+                                 header-digest=crc32c, data-digest=crc32c, initial-r2t=yes,
+                                 immediate-data=no, initiator=IQN, password-file=FILE, target-user=,
+                                 target-password-file=FILE
+  any                            engine=uring|positional
+
+The password of CHAP comes from password-file=, from STORMETER_ISCSI_PASSWORD in the environment, or
+from the URL (user%password@host), where other users of this machine can see it.
 
 Examples:
   stormeter compare /srv/vm /mnt/nas
@@ -69,6 +87,7 @@ Examples:
   stormeter compare /srv/vm /mnt/nas --metric latency-p99 --precision 5%
   stormeter compare /srv/vm /mnt/nas --equal-load auto     CPU and latency at the same rate
   stormeter compare /srv/vm '/srv/vm?direct=0' --html cache.html
+  stormeter compare /srv/vm nfs://nas1/export/vm 'iscsi://vm@san1/iqn.2026-01.example:vm/1'
   stormeter compare /srv/vm /mnt/nas --verify              is what is read what was written?
   stormeter compare /srv/vm /mnt/nas --resume              go on after an interruption")]
 pub(crate) struct CompareOptions {
@@ -123,7 +142,7 @@ pub(crate) struct CompareOptions {
     /// CPU time; a wrong block makes the result invalid
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Overwrite this device although it holds data; repeat its exact name
+    /// Overwrite this device or LUN although it holds data; repeat its exact name
     #[arg(long, value_name = "DEVICE")]
     pub(crate) destroy_data: Vec<PathBuf>,
     #[command(flatten)]
@@ -249,6 +268,28 @@ pub(crate) struct DoctorOptions {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The URL is the first line on stdout. MOUNT and NFS are on one port of 127.0.0.1; nobody else can
+connect, but every user of this machine can, and acts with the rights of whoever started this.
+
+Examples:
+  stormeter serve-nfs /srv/vm
+  stormeter serve-nfs /srv/vm --port 20490 --print-url > url.txt &")]
+pub(crate) struct ServeNfsOptions {
+    /// The directory; nothing outside of it can be reached
+    pub(crate) directory: PathBuf,
+    /// The TCP port; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) port: u16,
+    /// Print nothing but the URL
+    #[arg(long)]
+    pub(crate) print_url: bool,
+    /// End when standard input ends, as a child of another program does
+    #[arg(long)]
+    pub(crate) until_stdin_ends: bool,
 }
 
 /// The metrics by the names that they have everywhere.

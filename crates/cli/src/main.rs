@@ -2,10 +2,12 @@
 //! terminal lives in the crates below.
 
 mod arguments;
+mod arguments_net;
 mod commands;
 mod exit;
 mod output;
 mod progress;
+mod secrets;
 mod signals;
 mod workload;
 
@@ -21,6 +23,8 @@ fn main() -> std::process::ExitCode {
         Command::Report(options) => commands::report::run(&options),
         Command::Ceiling(options) => commands::ceiling::run(&options),
         Command::Doctor(options) => commands::doctor::run(&options),
+        Command::Net(options) => commands::net::run(&options),
+        Command::ServeNfs(options) => commands::serve_nfs::run(&options),
         Command::Schema => commands::print::schema(),
         Command::Completions { shell } => commands::print::completions(shell),
         Command::Man => commands::print::man(),

@@ -11,7 +11,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use stormeter_datastore::{
     Datastore, DatastoreError, DatastoreUrl, DiskSpec, Location, OpenOptions, Preparation,
-    RealClock,
+    RealClock, Secret,
 };
 use stormeter_disk::units::format_duration_ns;
 use stormeter_driver::{Arrivals, ContentSource, Expectations, Workload};
@@ -42,8 +42,10 @@ pub struct Request {
     pub output: PathBuf,
     /// Go on with what the file holds. The plan's seed is then taken from the file.
     pub resume: bool,
-    /// Devices whose data may be destroyed, as `--destroy-data` names them.
+    /// Devices and LUNs whose data may be destroyed, as `--destroy-data` names them.
     pub destroy_data: Vec<PathBuf>,
+    /// Passwords by the datastores' names; the plan, which is stored, has none.
+    pub secrets: Vec<(String, Secret)>,
     /// For the record: how to repeat it.
     pub command_line: Vec<String>,
     /// For the record.
@@ -133,11 +135,7 @@ impl<'a> Run<'a> {
         clock: &'a RealClock,
         cancel: &'a AtomicBool,
     ) -> Result<Self, RunError> {
-        let urls = plan
-            .datastores
-            .iter()
-            .map(|url| DatastoreUrl::parse(url))
-            .collect::<Result<Vec<_>, _>>()?;
+        let urls = urls(&plan, &request.secrets)?;
         if let Some(null) = urls.iter().find(|url| url.location == Location::Null)
             && plan.verify
         {
@@ -151,7 +149,7 @@ impl<'a> Run<'a> {
         let mut stores: Vec<Datastore> = Vec::new();
         let mut store_of = Vec::new();
         for (number, url) in urls.iter().enumerate() {
-            if matches!(url.location, Location::Device(_))
+            if matches!(url.location, Location::Device(_) | Location::Iscsi(_))
                 && let Some(first) = urls[..number].iter().position(|earlier| earlier == url)
             {
                 store_of.push(store_of[first]);
@@ -164,6 +162,7 @@ impl<'a> Run<'a> {
             };
             let opened = Datastore::open(url, options).and_then(|datastore| {
                 datastore.check(&spec)?;
+                datastore.check_apart_from(&stores)?;
                 Ok(datastore)
             });
             store_of.push(stores.len());
@@ -441,6 +440,21 @@ fn outcome_of(end: TrialEnd) -> TrialOutcome {
         Some(reason) => TrialOutcome::Failed { reason, sample: Some(end.sample) },
         None => TrialOutcome::Measured { sample: end.sample, cpu: end.cpu, notes: end.notes },
     }
+}
+
+/// The datastores' URLs, with their passwords.
+fn urls(
+    plan: &ComparisonPlan,
+    secrets: &[(String, Secret)],
+) -> Result<Vec<DatastoreUrl>, RunError> {
+    let with_secret = |name: &String| {
+        let mut url = DatastoreUrl::parse(name)?;
+        if let Some((_, secret)) = secrets.iter().find(|(of, _)| of == name) {
+            url.set_secret(secret.clone());
+        }
+        Ok(url)
+    };
+    plan.datastores.iter().map(with_secret).collect()
 }
 
 fn disk_spec(plan: &ComparisonPlan) -> DiskSpec {

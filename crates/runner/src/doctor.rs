@@ -211,13 +211,15 @@ fn virtual_machine() -> Advice {
 }
 
 fn datastore(url: &str) -> Advice {
+    // Text forms leave the password out.
+    let shown = DatastoreUrl::parse(url).map_or_else(|_| url.into(), |parsed| parsed.to_string());
     let opened = DatastoreUrl::parse(url).map_err(|error| error.to_string()).and_then(|parsed| {
         // Nothing is written; the folder that opening makes goes with the value.
         let options = OpenOptions { run_id: doctor_id(), ..OpenOptions::default() };
         Datastore::open(&parsed, options).map_err(|error| error.to_string())
     });
     match opened {
-        Err(reason) => advice(url, Health::Bad, reason, ""),
+        Err(reason) => advice(&shown, Health::Bad, reason, ""),
         Ok(datastore) => {
             let description = datastore.description();
             let mut found = vec![description.kind.clone()];
@@ -227,13 +229,15 @@ fn datastore(url: &str) -> Advice {
             if let Some(rotational) = rotational(&description) {
                 found.push(rotational.into());
             }
-            if description.kind != "null" {
+            if matches!(description.kind.as_str(), "nfs" | "iscsi") {
+                found.push(description.engine.clone());
+            } else if description.kind != "null" {
                 let io = if description.direct { "direct I/O" } else { "buffered I/O" };
                 found.push(format!("{io} in units of {} bytes", description.logical_block_bytes));
                 found.push(description.engine.clone());
             }
             let health = if description.notes.is_empty() { Health::Good } else { Health::Fair };
-            advice(url, health, found.join(", "), &description.notes.join("; "))
+            advice(&shown, health, found.join(", "), &description.notes.join("; "))
         }
     }
 }

@@ -163,6 +163,7 @@ mod tests {
             output: "x.db".into(),
             resume: true,
             destroy_data: vec![],
+            secrets: vec![],
             command_line: vec![],
             version: String::new(),
         }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use stormeter_datastore::{Datastore, DatastoreError, DiskSet, OpenDisks, RealClock};
+use stormeter_datastore::{Datastore, DatastoreError, DiskSet, Farewell, OpenDisks, RealClock};
 use stormeter_disk::units::format_bytes;
 use stormeter_disk::{Clock, Disks};
 use stormeter_driver::{
@@ -55,6 +55,8 @@ pub struct TrialEnd {
     pub notes: Vec<String>,
     /// What happened on the way and was mended.
     pub incidents: Vec<Incident>,
+    /// Why what was written may be lost, if it may.
+    pub lost: Option<String>,
 }
 
 /// The target of a trial, found when its disks are open: only then do the server's processes for
@@ -161,10 +163,11 @@ pub fn run_trial(
     let clock_ns = (end_ns - begin_ns) as f64;
     let wall_ns = (wall_end - wall).as_nanos() as f64;
     let mut notes = datastore.engine_notes();
-    let mut incidents = Vec::new();
+    let (mut incidents, mut lost) = (Vec::new(), None);
     let mut joined: Option<(Sample, CpuUsage)> = None;
-    for WorkerEnd { sample, cpu, pinned, incidents: told, target_unknown } in ends {
-        incidents.extend(told);
+    for WorkerEnd { sample, cpu, pinned, farewell, target_unknown } in ends {
+        incidents.extend(farewell.incidents);
+        lost = lost.or(farewell.lost);
         notes.extend(target_unknown.filter(TargetUnknown::is_worth_a_note).map(|e| e.to_string()));
         let unpinned = "a driving thread could not be pinned to a CPU".to_owned();
         if !pinned && !notes.contains(&unpinned) {
@@ -180,7 +183,7 @@ pub fn run_trial(
     }
     let (sample, cpu) = joined.ok_or_else(|| RunError::Thread("none was started".into()))?;
     let clock_deviation = (clock_ns / wall_ns - 1.0).abs();
-    Ok(TrialEnd { sample, cpu, clock_deviation, notes, incidents: gather(incidents) })
+    Ok(TrialEnd { sample, cpu, clock_deviation, notes, incidents: gather(incidents), lost })
 }
 
 impl TrialEnd {
@@ -197,7 +200,9 @@ impl TrialEnd {
             ));
         }
         match &self.sample.ended {
-            Ended::Completed => None,
+            Ended::Completed => {
+                self.lost.as_ref().map(|why| format!("what was written may be lost: {why}"))
+            }
             ended => {
                 let first = self.sample.faults.first();
                 let first = first.map(|fault| format!("; first: {fault}")).unwrap_or_default();
@@ -312,7 +317,7 @@ struct WorkerEnd {
     sample: Sample,
     cpu: CpuUsage,
     pinned: bool,
-    incidents: Vec<String>,
+    farewell: Farewell,
     /// Said by the first thread.
     target_unknown: Option<TargetUnknown>,
 }
@@ -366,12 +371,18 @@ impl Worker<'_> {
             DiskSet::Files(disks) => {
                 drive_with(trial, start, disks, clock, &mut watcher, expectations)
             }
+            DiskSet::Nfs(disks) => {
+                drive_with(trial, start, disks, clock, &mut watcher, expectations)
+            }
+            DiskSet::Iscsi(disks) => {
+                drive_with(trial, start, disks, clock, &mut watcher, expectations)
+            }
         }
         // The plan was checked before any thread was started.
         .ok()?;
         let cpu = watcher.used.unwrap_or_default();
         let target_unknown = watcher.target_unknown;
-        Some(WorkerEnd { sample, cpu, pinned, incidents: disks.incidents(), target_unknown })
+        Some(WorkerEnd { sample, cpu, pinned, farewell: disks.finish(), target_unknown })
     }
 }
 

@@ -12,14 +12,16 @@ use crate::arguments::CompareOptions;
 use crate::exit::{Exit, Failure};
 use crate::output::{check_page, report_of, show};
 use crate::progress::Line;
+use crate::secrets::{all_apart, apart, redacted};
 use crate::signals::cancel_on_signals;
 
 /// A trial is this long unless the user or the time limit says otherwise.
 const DURATION_NS: u64 = 4_000_000_000;
 
 pub(crate) fn run(options: &CompareOptions) -> Result<Exit, Failure> {
-    let plan = plan(options)?;
-    let output = output(options)?;
+    let (datastores, secrets) = all_apart(&options.datastores);
+    let plan = plan(options, datastores.clone())?;
+    let output = output(options, &datastores)?;
     check_page(&options.show, Some(&output))?;
     if options.resume && !output.exists() && !options.quiet {
         eprintln!("There is no {} to go on with yet: beginning anew.", output.display());
@@ -28,7 +30,8 @@ pub(crate) fn run(options: &CompareOptions) -> Result<Exit, Failure> {
         plan,
         output,
         resume: options.resume,
-        destroy_data: options.destroy_data.clone(),
+        destroy_data: destroy_data(options),
+        secrets,
         command_line: command_line(),
         version: env!("CARGO_PKG_VERSION").into(),
     };
@@ -49,15 +52,14 @@ pub(crate) fn run(options: &CompareOptions) -> Result<Exit, Failure> {
 }
 
 /// The plan that the options describe.
-fn plan(options: &CompareOptions) -> Result<ComparisonPlan, Failure> {
+fn plan(options: &CompareOptions, datastores: Vec<String>) -> Result<ComparisonPlan, Failure> {
     let usage = |error: PlanError| Failure::Usage(error.to_string());
-    let datastores = options.datastores.clone();
-    let baseline = match &options.baseline {
+    let baseline = match options.baseline.as_deref().map(apart) {
         None => 0,
-        Some(name) => datastores
+        Some((name, _)) => datastores
             .iter()
-            .position(|url| url == name)
-            .ok_or_else(|| usage(PlanError::Baseline(name.clone(), datastores.join(", "))))?,
+            .position(|url| *url == name)
+            .ok_or_else(|| usage(PlanError::Baseline(name, datastores.join(", "))))?,
     };
     let equal_load = options.equal_load.as_deref().map(equal_load).transpose()?;
     let metric = match (options.metric, equal_load) {
@@ -116,10 +118,10 @@ fn timing(options: &CompareOptions) -> Timing {
 }
 
 /// The results file: as given, the newest here to go on with, or one named by the time.
-fn output(options: &CompareOptions) -> Result<PathBuf, Failure> {
+fn output(options: &CompareOptions, datastores: &[String]) -> Result<PathBuf, Failure> {
     match (&options.output, options.resume) {
         (Some(path), _) => Ok(path.clone()),
-        (None, true) => newest(Path::new("."), &options.datastores).ok_or_else(|| {
+        (None, true) => newest(Path::new("."), datastores).ok_or_else(|| {
             Failure::Usage(
                 "there is no stormeter-*.db of these datastores here to go on with; name it with \
                  --output"
@@ -149,9 +151,15 @@ fn newest(directory: &Path, datastores: &[String]) -> Option<PathBuf> {
     files.into_iter().rev().map(|(_, path)| path).find(|path| is_theirs(path))
 }
 
+/// What may be destroyed, named as the plan names datastores.
+fn destroy_data(options: &CompareOptions) -> Vec<PathBuf> {
+    let named = options.destroy_data.iter();
+    named.map(|path| path.to_str().map_or_else(|| path.clone(), |p| apart(p).0.into())).collect()
+}
+
 pub(crate) fn command_line() -> Vec<String> {
     let mut words: Vec<String> =
-        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        std::env::args_os().map(|word| redacted(&word.to_string_lossy())).collect();
     if let Some(program) = words.first_mut() {
         // Where the program lies on this machine is nobody's business.
         *program = "stormeter".into();

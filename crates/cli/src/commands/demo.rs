@@ -64,6 +64,7 @@ pub(crate) fn run(options: &DemoOptions) -> Result<Exit, Failure> {
         output: RESULTS.into(),
         resume: false,
         destroy_data: vec![],
+        secrets: vec![],
         command_line: command_line(&direct, &cached),
         version: env!("CARGO_PKG_VERSION").into(),
     };

@@ -4,5 +4,7 @@ pub(crate) mod ceiling;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod net;
 pub(crate) mod print;
 pub(crate) mod report;
+pub(crate) mod serve_nfs;

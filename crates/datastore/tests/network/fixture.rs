@@ -13,7 +13,7 @@ pub(crate) const MIB: u64 = 1 << 20;
 /// What prepared disks hold: every eight bytes tell their disk and place.
 pub(crate) fn content(disk: u32, offset: u64, bytes: &mut [u8]) {
     for (index, word) in bytes.chunks_mut(8).enumerate() {
-        let place = (u64::from(disk) << 48 | offset + index as u64 * 8).to_le_bytes();
+        let place = ((u64::from(disk) << 48) | (offset + index as u64 * 8)).to_le_bytes();
         word.copy_from_slice(&place[..word.len()]);
     }
 }
