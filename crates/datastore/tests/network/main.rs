@@ -1,6 +1,6 @@
 //! Datastores behind a protocol, against servers that others wrote and against our own.
 
-#![allow(clippy::unwrap_used)] // A test's assertion.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bytes;
 mod fixture;
