@@ -5,7 +5,8 @@
 //! device, in a directory of its own, and gone with the process that started it. Between them and a
 //! client stands [`Proxy`], which does to the stream what networks and bad servers do.
 //!
-//! For tests: nothing of this is shipped, and it knows none of the crates that it helps to test.
+//! For tests, figures and the demonstration, which takes tgt in where it is installed. It knows none
+//! of the crates that it helps to test.
 
 mod child;
 mod clients;

@@ -60,6 +60,8 @@ pub struct TgtOptions {
     pub parameters: Vec<(String, String)>,
     /// A second portal, for more than one path.
     pub two_portals: bool,
+    /// Where the units' files lie; the system's directory for temporary files unless given.
+    pub directory: Option<PathBuf>,
 }
 
 impl Default for TgtOptions {
@@ -73,6 +75,7 @@ impl Default for TgtOptions {
             chap_outgoing: None,
             parameters: Vec::new(),
             two_portals: false,
+            directory: None,
         }
     }
 }
@@ -98,7 +101,8 @@ impl Tgt {
     }
 
     fn try_start(options: TgtOptions) -> Result<Self, PeerError> {
-        let scratch = TempDir::with_prefix("tgt").map_err(at(&std::env::temp_dir()))?;
+        let directory = options.directory.clone().unwrap_or_else(std::env::temp_dir);
+        let scratch = TempDir::with_prefix_in("tgt", &directory).map_err(at(&directory))?;
         for (index, bytes) in options.units_bytes.iter().enumerate() {
             make_file(&unit_file(scratch.path(), index + 1), *bytes)?;
         }

@@ -1,10 +1,17 @@
-//! `stormeter demo`: the whole thing on whatever machine this is.
+//! `stormeter demo`: the whole thing on whatever machine this is: a local directory against an NFS
+//! datastore, and an iSCSI one where tgt is installed, all on the same disk.
 
-use std::path::Path;
+mod explanation;
+mod servers;
+
+use std::path::{Path, PathBuf};
 
 use stormeter_datastore::RealClock;
 use stormeter_runner::{Request, run_comparison};
 use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
+
+use explanation::explanation;
+use servers::{NfsChild, tgt};
 
 use crate::arguments::DemoOptions;
 use crate::commands::compare::drawn_seed;
@@ -16,35 +23,48 @@ use crate::signals::cancel_on_signals;
 const RESULTS: &str = "stormeter-demo.db";
 /// The demo makes its datastores below this directory.
 const DIRECTORY: &str = "stormeter-demo";
+const DISK_BYTES: u64 = 64 << 20;
+/// Room for two disks and what stays apart at both ends of a LUN.
+const LUN_BYTES: u64 = 2 * DISK_BYTES + (4 << 20);
 
 pub(crate) fn run(options: &DemoOptions) -> Result<Exit, Failure> {
     let file = |what: &str, error: std::io::Error| {
         Failure::File(format!("the demo cannot {what} in the working directory: {error}"))
     };
-    std::fs::create_dir_all(DIRECTORY).map_err(|error| file("make a directory", error))?;
+    let directories = Directories::make().map_err(|error| file("make a directory", error))?;
     // An earlier demo's results are the demo's own; nobody else's file has this name and form.
     remove_own(Path::new(RESULTS))?;
-    let direct = format!("./{DIRECTORY}");
-    let cached = format!("./{DIRECTORY}?direct=0");
+    let nfs = NfsChild::start(&directories.export)?;
+    let tgt = tgt(&directories.top, LUN_BYTES);
+    let local = format!("./{DIRECTORY}/local");
+    let mut datastores = vec![local, nfs.url().to_owned()];
+    datastores.extend(tgt.as_ref().ok().map(|tgt| tgt.url(1)));
     if !options.quiet {
+        let shown: Vec<String> = datastores.iter().map(|url| quoted(url)).collect();
         print(&format!(
             "A demonstration, as if you had typed\n\n  \
-             stormeter compare {direct} '{cached}' --vms 2 --size 128MiB\n\n\
-             The disks of two VMs on this directory: once past the page cache, as a hypervisor\n\
-             reaches them, and once through it. The disks are written in full, then measured in\n\
-             turn, in random order, until the ratio is known to ± 5 % or half a minute is over.\n\n"
+             stormeter compare {} --vms 2 --size 64MiB\n\n\
+             The disks of two VMs in a directory, on an NFS server of this program's own{},\n\
+             both spoken to directly, as hypervisors do, and on the same disk. The disks are \
+             written\nin full, then measured in turn, in random order, for about half a \
+             minute.\n\n",
+            shown.join(" "),
+            if tgt.is_ok() { " and on a LUN of tgt" } else { "" }
         ))?;
+        if let Err(reason) = &tgt {
+            print(&format!("{reason}.\n\n"))?;
+        }
     }
     let plan = ComparisonPlan {
-        datastores: vec![direct.clone(), cached.clone()],
+        datastores: datastores.clone(),
         baseline: 0,
         workload: profile("vm-4k").map_err(|error| Failure::Usage(error.to_string()))?.workload,
         vms: 2,
-        disk_bytes: 128 << 20,
+        disk_bytes: DISK_BYTES,
         threads: 0,
         timing: Timing {
-            ramp_ns: 300_000_000,
-            duration_ns: 1_200_000_000,
+            ramp_ns: 250_000_000,
+            duration_ns: 1_000_000_000,
             interval_ns: 50_000_000,
         },
         metric: Metric::Iops,
@@ -52,7 +72,7 @@ pub(crate) fn run(options: &DemoOptions) -> Result<Exit, Failure> {
         margin: 0.05,
         level: 0.95,
         min_blocks: 5,
-        max_blocks: 9,
+        max_blocks: 8,
         time_limit_ns: 30_000_000_000,
         equal_load: None,
         seed: drawn_seed(),
@@ -65,18 +85,19 @@ pub(crate) fn run(options: &DemoOptions) -> Result<Exit, Failure> {
         resume: false,
         destroy_data: vec![],
         secrets: vec![],
-        command_line: command_line(&direct, &cached),
+        command_line: command_line(&datastores),
         version: env!("CARGO_PKG_VERSION").into(),
     };
     let cancel = cancel_on_signals();
     let mut progress = Line::new(precision, options.quiet);
     let outcome = run_comparison(&request, &RealClock::new(), &cancel, &mut progress);
     drop(progress);
-    // Empty again, unless somebody put something there.
-    let _ = std::fs::remove_dir(DIRECTORY);
+    drop((nfs, tgt));
+    directories.remove();
     let report = report_of(outcome?);
     let terminal = crate::arguments::ShowOptions { html: None, json: false };
     show(&report, &terminal)?;
+    print(&explanation(&report))?;
     write_page(&report, &options.html)?;
     let page = options.html.display();
     print(&format!(
@@ -92,13 +113,43 @@ pub(crate) fn run(options: &DemoOptions) -> Result<Exit, Failure> {
     })
 }
 
-/// What does the same by hand, to the last option.
-fn command_line(direct: &str, cached: &str) -> Vec<String> {
-    let options = "--vms 2 --size 128MiB --duration 1200ms --ramp 300ms --interval 50ms \
-                   --precision 5% --max-blocks 9 --time-limit 30s";
-    let mut words: Vec<String> = ["stormeter", "compare", direct, cached].map(String::from).into();
+/// What does the same by hand, to the last option, while the servers run.
+fn command_line(datastores: &[String]) -> Vec<String> {
+    let options = "--vms 2 --size 64MiB --duration 1s --ramp 250ms --interval 50ms --precision 5% \
+                   --max-blocks 8 --time-limit 30s";
+    let mut words: Vec<String> = vec!["stormeter".into(), "compare".into()];
+    words.extend(datastores.iter().cloned());
     words.extend(options.split_whitespace().map(String::from));
     words
+}
+
+/// As a shell wants it.
+fn quoted(url: &str) -> String {
+    if url.contains(['?', '&']) { format!("'{url}'") } else { url.into() }
+}
+
+/// The demo's own directories, below the working directory.
+struct Directories {
+    top: PathBuf,
+    export: PathBuf,
+}
+
+impl Directories {
+    fn make() -> std::io::Result<Self> {
+        let top = PathBuf::from(DIRECTORY);
+        let export = top.join("export");
+        std::fs::create_dir_all(&export)?;
+        std::fs::create_dir_all(top.join("local"))?;
+        // The servers' view of it must not depend on a working directory.
+        Ok(Self { top: top.canonicalize()?, export: export.canonicalize()? })
+    }
+
+    /// Removes them where they are empty again, as they are unless somebody put something there.
+    fn remove(&self) {
+        for directory in [self.export.clone(), self.top.join("local"), self.top.clone()] {
+            let _ = std::fs::remove_dir(directory);
+        }
+    }
 }
 
 fn remove_own(path: &Path) -> Result<(), Failure> {
