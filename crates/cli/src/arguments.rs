@@ -42,6 +42,9 @@ pub(crate) enum Command {
     Net(Box<NetOptions>),
     /// Share a directory with this machine over NFSv3, to try things without a server
     ServeNfs(ServeNfsOptions),
+    /// Answer at once from nothing, for the ceiling of what talks to servers
+    #[command(hide = true)]
+    ServeNull(ServeNullOptions),
     /// Print the JSON Schema of what --json prints
     Schema,
     /// Print shell completions
@@ -241,10 +244,13 @@ pub(crate) struct ReportOptions {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A result is trusted only if this is at least three times what was measured.
+A result is trusted only if this is at least three times what was measured. With --through the same
+load goes through the initiator to a server in another process that answers at once: what is left is
+the cost of the protocol on both sides and of the machine's loopback network.
 
 Examples:
   stormeter ceiling
+  stormeter ceiling --through nfs --outstanding 32
   stormeter ceiling --outstanding 16 --threads 1 --json")]
 pub(crate) struct CeilingOptions {
     #[command(flatten)]
@@ -252,6 +258,9 @@ pub(crate) struct CeilingOptions {
     /// How long to measure
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse_duration_ns)]
     pub(crate) duration: u64,
+    /// Through an initiator to a server that answers at once
+    #[arg(long, value_name = "PROTOCOL")]
+    pub(crate) through: Option<Through>,
     /// Seed of the operations
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
@@ -290,6 +299,27 @@ pub(crate) struct ServeNfsOptions {
     /// End when standard input ends, as a child of another program does
     #[arg(long)]
     pub(crate) until_stdin_ends: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeNullOptions {
+    /// What to speak
+    pub(crate) protocol: Through,
+    /// Print nothing but the URL, which is all there is
+    #[arg(long)]
+    pub(crate) print_url: bool,
+    /// End when standard input ends, which it always does
+    #[arg(long)]
+    pub(crate) until_stdin_ends: bool,
+}
+
+/// A protocol of network datastores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Through {
+    /// NFSv3
+    Nfs,
+    /// iSCSI
+    Iscsi,
 }
 
 /// The metrics by the names that they have everywhere.

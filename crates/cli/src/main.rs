@@ -3,6 +3,7 @@
 
 mod arguments;
 mod arguments_net;
+mod child;
 mod commands;
 mod exit;
 mod output;
@@ -25,6 +26,7 @@ fn main() -> std::process::ExitCode {
         Command::Doctor(options) => commands::doctor::run(&options),
         Command::Net(options) => commands::net::run(&options),
         Command::ServeNfs(options) => commands::serve_nfs::run(&options),
+        Command::ServeNull(options) => commands::serve_null::run(&options),
         Command::Schema => commands::print::schema(),
         Command::Completions { shell } => commands::print::completions(shell),
         Command::Man => commands::print::man(),

@@ -187,6 +187,7 @@ impl Datastore {
             logical_block_bytes: 1,
             direct: false,
             engine,
+            protocol: Vec::new(),
             notes: Vec::new(),
         };
         match &self.store {
@@ -212,11 +213,13 @@ impl Datastore {
             Store::Nfs(store) => {
                 description.kind = "nfs".into();
                 description.direct = true;
+                description.protocol = store.protocol();
                 description.notes = store.notes.clone();
             }
             Store::Iscsi(store) => {
                 description.kind = "iscsi".into();
                 description.direct = true;
+                description.protocol = store.protocol.clone();
                 description.logical_block_bytes = store.logical_block_bytes();
                 description.notes = store.notes.clone();
             }

@@ -26,6 +26,9 @@ pub struct Description {
     pub direct: bool,
     /// `io_uring`, `positional`, `epoll`, or `none` where no I/O is done.
     pub engine: String,
+    /// What was agreed with a server, as names and values; empty for storage of this host.
+    #[serde(default)]
+    pub protocol: Vec<(String, String)>,
     /// What was asked for and not got, and what else bears on the result; each says what it means.
     pub notes: Vec<String>,
 }

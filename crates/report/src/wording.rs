@@ -65,7 +65,7 @@ pub(crate) fn load(report: &Report) -> String {
     text
 }
 
-/// What a datastore is: `ext4 on /dev/sda1, O_DIRECT, io_uring`.
+/// What a datastore is: `ext4 on /dev/sda1, O_DIRECT, io_uring`, `NFSv3, spoken directly, io_uring`.
 pub(crate) fn datastore(description: &DatastoreDescription) -> String {
     if description.kind == "null" {
         return "completes at once, without any storage".into();
@@ -75,9 +75,17 @@ pub(crate) fn datastore(description: &DatastoreDescription) -> String {
         (Some(kind), Some(source)) => parts.push(format!("{kind} on {source}")),
         (Some(kind), None) => parts.push(kind.clone()),
         (None, Some(source)) => parts.push(format!("{} on {source}", description.kind)),
-        (None, None) => parts.push(description.kind.clone()),
+        (None, None) => parts.push(match description.kind.as_str() {
+            "nfs" => "NFSv3".into(),
+            "iscsi" => "iSCSI".into(),
+            other => other.into(),
+        }),
     }
-    parts.push(if description.direct { "O_DIRECT" } else { "through the page cache" }.into());
+    parts.push(match (description.kind.as_str(), description.direct) {
+        ("nfs" | "iscsi", _) => "spoken directly".into(),
+        (_, true) => "O_DIRECT".into(),
+        (_, false) => "through the page cache".into(),
+    });
     parts.push(description.engine.clone());
     parts.retain(|part| !part.is_empty());
     parts.join(", ")

@@ -44,6 +44,9 @@ pub struct DatastoreDescription {
     pub direct: bool,
     /// What moved the bytes: `io_uring`, `positional`, …
     pub engine: String,
+    /// What was agreed with a server, as names and values; empty for storage of the host.
+    #[serde(default)]
+    pub protocol: Vec<(String, String)>,
     /// What a reader should know, one sentence each (a refused O_DIRECT, a fallback).
     pub notes: Vec<String>,
 }

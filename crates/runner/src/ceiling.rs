@@ -1,4 +1,7 @@
-//! The generator's own ceiling: the workload on `null:`, which completes everything at once.
+//! The generator's own ceiling: the workload on a datastore that completes everything at once.
+//!
+//! That is `null:` for the generator alone, or a server that answers from nothing for the generator
+//! and an initiator together.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,7 +13,7 @@ use crate::progress::{Progress, TrialStart};
 use crate::threads::{TrialEnd, TrialRun, run_trial};
 use crate::verify::rehearsal;
 
-/// Runs the trial on `null:`. An open loop is closed for it, with 16 outstanding I/Os a disk: its
+/// Runs the trial on `url`, which answers at once and keeps nothing (`null:`, a null server). An open loop is closed for it, with 16 outstanding I/Os a disk: its
 /// own rate would be all that is measured otherwise. Pauses between bursts are left out likewise.
 /// With `seal`, blocks are sealed and looked at as where reads are verified: what that costs is a
 /// part of the ceiling.
@@ -18,21 +21,22 @@ use crate::verify::rehearsal;
 /// # Errors
 /// As [`run_trial`].
 pub fn measure_ceiling(
+    url: &DatastoreUrl,
     run: &TrialRun<'_>,
     seal: Option<Seal>,
     clock: &RealClock,
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<TrialEnd, RunError> {
-    let failed = |source| RunError::Datastore { url: "null:".into(), source };
+    let name = url.to_string();
+    let failed = |source| RunError::Datastore { url: name.clone(), source };
     let most_outstanding = match seal {
         Some(_) => run.workload.most_outstanding_verified(run.disk_bytes),
         None => u32::MAX,
     };
     let workload = closed(run.workload, most_outstanding);
-    let url = DatastoreUrl::parse("null:")?;
     let options = OpenOptions { run_id: "0".repeat(16), ..OpenOptions::default() };
-    let mut null = Datastore::open(&url, options).map_err(failed)?;
+    let mut null = Datastore::open(url, options).map_err(failed)?;
     null.prepare(Preparation {
         disks: DiskSpec {
             count: run.vms,
@@ -47,7 +51,7 @@ pub fn measure_ceiling(
     .map_err(failed)?;
     let timing = run.timing;
     progress.trial(&TrialStart {
-        datastore: "null:",
+        datastore: &name,
         block: None,
         purpose: "ceiling",
         length_ns: timing.ramp_ns + timing.duration_ns,

@@ -234,7 +234,14 @@ impl<'a> Run<'a> {
         let started_unix_ms = unix_ms();
         let began = Instant::now();
         let seal = seal_of(&self.plan, "ceiling", 0)?;
-        let end = measure_ceiling(&run, seal, self.clock, self.cancel, progress)?;
+        let end = measure_ceiling(
+            &DatastoreUrl::parse("null:")?,
+            &run,
+            seal,
+            self.clock,
+            self.cancel,
+            progress,
+        )?;
         if self.is_cancelled() {
             return Err(RunError::Interrupted);
         }

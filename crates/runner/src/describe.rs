@@ -18,6 +18,7 @@ pub(crate) fn describe(datastore: &Datastore) -> DatastoreDescription {
         logical_block_bytes: Some(description.logical_block_bytes),
         direct: description.direct,
         engine: description.engine,
+        protocol: description.protocol,
         notes: description.notes,
     }
 }

@@ -1,12 +1,15 @@
 //! `stormeter ceiling`.
 
+use std::ffi::OsStr;
+
 use serde_json::json;
-use stormeter_datastore::RealClock;
+use stormeter_datastore::{DatastoreUrl, RealClock};
 use stormeter_disk::units::{format_count, format_duration_ns};
 use stormeter_runner::{TrialRun, measure_ceiling};
 use stormeter_study::{PlanError, Timing};
 
-use crate::arguments::CeilingOptions;
+use crate::arguments::{CeilingOptions, Through};
+use crate::child::ServerChild;
 use crate::exit::{Exit, Failure};
 use crate::output::print;
 use crate::progress::Line;
@@ -14,20 +17,23 @@ use crate::signals::cancel_on_signals;
 
 /// Places on an imaginary disk of this size cost as much to draw as on any other.
 const DISK_BYTES: u64 = 64 << 30;
+const SMALL_DISK_BYTES: u64 = 64 << 20;
 
 pub(crate) fn run(options: &CeilingOptions) -> Result<Exit, Failure> {
     let workload = options.load.workload()?;
-    workload.check(DISK_BYTES).map_err(|error| Failure::Usage(error.to_string()))?;
     if options.load.vms == 0 {
         return Err(Failure::Usage(PlanError::NoVms.to_string()));
     }
     if options.duration == 0 {
         return Err(Failure::Usage("a duration of 0 measures nothing; give one like 2s".into()));
     }
+    // What goes through a server is written in full first.
+    let disk_bytes = if options.through.is_some() { SMALL_DISK_BYTES } else { DISK_BYTES };
+    workload.check(disk_bytes).map_err(|error| Failure::Usage(error.to_string()))?;
     let run = TrialRun {
         workload: &workload,
         vms: options.load.vms,
-        disk_bytes: DISK_BYTES,
+        disk_bytes,
         threads: options.load.threads.unwrap_or(0),
         timing: Timing {
             ramp_ns: options.duration / 10,
@@ -36,9 +42,12 @@ pub(crate) fn run(options: &CeilingOptions) -> Result<Exit, Failure> {
         },
         seed: options.seed,
     };
+    let server = options.through.map(null_server).transpose()?;
+    let url = server.as_ref().map_or("null:", |server| server.url());
+    let url = DatastoreUrl::parse(url).map_err(|error| Failure::Usage(error.to_string()))?;
     let cancel = cancel_on_signals();
     let mut progress = Line::new(0.0, options.json);
-    let end = measure_ceiling(&run, None, &RealClock::new(), &cancel, &mut progress)?;
+    let end = measure_ceiling(&url, &run, None, &RealClock::new(), &cancel, &mut progress)?;
     drop(progress);
     if let Some(reason) = end.failure() {
         let interrupted = cancel.load(std::sync::atomic::Ordering::Relaxed);
@@ -54,6 +63,7 @@ pub(crate) fn run(options: &CeilingOptions) -> Result<Exit, Failure> {
     if options.json {
         let value = json!({
             "workload": workload.name,
+            "through": options.through.map(name),
             "iops": end.sample.iops(),
             "operations": total.operations,
             "ramp_operations": end.sample.ramp_operations,
@@ -65,13 +75,27 @@ pub(crate) fn run(options: &CeilingOptions) -> Result<Exit, Failure> {
         });
         print(&format!("{value:#}\n"))?;
     } else {
+        let through = options.through.map(|it| format!(", through {}", name(it)));
         print(&format!(
-            "{} IOPS with {outstanding} outstanding ({}, {} CPU per I/O)\n\
+            "{} IOPS with {outstanding} outstanding ({}{}, {} CPU per I/O)\n\
              Results up to a third of this are the storage's and not the generator's.\n",
             format_count(end.sample.iops()),
             workload.name,
+            through.unwrap_or_default(),
             format_duration_ns(cpu_ns),
         ))?;
     }
     Ok(Exit::Done)
+}
+
+fn name(through: Through) -> &'static str {
+    match through {
+        Through::Nfs => "nfs",
+        Through::Iscsi => "iscsi",
+    }
+}
+
+/// A server that answers at once, in a process of its own.
+fn null_server(through: Through) -> Result<ServerChild, Failure> {
+    ServerChild::start(["serve-null", name(through)].map(OsStr::new))
 }

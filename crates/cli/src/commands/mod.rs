@@ -8,3 +8,4 @@ pub(crate) mod net;
 pub(crate) mod print;
 pub(crate) mod report;
 pub(crate) mod serve_nfs;
+pub(crate) mod serve_null;

@@ -35,7 +35,7 @@ pub(crate) fn run(options: &ServeNfsOptions) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn stop_on_signal(stopper: Stopper) {
+pub(super) fn stop_on_signal(stopper: Stopper) {
     const CHECK: Duration = Duration::from_millis(50);
     let cancel = cancel_on_signals();
     thread::spawn(move || {
@@ -47,7 +47,7 @@ fn stop_on_signal(stopper: Stopper) {
 }
 
 /// The end of a pipe is how a child learns that its parent is gone, however that went.
-fn stop_at_end_of_stdin(stopper: Stopper) {
+pub(super) fn stop_at_end_of_stdin(stopper: Stopper) {
     thread::spawn(move || {
         let mut bytes = [0; 64];
         while matches!(std::io::stdin().read(&mut bytes), Ok(count) if count > 0) {}

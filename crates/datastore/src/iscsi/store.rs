@@ -39,6 +39,10 @@ pub(crate) struct IscsiStore {
     destroys: Option<String>,
     /// Sessions are numbered, so that none takes the place of another.
     next_session: AtomicU16,
+    /// Maker, product and size.
+    pub(crate) unit: String,
+    /// What was negotiated, as names and values.
+    pub(crate) protocol: Vec<(String, String)>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -69,6 +73,8 @@ impl IscsiStore {
             is_marked: false,
             destroys: None,
             next_session: AtomicU16::new(0),
+            unit: String::new(),
+            protocol: Vec::new(),
             notes: Vec::new(),
         };
         let mut unit = store.unit()?;
@@ -100,29 +106,31 @@ impl IscsiStore {
 
     fn describe(&mut self, negotiated: &[(&'static str, String)]) {
         let facts = &self.facts;
-        let cache = match facts.write_cache {
-            Some(true) => ", which reports a write cache: completed writes may be in its memory",
-            _ => "",
-        };
-        self.notes.push(format!(
-            "{} {}, {} in blocks of {} bytes{}{cache}",
+        let thin = if facts.thin { ", thin" } else { "" };
+        self.unit = format!(
+            "{} {}, {} in blocks of {} bytes{thin}",
             facts.vendor,
             facts.product,
             format_bytes(facts.bytes()),
             facts.block_bytes,
-            if facts.thin { ", thin" } else { "" },
-        ));
-        let keys: Vec<String> =
-            negotiated.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        self.notes.push(format!(
-            "iSCSI spoken directly, {} session(s) a driving thread, {}; {}",
-            self.addresses.len(),
-            match self.url.policy {
-                PathPolicy::Fixed => "path policy fixed",
-                PathPolicy::RoundRobin => "path policy round-robin",
-            },
-            keys.join(", ")
-        ));
+        );
+        if facts.write_cache == Some(true) {
+            self.notes.push(
+                "the LUN reports a write cache: completed writes may be in the target's memory"
+                    .into(),
+            );
+        }
+        let policy = match self.url.policy {
+            PathPolicy::Fixed => "fixed",
+            PathPolicy::RoundRobin => "round-robin",
+        };
+        let own = [
+            ("unit", self.unit.clone()),
+            ("sessions a thread", self.addresses.len().to_string()),
+            ("policy", policy.into()),
+        ];
+        let rows = own.into_iter().chain(negotiated.iter().cloned());
+        self.protocol = rows.map(|(name, value)| (name.to_owned(), value)).collect();
     }
 
     /// A session for commands one after another.

@@ -62,18 +62,6 @@ impl NfsStore {
         let name = folder_name(run_id, number);
         let (folder, owner) = ExportFolder::claim(&mut export, &name, run_id)?;
         let (read_max, write_max) = export.transfer_sizes();
-        notes.push(format!(
-            "NFSv3 over TCP spoken directly, {}, requests of at most {} read and {} written, {} \
-             connection(s) a driving thread; the server's own cache takes part",
-            match url.sync {
-                NfsSync::File => "every write on stable storage before it completes (FILE_SYNC)",
-                NfsSync::Unstable =>
-                    "writes complete in the server's memory and are committed later",
-            },
-            format_bytes(u64::from(read_max)),
-            format_bytes(u64::from(write_max)),
-            url.connections
-        ));
         let address = export.address();
         let next_xid = AtomicU32::new(export.unused_xid());
         let mut store = Self {
@@ -94,6 +82,23 @@ impl NfsStore {
             store.owner.prepared = false;
         }
         Ok(store)
+    }
+
+    /// How it is spoken to, as names and values.
+    pub(crate) fn protocol(&self) -> Vec<(String, String)> {
+        let stability = match self.url.sync {
+            NfsSync::File => "FILE_SYNC",
+            NfsSync::Unstable => "UNSTABLE and COMMIT",
+        };
+        [
+            ("version", "3".to_owned()),
+            ("writes", stability.into()),
+            ("rtmax", format_bytes(u64::from(self.read_max))),
+            ("wtmax", format_bytes(u64::from(self.write_max))),
+            ("connections a thread", self.url.connections.to_string()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .to_vec()
     }
 
     /// The server.

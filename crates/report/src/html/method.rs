@@ -61,6 +61,14 @@ fn datastores(page: &mut Markup, report: &Report) {
         if let Some(options) = &description.mount_options {
             page.tag("p").at("class", "fine").text(&format!("Mounted with {options}"));
         }
+        if !description.protocol.is_empty() {
+            let agreed: Vec<String> = description
+                .protocol
+                .iter()
+                .map(|(name, value)| format!("{name} {value}"))
+                .collect();
+            page.tag("p").at("class", "fine").text(&format!("Agreed: {}", agreed.join(" · ")));
+        }
         for note in &description.notes {
             page.tag("p").at("class", "fine").text(note);
         }

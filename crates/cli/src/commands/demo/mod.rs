@@ -11,7 +11,7 @@ use stormeter_runner::{Request, run_comparison};
 use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
 
 use explanation::explanation;
-use servers::{NfsChild, tgt};
+use servers::{nfs, tgt};
 
 use crate::arguments::DemoOptions;
 use crate::commands::compare::drawn_seed;
@@ -34,7 +34,7 @@ pub(crate) fn run(options: &DemoOptions) -> Result<Exit, Failure> {
     let directories = Directories::make().map_err(|error| file("make a directory", error))?;
     // An earlier demo's results are the demo's own; nobody else's file has this name and form.
     remove_own(Path::new(RESULTS))?;
-    let nfs = NfsChild::start(&directories.export)?;
+    let nfs = nfs(&directories.export)?;
     let tgt = tgt(&directories.top, LUN_BYTES);
     let local = format!("./{DIRECTORY}/local");
     let mut datastores = vec![local, nfs.url().to_owned()];

@@ -1,0 +1,30 @@
+//! `stormeter serve-null`: a server that answers at once from nothing, for the ceiling of what talks
+//! to servers. Hidden: it is of use to this program and its benchmarks only.
+
+use stormeter_server::{NullIscsi, NullNfs};
+
+use super::serve_nfs::{stop_at_end_of_stdin, stop_on_signal};
+use crate::arguments::{ServeNullOptions, Through};
+use crate::exit::{Exit, Failure};
+use crate::output::print;
+
+pub(crate) fn run(options: &ServeNullOptions) -> Result<Exit, Failure> {
+    let failed = |error: stormeter_server::ServerError| Failure::File(error.to_string());
+    match options.protocol {
+        Through::Nfs => {
+            let server = NullNfs::bind(0).map_err(failed)?;
+            print(&format!("nfs://127.0.0.1:{0}/null?mountport={0}\n", server.port()))?;
+            stop_on_signal(server.stopper());
+            stop_at_end_of_stdin(server.stopper());
+            server.serve();
+        }
+        Through::Iscsi => {
+            let server = NullIscsi::bind(0).map_err(failed)?;
+            print(&format!("iscsi://127.0.0.1:{}/{}/0\n", server.port(), server.target()))?;
+            stop_on_signal(server.stopper());
+            stop_at_end_of_stdin(server.stopper());
+            server.serve();
+        }
+    }
+    Ok(Exit::Done)
+}
