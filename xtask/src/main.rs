@@ -8,6 +8,7 @@ mod checks;
 mod child;
 mod deny;
 mod elf;
+mod fuzz;
 mod layers;
 mod metadata;
 mod peers;
@@ -29,6 +30,7 @@ cargo xtask CHORE
   bench [ARGUMENT]…    the figures beside fio's (the arguments go to stormeter-bench)
   static               the static binary (musl): built, looked into, tried
   peers                the programs that the checks need: installed where that is possible
+  fuzz [RUNS]          the protocols' decoders and sessions against mutated streams, for long
   deny                 advisories, licences and sources of dependencies, by cargo-deny
   help                 this
 ";
@@ -49,7 +51,7 @@ fn main() -> ExitCode {
 }
 
 fn run(chore: &str, rest: &[String]) -> Result<(), String> {
-    if !rest.is_empty() && !matches!(chore, "test" | "bench") {
+    if !rest.is_empty() && !matches!(chore, "test" | "bench" | "fuzz") {
         return Err(format!("'{chore}' takes no arguments; see cargo xtask help"));
     }
     match chore {
@@ -67,6 +69,7 @@ fn run(chore: &str, rest: &[String]) -> Result<(), String> {
         "test" => checks::run(&repository, rest),
         "tidy" => tidy::run(&repository),
         "bench" => bench::run(&repository, rest),
+        "fuzz" => fuzz::run(&repository, rest),
         "static" => static_binary::run(&repository),
         "peers" => peers::run(&repository),
         _ => deny::run(&repository),

@@ -145,10 +145,11 @@ fn completes(bytes: &[u8]) -> bool {
     session.outstanding() == 0
 }
 
-/// Writes `corpus/session` anew: streams of the model's server.
+/// The corpus goes stale when scripts or sessions change: with `STORMETER_WRITE_CORPUS` set this
+/// writes `corpus/session` anew, streams of the model's server.
 #[test]
-#[ignore = "writes the corpus; run by hand after a change of the script"]
-fn write_the_session_corpus() {
+fn the_session_corpus_is_what_the_model_says() {
+    let writes = std::env::var_os("STORMETER_WRITE_CORPUS").is_some();
     use server::{Faults, Server};
 
     let quiet = Faults::default();
@@ -192,7 +193,12 @@ fn write_the_session_corpus() {
                 assert_eq!(taken, reply.len());
             }
             let name = format!("{number}-{}", if unstable { "unstable" } else { "stable" });
-            std::fs::write(folder("session").join(name), bytes).unwrap();
+            let path = folder("session").join(name);
+            if writes {
+                std::fs::write(&path, &bytes).unwrap();
+            }
+            let kept = std::fs::read(&path).unwrap();
+            assert!(kept == bytes, "{} is stale: set STORMETER_WRITE_CORPUS", path.display());
         }
     }
 }

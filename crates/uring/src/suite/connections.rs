@@ -1,6 +1,8 @@
 //! The life of connections: refusals, ends of every kind, places used again, dropping, falling back.
 
 use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 use super::both;
@@ -346,14 +348,25 @@ fn two_vectors_alternate(choice: EngineChoice) {
     assert_eq!(seen[2..4], seen[4..6], "no vector is allocated once two have grown");
 }
 
+/// A listener whose queue is full: the kernel drops whoever else knocks.
+fn full_listener() -> (TcpListener, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    // SAFETY: a system call on a descriptor that is open; listening again only sets the queue's
+    // length (listen(2)).
+    assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 0) }, 0);
+    let waiting = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (listener, waiting)
+}
+
 fn drop_with_everything_in_flight(choice: EngineChoice) {
     for submitted in [false, true] {
         let mut sockets = open(choice, |_| {});
         let mut peer = connect(&mut sockets, 0, &listen());
         sockets.receive(0, Some(span(1, 0, 100))).unwrap();
         sockets.send(0, &mut Vec::new(), FLOOD.into_iter()).unwrap();
-        // Nobody answers there (RFC 5737), so this one is still connecting if it was begun at all.
-        let _ = sockets.connect(1, "192.0.2.1:9".parse().unwrap());
+        // Nobody answers there, so this one is still connecting if it was begun at all.
+        let (full, _waiting) = full_listener();
+        let _ = sockets.connect(1, full.local_addr().unwrap());
         if submitted {
             sockets.wait(None, &mut Vec::new()).unwrap();
         }
