@@ -3,8 +3,6 @@
 //! The schema is a promise to scripts, so it is written by hand and not derived: a renamed field
 //! in the program breaks a test here and not somebody's pipeline.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json as object};
 use stormeter_driver::Verified;
 
@@ -122,7 +120,9 @@ fn datastore(datastore: &Datastore, is_baseline: bool) -> Value {
         "logical_block_bytes": description.logical_block_bytes,
         "direct": description.direct,
         "engine": description.engine,
-        "protocol": description.protocol.iter().cloned().collect::<BTreeMap<_, _>>(),
+        "protocol": description.protocol.iter().map(|(name, value)| {
+            object!({ "name": name, "value": value })
+        }).collect::<Vec<_>>(),
         "notes": description.notes,
         "values": datastore.values.iter().map(|value| object!({
             "metric": value.metric.name(),

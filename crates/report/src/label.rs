@@ -52,15 +52,24 @@ pub(crate) fn shorten(url: &str, longest: usize) -> String {
     elide(url, longest)
 }
 
-/// Cuts out the middle. The end of a path tells more than its begin, so it is left longer; with a
-/// scheme and a host before it, both ends tell.
+/// Cuts out the middle. The end of a path tells more than its begin, so it is left longer. Of a URL
+/// the slashes go first, then what is between the host and the end, then the host; the scheme stays.
 pub(crate) fn elide(text: &str, longest: usize) -> String {
-    let characters: Vec<char> = text.chars().collect();
-    if characters.len() <= longest {
+    if text.chars().count() <= longest {
         return text.to_string();
     }
+    let compact = text.replacen("://", ":", 1);
+    let characters: Vec<char> = compact.chars().collect();
+    if characters.len() <= longest {
+        return compact;
+    }
     let kept = longest.saturating_sub(1);
-    let head = if text.contains("://") { kept / 2 } else { kept / 3 };
+    let place = |sign: char| characters.iter().position(|&c| c == sign);
+    let head = match (text.contains("://"), place('/'), place(':')) {
+        (true, Some(host_end), _) if host_end <= kept / 2 => host_end,
+        (true, _, Some(scheme_end)) if scheme_end < kept / 2 => scheme_end + 1,
+        _ => kept / 3,
+    };
     let tail = kept - head;
     let head: String = characters[..head].iter().collect();
     let tail: String = characters[characters.len() - tail..].iter().collect();
@@ -90,6 +99,18 @@ mod tests {
         assert!(!labels[0].contains("secret") && labels[0].ends_with("example:vm/0"), "{labels:?}");
         assert_eq!(labels[1], "nfs://nas1/export/vm");
         assert!(labels.iter().all(|label| label.chars().count() <= LONGEST));
+    }
+
+    #[test]
+    fn of_network_urls_scheme_and_end_stay() {
+        let labels = of(&[
+            "nfs://127.0.0.1:34409/export?mountport=34409",
+            "iscsi://127.0.0.1:21353/iqn.2026-01.test.stormeter:disk/1",
+            "nfs://nas1/export/of/the/build/farm",
+        ]);
+        assert_eq!(labels[0], "nfs:127.0.0.1:34409/export");
+        assert_eq!(labels[1], "iscsi:…st.stormeter:disk/1");
+        assert_eq!(labels[2], "nfs:nas1…of/the/build/farm");
     }
 
     #[test]

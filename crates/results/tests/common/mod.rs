@@ -202,7 +202,6 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
             _ => TrialOutcome::Measured {
                 sample: sample(dice),
                 cpu: cpu(dice),
-                protocol: vec![],
                 notes: (0..dice.below(3)).map(|_| dice.text()).collect(),
             },
         },
@@ -264,7 +263,7 @@ pub(crate) fn header() -> Header {
             DatastoreDescription {
                 url: "/mnt/nas".into(),
                 kind: "directory".into(),
-                protocol: vec![],
+                protocol: vec![("version".into(), "3".into())],
                 notes: vec!["O_DIRECT was refused".into()],
                 ..DatastoreDescription::default()
             },
