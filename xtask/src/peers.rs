@@ -54,6 +54,17 @@ const PEERS: &[Peer] = &[
         package: "qemu-block-extra",
         what_for: "how they do that",
     },
+    Peer {
+        program: "/usr/lib/*/qemu/block-nfs.so",
+        package: "qemu-block-extra",
+        what_for: "figures beside libnfs",
+    },
+    Peer { program: "cc", package: "gcc", what_for: "figures beside libraries" },
+    Peer { program: "/usr/include/stdio.h", package: "libc6-dev", what_for: "the same" },
+    Peer { program: "/usr/include/nfsc/libnfs.h", package: "libnfs-dev", what_for: "the same" },
+    Peer { program: "/usr/include/iscsi/iscsi.h", package: "libiscsi-dev", what_for: "the same" },
+    Peer { program: "taskset", package: "util-linux", what_for: "a CPU for each side of figures" },
+    Peer { program: "ip", package: "iproute2", what_for: "a network of the figures' own" },
 ];
 
 /// The chore `peers`: gets what is missing and says what there is.

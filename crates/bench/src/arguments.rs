@@ -4,15 +4,16 @@ use std::path::PathBuf;
 
 use crate::Failure;
 use crate::drive::Drive;
+use crate::null_server::Protocol;
 
 const USAGE: &str = "\
 usage: stormeter-bench [--short] [--write] [--dir DIR] [--size MIB] [--pairs N] [--only SECTION]
-  --short         only the instruction gates (null: and file), under two minutes
+  --short         only the instruction gates, under three minutes
   --write         put the table into docs/performance.md (run from the repository's root)
   --dir DIR       where the test files go; removed at the end [stormeter-bench-tmp]
   --size MIB      size of the test file [1024]
   --pairs N       interleaved pairs of runs [7]
-  --only SECTION  null, file, agreement or scale";
+  --only SECTION  null, file, agreement, scale, nfs or iscsi";
 
 /// What to do.
 pub(crate) enum Command {
@@ -20,6 +21,8 @@ pub(crate) enum Command {
     Bench(Arguments),
     /// Drive once and print what came of it: one of our measured runs.
     Drive(Drive),
+    /// Serve a protocol on a port (0: a free one) from nothing, until standard input ends.
+    Serve(Protocol, u16),
 }
 
 /// What to measure, and how thoroughly.
@@ -60,6 +63,8 @@ pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Command, 
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n{USAGE}"));
         match word.as_str() {
             "drive" => return Drive::parse(words).map(Command::Drive),
+            "serve-null-nfs" => return Ok(Command::Serve(Protocol::Nfs, port(&value()?)?)),
+            "serve-null-iscsi" => return Ok(Command::Serve(Protocol::Iscsi, port(&value()?)?)),
             "--short" => bench.short = true,
             "--write" => bench.write = Some("docs/performance.md".into()),
             "--dir" => bench.directory = value()?.into(),
@@ -75,6 +80,10 @@ pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Command, 
 /// A whole number.
 pub(crate) fn number(text: &str) -> Result<u64, Failure> {
     text.parse().map_err(|_| format!("{text} is not a whole number"))
+}
+
+fn port(text: &str) -> Result<u16, Failure> {
+    text.parse().map_err(|_| format!("{text} is no port"))
 }
 
 #[cfg(test)]

@@ -27,8 +27,10 @@ const BLOCK_BYTES: u32 = 4096;
 /// What to drive.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Drive {
-    /// `None`: `null:`.
+    /// `None`: the URL, or else `null:`.
     pub(crate) directory: Option<PathBuf>,
+    /// A network datastore.
+    pub(crate) url: Option<String>,
     /// Which of the directory's sets of disks.
     pub(crate) number: u32,
     pub(crate) vms: u32,
@@ -50,6 +52,7 @@ impl Default for Drive {
     fn default() -> Self {
         Self {
             directory: None,
+            url: None,
             number: 0,
             vms: 1,
             disk_bytes: 64 << 30,
@@ -78,6 +81,10 @@ impl Drive {
                 drive.directory = Some(value.into());
                 continue;
             }
+            if word == "--url" {
+                drive.url = Some(value);
+                continue;
+            }
             let value = number(&value)?;
             match word.as_str() {
                 "--number" => drive.number = value as u32,
@@ -101,6 +108,9 @@ impl Drive {
         let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
         if let Some(directory) = &self.directory {
             add("--dir", directory.display().to_string());
+        }
+        if let Some(url) = &self.url {
+            add("--url", url.clone());
         }
         if let Some(rate_per_s) = self.rate_per_s {
             add("--rate", rate_per_s.to_string());
@@ -142,20 +152,21 @@ impl Drive {
     }
 }
 
-/// The file of one disk.
+/// The file of one disk in a directory or on an export.
 pub(crate) fn disk_path(directory: &Path, number: u32, disk: u32) -> PathBuf {
     directory.join(format!(".stormeter-{RUN_ID}-{number}/disk-{disk:05}"))
 }
 
 /// Carries it out.
 pub(crate) fn run(drive: &Drive) -> Result<(), Failure> {
-    let url = match &drive.directory {
-        None => DatastoreUrl::parse("null:").map_err(|error| error.to_string())?,
-        Some(directory) => DatastoreUrl {
+    let url = match (&drive.directory, &drive.url) {
+        (Some(directory), _) => DatastoreUrl {
             location: Location::Directory(directory.clone()),
             direct: true,
             engine: EngineChoice::Auto,
         },
+        (None, url) => DatastoreUrl::parse(url.as_deref().unwrap_or("null:"))
+            .map_err(|error| error.to_string())?,
     };
     let options =
         OpenOptions { run_id: RUN_ID.into(), number: drive.number, ..OpenOptions::default() };
@@ -239,6 +250,7 @@ mod tests {
     fn another_process_reads_the_same_drive() {
         let drive = Drive {
             directory: Some("/some where".into()),
+            url: Some("nfs://host/a b?uid=1".into()),
             number: 2,
             vms: 3,
             disk_bytes: 4 << 20,
@@ -271,5 +283,28 @@ mod tests {
         drive.remove = true;
         run(&drive).unwrap();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn null_servers_are_driven_by_url() {
+        let nfs = stormeter_server::NullNfs::bind(0).unwrap();
+        let target = stormeter_server::NullIscsi::bind(0).unwrap();
+        let urls = [
+            format!("nfs://127.0.0.1:{}/null", nfs.port()),
+            format!("iscsi://127.0.0.1:{}/{}/0", target.port(), target.target()),
+        ];
+        let _running = (nfs.spawn().unwrap(), target.spawn().unwrap());
+        for url in urls {
+            for read_percent in [0, 100] {
+                let drive = Drive {
+                    url: Some(url.clone()),
+                    disk_bytes: 1 << 20,
+                    read_percent,
+                    duration_ms: 20,
+                    ..Drive::default()
+                };
+                assert_eq!(run(&drive), Ok(()), "{url}");
+            }
+        }
     }
 }

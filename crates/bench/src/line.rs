@@ -2,7 +2,7 @@
 
 use crate::pairs::Paired;
 
-/// What the ratio of ours to fio's (or the figure itself) must keep.
+/// What the ratio of ours to the other's (or the figure itself) must keep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Bound {
     /// At most.
@@ -21,6 +21,8 @@ pub(crate) enum Bound {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
     pub(crate) what: String,
+    /// Who the other is.
+    pub(crate) beside: String,
     pub(crate) ours: String,
     pub(crate) theirs: String,
     pub(crate) measure: String,
@@ -32,7 +34,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Of paired figures, each of them written by `show`.
+    /// Of figures paired with fio's, each of them written by `show`.
     pub(crate) fn paired(
         what: impl Into<String>,
         paired: &Paired,
@@ -47,6 +49,7 @@ impl Line {
         };
         Self {
             what: what.into(),
+            beside: "fio".into(),
             ours: show(ours),
             theirs: show(theirs),
             measure,
@@ -55,6 +58,12 @@ impl Line {
             holds: bound.holds(ratio, high),
             gate: false,
         }
+    }
+
+    /// Names another than fio.
+    pub(crate) fn beside(mut self, other: impl Into<String>) -> Self {
+        self.beside = other.into();
+        self
     }
 
     /// Makes the bench fail when it does not hold.
@@ -70,8 +79,8 @@ impl Line {
             (true, true) => "yes",
             (true, false) => "**no**",
         };
-        let Self { what, ours, theirs, measure, bound, .. } = self;
-        format!("| {what} | {ours} | {theirs} | {measure} | {bound} | {holds} |")
+        let Self { what, beside, ours, theirs, measure, bound, .. } = self;
+        format!("| {what} | {beside} | {ours} | {theirs} | {measure} | {bound} | {holds} |")
     }
 }
 
@@ -140,7 +149,11 @@ mod tests {
     #[test]
     fn a_row_says_loudly_what_does_not_hold() {
         let row = line(2.0, (1.0, 3.0), Bound::Most(1.5)).row();
-        assert_eq!(row, "| what | 2 | 1 | 2.000 (1.000 to 3.000) | ≤ 1.50 | **no** |");
-        assert!(line(2.0, (2.0, 2.0), Bound::Shown).row().ends_with("| 2.000 | - | - |"));
+        assert_eq!(row, "| what | fio | 2 | 1 | 2.000 (1.000 to 3.000) | ≤ 1.50 | **no** |");
+        let row = line(2.0, (2.0, 2.0), Bound::Shown).beside("libnfs").row();
+        assert!(
+            row.starts_with("| what | libnfs |") && row.ends_with("| 2.000 | - | - |"),
+            "{row}"
+        );
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::thread::available_parallelism;
 
+use crate::library::{LIBISCSI, LIBNFS};
 use crate::{Failure, fio, process};
 
 /// The machine in words, for the head of the table.
@@ -13,12 +14,23 @@ pub(crate) fn describe() -> Result<String, Failure> {
     let valgrind = process::run(&["valgrind".into(), "--version".into()])?.output;
     let date = process::run(&["date".into(), "-u".into(), "+%Y-%m-%d".into()])?.output;
     Ok(format!(
-        "{}, {cores} cores; Linux {}; {fio}; {}; {}",
+        "{}, {cores} cores; Linux {}; {fio}; {}; {}; {}; {}; {}",
         model(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default()),
         kernel.trim(),
         valgrind.trim().replace('-', " "),
+        LIBNFS.version(),
+        LIBISCSI.version(),
+        qemu_version(),
         date.trim()
     ))
+}
+
+/// QEMU's version, as far as that can be found out: without the network figures nobody needs it.
+fn qemu_version() -> String {
+    let output = process::run(&["qemu-img", "--version"].map(str::to_owned)).map(|e| e.output);
+    // `qemu-img version 7.2.0 (Debian …)`
+    let version = output.ok().and_then(|text| Some(text.split(' ').nth(2)?.trim().to_owned()));
+    format!("QEMU {}", version.as_deref().unwrap_or("of unknown version"))
 }
 
 fn model(cpuinfo: &str) -> String {

@@ -1,4 +1,5 @@
-//! What the load generator itself costs, side by side with fio: the figures of docs/performance.md.
+//! What the load generator itself costs, side by side with fio, and its network protocols side by
+//! side with libnfs and libiscsi: the figures of docs/performance.md.
 //!
 //! Wall-clock rates on a shared machine move by tens of per cent, so the gates are counts: user
 //! instructions per I/O, as the slope between a short and a long run of the same command under
@@ -6,7 +7,8 @@
 //! pairs with their spread, for a person to judge.
 //!
 //! Each measured run of either side is a process of its own, so that both are started, pinned and
-//! accounted for in the same way. Ours is this program again, with the hidden command `drive`.
+//! accounted for in the same way. Ours is this program again, with the hidden command `drive`; the
+//! libraries' are small C programs, compiled when they are needed.
 
 mod agreement;
 mod arguments;
@@ -15,9 +17,15 @@ mod drive;
 mod file;
 mod fio;
 mod instructions;
+mod iscsi;
+mod library;
 mod line;
+mod loopback;
 mod machine;
+mod network;
+mod nfs;
 mod null;
+mod null_server;
 mod ours;
 mod pairs;
 mod process;
@@ -35,6 +43,10 @@ type Failure = String;
 fn main() -> ExitCode {
     let outcome = match arguments::parse(std::env::args().skip(1)) {
         Ok(Command::Drive(drive)) => drive::run(&drive).map(|()| true),
+        Ok(Command::Serve(protocol, port)) => {
+            let (until, told) = (std::io::stdin(), std::io::stdout());
+            null_server::serve((protocol, port), until, told).map(|()| true)
+        }
         Ok(Command::Bench(bench)) => run(&bench),
         Err(reason) => Err(reason),
     };
@@ -48,33 +60,55 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures, prints and perhaps writes the table. Gives whether every gate holds.
+/// What is measured together and has a table of its own.
+const GROUPS: [(&str, &[&str]); 3] = [
+    ("generator", &["null", "file", "agreement", "scale"]),
+    ("nfs", &["nfs"]),
+    ("iscsi", &["iscsi"]),
+];
+
+/// Measures, prints and perhaps writes the tables. Gives whether every gate holds.
 fn run(arguments: &Arguments) -> Result<bool, Failure> {
     let machine = machine::describe()?;
     let store = Store::new(&arguments.directory)?;
-    let mut lines = Vec::new();
     let wanted = |name: &str| arguments.only.as_deref().is_none_or(|only| only == name);
-    if wanted("null") {
-        lines.extend(null::measure(arguments)?);
+    let mut all_hold = true;
+    let mut has_own_loopback = false;
+    for (group, sections) in GROUPS {
+        let mut lines = Vec::new();
+        for section in sections.iter().filter(|section| wanted(section) || wanted(group)) {
+            // For good: what comes after these sections sees no other network either.
+            if matches!(*section, "nfs" | "iscsi") && !has_own_loopback {
+                loopback::enter()?;
+                has_own_loopback = true;
+            }
+            lines.extend(measure(section, arguments, &store)?);
+        }
+        if lines.is_empty() {
+            continue;
+        }
+        let table = document::section(&machine, &arguments.spelled(), &lines);
+        println!("{table}");
+        if let Some(path) = &arguments.write {
+            document::write(path, group, &table)?;
+        }
+        for line in lines.iter().filter(|line| line.gate && !line.holds) {
+            all_hold = false;
+            let Line { what, measure, bound, .. } = line;
+            eprintln!("stormeter-bench: gate broken: {what} ({measure} {bound})");
+        }
     }
-    if wanted("file") {
-        lines.extend(file::measure(arguments, &store)?);
+    Ok(all_hold)
+}
+
+fn measure(section: &str, arguments: &Arguments, store: &Store) -> Result<Vec<Line>, Failure> {
+    match section {
+        "null" => null::measure(arguments),
+        "file" => file::measure(arguments, store),
+        "agreement" if !arguments.short => agreement::measure(arguments, store),
+        "scale" if !arguments.short => scale::measure(arguments, store),
+        "nfs" => nfs::measure(arguments),
+        "iscsi" => iscsi::measure(arguments),
+        _ => Ok(Vec::new()),
     }
-    if wanted("agreement") && !arguments.short {
-        lines.extend(agreement::measure(arguments, &store)?);
-    }
-    if wanted("scale") && !arguments.short {
-        lines.extend(scale::measure(arguments, &store)?);
-    }
-    drop(store);
-    let section = document::section(&machine, &arguments.spelled(), &lines);
-    println!("{section}");
-    if let Some(path) = &arguments.write {
-        document::write(path, &section)?;
-    }
-    let broken: Vec<&Line> = lines.iter().filter(|line| line.gate && !line.holds).collect();
-    for line in &broken {
-        eprintln!("stormeter-bench: gate broken: {} ({} {})", line.what, line.measure, line.bound);
-    }
-    Ok(broken.is_empty())
 }

@@ -44,6 +44,11 @@ pub(crate) fn run(drive: &Drive, before: &[String]) -> Result<(Report, Ended), F
     Ok((report, ended))
 }
 
+/// Runs a drive that only prepares, and so tells nothing.
+pub(crate) fn prepare(drive: &Drive) -> Result<(), Failure> {
+    process::run(&words(drive, &[])?).map(drop)
+}
+
 fn words(drive: &Drive, before: &[String]) -> Result<Vec<String>, Failure> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut words = before.to_vec();
@@ -70,7 +75,7 @@ impl Store {
     pub(crate) fn prepare(&self, number: u32, vms: u32, disk_bytes: u64) -> Result<Drive, Failure> {
         let directory = Some(self.directory.clone());
         let drive = Drive { directory, number, vms, disk_bytes, ..Drive::default() };
-        process::run(&words(&drive, &[])?)?;
+        prepare(&drive)?;
         Ok(drive)
     }
 

@@ -49,14 +49,14 @@ pub(crate) fn measure(arguments: &Arguments, store: &Store) -> Result<Vec<Line>,
     store.remove(&one)?;
     store.remove(&many)?;
 
-    let mut first = Line::paired(
+    // Both sides of this pair are ours.
+    let first = Line::paired(
         "1000 VMs × 4 outstanding against 1 VM × 64: IOPS",
         &against_one,
         Bound::LeastWithinNoise(1.0),
         rate,
-    );
-    // Both sides of this pair are ours.
-    first.theirs = format!("{} (ours, 1 VM)", first.theirs);
+    )
+    .beside("stormeter, 1 VM");
     let second = Line::paired("1000 VMs × 4 outstanding: IOPS", &against_fio, Bound::Shown, rate);
     Ok(vec![first, second, memory_line(memory)])
 }
@@ -68,6 +68,7 @@ fn memory_line((ours, theirs): (u64, u64)) -> Line {
     let beside = mib(ours.saturating_sub(buffers));
     Line {
         what: "1000 VMs × 4 outstanding: peak memory, buffers included".into(),
+        beside: "fio".into(),
         ours: format!("{:.0} MiB", mib(ours)),
         theirs: format!("{:.0} MiB", mib(theirs)),
         measure: format!("{beside:.0} MiB beside buffers"),

@@ -289,6 +289,12 @@ impl Names {
                 to.put_u64(0);
             }
             procedure::SETATTR | procedure::REMOVE => to.put_u64(0),
+            // Every name is a file already, and no attributes are told of either directory. What is
+            // renamed here is files.
+            procedure::RENAME => {
+                to.put_u64(0);
+                to.put_u64(0);
+            }
             procedure::COMMIT => {
                 to.put_u64(0);
                 to.put_u64(VERIFIER);

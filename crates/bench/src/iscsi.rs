@@ -1,0 +1,117 @@
+//! iSCSI: reads and writes by our initiator and by libiscsi, on a target that answers at once and
+//! on a real one.
+//!
+//! The bounds are held with libiscsi in QEMU, which like ours is a whole load generator; the library
+//! alone is shown beside.
+
+use stormeter_peers::{Tgt, TgtOptions};
+
+use crate::Failure;
+use crate::arguments::Arguments;
+use crate::drive::Drive;
+use crate::library::{LIBISCSI, Program, Rival};
+use crate::line::{Bound, Line};
+use crate::network::{DISK_BYTES, Sides, pin_server, server_cpu};
+use crate::null_server::{NullServer, Protocol};
+use crate::ours;
+
+/// The null server's target and unit.
+const NULL_UNIT: &str = "iqn.2026-01.org.stormeter:null/0";
+/// A unit's first MiB is not the first disk's: our header is there.
+const BASE_BYTES: u64 = 1 << 20;
+
+/// Outstanding reads of the null target with the bound on IOPS.
+const NULL_IOPS: [(u32, f64); 2] = [(16, 2.0), (32, 3.0)];
+/// At this depth instructions are counted, and the real target is driven.
+const OUTSTANDING: u32 = 16;
+const INSTRUCTIONS: f64 = 0.25;
+/// On IOPS and CPU time.
+const REAL: [Bound; 2] = [Bound::Least(0.95), Bound::Most(0.8)];
+
+/// The share of reads in per cent, and what that is called.
+const READS: (u32, &str) = (100, "read");
+const WRITES: (u32, &str) = (0, "write");
+
+pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
+    let libiscsi = LIBISCSI.build()?;
+    let mut lines = null(arguments, &libiscsi)?;
+    if !arguments.short {
+        lines.extend(real(arguments, &libiscsi)?);
+    }
+    Ok(lines)
+}
+
+fn null(arguments: &Arguments, libiscsi: &Program) -> Result<Vec<Line>, Failure> {
+    let server = NullServer::start(Protocol::Iscsi, 0, &server_cpu())?;
+    let url = format!("iscsi://127.0.0.1:{}/{NULL_UNIT}", server.port());
+    let alone = |what, outstanding| sides("null target", &url, libiscsi, what, outstanding);
+    let qemu = |what, outstanding| Sides {
+        rival: LIBISCSI.in_qemu(&url, what == WRITES, outstanding),
+        ..alone(what, outstanding)
+    };
+    let mut lines = Vec::new();
+    for what in [READS, WRITES] {
+        let pairs = if arguments.short { 1 } else { 3 };
+        let bound = Bound::Most(INSTRUCTIONS);
+        lines.push(qemu(what, OUTSTANDING).instructions(pairs, bound)?);
+        if !arguments.short {
+            lines.push(alone(what, OUTSTANDING).instructions(pairs, Bound::Shown)?);
+        }
+    }
+    if !arguments.short {
+        for (outstanding, least) in NULL_IOPS {
+            lines.push(qemu(READS, outstanding).iops(arguments.pairs, Bound::Least(least))?);
+            lines.push(alone(READS, outstanding).iops(arguments.pairs, Bound::Shown)?);
+        }
+    }
+    Ok(lines)
+}
+
+fn real(arguments: &Arguments, libiscsi: &Program) -> Result<Vec<Line>, Failure> {
+    let options =
+        TgtOptions { units_bytes: vec![BASE_BYTES + DISK_BYTES + (1 << 20)], ..Default::default() };
+    let server = Tgt::start(&options).map_err(|error| error.to_string())?;
+    pin_server(server.pid())?;
+    let url = server.url(1);
+    let mut lines = Vec::new();
+    for what in [READS, WRITES] {
+        let alone = sides("tgtd", &url, libiscsi, what, OUTSTANDING);
+        // Writes the disk where it is not written yet.
+        ours::prepare(&alone.drive)?;
+        let qemu = Sides {
+            what: alone.what.clone(),
+            drive: alone.drive.clone(),
+            rival: LIBISCSI.in_qemu(&url, what == WRITES, OUTSTANDING),
+        };
+        lines.extend(qemu.iops_and_cpu(arguments.pairs, REAL)?);
+        lines.extend(alone.iops_and_cpu(arguments.pairs, [Bound::Shown; 2])?);
+    }
+    Ok(lines)
+}
+
+fn sides(
+    server: &str,
+    url: &str,
+    libiscsi: &Program,
+    (read_percent, what): (u32, &str),
+    outstanding: u32,
+) -> Sides {
+    let rival: Rival = libiscsi.rival(&[
+        what,
+        url,
+        &BASE_BYTES.to_string(),
+        &DISK_BYTES.to_string(),
+        &outstanding.to_string(),
+    ]);
+    Sides {
+        what: format!("iSCSI, {server}, {outstanding} {what}s outstanding"),
+        drive: Drive {
+            url: Some(url.into()),
+            disk_bytes: DISK_BYTES,
+            outstanding,
+            read_percent,
+            ..Drive::default()
+        },
+        rival,
+    }
+}
