@@ -4,12 +4,21 @@ use stormeter_datastore::{DatastoreUrl, Secret};
 
 /// A datastore's name without its password, and the password.
 pub(crate) fn apart(text: &str) -> (String, Option<Secret>) {
-    // What is no URL has its error elsewhere, where it is opened; those never repeat a password.
-    let Ok(mut url) = DatastoreUrl::parse(text) else { return (text.into(), None) };
+    // What is no URL has its error elsewhere, where it is opened.
+    let Ok(mut url) = DatastoreUrl::parse(text) else { return (cut(text), None) };
     match url.take_secret() {
         Some(secret) => (url.to_string(), Some(secret)),
         None => (text.into(), None),
     }
+}
+
+/// A text that is no URL, less what may be a password in it: everything between the user and the
+/// last @.
+fn cut(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.into() };
+    let Some((login, place)) = rest.rsplit_once('@') else { return text.into() };
+    let user = login.split(['%', ':']).next().unwrap_or_default();
+    format!("{scheme}://{user}@{place}")
 }
 
 /// Names without passwords, and the passwords by these names.
@@ -46,6 +55,12 @@ mod tests {
         assert_eq!(secrets, [(SHOWN.to_owned(), Secret::new("open"))]);
         assert_eq!(redacted(TYPED), SHOWN);
         assert_eq!(redacted(&format!("--baseline={TYPED}")), format!("--baseline={SHOWN}"));
+        for broken in
+            ["iscsi://vm%open@nas1/x/y?typo=1", "ISCSI://vm%o@pen@nas1", "ftp://vm:open@h/"]
+        {
+            assert!(!redacted(broken).contains("pen"), "{broken}");
+            assert!(redacted(broken).contains("vm@"), "{broken}");
+        }
         for word in ["--seed=7", "compare", "/srv?direct=0", "nfs://nas1/x"] {
             assert_eq!(redacted(word), word);
         }

@@ -16,6 +16,8 @@ pub(crate) fn run(options: &ServeNfsOptions) -> Result<Exit, Failure> {
     let server = DirectoryServer::bind(&options.directory, options.port)
         .map_err(|error| Failure::File(error.to_string()))?;
     let port = server.port();
+    // First of all: whoever reads the URL may end this at once.
+    stop_on_signal(server.stopper());
     let url = format!("nfs://127.0.0.1:{port}{}?mountport={port}", server.export());
     // Before anything is served, so that whoever starts this reads the line and may connect.
     print(&format!("{url}\n"))?;
@@ -27,7 +29,6 @@ pub(crate) fn run(options: &ServeNfsOptions) -> Result<Exit, Failure> {
             options.directory.display()
         );
     }
-    stop_on_signal(server.stopper());
     if options.until_stdin_ends {
         stop_at_end_of_stdin(server.stopper());
     }

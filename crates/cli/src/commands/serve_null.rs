@@ -13,15 +13,15 @@ pub(crate) fn run(options: &ServeNullOptions) -> Result<Exit, Failure> {
     match options.protocol {
         Through::Nfs => {
             let server = NullNfs::bind(0).map_err(failed)?;
-            print(&format!("nfs://127.0.0.1:{0}/null?mountport={0}\n", server.port()))?;
             stop_on_signal(server.stopper());
+            print(&format!("nfs://127.0.0.1:{0}/null?mountport={0}\n", server.port()))?;
             stop_at_end_of_stdin(server.stopper());
             server.serve();
         }
         Through::Iscsi => {
             let server = NullIscsi::bind(0).map_err(failed)?;
-            print(&format!("iscsi://127.0.0.1:{}/{}/0\n", server.port(), server.target()))?;
             stop_on_signal(server.stopper());
+            print(&format!("iscsi://127.0.0.1:{}/{}/0\n", server.port(), server.target()))?;
             stop_at_end_of_stdin(server.stopper());
             server.serve();
         }

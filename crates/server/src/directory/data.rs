@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::handle::Handle;
 use super::service::{Reply, Service};
@@ -59,13 +60,13 @@ impl<S: Storage> Service<S> {
         self.storage.write(&file, data, offset_bytes)?;
         match stable {
             UNSTABLE => {}
-            DATA_SYNC => self.storage.sync_data(&file)?,
-            _ => self.storage.sync_all(&file)?,
+            DATA_SYNC => self.synced(self.storage.sync_data(&file))?,
+            _ => self.synced(self.storage.sync_all(&file))?,
         }
         self.attributes(handle, &file)?.put_change(head);
         head.put_u32(length);
         head.put_u32(stable);
-        head.put_u64(self.verifier);
+        head.put_u64(self.verifier.load(Ordering::Relaxed));
         Ok(())
     }
 
@@ -77,10 +78,19 @@ impl<S: Storage> Service<S> {
     ) -> Result<(), Failure> {
         let handle = self.handle(&mut arguments)?;
         let file = self.open_file(handle)?;
-        self.storage.sync_data(&file)?;
+        self.synced(self.storage.sync_data(&file))?;
         self.attributes(handle, &file)?.put_change(head);
-        head.put_u64(self.verifier);
+        head.put_u64(self.verifier.load(Ordering::Relaxed));
         Ok(())
+    }
+
+    /// After a failed sync nobody knows which unstable writes were lost, and the kernel tells of it
+    /// only once (fsync(2)): a new verifier makes clients send them again.
+    fn synced(&self, outcome: std::io::Result<()>) -> Result<(), Failure> {
+        if outcome.is_err() {
+            self.verifier.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(outcome?)
     }
 
     /// The open file of a handle.

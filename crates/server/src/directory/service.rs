@@ -1,5 +1,7 @@
 //! From a request's bytes to its reply's: which program, which procedure, and how it is refused.
 
+use std::sync::atomic::AtomicU64;
+
 use super::data;
 use super::handle::Handle;
 use super::open_files::OpenFiles;
@@ -37,13 +39,19 @@ pub(crate) struct Service<S> {
     pub(super) tree: Tree,
     pub(super) open: OpenFiles,
     pub(super) storage: S,
-    pub(super) verifier: u64,
+    pub(super) verifier: AtomicU64,
     export: &'static str,
 }
 
 impl<S: Storage> Service<S> {
     pub(crate) fn new(tree: Tree, storage: S, export: &'static str, verifier: u64) -> Self {
-        Self { tree, open: OpenFiles::new(OPEN_FILES), storage, verifier, export }
+        Self {
+            tree,
+            open: OpenFiles::new(OPEN_FILES),
+            storage,
+            verifier: AtomicU64::new(verifier),
+            export,
+        }
     }
 
     /// Answers a request.

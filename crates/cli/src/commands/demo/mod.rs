@@ -4,6 +4,8 @@
 mod explanation;
 mod servers;
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use stormeter_datastore::RealClock;
@@ -138,8 +140,9 @@ impl Directories {
     fn make() -> std::io::Result<Self> {
         let top = PathBuf::from(DIRECTORY);
         let export = top.join("export");
-        std::fs::create_dir_all(&export)?;
-        std::fs::create_dir_all(top.join("local"))?;
+        for directory in [&top, &export, &top.join("local")] {
+            make_own(directory)?;
+        }
         // The servers' view of it must not depend on a working directory.
         Ok(Self { top: top.canonicalize()?, export: export.canonicalize()? })
     }
@@ -149,6 +152,25 @@ impl Directories {
         for directory in [self.export.clone(), self.top.join("local"), self.top.clone()] {
             let _ = std::fs::remove_dir(directory);
         }
+    }
+}
+
+/// Makes a directory that nobody else can look into. One that is there must be this user's: it is
+/// going to be served, and where others may write they could have put a link in its place.
+fn make_own(directory: &Path) -> std::io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            let found = std::fs::symlink_metadata(directory)?;
+            // The owner of /proc/self is the user that this process acts as (proc(5)).
+            if found.is_dir() && found.uid() == std::fs::metadata("/proc/self")?.uid() {
+                return Ok(());
+            }
+            Err(std::io::Error::other(format!(
+                "{} is there and is no directory of yours; remove it, or work elsewhere",
+                directory.display()
+            )))
+        }
+        outcome => outcome,
     }
 }
 

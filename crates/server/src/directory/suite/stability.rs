@@ -123,9 +123,25 @@ fn a_failing_sync_is_not_hidden() {
 }
 
 #[test]
+fn a_failed_sync_gives_a_new_verifier() {
+    let shared = tempfile::tempdir().unwrap();
+    fs::write(shared.path().join("disk"), b"").unwrap();
+    let client = Client::with(shared.path(), Failing);
+    let file = client.lookup(&client.root, b"disk").handle(0);
+    let verifier = || {
+        let answer = client.write(&file, 0, b"x", 0);
+        [answer.word(25), answer.word(26)]
+    };
+    let first = verifier();
+    assert_eq!(verifier(), first);
+    assert_eq!(client.commit(&file).status, 5);
+    assert_ne!(verifier(), first, "what was lost would never be sent again");
+}
+
+#[test]
 fn every_start_has_its_own_verifier() {
     let shared = tempfile::tempdir().unwrap();
-    let start = || DirectoryServer::bind(shared.path(), 0).unwrap().service.verifier;
+    let start = || DirectoryServer::bind(shared.path(), 0).unwrap().service.verifier.into_inner();
     assert_ne!(start(), start());
 }
 
