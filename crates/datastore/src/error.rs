@@ -28,6 +28,14 @@ pub enum DatastoreError {
         /// What happened.
         reason: String,
     },
+    /// A server answers, and lets nobody in.
+    #[error("{name} opens no session: {reason}")]
+    NoSession {
+        /// The datastore.
+        name: String,
+        /// What happened, with advice.
+        reason: String,
+    },
     /// A server refused a request.
     #[error("cannot {action} {path}: {reason}")]
     Refused {

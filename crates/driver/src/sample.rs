@@ -176,6 +176,11 @@ pub enum Ended {
         /// The reason.
         reason: String,
     },
+    /// Every I/O ended, but what was written was not confirmed to be kept.
+    Lost {
+        /// The reason.
+        reason: String,
+    },
 }
 
 impl std::fmt::Display for Ended {
@@ -189,6 +194,7 @@ impl std::fmt::Display for Ended {
             }
             Ended::ClockStopped => f.write_str("stopped because the clock stands still"),
             Ended::QueueBroken { reason } => write!(f, "stopped: {reason}"),
+            Ended::Lost { reason } => write!(f, "what was written may be lost: {reason}"),
         }
     }
 }

@@ -310,3 +310,35 @@ fn a_connection_lost_while_leaving_does_not_end_what_is_outstanding() {
     line.disconnect();
     assert_eq!(line.session.state(), SessionState::Closed);
 }
+
+/// A target that lets us in each time and lets out one command: what has waited for too long fails
+/// instead of waiting for its turn.
+#[test]
+fn a_window_that_lets_out_one_command_a_connection_is_not_waited_for_without_end() {
+    let mut line = Line::new(plain());
+    line.window = (1, 1);
+    line.log_in(ASKS);
+    for slot in 0..3 {
+        line.submit(Kind::Read, slot, 0, 1);
+    }
+    line.now_ns = 20 * SECOND - 1;
+    line.submit(Kind::Read, 3, 0, 1);
+    line.now_ns += 1;
+    line.disconnect();
+    assert_eq!(line.session.outstanding(), 4);
+    assert_eq!(
+        line.session.incidents().last().unwrap(),
+        "3 I/Os failed that had waited for 20 s over several connections"
+    );
+    line.connect();
+    line.log_in(ASKS);
+    line.tick().unwrap();
+    let mut done = line.done.clone();
+    done.sort_by_key(|one| one.slot);
+    let failed: Vec<_> = done.iter().map(|one| (one.slot, one.outcome())).collect();
+    let late = Err(DeviceError(110));
+    assert_eq!(failed, [(0, late), (1, late), (2, late)]);
+    // The one that is younger is sent again.
+    assert_eq!(commands(&line.heard()).len(), 1);
+    assert_eq!(line.session.outstanding(), 1);
+}

@@ -195,7 +195,7 @@ fn every_status_has_its_words() {
     );
     assert!(refused(1, 2, "TargetAddress=b:1").to_string().contains("is now at b:1"));
     assert_eq!(refused(1, 1, ""), LoginError::RedirectedNowhere);
-    assert_eq!(refused(2, 1, ""), LoginError::AuthenticationFailed);
+    assert_eq!(refused(2, 1, ""), LoginError::CredentialsWanted);
     assert!(refused(2, 2, "").to_string().contains("iqn.2026-01.org.example:us"));
     assert!(refused(2, 3, "").to_string().contains("iqn.2026-01.org.example:them"));
     assert!(matches!(refused(2, 4, ""), LoginError::Removed { .. }));
@@ -207,6 +207,20 @@ fn every_status_has_its_words() {
     assert_eq!(refused(3, 2, ""), LoginError::OutOfResources);
     assert_eq!(refused(3, 0, ""), LoginError::TargetFailed { class: 3, detail: 0 });
     assert_eq!(refused(9, 9, ""), LoginError::TargetFailed { class: 9, detail: 9 });
+}
+
+#[test]
+fn who_is_not_let_in_is_named_without_the_secret() {
+    for mutual in [false, true] {
+        let mut line = Line::new(with_chap(mutual));
+        let response =
+            LoginResponse { status_class: 2, status_detail: 1, ..LoginResponse::default() };
+        let error = login_error(line.say(response.encode(), &[]));
+        assert!(matches!(&error, LoginError::AuthenticationFailed { user, .. } if user == "us"));
+        let message = error.to_string();
+        assert!(message.contains("user us with this password"), "{message}");
+        assert_eq!(message.contains("prove itself"), mutual, "{message}");
+    }
 }
 
 #[test]

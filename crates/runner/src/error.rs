@@ -112,11 +112,8 @@ pub enum RunError {
 fn named(url: &str, source: &DatastoreError) -> String {
     let reason = source.to_string();
     let place = url.split('?').next().unwrap_or(url);
-    if reason.split([' ', ':']).any(|word| word == place) {
-        reason
-    } else {
-        format!("{url}: {reason}")
-    }
+    let is_place = |word: &str| word.trim_end_matches(':').split('?').next() == Some(place);
+    if reason.split(' ').any(is_place) { reason } else { format!("{url}: {reason}") }
 }
 
 #[cfg(test)]
@@ -130,5 +127,9 @@ mod tests {
         assert!(error("/srv/vm", missing()).starts_with("/srv/vm does not exist"));
         assert!(error("/srv/vm?direct=0", missing()).starts_with("/srv/vm does not exist"));
         assert!(error("/srv/vm", DatastoreError::EmptyBlock).starts_with("/srv/vm: the block"));
+        let url = "iscsi://nas1:3260/iqn.2026-01.example:vm/1?sessions=2";
+        let silent =
+            || DatastoreError::NoSession { name: url.into(), reason: "nas1: no answer".into() };
+        assert_eq!(error(url, silent()), format!("{url} opens no session: nas1: no answer"));
     }
 }

@@ -55,8 +55,6 @@ pub struct TrialEnd {
     pub notes: Vec<String>,
     /// What happened on the way and was mended.
     pub incidents: Vec<Incident>,
-    /// Why what was written may be lost, if it may.
-    pub lost: Option<String>,
 }
 
 /// The target of a trial, found when its disks are open: only then do the server's processes for
@@ -181,9 +179,14 @@ pub fn run_trial(
             }
         }
     }
-    let (sample, cpu) = joined.ok_or_else(|| RunError::Thread("none was started".into()))?;
+    let (mut sample, cpu) = joined.ok_or_else(|| RunError::Thread("none was started".into()))?;
+    if sample.ended == Ended::Completed
+        && let Some(reason) = lost
+    {
+        sample.ended = Ended::Lost { reason };
+    }
     let clock_deviation = (clock_ns / wall_ns - 1.0).abs();
-    Ok(TrialEnd { sample, cpu, clock_deviation, notes, incidents: gather(incidents), lost })
+    Ok(TrialEnd { sample, cpu, clock_deviation, notes, incidents: gather(incidents) })
 }
 
 impl TrialEnd {
@@ -200,9 +203,7 @@ impl TrialEnd {
             ));
         }
         match &self.sample.ended {
-            Ended::Completed => {
-                self.lost.as_ref().map(|why| format!("what was written may be lost: {why}"))
-            }
+            Ended::Completed => None,
             ended => {
                 let first = self.sample.faults.first();
                 let first = first.map(|fault| format!("; first: {fault}")).unwrap_or_default();

@@ -60,6 +60,12 @@ impl Outbox {
         self.bytes.is_empty() && self.pieces.is_empty()
     }
 
+    /// What waits of the session's own making, in bytes.
+    #[inline]
+    pub fn own_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// All that waits, in bytes, payload included.
     pub fn length(&self) -> usize {
         self.bytes.len() + self.payload_bytes

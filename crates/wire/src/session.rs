@@ -107,8 +107,14 @@ pub trait Session {
     /// Operations submitted and not completed.
     fn outstanding(&self) -> u32;
 
+    /// Bytes of operations that completed and that the peer may still lose: more than none only where
+    /// writes complete before they are stable.
+    fn unconfirmed_bytes(&self) -> u64 {
+        0
+    }
+
     /// Gives up everything that is outstanding and hands it back in the order submitted, for
-    /// another session or to be failed. Called while disconnected.
+    /// another session or to be failed. What is unconfirmed is forgotten. Called while disconnected.
     fn surrender(&mut self, operations: &mut Vec<Operation>);
 
     /// Nothing more will be submitted: makes stable what is not yet, takes leave. Until the state

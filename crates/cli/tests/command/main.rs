@@ -13,12 +13,16 @@ mod interrupt;
 #[path = "../../../report/tests/json_schema/mod.rs"]
 mod json_schema;
 mod loop_device;
+mod lun;
+mod network;
 mod others;
+mod passwords;
 mod place;
 mod results;
 mod resume;
 mod safety;
 mod schema;
+mod servers;
 mod verdict;
 mod verify;
 mod workload;

@@ -86,7 +86,12 @@ impl Login {
             block_bytes,
             extents,
             max_transfer_bytes: MAX_TRANSFER_BYTES,
-            timeouts: Timeouts { reply_ns: defaults.reply_ns.min(patience_ns), ..defaults },
+            timeouts: Timeouts {
+                // Half, so that what got lost on the way is asked for again before the end.
+                reply_ns: defaults.reply_ns.min(patience_ns / 2),
+                operation_ns: patience_ns,
+                ..defaults
+            },
             flush_on_close: false,
             random: Box::new(move || {
                 word = splitmix(word);

@@ -2,6 +2,7 @@
 
 mod login;
 mod store;
+mod targets;
 mod unit;
 
 pub(crate) use store::IscsiStore;

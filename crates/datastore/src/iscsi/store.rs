@@ -15,7 +15,7 @@ use crate::claim::{self, Claim};
 use crate::fill::{self, fill};
 use crate::network::{NetworkDisks, OpenFailure, Policy, TransportOptions, resolve};
 use crate::owner::{DiskRecord, Owner};
-use crate::signature::{EDGE_BYTES, inspect_source};
+use crate::signature::{EDGE_BYTES, Source, inspect_source};
 use crate::url::PORTAL_PORT;
 use crate::{
     DatastoreError, DatastoreUrl, DiskSpec, IscsiLun, OpenDisks, PathPolicy, Preparation, Prepared,
@@ -37,6 +37,8 @@ pub(crate) struct IscsiStore {
     is_marked: bool,
     /// What stood on the LUN and is to be destroyed.
     destroys: Option<String>,
+    /// What may be destroyed, as it was named.
+    destroy_data: Vec<PathBuf>,
     /// Sessions are numbered, so that none takes the place of another.
     next_session: AtomicU16,
     /// Maker, product and size.
@@ -72,6 +74,7 @@ impl IscsiStore {
             owner: Owner::here(run_id),
             is_marked: false,
             destroys: None,
+            destroy_data: destroy_data.to_vec(),
             next_session: AtomicU16::new(0),
             unit: String::new(),
             protocol: Vec::new(),
@@ -82,16 +85,35 @@ impl IscsiStore {
         if store.facts.write_protected {
             return Err(DatastoreError::DeviceReadOnly { path: store.name });
         }
-        store.judge(&unit, destroy_data)?;
+        store.judge(&unit)?;
         store.describe(&unit.negotiated());
         unit.close();
         Ok(store)
     }
 
-    fn judge(&mut self, unit: &Unit, destroy_data: &[PathBuf]) -> Result<(), DatastoreError> {
+    fn claim(&self, unit: &Unit) -> Result<Claim, DatastoreError> {
         let finding = inspect_source(unit, self.facts.bytes())
             .map_err(|error| DatastoreError::system("read", &self.name, error))?;
-        match claim::judge(&self.name, finding, &self.owner.run_id, destroy_data)? {
+        claim::judge(&self.name, finding, &self.owner.run_id, &self.destroy_data)
+    }
+
+    /// Looks again before the first write. A LUN cannot be opened for oneself alone as a device can,
+    /// and it may have been long since it was looked at: other datastores were filled meanwhile.
+    fn judge_again(&self, unit: &Unit) -> Result<(), DatastoreError> {
+        match self.claim(unit)? {
+            // A mark of this run that this store did not write is another store's, on the same LUN
+            // under another name.
+            Claim::Continued(_) if !self.is_marked => {
+                Err(DatastoreError::NamedTwice { path: self.name.clone() })
+            }
+            Claim::Continued(_) | Claim::Free | Claim::LeftOver { .. } | Claim::Destroys(_) => {
+                Ok(())
+            }
+        }
+    }
+
+    fn judge(&mut self, unit: &Unit) -> Result<(), DatastoreError> {
+        match self.claim(unit)? {
             Claim::Free => {}
             Claim::Continued(left) => {
                 self.owner.disks = left.disks;
@@ -183,6 +205,7 @@ impl IscsiStore {
         let spec = preparation.disks;
         let record = DiskRecord { spec, content_id: preparation.content_id };
         let unit = self.unit()?;
+        self.judge_again(&unit)?;
         if self.owner.prepared && self.owner.disks.is_some_and(|there| there.serves(&record)) {
             self.owner.disks = Some(record);
             self.mark(&unit)?;
@@ -218,7 +241,33 @@ impl IscsiStore {
         head[..header::HEADER_BYTES].copy_from_slice(&header::encode(&self.owner));
         self.is_marked = true;
         unit.write_at(&head, 0)?;
-        unit.sync()
+        unit.sync()?;
+        // Another run that began at the same moment may have written its mark over ours.
+        let head = self.head(unit)?;
+        match header::decode(&head) {
+            Some(owner) if owner == self.owner => Ok(()),
+            Some(owner) => {
+                self.is_marked = false;
+                Err(DatastoreError::InUse { path: self.name.clone(), pid: owner.pid })
+            }
+            None if head.iter().all(|&byte| byte == 0) => {
+                self.is_marked = false;
+                let note = "the LUN keeps nothing of what is written to it";
+                if !self.notes.iter().any(|told| told == note) {
+                    self.notes.push(note.into());
+                }
+                Ok(())
+            }
+            None => Err(DatastoreError::Changed { path: self.name.clone() }),
+        }
+    }
+
+    /// Where a mark is, if there is one.
+    fn head(&self, unit: &Unit) -> Result<Vec<u8>, DatastoreError> {
+        let mut head = vec![0; header::HEADER_BYTES];
+        unit.read_exact_at(&mut head, 0)
+            .map_err(|error| DatastoreError::system("read", &self.name, error))?;
+        Ok(head)
     }
 
     /// Opens some of the disks on the calling thread.
@@ -271,7 +320,7 @@ impl IscsiStore {
         })
     }
 
-    /// Takes our header off the LUN; says if that failed.
+    /// Takes our header off the LUN, if it is still ours; says if that failed.
     pub(crate) fn remove(&mut self) -> Option<String> {
         if !std::mem::take(&mut self.is_marked) {
             return None;
@@ -280,6 +329,10 @@ impl IscsiStore {
         self.owner.prepared = false;
         let wipe = || -> Result<(), DatastoreError> {
             let unit = self.unit()?;
+            let owner = header::decode(&self.head(&unit)?);
+            if owner.is_none_or(|owner| owner.run_id != self.owner.run_id) {
+                return Err(DatastoreError::Changed { path: self.name.clone() });
+            }
             unit.write_at(&vec![0; EDGE_BYTES as usize], 0)?;
             unit.sync()?;
             unit.close();

@@ -1,6 +1,6 @@
 //! A logical unit, command by command: what is asked and written outside of measurements.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -9,6 +9,7 @@ use stormeter_iscsi::scsi::{self, cdb};
 use stormeter_iscsi::{Command, CommandError, Options, Session};
 use stormeter_uring::EngineChoice;
 
+use super::targets::offered;
 use crate::network::{NetworkDisks, OpenFailure, Policy, TransportOptions};
 use crate::signature::Source;
 use crate::{DatastoreError, OpenDisks, RealClock};
@@ -44,6 +45,7 @@ pub(super) struct Unit {
     name: String,
     patience: Duration,
     block_bytes: u32,
+    next_tag: Cell<u64>,
 }
 
 impl Unit {
@@ -55,7 +57,7 @@ impl Unit {
         engine: EngineChoice,
         patience: Duration,
     ) -> Result<Self, DatastoreError> {
-        let mut reasons = Vec::new();
+        let (mut reasons, mut was_any_connected) = (Vec::new(), false);
         for &address in addresses {
             let transport = TransportOptions {
                 engine,
@@ -70,13 +72,31 @@ impl Unit {
             match NetworkDisks::open(vec![session], transport, RealClock::new()) {
                 Ok(disks) => {
                     let disks = RefCell::new(disks);
-                    return Ok(Self { disks, name: name.into(), patience, block_bytes: 512 });
+                    return Ok(Self {
+                        disks,
+                        name: name.into(),
+                        patience,
+                        block_bytes: 512,
+                        next_tag: Cell::new(1),
+                    });
                 }
                 Err(OpenFailure::Engine(error)) => return Err(error.into()),
-                Err(failure) => reasons.push(failure.to_string()),
+                Err(failure) => {
+                    was_any_connected |=
+                        matches!(failure, OpenFailure::NoPath { was_connected: true, .. });
+                    reasons.push(failure.to_string());
+                }
             }
         }
-        Err(DatastoreError::Unreachable { name: name.into(), reason: reasons.join("; ") })
+        if was_any_connected {
+            let offer = |&address| offered(address, engine, options());
+            reasons.extend(addresses.iter().find_map(offer));
+        }
+        let (name, reason) = (name.into(), reasons.join("; "));
+        Err(match was_any_connected {
+            true => DatastoreError::NoSession { name, reason },
+            false => DatastoreError::Unreachable { name, reason },
+        })
     }
 
     /// The unit's block, where it is known already.
@@ -88,16 +108,20 @@ impl Unit {
 
     /// Carries out one command and gives what it reads.
     fn command(&self, command: Command) -> Result<Vec<u8>, CommandFailure> {
-        const TAG: u64 = 1;
+        // A number of its own: a late result of an earlier command is not taken for this one's.
+        let tag = self.next_tag.replace(self.next_tag.get() + 1);
         let mut disks = self.disks.borrow_mut();
         let until = Instant::now() + self.patience;
         let mut done = Vec::new();
         disks.with_session(0, |session, now_ns, memory, out| {
-            session.command(command, TAG, now_ns, memory, out);
+            session.command(command, tag, now_ns, memory, out);
         });
         loop {
             let result = disks.with_session(0, |session, _, _, _| session.control_result());
-            if let Some((_, result)) = result {
+            if let Some((of, result)) = result {
+                if of != tag {
+                    continue;
+                }
                 return result.map_err(CommandFailure::Refused);
             }
             if let Some(reason) = disks.failure(0) {

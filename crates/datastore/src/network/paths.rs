@@ -21,12 +21,16 @@ pub(crate) enum Policy {
     /// All that work in turn; operations stay with their connection, where the server recognises
     /// them when they are sent again.
     Spread,
+    /// Each disk has its own, and its operations stay with it: where writes complete before they are
+    /// stable, what is written again after a server's restart must not pass what came later to the
+    /// same place by another connection.
+    ByDisk,
 }
 
 impl Policy {
     /// Whether operations of a lost path move to another that works.
     pub(super) fn moves(self) -> bool {
-        self != Self::Spread
+        matches!(self, Self::Fixed | Self::RoundRobin)
     }
 }
 
@@ -53,9 +57,13 @@ pub(super) struct Path<S> {
     pub(super) lost_at_ns: Option<u64>,
     /// It was gone for too long: what takes it fails at once, until it is back.
     pub(super) is_given_up: bool,
-    /// Attempts in a row that came to nothing.
+    /// Attempts in a row that came to nothing, or to a connection on which no I/O completed.
     failures: u32,
+    /// No I/O has completed on the present connection.
+    pub(super) is_untried: bool,
     pub(super) last_reason: String,
+    /// Whether the last connection came about at all.
+    pub(super) was_connected: bool,
 }
 
 impl<S: Session> Path<S> {
@@ -68,7 +76,9 @@ impl<S: Session> Path<S> {
             lost_at_ns: Some(now_ns),
             is_given_up: false,
             failures: 0,
+            is_untried: true,
             last_reason: String::new(),
+            was_connected: false,
         }
     }
 
@@ -85,7 +95,8 @@ impl<S: Session> Path<S> {
 
     /// The connection is gone, or did not come about.
     pub(super) fn lost(&mut self, now_ns: u64, reason: String) {
-        if self.link == Link::Up {
+        self.was_connected = self.link == Link::Up;
+        if self.was_connected {
             self.session.disconnected(now_ns);
         }
         self.outbox.clear();
@@ -96,6 +107,7 @@ impl<S: Session> Path<S> {
             n => (FIRST_WAIT_NS << (n - 1).min(10)).min(LONGEST_WAIT_NS),
         };
         self.failures += 1;
+        self.is_untried = true;
         self.link = Link::Waiting { until_ns: now_ns + wait_ns };
         self.last_reason = reason;
     }
@@ -104,10 +116,16 @@ impl<S: Session> Path<S> {
     pub(super) fn recovered(&mut self) {
         self.lost_at_ns = None;
         self.is_given_up = false;
+    }
+
+    /// An I/O has completed. A peer that takes connections and ends them at once never comes here,
+    /// and is tried less and less often.
+    pub(super) fn tried(&mut self) {
+        self.is_untried = false;
         self.failures = 0;
     }
 
-    /// How often it was tried in vain since it last worked.
+    /// How often it was tried in vain since an I/O last completed.
     pub(super) fn failures(&self) -> u32 {
         self.failures
     }
@@ -134,10 +152,15 @@ impl<S: Session> Path<S> {
 pub(super) fn choose<S: Session>(
     paths: &[Path<S>],
     policy: Policy,
+    disk: u32,
     turn: &mut usize,
 ) -> Option<usize> {
     if let [only] = paths {
         return (!only.is_given_up).then_some(0);
+    }
+    if policy == Policy::ByDisk {
+        let own = disk as usize % paths.len().max(1);
+        return paths.get(own).is_some_and(|path| !path.is_given_up).then_some(own);
     }
     if policy == Policy::Fixed {
         return paths

@@ -16,6 +16,11 @@ const OUT_OF_BOUNDS: DeviceError = DeviceError(22);
 const GONE: DeviceError = DeviceError(110);
 /// What happened is told in so many sentences; after that it is only counted.
 const MAX_INCIDENTS: usize = 32;
+/// Requests and answers, payload aside, that may gather for one peer.
+const MAX_GATHERED_BYTES: usize = 16 << 20;
+/// After a longer sleep than was asked for (the process was stopped, the machine suspended) what has
+/// come in meanwhile is looked at before anything is judged to be late.
+const OVERSLEPT_NS: u64 = 1_000_000_000;
 /// How long a turn of waiting for a session's greeting or farewell lasts at most.
 const TURN_NS: u64 = 20_000_000;
 
@@ -42,7 +47,12 @@ pub(crate) enum OpenFailure {
     Engine(#[from] EngineError),
     /// No path works; the reason of the last attempt.
     #[error("{address}: {reason}")]
-    NoPath { address: SocketAddr, reason: String },
+    NoPath {
+        address: SocketAddr,
+        reason: String,
+        /// Whether somebody was there and opened no session.
+        was_connected: bool,
+    },
     /// The sockets as such.
     #[error(transparent)]
     Disks(#[from] DisksError),
@@ -62,6 +72,8 @@ pub struct NetworkDisks<S: Session> {
     refused: Vec<Completion>,
     moving: Vec<Operation>,
     buffers: BufferUse,
+    /// What a peer took and may have lost, if that has happened.
+    lost: Option<String>,
     incidents: Vec<String>,
     untold: u64,
 }
@@ -91,6 +103,7 @@ impl<S: Session> NetworkDisks<S> {
             refused: Vec::new(),
             moving: Vec::new(),
             buffers: BufferUse::new(buffers),
+            lost: None,
             incidents: Vec::new(),
             untold: 0,
         };
@@ -102,7 +115,8 @@ impl<S: Session> NetworkDisks<S> {
         let mut done = Vec::new();
         loop {
             self.pass(TURN_NS, &mut done)?;
-            let settled = |path: &Path<S>| path.is_usable() || path.failures() > 0;
+            let settled =
+                |path: &Path<S>| path.is_usable() || path.failures() > 0 || path.is_given_up;
             if self.paths.iter().any(Path::is_usable) && self.paths.iter().all(settled) {
                 return Ok(());
             }
@@ -111,7 +125,8 @@ impl<S: Session> NetworkDisks<S> {
             };
             if let Some(path) = self.paths.iter().find(is_lost) {
                 let (address, reason) = (path.address, path.last_reason.clone());
-                return Err(OpenFailure::NoPath { address, reason });
+                let was_connected = path.was_connected;
+                return Err(OpenFailure::NoPath { address, reason, was_connected });
             }
         }
     }
@@ -145,6 +160,7 @@ impl<S: Session> NetworkDisks<S> {
             let memory = PoolMemory(self.sockets.pool());
             path.session.close(begin_ns, &memory, &mut path.outbox);
         }
+        let stable = |reason| DisksError { action: "making written data stable", reason };
         let outcome = loop {
             let moves = self.options.policy.moves();
             let needed = |path: &&Path<S>| {
@@ -158,10 +174,8 @@ impl<S: Session> NetworkDisks<S> {
                 break if moves {
                     Ok(())
                 } else {
-                    Err(DisksError {
-                        action: "making written data stable",
-                        reason: format!("{} did not answer ({})", path.address, path.last_reason),
-                    })
+                    let (address, reason) = (path.address, &path.last_reason);
+                    Err(stable(format!("{address} did not answer ({reason})")))
                 };
             }
             if let Err(error) = self.pass(TURN_NS, &mut done) {
@@ -172,7 +186,7 @@ impl<S: Session> NetworkDisks<S> {
             self.paths[place].link = Link::Ended;
             self.sockets.close(place as u32);
         }
-        outcome
+        outcome.and(self.lost.take().map_or(Ok(()), |lost| Err(stable(lost))))
     }
 
     /// What happened so far that a reader of the results ought to know.
@@ -241,13 +255,14 @@ impl<S: Session> NetworkDisks<S> {
         self.sockets.wait((wait_ns > 0).then_some(wait_ns), &mut self.events).map_err(|error| {
             DisksError { action: "waiting for the network", reason: error.to_string() }
         })?;
-        self.now_ns = self.clock.now_ns();
+        let before_ns = std::mem::replace(&mut self.now_ns, self.clock.now_ns());
+        let overslept = self.now_ns.saturating_sub(before_ns) > wait_ns + OVERSLEPT_NS;
         let mut events = std::mem::take(&mut self.events);
         for event in events.drain(..) {
             self.handle(event, done);
         }
         self.events = events;
-        if self.next_deadline_ns().is_some_and(|at_ns| at_ns <= self.now_ns) {
+        if !overslept && self.next_deadline_ns().is_some_and(|at_ns| at_ns <= self.now_ns) {
             self.timers(done);
         }
         Ok(())
@@ -279,8 +294,18 @@ impl<S: Session> NetworkDisks<S> {
         match event {
             SocketEvent::Received { place, direct } => {
                 let place = place as usize;
-                if let Err(reason) = self.received(place, direct, done) {
-                    self.lose(place, reason);
+                let before = done.len();
+                let received = self.received(place, direct, done);
+                // What completed before the stream went wrong has completed.
+                for completion in &done[before..] {
+                    self.buffers.end(completion.slot);
+                }
+                match received {
+                    Ok(()) if self.paths[place].is_untried => {
+                        self.recover(place, done.len() > before);
+                    }
+                    Ok(()) => {}
+                    Err(reason) => self.lose(place, reason),
                 }
             }
             SocketEvent::Sent { .. } => {}
@@ -293,7 +318,7 @@ impl<S: Session> NetworkDisks<S> {
                     self.lose(place as usize, error.to_string());
                 }
                 // A session without a greeting is ready at once.
-                self.recover(place as usize);
+                self.recover(place as usize, false);
             }
             SocketEvent::Closed { place, errno } => {
                 let reason = match errno {
@@ -313,7 +338,6 @@ impl<S: Session> NetworkDisks<S> {
         done: &mut Vec<Completion>,
     ) -> Result<(), String> {
         let path = &mut self.paths[place];
-        let before = done.len();
         if direct > 0 {
             let mut memory = PoolMemory(self.sockets.pool());
             path.session
@@ -329,24 +353,32 @@ impl<S: Session> NetworkDisks<S> {
         self.sockets.consume(place as u32, taken);
         let target = path.session.direct().map(socket_span);
         self.sockets.receive(place as u32, target).map_err(|error| error.to_string())?;
-        for completion in &done[before..] {
-            self.buffers.end(completion.slot);
-        }
-        if path.lost_at_ns.is_some() {
-            self.recover(place);
+        // Answers that the peer demands and does not take would gather without end.
+        if path.outbox.own_bytes() > MAX_GATHERED_BYTES {
+            return Err("the peer demands answers and does not read them".into());
         }
         Ok(())
     }
 
-    /// Notices that a path works again.
+    /// Notices that a path works again. That a peer takes a connection shows little: it works when an
+    /// I/O has completed, or none is outstanding that could. Else a peer that takes connections and
+    /// requests and never answers would be waited for without end.
     #[cold]
-    fn recover(&mut self, place: usize) {
+    fn recover(&mut self, place: usize, has_completed: bool) {
         let path = &mut self.paths[place];
-        if path.lost_at_ns.is_none() || !path.is_usable() {
+        if !path.is_usable() {
             return;
         }
-        let gone_ns = self.now_ns - path.lost_at_ns.unwrap_or(self.now_ns);
         let (failures, address) = (path.failures(), path.address);
+        if has_completed {
+            path.tried();
+        }
+        let Some(lost_at_ns) = path.lost_at_ns else { return };
+        if !has_completed && path.session.outstanding() > 0 {
+            self.rescue();
+            return;
+        }
+        let gone_ns = self.now_ns - lost_at_ns;
         path.recovered();
         if failures > 0 {
             let seconds = gone_ns as f64 / 1e9;
@@ -367,7 +399,7 @@ impl<S: Session> NetworkDisks<S> {
             path.link = Link::Ended;
             return;
         }
-        let is_first = path.failures() == 0;
+        let is_first = path.failures() == 0 || path.lost_at_ns.is_none();
         let (outstanding, address) = (path.session.outstanding(), path.address);
         path.lost(self.now_ns, reason.clone());
         if is_first {
@@ -412,7 +444,8 @@ impl<S: Session> NetworkDisks<S> {
     /// Hands an operation to a session; its buffer is marked already.
     #[inline]
     fn start(&mut self, operation: &Operation) {
-        let Some(place) = choose(&self.paths, self.options.policy, &mut self.turn) else {
+        let Some(place) = choose(&self.paths, self.options.policy, operation.disk, &mut self.turn)
+        else {
             self.buffers.end(operation.slot);
             self.refused.push(Completion::failed(operation.slot, GONE));
             return;
@@ -470,9 +503,16 @@ impl<S: Session> NetworkDisks<S> {
         }
         let path = &mut self.paths[place];
         let (address, reason) = (path.address, path.last_reason.clone());
+        let unconfirmed_bytes = path.session.unconfirmed_bytes();
+        if unconfirmed_bytes > 0 {
+            self.lost.get_or_insert(format!(
+                "{address} was given up before it confirmed {unconfirmed_bytes} bytes ({reason})"
+            ));
+        }
         let mut given_up = std::mem::take(&mut self.moving);
         path.session.surrender(&mut given_up);
-        let elsewhere = self.paths.iter().any(Path::is_usable);
+        let elsewhere =
+            self.options.policy != Policy::ByDisk && self.paths.iter().any(Path::is_usable);
         let what = if elsewhere { "sent again on another path" } else { "failed" };
         self.tell(format!(
             "{address}: given up after {} s ({reason}); {} I/Os {what}",

@@ -35,16 +35,18 @@ pub(crate) struct NfsStore {
     owner: Owner,
     /// The disks' files.
     handles: Vec<FileHandle>,
-    /// XIDs are handed out to sessions in ranges apart, so that none repeats within the life of a
-    /// server's replay cache.
+    /// Sessions begin at XIDs far apart, so that none repeats within the life of a server's replay
+    /// cache.
     next_xid: AtomicU32,
     read_max: u32,
     write_max: u32,
     pub(crate) notes: Vec<String>,
 }
 
-/// XIDs that one session may use before it would come into the range of the next.
-const XIDS_PER_SESSION: u32 = 1 << 26;
+/// From one session's first XID to the next one's: the golden ratio of 2^32, which keeps the starts of
+/// any number of sessions as far apart as can be, and never gives one twice (Knuth, The Art of Computer
+/// Programming, volume 3, section 6.4).
+const XID_STRIDE: u32 = 0x9e37_79b1;
 
 impl NfsStore {
     /// Mounts the export, cleans up after killed runs and makes our folder.
@@ -274,19 +276,23 @@ impl NfsStore {
         let files = self.handles.get(range.start as usize..range.end as usize).unwrap_or_default();
         let patience_ns = self.url.timeout.as_nanos() as u64;
         let sessions = (0..connections).map(|_| {
-            let first_xid = self.next_xid.fetch_add(XIDS_PER_SESSION, Ordering::Relaxed);
+            let first_xid = self.next_xid.fetch_add(XID_STRIDE, Ordering::Relaxed);
             let auth = credential(&self.url);
             let mut options = SessionOptions::new(files.to_vec(), auth, first_xid);
             options.read_max_bytes = self.read_max;
             options.write_max_bytes = self.write_max;
             options.stability = stability;
             options.reply_ns = REPLY_NS.min(patience_ns);
+            options.waits_ns = patience_ns;
             (self.address, NfsSession::new(&options))
         });
         let options = TransportOptions {
             engine: self.engine,
             memory,
-            policy: Policy::Spread,
+            policy: match stability {
+                Stability::FileSync => Policy::Spread,
+                _ => Policy::ByDisk,
+            },
             patience_ns,
             is_impatient: false,
             disks: files.len() as u32,

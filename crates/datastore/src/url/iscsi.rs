@@ -189,7 +189,8 @@ impl fmt::Display for IscsiLun {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("iscsi://")?;
         if let Some(user) = &self.user {
-            write!(out, "{}@", encode(user))?;
+            // As it is read: a user is not decoded, as libiscsi does not.
+            write!(out, "{user}@")?;
         }
         write!(out, "{}/{}/{}", self.portals[0], self.target, self.lun)
     }

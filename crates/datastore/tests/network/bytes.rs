@@ -86,6 +86,14 @@ fn on_our_own_server() {
 }
 
 #[test]
+fn a_target_that_is_not_there_brings_a_list_of_those_that_are() {
+    let tgt = Tgt::start(&TgtOptions::default()).unwrap();
+    let wrong = tgt.url(1).replace(":disk/", ":disc/");
+    let error = open(&wrong).err().unwrap().to_string();
+    assert!(error.contains(&format!("it offers {}", tgt.target_name())), "{error}");
+}
+
+#[test]
 fn on_tgt() {
     let tgt = Tgt::start(&TgtOptions::default()).unwrap();
     write_and_read(&tgt.url(1));

@@ -1,6 +1,7 @@
 //! Why a login failed, and what to do about it.
 
-use crate::chap::ChapError;
+use super::machine::Identity;
+use crate::chap::{ChapError, Credentials};
 use crate::text::TextError;
 
 /// A login that came to no session.
@@ -20,11 +21,19 @@ pub enum LoginError {
         "the target says that it is elsewhere and not where: run a discovery and use what it finds"
     )]
     RedirectedNowhere,
-    /// 0201.
+    /// 0201 to somebody who named no user.
     #[error(
-        "the target does not accept our name and secret: check CHAP's name and secret on both sides, and whether it wants CHAP at all"
+        "the target wants CHAP, and no user was given: give a user and a password, or have the target let in this initiator without"
     )]
-    AuthenticationFailed,
+    CredentialsWanted,
+    /// 0201.
+    #[error("the target does not accept user {user} with this password: {advice}")]
+    AuthenticationFailed {
+        /// CHAP's name.
+        user: String,
+        /// What to do.
+        advice: &'static str,
+    },
     /// 0202.
     #[error("the target does not allow this initiator: add {initiator} to its access list")]
     NotAllowed {
@@ -133,7 +142,7 @@ impl LoginError {
     pub(crate) fn of_status(
         class: u8,
         detail: u8,
-        initiator: &str,
+        identity: &Identity,
         target: Option<&str>,
         address: Option<&str>,
     ) -> Self {
@@ -147,8 +156,8 @@ impl LoginError {
                 }
                 None => Self::RedirectedNowhere,
             },
-            (2, 1) => Self::AuthenticationFailed,
-            (2, 2) => Self::NotAllowed { initiator: initiator.to_owned() },
+            (2, 1) => Self::not_authenticated(identity.chap.as_ref()),
+            (2, 2) => Self::NotAllowed { initiator: identity.initiator_name.clone() },
             (2, 3) => Self::NotFound { target },
             (2, 4) => Self::Removed { target },
             (2, 5) => refused("version not supported", "look for an update of the target"),
@@ -165,5 +174,20 @@ impl LoginError {
             (3, 2) => Self::OutOfResources,
             _ => Self::TargetFailed { class, detail },
         }
+    }
+
+    fn not_authenticated(credentials: Option<&Credentials>) -> Self {
+        let Some(Credentials { name, mutual, .. }) = credentials else {
+            return Self::CredentialsWanted;
+        };
+        let advice = match mutual {
+            None => "check CHAP's user and password on both sides",
+            // Targets without it refuse us with the same status.
+            Some(_) => {
+                "check CHAP's user and password on both sides, and that the target has a password \
+                 of its own to prove itself with"
+            }
+        };
+        Self::AuthenticationFailed { user: name.clone(), advice }
     }
 }

@@ -350,7 +350,7 @@ impl Login {
         LoginError::of_status(
             response.status_class,
             response.status_detail,
-            &self.identity.initiator_name,
+            &self.identity,
             target,
             address.as_deref(),
         )

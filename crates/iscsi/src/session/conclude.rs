@@ -29,7 +29,26 @@ impl Session {
     ///
     /// # Errors
     /// Success of a command whose data did not all pass.
+    #[inline]
     pub(super) fn conclude(
+        &mut self,
+        index: u32,
+        status: Status,
+        residual: Residual,
+        sense: Option<Sense>,
+        now_ns: u64,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), Error> {
+        if status == Status::Good {
+            self.has_succeeded = true;
+            return self.succeed(index, residual, done);
+        }
+        self.conclude_otherwise(index, status, residual, sense, now_ns, done)
+    }
+
+    /// The same for any other status than good.
+    #[cold]
+    fn conclude_otherwise(
         &mut self,
         index: u32,
         status: Status,
@@ -40,10 +59,7 @@ impl Session {
     ) -> Result<(), Error> {
         let io = DeviceError::IO;
         match status {
-            Status::Good => {
-                self.has_succeeded = true;
-                return self.succeed(index, residual, done);
-            }
+            Status::Good => return self.succeed(index, residual, done),
             Status::CheckCondition => {
                 let Some(sense) = sense else {
                     self.incidents.note("check condition without sense data".to_owned());
@@ -92,6 +108,7 @@ impl Session {
         Ok(())
     }
 
+    #[inline]
     fn succeed(
         &mut self,
         index: u32,
@@ -170,6 +187,15 @@ impl Session {
         }
     }
 
+    /// Whether the task's operation has taken as long as any may.
+    fn is_expired(&self, index: u32, now_ns: u64) -> bool {
+        let Some(Owner::Operation(operation)) = self.tasks.get(index).map(|task| task.owner) else {
+            return false;
+        };
+        let since_ns = self.operations.get(operation).map_or(now_ns, |pending| pending.since_ns);
+        now_ns.saturating_sub(since_ns) >= self.options.timeouts.operation_ns
+    }
+
     fn later(
         &mut self,
         index: u32,
@@ -178,8 +204,9 @@ impl Session {
         now_ns: u64,
         done: &mut Vec<Completion>,
     ) {
+        let is_expired = self.is_expired(index, now_ns);
         match self.tasks.get_mut(index) {
-            Some(task) if task.refusals < MAX_REFUSALS => {
+            Some(task) if task.refusals < MAX_REFUSALS && !is_expired => {
                 let wait_ns = FIRST_WAIT_NS << task.refusals.min(16);
                 task.refusals += 1;
                 self.tasks.renew(index);

@@ -71,8 +71,8 @@ impl Session {
         now_ns: u64,
         done: &mut Vec<Completion>,
     ) -> Result<(), Error> {
-        let data = DataIn::decode(&self.inbound.bhs);
         let Some(index) = self.inbound.task.take() else { return Ok(()) };
+        let data = DataIn::decode(&self.inbound.bhs);
         if data.flags & flags::STATUS == 0 {
             return Ok(());
         }

@@ -24,6 +24,7 @@ use crate::pdu::Digests;
 const LEAST_DIRECT_BYTES: u32 = 16 << 10;
 
 const EINVAL: DeviceError = DeviceError(22);
+const ETIMEDOUT: DeviceError = DeviceError(110);
 
 /// Where a connection stands.
 #[derive(Debug)]
@@ -203,6 +204,25 @@ impl Session {
         Ok(taken)
     }
 
+    /// Fails what has been outstanding for too long. A target that lets us in each time and then gets
+    /// nowhere would otherwise keep it for ever.
+    fn expire(&mut self, now_ns: u64) {
+        let patience_ns = self.options.timeouts.operation_ns;
+        let Some(until_ns) = now_ns.checked_sub(patience_ns) else { return };
+        let expired = self.operations.expire(until_ns);
+        if expired.is_empty() {
+            return;
+        }
+        self.incidents.note(format!(
+            "{} I/Os failed that had waited for {} s over several connections",
+            expired.len(),
+            patience_ns / 1_000_000_000
+        ));
+        let failed =
+            |operation: Operation| (operation, Completion::failed(operation.slot, ETIMEDOUT));
+        self.early.extend(expired.into_iter().map(failed));
+    }
+
     fn told_before(&mut self, done: &mut Vec<Completion>) -> Result<(), Error> {
         done.extend(self.early.drain(..).map(|one| one.1));
         self.fault.take().map_or(Ok(()), Err)
@@ -252,6 +272,7 @@ impl WireSession for Session {
         self.tasks.reset();
         self.retries.clear();
         self.delayed.clear();
+        self.expire(now_ns);
         self.waiting = self.operations.rewind().into();
         self.controls.rewind();
         self.ping = None;
@@ -277,8 +298,11 @@ impl WireSession for Session {
             self.early.push((*operation, completion));
             return;
         }
+        let index = self.operations.add(*operation, now_ns);
+        if self.send_at_once(index, now_ns, memory, out) {
+            return;
+        }
         self.note_blocked(now_ns);
-        let index = self.operations.add(*operation);
         self.waiting.push_back(index);
         self.pump(now_ns, memory, out);
     }

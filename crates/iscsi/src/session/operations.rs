@@ -13,6 +13,8 @@ pub(super) struct Pending {
     /// Where a short transfer ended, or its length.
     short_at: u32,
     error: Option<DeviceError>,
+    /// When it was submitted.
+    pub(super) since_ns: u64,
     sequence: u64,
     live: bool,
 }
@@ -29,13 +31,14 @@ pub(super) struct Operations {
 impl Operations {
     /// Takes one.
     #[inline]
-    pub(super) fn add(&mut self, operation: Operation) -> u32 {
+    pub(super) fn add(&mut self, operation: Operation, now_ns: u64) -> u32 {
         let pending = Pending {
             operation,
             next: 0,
             tasks: 0,
             short_at: operation.length_bytes,
             error: None,
+            since_ns: now_ns,
             sequence: self.sequence,
             live: true,
         };
@@ -118,6 +121,20 @@ impl Operations {
             .collect();
         order.sort_unstable();
         order.into_iter().map(|(_, index)| index).collect()
+    }
+
+    /// Takes out those submitted at this time or before.
+    pub(super) fn expire(&mut self, until_ns: u64) -> Vec<Operation> {
+        let mut expired = Vec::new();
+        for (index, pending) in (0..).zip(&mut self.slots) {
+            if pending.live && pending.since_ns <= until_ns {
+                pending.live = false;
+                self.live -= 1;
+                self.free.push(index);
+                expired.push(pending.operation);
+            }
+        }
+        expired
     }
 
     /// Gives all up, in the order in which they were submitted.

@@ -12,13 +12,21 @@ pub struct Timeouts {
     /// A command without any sign of life of its own, or one that the target's window does not let
     /// out; also the answer to a ping and to a logout.
     pub reply_ns: u64,
+    /// An operation as a whole: one that has taken as long fails when its connection is lost, or its
+    /// target is full, and is not sent again.
+    pub operation_ns: u64,
     /// Silence after which the target is asked whether it is there.
     pub ping_ns: u64,
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self { login_ns: 15_000_000_000, reply_ns: 10_000_000_000, ping_ns: 5_000_000_000 }
+        Self {
+            login_ns: 15_000_000_000,
+            reply_ns: 10_000_000_000,
+            operation_ns: 20_000_000_000,
+            ping_ns: 5_000_000_000,
+        }
     }
 }
 

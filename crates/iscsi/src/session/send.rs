@@ -2,6 +2,7 @@
 
 use stormeter_wire::{Memory, Outbox, Span};
 
+use super::closing::Closing;
 use super::error::Error;
 use super::machine::Session;
 use super::tasks::{Direction, Owner};
@@ -61,6 +62,44 @@ impl Session {
         }
     }
 
+    /// Sends an operation that has nothing to wait for and fits into one task, without the way
+    /// through the queues; `false` where it must take that.
+    #[inline]
+    pub(super) fn send_at_once(
+        &mut self,
+        index: u32,
+        now_ns: u64,
+        memory: &impl Memory,
+        out: &mut Outbox,
+    ) -> bool {
+        let is_free = self.is_full()
+            && self.closing == Closing::No
+            && self.logout.is_none()
+            && self.fault.is_none()
+            && !self.is_waiting()
+            && self.sequence.is_open()
+            && self.tasks.has_room();
+        let most = self.most_bytes();
+        let Some(pending) = self.operations.get_mut(index) else { return false };
+        let length = pending.operation.length_bytes;
+        if !is_free || length > most {
+            return false;
+        }
+        (pending.next, pending.tasks) = (length, 1);
+        let direction = Direction::of(pending.operation.kind);
+        let task = self.tasks.allocate(Owner::Operation(index), direction, 0, length);
+        self.send_task(task, now_ns, memory, out);
+        self.blocked_ns = now_ns;
+        true
+    }
+
+    /// The longest transfer of one task, in bytes.
+    #[inline]
+    fn most_bytes(&self) -> u32 {
+        let block = self.options.block_bytes.max(1);
+        (self.options.max_transfer_bytes / block).max(1).saturating_mul(block)
+    }
+
     fn next_task(&mut self) -> Option<u32> {
         if let Some(task) = self.retries.pop_front() {
             return Some(task);
@@ -78,8 +117,7 @@ impl Session {
             return Some(self.tasks.allocate(Owner::Control(index), direction, 0, length));
         }
         let index = *self.waiting.front()?;
-        let block = self.options.block_bytes.max(1);
-        let most = (self.options.max_transfer_bytes / block).max(1).saturating_mul(block);
+        let most = self.most_bytes();
         let pending = self.operations.get_mut(index)?;
         let offset = pending.next;
         let rest = pending.operation.length_bytes.saturating_sub(offset);
@@ -89,14 +127,12 @@ impl Session {
         if length == rest {
             self.waiting.pop_front();
         }
-        let direction = match pending.operation.kind {
-            stormeter_disk::Kind::Read => Direction::Read,
-            stormeter_disk::Kind::Write => Direction::Write,
-        };
+        let direction = Direction::of(pending.operation.kind);
         Some(self.tasks.allocate(Owner::Operation(index), direction, offset, length))
     }
 
     /// Sends a task's command, with the data that may go along.
+    #[inline]
     fn send_task(&mut self, index: u32, now_ns: u64, memory: &impl Memory, out: &mut Outbox) {
         let Some(task) = self.tasks.get(index) else { return };
         let (direction, length) = (task.direction, task.length);
@@ -110,9 +146,6 @@ impl Session {
         if unsolicited == immediate {
             bhs.0[1] |= flags::FINAL;
         }
-        let lun = u64::from_be_bytes([
-            bhs.0[8], bhs.0[9], bhs.0[10], bhs.0[11], bhs.0[12], bhs.0[13], bhs.0[14], bhs.0[15],
-        ]);
         bhs.0[16..20].copy_from_slice(&self.tasks.tag(index).to_be_bytes());
         bhs.0[20..24].copy_from_slice(&length.to_be_bytes());
         bhs.0[24..28].copy_from_slice(&self.sequence.take().to_be_bytes());
@@ -123,13 +156,17 @@ impl Session {
             task.sent = unsolicited;
         }
         if unsolicited > immediate {
+            let lun = u64::from_be_bytes([
+                bhs.0[8], bhs.0[9], bhs.0[10], bhs.0[11], bhs.0[12], bhs.0[13], bhs.0[14],
+                bhs.0[15],
+            ]);
             let burst = Burst { lun, transfer_tag: NO_TAG, begin: immediate, end: unsolicited };
             self.send_burst(index, source, burst, memory, out);
         }
     }
 
     /// The header of a task's command without its numbers, and where its data lies.
-    #[inline]
+    #[inline(always)] // What it gives is large; a call would have it copied.
     fn template(&self, index: u32) -> Option<(Bhs, Source)> {
         let task = self.tasks.get(index)?;
         match task.owner {

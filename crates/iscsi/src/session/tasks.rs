@@ -4,6 +4,8 @@
 //! before is known as late because the count differs. Tasks at the target hang together in the order
 //! of their last sign of life, so that the one silent longest is at hand.
 
+use stormeter_disk::Kind;
+
 use super::coverage::Coverage;
 
 /// Whom a task serves.
@@ -34,6 +36,16 @@ pub(super) enum Direction {
     Read,
     /// To the target.
     Write,
+}
+
+impl Direction {
+    #[inline]
+    pub(super) fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Read => Self::Read,
+            Kind::Write => Self::Write,
+        }
+    }
 }
 
 /// One task.

@@ -243,11 +243,14 @@ impl NfsSession {
     ) -> Result<(), NfsError> {
         if error == NfsError::Status(NfsStatus::Jukebox) {
             self.incidents.asked_to_wait();
-            let doubled = self.wait_first_ns.saturating_mul(1 << request.waits.min(31));
-            let due_ns = now_ns.saturating_add(doubled.min(self.wait_most_ns));
             let waits = request.waits.saturating_add(1);
-            self.waits.push(due_ns, Request { waits, ..*request });
-            return Ok(());
+            let waited_ns =
+                (0..waits).fold(0, |sum: u64, one| sum.saturating_add(self.wait_ns(one)));
+            if waited_ns <= self.waits_ns {
+                let due_ns = now_ns.saturating_add(self.wait_ns(request.waits));
+                self.waits.push(due_ns, Request { waits, ..*request });
+                return Ok(());
+            }
         }
         let (Work::Read { transfer, length, .. } | Work::Write { transfer, length, .. }) =
             request.work
@@ -268,6 +271,11 @@ impl NfsSession {
         self.transfers.fail(transfer, errno);
         self.transfers.piece_ended(transfer, done);
         Ok(())
+    }
+
+    /// How long to wait when the server has asked for it so often before.
+    fn wait_ns(&self, waits: u32) -> u64 {
+        self.wait_first_ns.saturating_mul(1 << waits.min(31)).min(self.wait_most_ns)
     }
 
     fn log_write(

@@ -73,6 +73,7 @@ pub struct NfsSession {
     reply_ns: u64,
     wait_first_ns: u64,
     wait_most_ns: u64,
+    waits_ns: u64,
 
     phase: Phase,
     closing: bool,
@@ -122,6 +123,7 @@ impl NfsSession {
             reply_ns: options.reply_ns,
             wait_first_ns: options.wait_first_ns,
             wait_most_ns: options.wait_most_ns,
+            waits_ns: options.waits_ns,
             phase: Phase::Down,
             closing: false,
             transfers: Transfers::default(),
@@ -322,6 +324,10 @@ impl Session for NfsSession {
 
     fn outstanding(&self) -> u32 {
         self.transfers.count() + self.refused.len() as u32
+    }
+
+    fn unconfirmed_bytes(&self) -> u64 {
+        self.log.logged_bytes() as u64
     }
 
     fn surrender(&mut self, operations: &mut Vec<Operation>) {

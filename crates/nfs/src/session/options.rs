@@ -28,13 +28,16 @@ pub struct SessionOptions {
     pub wait_first_ns: u64,
     /// The longest such wait, in nanoseconds.
     pub wait_most_ns: u64,
+    /// How long the server may have one request wait in all, in nanoseconds; after that the operation
+    /// fails.
+    pub waits_ns: u64,
     /// The most memory for data not yet committed, in bytes. Two WRITEs fit in any case.
     pub log_bytes: usize,
 }
 
 impl SessionOptions {
-    /// Requests of at most 1 MiB, FILE_SYNC, 10 s for a reply, waits of 100 ms to 2 s, 16 MiB for
-    /// uncommitted data.
+    /// Requests of at most 1 MiB, FILE_SYNC, 10 s for a reply, waits of 100 ms to 2 s and of 20 s in all,
+    /// 16 MiB for uncommitted data.
     #[must_use]
     pub fn new(files: Vec<FileHandle>, auth: Auth, first_xid: u32) -> Self {
         Self {
@@ -47,6 +50,7 @@ impl SessionOptions {
             reply_ns: 10_000_000_000,
             wait_first_ns: 100_000_000,
             wait_most_ns: 2_000_000_000,
+            waits_ns: 20_000_000_000,
             log_bytes: 16 << 20,
         }
     }

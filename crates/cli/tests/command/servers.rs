@@ -1,0 +1,105 @@
+//! The commands that serve and those that talk to them: `serve-nfs`, `ceiling --through`, `net`, and
+//! what a comparison over the network shows, leaves and removes.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::place::{Place, SHORT, SURE};
+
+/// `serve-nfs` on a directory of a place, until it is dropped.
+struct Serving {
+    child: Child,
+    url: String,
+}
+
+fn serve(place: &Place, arguments: &str) -> Serving {
+    let mut command: Command = place.command(&format!("serve-nfs {arguments}"));
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    Serving { child, url: line.trim().into() }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_directory_is_compared_with_itself_over_nfs() {
+    let place = Place::new();
+    let serving = serve(&place, "b --print-url");
+    assert!(serving.url.starts_with("nfs://127.0.0.1:"), "{}", serving.url);
+    let outcome = place
+        .run_until(&[0, 4], &format!("compare a {} {SHORT} {SURE} --verify --json", serving.url));
+    let json = outcome.json();
+    let [local, nas] = [0, 1].map(|index| &json["datastores"][index]);
+    assert_eq!(nas["kind"], "nfs");
+    assert_eq!(nas["protocol"][1]["value"], "FILE_SYNC", "{nas}");
+    assert!(nas["verified"]["blocks"].as_u64().is_some_and(|blocks| blocks > 0), "{nas}");
+    let has_target = |datastore: &serde_json::Value| {
+        let values = datastore["values"].as_array().unwrap();
+        values.iter().any(|value| value["metric"] == "target-cpu-per-io")
+    };
+    assert!(has_target(nas) && !has_target(local), "{json}");
+    assert!(place.folders("a").is_empty() && place.folders("b").is_empty());
+}
+
+#[test]
+fn serving_ends_with_a_signal_and_with_its_parent() {
+    let place = Place::new();
+    let mut serving = serve(&place, "a");
+    kill(Pid::from_raw(serving.child.id() as i32), Signal::SIGINT).unwrap();
+    assert!(serving.child.wait().unwrap().success());
+
+    let mut serving = serve(&place, "a --print-url --until-stdin-ends");
+    drop(serving.child.stdin.take());
+    assert!(serving.child.wait().unwrap().success());
+    let outcome = place.run(&format!("doctor {}", serving.url)).expect(&[1]);
+    assert!(outcome.stdout.contains("cannot be reached"), "{outcome:?}");
+}
+
+#[test]
+fn only_directories_are_served() {
+    let place = Place::new();
+    let outcome = place.run("serve-nfs missing").expect(&[1]);
+    assert!(outcome.stderr.contains("missing"), "{outcome:?}");
+}
+
+#[test]
+fn the_doctor_looks_at_an_export_and_lists_what_there_is() {
+    let place = Place::new();
+    let serving = serve(&place, "a --print-url");
+    let outcome = place.run(&format!("doctor {}", serving.url)).expect(&[0]);
+    assert!(outcome.stdout.contains("nfs"), "{outcome:?}");
+    let other = serving.url.replace("/export?", "/another?");
+    let outcome = place.run(&format!("doctor {other}")).expect(&[1]);
+    assert!(outcome.stdout.contains("it exports /export"), "{outcome:?}");
+    assert!(place.folders("a").is_empty());
+}
+
+#[test]
+fn the_ceiling_through_a_protocol_is_measured() {
+    let place = Place::new();
+    for protocol in ["nfs", "iscsi"] {
+        let options = format!("ceiling --through {protocol} --duration 200ms --json");
+        let json = place.run(&options).expect(&[0]).json();
+        assert_eq!(json["through"], protocol);
+        assert!(json["iops"].as_f64().unwrap() > 0.0, "{json}");
+    }
+}
+
+#[test]
+fn net_makes_keys_and_wants_one() {
+    let place = Place::new();
+    let keys = [0, 1].map(|_| place.run("net --new-key").expect(&[0]).stdout);
+    assert!(keys[0].trim().len() >= 32 && keys[0] != keys[1], "{keys:?}");
+    let outcome = place.run("net 127.0.0.1:9 rtt").expect(&[2]);
+    assert!(outcome.stderr.contains("--new-key"), "{outcome:?}");
+    place.run("net").expect(&[2]);
+}
