@@ -34,6 +34,7 @@ fn plan() -> ComparisonPlan {
         time_limit_ns: u64::MAX,
         equal_load: None,
         seed: 1,
+        verify: false,
     }
 }
 
@@ -50,6 +51,7 @@ fn sample(plan: &ComparisonPlan) -> Sample {
         disks: plan.vms,
         disk_bytes: plan.disk_bytes,
         seed: plan.seed,
+        verify: false,
         ramp_ns: plan.timing.ramp_ns,
         duration_ns: plan.timing.duration_ns,
         interval_ns: plan.timing.interval_ns,
