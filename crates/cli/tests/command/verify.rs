@@ -64,7 +64,7 @@ fn damaged(damage: impl Fn(&File)) -> (Place, Outcome) {
     assert!(outcome.said().contains("The result is invalid: a: "), "{outcome:?}");
     assert!(outcome.said().contains("blocks read back w"), "{outcome:?}");
     assert!(outcome.said().contains("b: ") && outcome.said().contains("none wrong"), "{outcome:?}");
-    let json = place.run("report r.db --json").expect(&[0]).json();
+    let json = place.run("report r.db --json").expect(&[5]).json();
     schema::check(&place, &json);
     assert_eq!(json["valid"], false);
     assert_eq!(json["datastores"][1]["verified"]["wrong_blocks"], 0);
@@ -80,7 +80,7 @@ fn somebody_else_s_zeros_are_found() {
     let (place, outcome) = damaged(|disk| disk.write_all_at(&vec![0; DISK_BYTES], 0).unwrap());
     assert!(outcome.said().contains("no stormeter block but zeros instead of"), "{outcome:?}");
     assert!(words(&place).contains("zeros instead of generation "));
-    let page = place.run("report r.db --html p.html").expect(&[0]);
+    let page = place.run("report r.db --html p.html").expect(&[5]);
     let html = std::fs::read_to_string(place.path("p.html")).unwrap();
     assert!(html.contains("no stormeter block but zeros"), "{page:?}");
 }

@@ -66,7 +66,7 @@ impl Poller {
         if self.is_exact {
             let wait_ns = wait_ns.min(i64::MAX as u64 / 2);
             let limit = libc::timespec {
-                tv_sec: (wait_ns / 1_000_000_000) as libc::time_t,
+                tv_sec: (wait_ns / 1_000_000_000) as _,
                 tv_nsec: (wait_ns % 1_000_000_000) as libc::c_long,
             };
             // SAFETY: the vector has room for `most` events, no signal mask is given, and the limit

@@ -39,7 +39,11 @@ impl Header {
         // SAFETY: all zero is a msghdr, see `new`.
         let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
         header.msg_iov = vectors;
-        header.msg_iovlen = count;
+        // The types differ between the C libraries.
+        #[allow(clippy::unnecessary_cast)]
+        {
+            header.msg_iovlen = count as _;
+        }
         // SAFETY: the allocation is ours until the drop; by the contract nobody else uses it now.
         unsafe { self.0.write(header) };
         self.0.as_ptr()
