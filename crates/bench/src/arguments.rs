@@ -35,6 +35,9 @@ pub(crate) struct Arguments {
     pub(crate) only: Option<String>,
 }
 
+/// Interleaved pairs of runs, unless told otherwise.
+const PAIRS: usize = 7;
+
 impl Arguments {
     /// The command that repeats this, without paths of this machine.
     pub(crate) fn spelled(&self) -> String {
@@ -44,6 +47,9 @@ impl Arguments {
         }
         if let Some(only) = &self.only {
             text.push_str(&format!(" --only {only}"));
+        }
+        if self.pairs != PAIRS {
+            text.push_str(&format!(" --pairs {}", self.pairs));
         }
         text
     }
@@ -56,7 +62,7 @@ pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Command, 
         write: None,
         directory: "stormeter-bench-tmp".into(),
         file_mib: 1024,
-        pairs: 7,
+        pairs: PAIRS,
         only: None,
     };
     while let Some(word) = words.next() {
