@@ -15,7 +15,7 @@ use nix::fcntl::{OFlag, open, openat, renameat};
 use nix::sys::stat::{Mode, fstat, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use crate::owner::{Life, MAX_MARK_BYTES, Owner, is_run_id};
+use crate::owner::{MAX_MARK_BYTES, Owner, is_run_id};
 use crate::{DatastoreError, Filesystem};
 
 /// What every folder's name begins with.
@@ -80,7 +80,8 @@ impl Folder {
                 let folder = Self::open(directory, name).map_err(|_| taken())?;
                 match folder.owner() {
                     Some(old) if old.run_id == run_id => {
-                        folder.refuse_if_used(&old, is_shared(directory))?;
+                        let remedy = format!("remove it (rm -r {})", path.display());
+                        old.refuse_if_used(&path, is_shared(directory), remedy)?;
                         owner.disks = old.disks;
                         owner.prepared = old.prepared;
                     }
@@ -128,18 +129,6 @@ impl Folder {
     /// The number of the file system that it is on (`st_dev`).
     pub(crate) fn device_number(&self) -> Option<u64> {
         fstat(&self.fd).ok().map(|stat| stat.st_dev)
-    }
-
-    fn refuse_if_used(&self, owner: &Owner, is_shared: bool) -> Result<(), DatastoreError> {
-        match owner.life(is_shared) {
-            Life::Own | Life::Gone => Ok(()),
-            Life::Alive => Err(DatastoreError::InUse { path: self.path.clone(), pid: owner.pid }),
-            Life::Elsewhere => Err(DatastoreError::Elsewhere {
-                path: self.path.clone(),
-                place: owner.host.clone(),
-                remedy: format!("remove it (rm -r {})", self.path.display()),
-            }),
-        }
     }
 
     fn is_empty(&self) -> bool {

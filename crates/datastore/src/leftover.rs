@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use crate::folder::{Folder, is_shared, run_of_folder};
-use crate::owner::Life;
+use crate::owner::{Life, Owner};
 
 /// What was found of earlier runs, in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,23 +31,37 @@ pub fn clean_leftovers(directory: &Path, keep_run_id: &str) -> io::Result<Leftov
         };
         let Ok(folder) = Folder::open(directory, &name) else { continue };
         let Some(owner) = folder.owner().filter(|owner| owner.run_id == run_id) else { continue };
-        let path = folder.path().display();
+        leftovers.judge(&owner, is_shared, folder.path(), |disks| folder.remove(disks));
+    }
+    Ok(leftovers)
+}
+
+impl Leftovers {
+    /// Decides what becomes of a folder with a valid mark; `remove` takes away so many disks and all
+    /// else that is ours, and says, if the folder stays, why.
+    pub(crate) fn judge(
+        &mut self,
+        owner: &Owner,
+        is_shared: bool,
+        folder: &Path,
+        remove: impl FnOnce(u32) -> Option<String>,
+    ) {
+        let path = folder.display();
         match owner.life(is_shared) {
             Life::Own | Life::Alive => {}
-            Life::Elsewhere => leftovers.kept.push(format!(
+            Life::Elsewhere => self.kept.push(format!(
                 "{path} belongs to a run elsewhere ({}): remove it if that has ended",
                 owner.host
             )),
-            Life::Gone => match folder.remove(owner.disks.map_or(0, |disks| disks.spec.count)) {
-                None => leftovers.removed.push(format!(
+            Life::Gone => match remove(owner.disks.map_or(0, |disks| disks.spec.count)) {
+                None => self.removed.push(format!(
                     "{path}, left by process {} of run {}, was removed",
                     owner.pid, owner.run_id
                 )),
-                Some(reason) => leftovers.kept.push(reason),
+                Some(reason) => self.kept.push(reason),
             },
         }
     }
-    Ok(leftovers)
 }
 
 #[cfg(test)]
@@ -55,7 +69,7 @@ mod tests {
     use super::*;
     use crate::DiskSpec;
     use crate::folder::{disk_name, folder_name};
-    use crate::owner::{DiskRecord, Owner};
+    use crate::owner::DiskRecord;
     use std::fs;
 
     const KEEP: &str = "00000000000000aa";

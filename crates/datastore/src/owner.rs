@@ -9,11 +9,12 @@
 //! before anything else looks at it.
 
 use std::fs;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::DiskSpec;
 use crate::spec::MAX_DISKS;
+use crate::{DatastoreError, DiskSpec};
 
 const MAGIC: &str = "stormeter";
 const VERSION: u32 = 1;
@@ -120,6 +121,25 @@ impl Owner {
     /// can reach the place of the mark.
     pub(crate) fn life(&self, is_shared: bool) -> Life {
         self.life_as_seen_by(&Self::here(&self.run_id), is_shared)
+    }
+
+    /// Refuses a folder of this run in which another process still works, or may. `remedy` is for the
+    /// case that nobody can tell.
+    pub(crate) fn refuse_if_used(
+        &self,
+        path: &Path,
+        is_shared: bool,
+        remedy: String,
+    ) -> Result<(), DatastoreError> {
+        match self.life(is_shared) {
+            Life::Own | Life::Gone => Ok(()),
+            Life::Alive => Err(DatastoreError::InUse { path: path.into(), pid: self.pid }),
+            Life::Elsewhere => Err(DatastoreError::Elsewhere {
+                path: path.into(),
+                place: self.host.clone(),
+                remedy,
+            }),
+        }
     }
 
     fn life_as_seen_by(&self, here: &Self, is_shared: bool) -> Life {

@@ -13,7 +13,7 @@ use super::login::Login;
 use super::unit::{Unit, UnitFacts};
 use crate::claim::{self, Claim};
 use crate::fill::{self, fill};
-use crate::network::{NetworkDisks, OpenFailure, Policy, TransportOptions, resolve};
+use crate::network::{NetworkDisks, Policy, TransportOptions, resolve};
 use crate::owner::{DiskRecord, Owner};
 use crate::signature::{EDGE_BYTES, Source, inspect_source};
 use crate::url::PORTAL_PORT;
@@ -309,15 +309,8 @@ impl IscsiStore {
             disks: extents.len() as u32,
             disk_bytes: spec.size_bytes,
         };
-        NetworkDisks::open(sessions.collect(), options, RealClock::new()).map_err(|failure| {
-            match failure {
-                OpenFailure::Engine(error) => error.into(),
-                failure => DatastoreError::Unreachable {
-                    name: self.name.display().to_string(),
-                    reason: failure.to_string(),
-                },
-            }
-        })
+        NetworkDisks::open(sessions.collect(), options, RealClock::new())
+            .map_err(|failure| failure.of(self.name.display().to_string()))
     }
 
     /// Takes our header off the LUN, if it is still ours; says if that failed.

@@ -14,13 +14,14 @@ const PATIENCE_NS: u64 = 3_000_000_000;
 /// So many names fit into a message.
 const MOST: usize = 10;
 
-/// What the portal offers, as the end of a sentence; `None` where it does not tell.
+/// What the portal offers, as the end of a sentence; `None` where it does not tell, and where the
+/// target is among them: then its name is not what was wrong.
 pub(super) fn offered(
     address: SocketAddr,
     engine: EngineChoice,
     options: Options,
 ) -> Option<String> {
-    let Options { initiator_name, isid, chap, timeouts, random, .. } = options;
+    let Options { initiator_name, isid, chap, timeouts, random, target_name, .. } = options;
     let session = Discovery::new(Identity { initiator_name, isid, chap }, timeouts, random);
     let transport = TransportOptions {
         engine,
@@ -35,11 +36,14 @@ pub(super) fn offered(
         NetworkDisks::open(vec![(address, session)], transport, RealClock::new()).ok()?;
     let names: Vec<String> = asked.with_session(0, |session, _, _, _| {
         let targets = session.targets().unwrap_or_default();
-        targets.iter().take(MOST).map(|target| target.name.clone()).collect()
+        targets.iter().map(|target| target.name.clone()).collect()
     });
     // A courtesy: what was asked for is known.
     let _ = asked.finish();
-    Some(match names.as_slice() {
+    if names.contains(&target_name) {
+        return None;
+    }
+    Some(match &names[..names.len().min(MOST)] {
         [] => "it offers no target to this initiator".into(),
         names => format!("it offers {}", names.join(", ")),
     })

@@ -8,7 +8,7 @@ use stormeter_wire::{Outbox, Session, SessionState};
 
 use super::memory::{BufferUse, PoolMemory, socket_piece, socket_span};
 use super::paths::{Link, Path, Policy, choose};
-use crate::{OpenDisks, RealClock};
+use crate::{DatastoreError, OpenDisks, RealClock};
 
 /// EINVAL, as the kernel answers to an offset that a device does not have.
 const OUT_OF_BOUNDS: DeviceError = DeviceError(22);
@@ -56,6 +56,16 @@ pub(crate) enum OpenFailure {
     /// The sockets as such.
     #[error(transparent)]
     Disks(#[from] DisksError),
+}
+
+impl OpenFailure {
+    /// The same as the error of the datastore of that name.
+    pub(crate) fn of(self, name: String) -> DatastoreError {
+        match self {
+            Self::Engine(error) => error.into(),
+            failure => DatastoreError::Unreachable { name, reason: failure.to_string() },
+        }
+    }
 }
 
 /// Disks behind sessions of a network protocol. Made on the thread that drives it and kept there.

@@ -12,7 +12,7 @@ use super::dialog::Refused;
 use super::export::Export;
 use crate::DatastoreError;
 use crate::folder::{MARK, NEW_MARK, disk_name, disk_of_file};
-use crate::owner::{Life, MAX_MARK_BYTES, Owner};
+use crate::owner::{MAX_MARK_BYTES, Owner};
 
 /// A folder that carries our mark.
 #[derive(Debug, Clone)]
@@ -44,7 +44,8 @@ impl ExportFolder {
                     .ok_or_else(taken)?;
                 match folder.owner(export).map_err(|refused| export.error("read", name, refused))? {
                     Some(old) if old.run_id == run_id => {
-                        refuse_if_used(&old, &path)?;
+                        let remedy = "remove that folder on the server".into();
+                        old.refuse_if_used(&path, true, remedy)?;
                         owner.disks = old.disks;
                         owner.prepared = old.prepared;
                     }
@@ -148,17 +149,5 @@ impl ExportFolder {
                 place.display()
             )),
         }
-    }
-}
-
-fn refuse_if_used(owner: &Owner, path: &std::path::Path) -> Result<(), DatastoreError> {
-    match owner.life(true) {
-        Life::Own | Life::Gone => Ok(()),
-        Life::Alive => Err(DatastoreError::InUse { path: path.into(), pid: owner.pid }),
-        Life::Elsewhere => Err(DatastoreError::Elsewhere {
-            path: path.into(),
-            place: owner.host.clone(),
-            remedy: "remove that folder on the server".into(),
-        }),
     }
 }

@@ -5,7 +5,6 @@ use super::export::Export;
 use super::folder::ExportFolder;
 use crate::Leftovers;
 use crate::folder::run_of_folder;
-use crate::owner::Life;
 
 /// Removes the working folders whose run has certainly ended, except those of the run
 /// `keep_run_id`, which may be about to go on. Whatever has not both a name and a valid mark of one
@@ -23,21 +22,8 @@ pub(super) fn clean(export: &mut Export, keep_run_id: &str) -> Result<Leftovers,
             continue;
         }
         let place = export.place(&name);
-        let place = place.display();
-        match owner.life(true) {
-            Life::Own | Life::Alive => {}
-            Life::Elsewhere => leftovers.kept.push(format!(
-                "{place} belongs to a run elsewhere ({}): remove it if that has ended",
-                owner.host
-            )),
-            Life::Gone => match folder.remove(export, owner.disks.map_or(0, |d| d.spec.count)) {
-                None => leftovers.removed.push(format!(
-                    "{place}, left by process {} of run {}, was removed",
-                    owner.pid, owner.run_id
-                )),
-                Some(reason) => leftovers.kept.push(reason),
-            },
-        }
+        // Other hosts can always reach an export.
+        leftovers.judge(&owner, true, &place, |disks| folder.remove(export, disks));
     }
     Ok(leftovers)
 }

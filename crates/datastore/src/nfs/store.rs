@@ -14,7 +14,7 @@ use super::folder::ExportFolder;
 use super::leftover;
 use crate::fill::{self, fill};
 use crate::folder::{disk_name, folder_name};
-use crate::network::{NetworkDisks, OpenFailure, Policy, TransportOptions};
+use crate::network::{NetworkDisks, Policy, TransportOptions};
 use crate::owner::{DiskRecord, Owner};
 use crate::space::Space;
 use crate::{
@@ -298,15 +298,8 @@ impl NfsStore {
             disks: files.len() as u32,
             disk_bytes: spec.size_bytes,
         };
-        NetworkDisks::open(sessions.collect(), options, RealClock::new()).map_err(|failure| {
-            match failure {
-                OpenFailure::Engine(error) => error.into(),
-                failure => DatastoreError::Unreachable {
-                    name: self.url.to_string(),
-                    reason: failure.to_string(),
-                },
-            }
-        })
+        NetworkDisks::open(sessions.collect(), options, RealClock::new())
+            .map_err(|failure| failure.of(self.url.to_string()))
     }
 
     /// Removes disks and folder; says what stays.

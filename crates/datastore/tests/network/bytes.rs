@@ -2,7 +2,7 @@
 
 use stormeter_datastore::OpenDisks;
 use stormeter_disk::{Completion, Disks, Kind, Operation};
-use stormeter_peers::{Ganesha, GaneshaOptions, Tgt, TgtOptions};
+use stormeter_peers::{Chap, Ganesha, GaneshaOptions, Tgt, TgtOptions};
 use stormeter_server::DirectoryServer;
 
 use crate::fixture::*;
@@ -91,6 +91,15 @@ fn a_target_that_is_not_there_brings_a_list_of_those_that_are() {
     let wrong = tgt.url(1).replace(":disk/", ":disc/");
     let error = open(&wrong).err().unwrap().to_string();
     assert!(error.contains(&format!("it offers {}", tgt.target_name())), "{error}");
+}
+
+#[test]
+fn a_target_that_is_there_and_refuses_brings_no_list() {
+    let chap = Chap { user: "user".into(), secret: "pass-of-twelve".into() };
+    let tgt = Tgt::start(&TgtOptions { chap: Some(chap), ..TgtOptions::default() }).unwrap();
+    let wrong = tgt.url(1).replace("iscsi://", "iscsi://user%another-secret@");
+    let error = open(&wrong).err().unwrap().to_string();
+    assert!(error.contains("user") && !error.contains("it offers"), "{error}");
 }
 
 #[test]
