@@ -97,9 +97,9 @@ fn a_target_that_is_not_there_brings_a_list_of_those_that_are() {
 fn a_target_that_is_there_and_refuses_brings_no_list() {
     let chap = Chap { user: "user".into(), secret: "pass-of-twelve".into() };
     let tgt = Tgt::start(&TgtOptions { chap: Some(chap), ..TgtOptions::default() }).unwrap();
-    let wrong = tgt.url(1).replace("iscsi://", "iscsi://user%another-secret@");
-    let error = open(&wrong).err().unwrap().to_string();
-    assert!(error.contains("user") && !error.contains("it offers"), "{error}");
+    // Discovery needs no password, so the list would be had.
+    let error = open(&tgt.url(1)).err().unwrap().to_string();
+    assert!(error.contains("CHAP") && !error.contains("it offers"), "{error}");
 }
 
 #[test]
