@@ -47,9 +47,9 @@ pub(crate) fn run(options: &DemoOptions) -> Result<Exit, Failure> {
             "A demonstration, as if you had typed\n\n  \
              stormeter compare {} --vms 2 --size 64MiB\n\n\
              The disks of two VMs in a directory, on an NFS server of this program's own{},\n\
-             both spoken to directly, as hypervisors do, and on the same disk. The disks are \
-             written\nin full, then measured in turn, in random order, for about half a \
-             minute.\n\n",
+             both spoken to directly, as hypervisors do, and on the same disk. The disks are written\n\
+             in full, then measured in turn, in random order, for about half a minute. The servers\n\
+             end with the demonstration.\n\n",
             shown.join(" "),
             if tgt.is_ok() { " and on a LUN of tgt" } else { "" }
         ))?;
