@@ -9,6 +9,7 @@ mod arrivals;
 mod content;
 mod cpu;
 mod drive;
+mod errand;
 mod generator;
 mod histogram;
 mod observer;
@@ -24,6 +25,9 @@ mod zipf;
 pub use content::ContentSource;
 pub use cpu::{CpuUsage, HostCpu};
 pub use drive::{drive, drive_verified};
+pub use errand::{
+    Deployment, FileOperation, FileTest, StepTime, Transfer, TransferDirection, TransferSink,
+};
 pub use histogram::Histogram;
 pub use observer::Observer;
 pub use sample::{

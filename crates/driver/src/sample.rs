@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 use stormeter_disk::{DeviceError, Kind};
 
+use crate::errand::StepTime;
 use crate::histogram::Histogram;
 use crate::verify::Verified;
 
@@ -48,6 +49,9 @@ pub struct Sample {
     /// What reads returned, held against what was written; `None` where it was not asked for.
     #[serde(default)]
     pub verified: Option<Verified>,
+    /// The steps of an errand, which ends when its work is done; empty where the trial was timed.
+    #[serde(default)]
+    pub steps: Vec<StepTime>,
     /// Why the loop ended.
     pub ended: Ended,
 }
@@ -321,6 +325,16 @@ impl Sample {
         match (&mut self.verified, other.verified) {
             (Some(mine), Some(theirs)) => mine.merge(&theirs),
             (mine, theirs) => *mine = mine.take().or(theirs),
+        }
+        for step in other.steps {
+            match self.steps.iter_mut().find(|mine| mine.name == step.name) {
+                Some(mine) => {
+                    mine.times += step.times;
+                    mine.total_ns += step.total_ns;
+                    mine.max_ns = mine.max_ns.max(step.max_ns);
+                }
+                None => self.steps.push(step),
+            }
         }
         if self.ended == Ended::Completed {
             self.ended = other.ended;

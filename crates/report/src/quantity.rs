@@ -26,11 +26,12 @@ impl std::fmt::Display for Quantity {
     }
 }
 
-/// The unit of a metric's value as it is stored: `1/s`, `B/s` or `ns`.
+/// The unit of a metric's value as it is stored: `1/s`, `B/s`, `ns`, or `1` for a share.
 pub fn metric_unit(metric: Metric) -> &'static str {
     match metric {
         Metric::Iops => "1/s",
         Metric::Throughput => "B/s",
+        Metric::HostCpu => "1",
         _ => "ns",
     }
 }
@@ -50,6 +51,7 @@ pub(crate) fn quantity(metric: Metric, value: f64) -> Quantity {
         }
         Metric::Iops => Quantity { number: format_count(value), unit: String::new() },
         Metric::Throughput => throughput(value),
+        Metric::HostCpu => Quantity { number: format!("{:.1}", value * 100.0), unit: "%".into() },
         _ => duration(value),
     }
 }

@@ -104,7 +104,9 @@ enum MetricKind {
 fn kind(metric: Metric) -> MetricKind {
     match metric {
         Metric::Iops | Metric::Throughput => MetricKind::Rate,
-        Metric::CpuPerIo | Metric::TargetCpuPerIo | Metric::HostCpuPerIo => MetricKind::Cost,
+        Metric::CpuPerIo | Metric::TargetCpuPerIo | Metric::HostCpuPerIo | Metric::HostCpu => {
+            MetricKind::Cost
+        }
         _ => MetricKind::Latency,
     }
 }

@@ -96,6 +96,7 @@ fn sample(connection: &Connection, id: i64) -> Result<Option<Sample>> {
                 backlog_operations: count(row, "backlog_operations")?,
                 faults: faults(connection, id)?,
                 verified: verified::read(connection, id)?,
+                steps: Vec::new(),
                 ended: json::<Ended>(row, "ended")?,
             })
         })

@@ -10,6 +10,7 @@
 //! was precise ([`Looks`]) → interval, [`Verdict`] and outlook ([`Comparison`]).
 
 mod analysis;
+pub mod anova;
 mod comparison;
 pub mod data;
 mod describe;
@@ -22,6 +23,7 @@ pub mod ratio;
 pub mod series;
 pub mod steadiness;
 pub mod stopping;
+mod study_analysis;
 pub mod verdict;
 pub mod warmup;
 
@@ -38,5 +40,9 @@ pub use laws::{LawFinding, Severity};
 pub use ratio::{LogRatios, RatioError};
 pub use series::Drift;
 pub use stopping::{Decision, Looks, StopRule, StopRuleError};
+pub use study_analysis::{
+    Answer, AnswerEstimate, AnswerPart, CellSummary, CellTrial, Dependence, PowerStatement,
+    Relative, Reply, StudyAnalysis,
+};
 pub use verdict::{Direction, Verdict};
 pub use warmup::Warmup;

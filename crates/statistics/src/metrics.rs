@@ -29,6 +29,16 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
         Metric::CpuPerIo => cpu.process_ns as f64 / operations,
         Metric::TargetCpuPerIo => cpu.target_ns? as f64 / operations,
         Metric::HostCpuPerIo => cpu.host.busy_ns() as f64 / operations,
+        Metric::HostCpu => {
+            let all_ns = cpu.host.busy_ns() + cpu.host.idle_ns + cpu.host.iowait_ns;
+            if all_ns == 0 {
+                return None;
+            }
+            cpu.host.busy_ns() as f64 / all_ns as f64
+        }
+        // Only an errand has steps, and only an errand takes as long as it takes.
+        Metric::Elapsed if sample.steps.is_empty() => return None,
+        Metric::Elapsed => sample.window_ns as f64,
     };
     (value > 0.0).then_some(value)
 }

@@ -5,6 +5,11 @@
 
 mod plan;
 mod profile;
+mod study_plan;
 
 pub use plan::{ComparisonPlan, EqualLoad, Metric, PlanError, Timing, block_order, trial_seed};
 pub use profile::{Profile, UnknownProfile, profile, profiles};
+pub use study_plan::{
+    Blocks, Cell, Design, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload, Unit,
+    WorkloadKind,
+};

@@ -97,10 +97,14 @@ pub enum Metric {
     TargetCpuPerIo,
     /// Busy time of the whole host per I/O.
     HostCpuPerIo,
+    /// Busy share of the whole host, of all its CPUs together. Of studies only.
+    HostCpu,
+    /// What an errand took (a file test, transfers, a deployment). Of studies only.
+    Elapsed,
 }
 
 impl Metric {
-    /// All of them, in the order of tables.
+    /// Those of a comparison, in the order of tables.
     pub const ALL: [Metric; 11] = [
         Metric::Iops,
         Metric::Throughput,
@@ -113,6 +117,23 @@ impl Metric {
         Metric::CpuPerIo,
         Metric::TargetCpuPerIo,
         Metric::HostCpuPerIo,
+    ];
+
+    /// Those of a study, in the order of tables.
+    pub const OF_STUDIES: [Metric; 13] = [
+        Metric::Iops,
+        Metric::Throughput,
+        Metric::LatencyMean,
+        Metric::LatencyP50,
+        Metric::LatencyP95,
+        Metric::LatencyP99,
+        Metric::LatencyP999,
+        Metric::LatencyMax,
+        Metric::CpuPerIo,
+        Metric::TargetCpuPerIo,
+        Metric::HostCpuPerIo,
+        Metric::HostCpu,
+        Metric::Elapsed,
     ];
 
     /// The name used on the command line, in JSON and in the results file.
@@ -129,12 +150,14 @@ impl Metric {
             Metric::CpuPerIo => "cpu-per-io",
             Metric::TargetCpuPerIo => "target-cpu-per-io",
             Metric::HostCpuPerIo => "host-cpu-per-io",
+            Metric::HostCpu => "host-cpu",
+            Metric::Elapsed => "elapsed",
         }
     }
 
     /// The metric of that name.
     pub fn from_name(name: &str) -> Option<Metric> {
-        Metric::ALL.into_iter().find(|metric| metric.name() == name)
+        Metric::OF_STUDIES.into_iter().find(|metric| metric.name() == name)
     }
 
     /// What a table calls it.
@@ -151,6 +174,8 @@ impl Metric {
             Metric::CpuPerIo => "initiator CPU per I/O",
             Metric::TargetCpuPerIo => "target CPU per I/O",
             Metric::HostCpuPerIo => "host CPU per I/O",
+            Metric::HostCpu => "host CPU",
+            Metric::Elapsed => "elapsed time",
         }
     }
 
@@ -375,7 +400,7 @@ mod tests {
 
     #[test]
     fn a_metric_is_found_by_its_name() {
-        for metric in Metric::ALL {
+        for metric in Metric::OF_STUDIES {
             assert_eq!(Metric::from_name(metric.name()), Some(metric));
             let json = serde_json::to_string(&metric).unwrap();
             assert_eq!(json, format!("{:?}", metric.name()));

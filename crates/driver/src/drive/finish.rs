@@ -55,6 +55,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             backlog_operations: self.backlog_operations,
             faults: recorded.faults,
             verified: self.verification.finish(),
+            steps: Vec::new(),
             ended,
         }
     }

@@ -118,6 +118,7 @@ fn sample(dice: &mut Dice) -> Sample {
         backlog_operations: dice.count(),
         faults,
         verified: dice.maybe(verified),
+        steps: Vec::new(),
         ended: match dice.below(6) {
             0 => Ended::Cancelled,
             1 => Ended::TooManyErrors,

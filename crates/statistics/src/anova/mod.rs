@@ -1,0 +1,5 @@
+//! Analysis of variance.
+
+mod table;
+
+pub use table::{AnovaRow, AnovaTable};

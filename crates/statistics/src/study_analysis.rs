@@ -1,0 +1,175 @@
+//! What is concluded from the trials of a study: plain values that a report lays out.
+//!
+//! Cells are named by their place in [`stormeter_study::StudyPlan::cells`].
+
+use serde::{Deserialize, Serialize};
+use stormeter_driver::{CpuUsage, Histogram, Sample, StepTime, Verified};
+use stormeter_study::{Metric, Unit};
+
+use crate::analysis::MetricSummary;
+use crate::comparison::Comparison;
+use crate::describe::Summary;
+use crate::estimate::Interval;
+use crate::laws::LawFinding;
+
+/// One measured trial of a study, as the analysis needs it.
+#[derive(Debug, Clone, Copy)]
+pub struct CellTrial<'a> {
+    /// Which block, counted from 0.
+    pub block: u32,
+    /// Which cell.
+    pub cell: usize,
+    /// What was measured.
+    pub sample: &'a Sample,
+    /// What it cost.
+    pub cpu: &'a CpuUsage,
+}
+
+/// Everything concluded from a study.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StudyAnalysis {
+    /// Blocks in which every cell has a measured trial.
+    pub complete_blocks: u32,
+    /// What counted as one observation.
+    pub unit: Unit,
+    /// Per cell, in the plan's order.
+    pub cells: Vec<CellSummary>,
+    /// Per question of the plan, in its order.
+    pub answers: Vec<Answer>,
+    /// Broken and bent laws and other warnings, the gravest first; the cell it is about, or `None` for
+    /// the whole study.
+    pub findings: Vec<(Option<usize>, LawFinding)>,
+    /// What the study could have found.
+    pub power: Option<PowerStatement>,
+}
+
+/// A cell's figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellSummary {
+    /// Trials measured.
+    pub trials: u32,
+    /// Trials that failed, and why the first of them did.
+    pub failed: Option<(u32, String)>,
+    /// Metrics over the cell's trials; one without a value is left out.
+    pub values: Vec<MetricSummary>,
+    /// Each metric against the baseline's cell of the same load; empty for the baseline.
+    pub relative: Vec<Relative>,
+    /// The observations of the primary metric, in the order in which they were made.
+    pub observations: Vec<f64>,
+    /// Their description; `None` without any.
+    pub spread: Option<Summary>,
+    /// How far the observations depend on one another; shown wherever they come from one run.
+    pub dependence: Option<Dependence>,
+    /// Latencies of all trials, reads and writes, merged.
+    pub latencies: Histogram,
+    /// CPU time of all trials, summed.
+    pub cpu: CpuUsage,
+    /// I/Os of all trials.
+    pub operations: u64,
+    /// What its reads returned, where that was verified.
+    pub verified: Option<Verified>,
+    /// The steps of an errand, summed over the trials.
+    pub steps: Vec<StepTime>,
+}
+
+/// A metric of a cell against the baseline's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Relative {
+    /// Which metric.
+    pub metric: Metric,
+    /// This cell over the baseline's: geometric mean over the common blocks. 1.2: 20 % more.
+    pub ratio: f64,
+    /// Interval and verdict, with two or more common blocks.
+    pub comparison: Option<Comparison>,
+}
+
+/// How far observations of one run depend on one another.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Dependence {
+    /// Observations.
+    pub n: usize,
+    /// Autocorrelation at lag 1.
+    pub lag1: f64,
+    /// Independent observations that would say as much about the mean.
+    pub effective_n: f64,
+}
+
+/// What a question was answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The question as it was written.
+    pub question: String,
+    /// Whether it says `must`: answered no, the run exits with 3.
+    pub must: bool,
+    /// The answer.
+    pub reply: Reply,
+    /// The answer as a sentence, with the estimate.
+    pub sentence: String,
+    /// The test that it rests on, in words, with its degrees of freedom and the number of observations.
+    pub test: String,
+    /// The estimate with its unit, such as a ratio; `None` where the test has none.
+    pub estimate: Option<AnswerEstimate>,
+    /// The p-value of the test, if it has one.
+    pub p_value: Option<f64>,
+    /// The table of an analysis of variance.
+    pub table: Option<crate::anova::AnovaTable>,
+    /// The same question for each load by itself, where it was asked of several.
+    pub parts: Vec<AnswerPart>,
+    /// What a reader should know: assumptions that do not hold, a rank test that disagrees.
+    pub remarks: Vec<String>,
+}
+
+/// The answer in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reply {
+    /// The data show it.
+    Yes,
+    /// The data show the contrary.
+    No,
+    /// The data show neither.
+    Inconclusive,
+    /// It could not be asked of these data, or the data are invalid.
+    NotAnswered,
+}
+
+/// An estimate that answers a question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AnswerEstimate {
+    /// What is estimated, such as `nas / local, IOPS`.
+    pub of: String,
+    /// The estimate.
+    pub value: f64,
+    /// Its interval, at the level of `level`.
+    pub interval: Option<Interval>,
+    /// The interval's level.
+    pub level: f64,
+    /// Whether it is a ratio (shown as a percentage), otherwise in the metric's unit.
+    pub is_ratio: bool,
+}
+
+/// A question's answer at one load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AnswerPart {
+    /// Which load: `vm-4k, 16 VMs × 4`.
+    pub load: String,
+    /// The estimate.
+    pub value: f64,
+    /// Its interval.
+    pub interval: Option<Interval>,
+    /// The answer.
+    pub reply: Reply,
+}
+
+/// What a finished study could have found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PowerStatement {
+    /// Blocks that were measured.
+    pub blocks: u32,
+    /// The usual SD of the log-ratio of a block, over the cells.
+    pub log_ratio_sd: f64,
+    /// The smallest relative difference found with a power of 80 %.
+    pub detectable: f64,
+    /// Blocks needed to find the margin of the plan with a power of 80 %.
+    pub blocks_for_margin: Option<u32>,
+}
