@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use stormeter_datastore::{
-    Datastore, DatastoreError, DatastoreUrl, DiskSpec, Location, OpenOptions, Preparation,
-    RealClock, Secret,
+    Datastore, DatastoreError, DatastoreUrl, DiskSpec, Location, Preparation, RealClock, Secret,
 };
 use stormeter_disk::units::format_duration_ns;
 use stormeter_driver::{Arrivals, ContentSource, Expectations, Workload};
@@ -28,7 +27,8 @@ use crate::error::RunError;
 use crate::machine::raise_open_files;
 use crate::progress::{Progress, TrialStart};
 use crate::resume::{begun, check_same_place, over, resumption};
-use crate::room::{check_room, shared_file_system};
+use crate::room::shared_file_system;
+use crate::stores::{Stores, open_stores, with_secret};
 use crate::target::check_target;
 use crate::threads::{TrialEnd, TrialRun, run_trial, trial_length};
 use crate::verify::{check_memory, expectations, seal_of};
@@ -146,31 +146,8 @@ impl<'a> Run<'a> {
             None => new_run_id(plan.seed),
         };
         let spec = disk_spec(&plan);
-        let mut stores: Vec<Datastore> = Vec::new();
-        let mut store_of = Vec::new();
-        for (number, url) in urls.iter().enumerate() {
-            if matches!(url.location, Location::Device(_) | Location::Iscsi(_))
-                && let Some(first) = urls[..number].iter().position(|earlier| earlier == url)
-            {
-                store_of.push(store_of[first]);
-                continue;
-            }
-            let options = OpenOptions {
-                run_id: run_id.clone(),
-                number: number as u32,
-                destroy_data: request.destroy_data.clone(),
-            };
-            let opened = Datastore::open(url, options).and_then(|datastore| {
-                datastore.check(&spec)?;
-                datastore.check_apart_from(&stores)?;
-                Ok(datastore)
-            });
-            store_of.push(stores.len());
-            stores.push(
-                opened.map_err(|source| RunError::Datastore { url: url.to_string(), source })?,
-            );
-        }
-        check_room(&stores, &spec)?;
+        let Stores { stores, store_of } =
+            open_stores(&urls, &run_id, &spec, &request.destroy_data)?;
         check_memory(&plan, stores.len())?;
         check_target(&plan, &stores)?;
         let mut environment = environment(clock);
@@ -442,7 +419,7 @@ impl<'a> Run<'a> {
     }
 }
 
-fn outcome_of(end: TrialEnd) -> TrialOutcome {
+pub(crate) fn outcome_of(end: TrialEnd) -> TrialOutcome {
     match end.failure() {
         Some(reason) => TrialOutcome::Failed { reason, sample: Some(end.sample) },
         None => TrialOutcome::Measured { sample: end.sample, cpu: end.cpu, notes: end.notes },
@@ -454,14 +431,7 @@ fn urls(
     plan: &ComparisonPlan,
     secrets: &[(String, Secret)],
 ) -> Result<Vec<DatastoreUrl>, RunError> {
-    let with_secret = |name: &String| {
-        let mut url = DatastoreUrl::parse(name)?;
-        if let Some((_, secret)) = secrets.iter().find(|(of, _)| of == name) {
-            url.set_secret(secret.clone());
-        }
-        Ok(url)
-    };
-    plan.datastores.iter().map(with_secret).collect()
+    plan.datastores.iter().map(|name| with_secret(name, secrets)).collect()
 }
 
 fn disk_spec(plan: &ComparisonPlan) -> DiskSpec {
@@ -487,18 +457,18 @@ fn content_id(plan: &ComparisonPlan) -> u64 {
 }
 
 /// Sixteen hexadecimal digits that no other run has: from the time, the process and the seed.
-fn new_run_id(seed: u64) -> String {
+pub(crate) fn new_run_id(seed: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
     let mixed = (now ^ seed.rotate_left(32) ^ (u64::from(std::process::id()) << 40))
         .wrapping_mul(0x9e37_79b9_7f4a_7c15);
     format!("{:016x}", mixed ^ (mixed >> 29))
 }
 
-fn event(what: String) -> Event {
+pub(crate) fn event(what: String) -> Event {
     Event { at_unix_ms: unix_ms(), what }
 }
 
-fn unix_ms() -> u64 {
+pub(crate) fn unix_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64
 }
 

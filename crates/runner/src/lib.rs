@@ -21,6 +21,7 @@ mod progress;
 mod resume;
 mod room;
 mod sockets;
+mod stores;
 mod target;
 mod threads;
 mod usage;

@@ -1,0 +1,62 @@
+//! The datastores of a run, opened and held against what is going to be asked of them.
+//!
+//! Everything that can be refused is refused here, before anything is written.
+
+use std::path::PathBuf;
+
+use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, Location, OpenOptions, Secret};
+
+use crate::error::RunError;
+use crate::room::check_room;
+
+/// Open datastores, and which of them each datastore of the plan is.
+pub(crate) struct Stores {
+    pub(crate) stores: Vec<Datastore>,
+    /// A device named twice (an A/A test) can be opened only once.
+    pub(crate) store_of: Vec<usize>,
+}
+
+/// Opens the datastores for disks of that kind.
+pub(crate) fn open_stores(
+    urls: &[DatastoreUrl],
+    run_id: &str,
+    spec: &DiskSpec,
+    destroy_data: &[PathBuf],
+) -> Result<Stores, RunError> {
+    let mut stores: Vec<Datastore> = Vec::new();
+    let mut store_of = Vec::new();
+    for (number, url) in urls.iter().enumerate() {
+        if matches!(url.location, Location::Device(_) | Location::Iscsi(_))
+            && let Some(first) = urls[..number].iter().position(|earlier| earlier == url)
+        {
+            store_of.push(store_of[first]);
+            continue;
+        }
+        let options = OpenOptions {
+            run_id: run_id.into(),
+            number: number as u32,
+            destroy_data: destroy_data.to_vec(),
+        };
+        let opened = Datastore::open(url, options).and_then(|datastore| {
+            datastore.check(spec)?;
+            datastore.check_apart_from(&stores)?;
+            Ok(datastore)
+        });
+        store_of.push(stores.len());
+        stores.push(opened.map_err(|source| RunError::Datastore { url: url.to_string(), source })?);
+    }
+    check_room(&stores, spec)?;
+    Ok(Stores { stores, store_of })
+}
+
+/// A datastore's URL with its password, if `secrets` has one for it.
+pub(crate) fn with_secret(
+    name: &str,
+    secrets: &[(String, Secret)],
+) -> Result<DatastoreUrl, RunError> {
+    let mut url = DatastoreUrl::parse(name)?;
+    if let Some((_, secret)) = secrets.iter().find(|(of, _)| of == name) {
+        url.set_secret(secret.clone());
+    }
+    Ok(url)
+}
