@@ -10,6 +10,7 @@
 //! was precise ([`Looks`]) → interval, [`Verdict`] and outlook ([`Comparison`]).
 
 mod analysis;
+pub mod anova;
 mod comparison;
 pub mod data;
 mod describe;
@@ -22,6 +23,7 @@ pub mod laws;
 pub mod metrics;
 pub mod moments;
 pub mod multiple;
+pub mod normality;
 pub mod quantile;
 pub mod ratio;
 pub mod series;
