@@ -7,6 +7,7 @@ mod file;
 mod listing;
 mod plan;
 mod profile;
+pub mod question;
 mod study_plan;
 
 pub use file::{DEFAULT_SEED, StudyError, StudyErrors, key_lists, parse_study, workloads_text};
