@@ -26,7 +26,8 @@ pub use content::ContentSource;
 pub use cpu::{CpuUsage, HostCpu};
 pub use drive::{drive, drive_verified};
 pub use errand::{
-    Deployment, FileOperation, FileTest, StepTime, Transfer, TransferDirection, TransferSink,
+    Deployment, DiskErrand, ErrandError, ErrandLog, ErrandTrial, FileOperation, FileTest, Payload,
+    StepTime, Transfer, TransferDirection, TransferSink, drive_deployment, drive_file_test,
 };
 pub use histogram::Histogram;
 pub use observer::Observer;

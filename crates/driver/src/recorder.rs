@@ -85,6 +85,17 @@ impl Recorder {
         tally.histogram.record(latency_ns);
     }
 
+    /// Bytes that moved in the current interval, as a part of an operation that has not ended yet.
+    pub(crate) fn moved(&mut self, kind: Kind, bytes: u64) {
+        self.current[kind as usize].bytes += bytes;
+    }
+
+    /// An operation of many I/Os that has ended, and whose `bytes` were told by [`Recorder::moved`].
+    pub(crate) fn record_whole(&mut self, disk: u32, kind: Kind, bytes: u64, latency_ns: u64) {
+        self.record(disk, kind, 0, latency_ns);
+        self.disks[disk as usize][kind as usize].bytes += bytes;
+    }
+
     /// One I/O that went wrong, at any time of the trial.
     #[cold]
     pub(crate) fn fault(&mut self, fault: Fault) {

@@ -6,7 +6,23 @@
 //! window is as long as it took. These are descriptions only, plain values like
 //! [`crate::Trial`], because a trial may be carried to an agent on another machine.
 
+mod deployment;
+mod file_test;
+mod log;
+mod payload;
+mod permutation;
+mod run;
+mod trial;
+
 use serde::{Deserialize, Serialize};
+
+use crate::sample::Sample;
+
+pub use deployment::drive_deployment;
+pub use file_test::drive_file_test;
+pub use log::ErrandLog;
+pub use payload::Payload;
+pub use trial::{DiskErrand, ErrandError, ErrandTrial};
 
 /// One pass over a file, record by record: the tests of iozone (Norcott & Capps, *Iozone Filesystem
 /// Benchmark*). Every worker (iozone: process) has a file of its own.
@@ -140,4 +156,32 @@ pub struct StepTime {
     pub total_ns: u64,
     /// The longest.
     pub max_ns: u64,
+}
+
+impl StepTime {
+    /// A step that was not done yet.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.into(), times: 0, total_ns: 0, max_ns: 0 }
+    }
+
+    /// It was done once, and took so long.
+    pub fn add(&mut self, took_ns: u64) {
+        self.times += 1;
+        self.total_ns += took_ns;
+        self.max_ns = self.max_ns.max(took_ns);
+    }
+}
+
+impl Sample {
+    /// The same sample over the window of a thread that ended later: nothing more was done, so the
+    /// mean of what was outstanding falls. To be called before samples of errands are merged, whose
+    /// windows end one by one.
+    #[must_use]
+    pub fn over(mut self, window_ns: u64) -> Self {
+        if window_ns > self.window_ns {
+            self.outstanding_mean *= self.window_ns as f64 / window_ns as f64;
+            self.window_ns = window_ns;
+        }
+        self
+    }
 }
