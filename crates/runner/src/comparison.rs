@@ -228,11 +228,13 @@ impl<'a> Run<'a> {
             block: 0,
             position: 0,
             datastore: None,
+            cell: None,
             phase: Phase::Ceiling,
             started_unix_ms,
             elapsed_ns: began.elapsed().as_nanos() as u64,
             seed,
             incidents: end.incidents.clone(),
+            monitor: Vec::new(),
             outcome: outcome_of(end),
         })
     }
@@ -382,12 +384,14 @@ impl<'a> Run<'a> {
             block,
             position,
             datastore: Some(datastore),
+            cell: None,
             phase,
             started_unix_ms,
             elapsed_ns: began.elapsed().as_nanos() as u64,
             seed,
             outcome,
             incidents,
+            monitor: Vec::new(),
         })
     }
 
