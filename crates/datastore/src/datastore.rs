@@ -1,5 +1,7 @@
 //! A datastore of whichever kind, from its URL to the disks that a thread drives.
 
+mod reset;
+
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -23,6 +25,8 @@ use crate::{
     NullDisks, Preparation, Prepared, Space,
 };
 
+pub use reset::DiskReset;
+
 /// How to open a datastore.
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
@@ -45,6 +49,18 @@ pub struct OpenDisks {
     pub buffer_bytes: u32,
     /// The most operations that will be outstanding at once.
     pub in_flight: u32,
+}
+
+/// Whether the page cache of this host takes part in what goes through opened disks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Caching {
+    /// As the datastore was opened: without it, unless the URL asks for it or the storage has no
+    /// direct I/O.
+    #[default]
+    AsOpened,
+    /// With it, whatever the URL says. What is written may still be in memory when it is answered, and
+    /// stays there for those who read it later.
+    Client,
 }
 
 /// The disks of one driving thread.
@@ -298,43 +314,65 @@ impl Datastore {
         }
     }
 
-    /// Opens some of the prepared disks on the calling thread, which is to drive them. The first of
-    /// the range is disk 0 of the set.
-    pub fn disks(&self, range: Range<u32>, open: OpenDisks) -> Result<DiskSet, DatastoreError> {
-        let prepared = match &self.store {
+    fn prepared(&self) -> Option<DiskSpec> {
+        match &self.store {
             Store::Null { prepared } => *prepared,
             Store::Directory(store) => store.prepared(),
             Store::Device(store) => store.prepared(),
             Store::Nfs(store) => store.prepared(),
             Store::Iscsi(store) => store.prepared(),
+        }
+    }
+
+    /// Opens some of the prepared disks on the calling thread, which is to drive them. The first of
+    /// the range is disk 0 of the set.
+    pub fn disks(&self, range: Range<u32>, open: OpenDisks) -> Result<DiskSet, DatastoreError> {
+        self.disks_of(&Vec::from_iter(range), open, Caching::AsOpened)
+    }
+
+    /// Opens the prepared disks of these numbers on the calling thread. The first is disk 0 of the set.
+    ///
+    /// # Errors
+    /// Disks that were not prepared, what the system refuses, and [`Caching::Client`] where there is no
+    /// client cache.
+    pub fn disks_of(
+        &self,
+        numbers: &[u32],
+        open: OpenDisks,
+        caching: Caching,
+    ) -> Result<DiskSet, DatastoreError> {
+        let (first, last) = (numbers.first().copied(), numbers.iter().max().copied());
+        let spec = self.prepared().filter(|spec| last.is_some_and(|last| last < spec.count));
+        let Some(spec) = spec else {
+            let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());
+            return Err(DatastoreError::NotPrepared { first, last });
         };
-        let Some(spec) = prepared.filter(|spec| !range.is_empty() && range.end <= spec.count)
-        else {
-            let last = range.end.saturating_sub(1);
-            return Err(DatastoreError::NotPrepared { first: range.start, last });
-        };
+        if caching == Caching::Client && matches!(self.store, Store::Nfs(_) | Store::Iscsi(_)) {
+            return Err(DatastoreError::NoClientCache { name: self.url.to_string() });
+        }
         let (files, extents) = match &self.store {
             Store::Null { .. } => {
                 return Ok(DiskSet::Null(NullDisks::new(open.buffers, open.buffer_bytes)));
             }
             Store::Directory(store) => {
-                let files = range.clone().map(|disk| store.open_disk(disk));
+                let files = numbers.iter().map(|&disk| store.open_disk(disk, caching));
                 let files = files.collect::<Result<Vec<_>, _>>()?;
                 let extents = (0..files.len() as u32).map(|file| Extent { file, base_bytes: 0 });
                 (files, extents.collect())
             }
             Store::Device(store) => {
                 let base = |disk| claim::base_bytes(disk, spec.size_bytes);
-                let extents = range.map(|disk| Extent { file: 0, base_bytes: base(disk) });
-                (vec![store.file()?], extents.collect())
+                let extents = numbers.iter();
+                let extents = extents.map(|&disk| Extent { file: 0, base_bytes: base(disk) });
+                (vec![store.file(caching)?], extents.collect())
             }
             Store::Nfs(store) => {
-                let disks = store.disks(range, spec, open)?;
+                let disks = store.disks(numbers, spec, open)?;
                 self.remember(disks.engine_name(), disks.notes());
                 return Ok(DiskSet::Nfs(disks));
             }
             Store::Iscsi(store) => {
-                let disks = store.disks(range, spec, open)?;
+                let disks = store.disks(numbers, spec, open)?;
                 self.remember(disks.engine_name(), disks.notes());
                 return Ok(DiskSet::Iscsi(disks));
             }

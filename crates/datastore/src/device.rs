@@ -1,6 +1,8 @@
 //! A datastore on a whole block device: disks are extents of it, laid out as `claim` says.
 
 use std::fs::File;
+use std::ops::Range;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,8 +16,9 @@ use crate::block::{Block, is_open_here};
 use crate::claim::{self, Claim};
 use crate::owner::{DiskRecord, Owner};
 use crate::prepare::{Preparation, Prepared, Target, write_all};
+use crate::punch::{not_punched, punch_hole};
 use crate::signature::EDGE_BYTES;
-use crate::{DatastoreError, DeviceFacts, DiskSpec, Finding, header, inspect};
+use crate::{Caching, DatastoreError, DeviceFacts, DiskSpec, Finding, header, inspect};
 
 /// An open device that nobody else uses and that holds nothing, or nothing that counts.
 pub(crate) struct DeviceStore {
@@ -114,8 +117,49 @@ impl DeviceStore {
     }
 
     /// A handle for an engine.
-    pub(crate) fn file(&self) -> Result<File, DatastoreError> {
-        self.file.try_clone().map_err(|error| DatastoreError::system("open", &self.path, error))
+    pub(crate) fn file(&self, caching: Caching) -> Result<File, DatastoreError> {
+        let file = match caching {
+            Caching::AsOpened => self.file.try_clone(),
+            // The same device whatever its name means by now. Not exclusively: it is held already.
+            Caching::Client => {
+                let held = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+                File::options().read(true).write(true).open(held)
+            }
+        };
+        file.map_err(|error| DatastoreError::system("open", &self.path, error))
+    }
+
+    /// Gives the blocks of some of the disks back.
+    pub(crate) fn discard(
+        &mut self,
+        disks: Range<u32>,
+        size_bytes: u64,
+    ) -> Result<(), DatastoreError> {
+        // A process that goes on with a killed run's disks must not take them for written.
+        let was_prepared = std::mem::replace(&mut self.owner.prepared, false);
+        self.mark()?;
+        let discarded = self.give_back(disks, size_bytes);
+        self.owner.prepared = was_prepared;
+        if matches!(discarded, Err(DatastoreError::NoDiscard { .. })) {
+            self.mark()?;
+        }
+        discarded
+    }
+
+    fn give_back(&self, disks: Range<u32>, size_bytes: u64) -> Result<(), DatastoreError> {
+        // A rest below the device's block stays.
+        let block_bytes = u64::from(self.facts.logical_block_bytes.max(512));
+        let bytes = size_bytes - size_bytes % block_bytes;
+        for disk in disks {
+            punch_hole(&self.file, claim::base_bytes(disk, size_bytes), bytes)
+                .map_err(|errno| not_punched(&self.path, errno))?;
+        }
+        Ok(())
+    }
+
+    /// Forgets that the disks are written; the next preparation writes them again.
+    pub(crate) fn forget(&mut self) {
+        self.owner.prepared = false;
     }
 
     /// Refuses what cannot be done here. Changes nothing.
@@ -149,7 +193,10 @@ impl DeviceStore {
         }
         self.mark()?;
         write_all(preparation, &|disk| {
-            Ok(Target { file: self.file()?, base_bytes: claim::base_bytes(disk, spec.size_bytes) })
+            Ok(Target {
+                file: self.file(Caching::AsOpened)?,
+                base_bytes: claim::base_bytes(disk, spec.size_bytes),
+            })
         })?;
         self.sync()?;
         self.owner.prepared = true;

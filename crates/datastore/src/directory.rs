@@ -1,6 +1,7 @@
 //! A datastore in a directory: disks are files in a folder of ours.
 
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
@@ -13,8 +14,9 @@ use crate::folder::{Folder, disk_name, folder_name};
 use crate::owner::{DiskRecord, Owner};
 use crate::prepare::{Preparation, Prepared, Target, write_all};
 use crate::probe::{DirectIo, direct_io};
+use crate::punch::{not_punched, punch_hole};
 use crate::space::Space;
-use crate::{DatastoreError, DeviceFacts, DiskSpec, Filesystem, clean_leftovers};
+use crate::{Caching, DatastoreError, DeviceFacts, DiskSpec, Filesystem, clean_leftovers};
 
 /// File systems that place, compress or report blocks in their own way, so that the usual evidence
 /// of written blocks may be missing although all was written.
@@ -199,7 +201,18 @@ impl DirectoryStore {
         for disk in 0..record.spec.count {
             self.create(disk, record.spec.size_bytes)?;
         }
-        write_all(preparation, &|disk| Ok(Target { file: self.open_disk(disk)?, base_bytes: 0 }))?;
+        self.write(preparation, record)
+    }
+
+    /// Writes disks that are there.
+    fn write(
+        &mut self,
+        preparation: &mut Preparation<'_>,
+        record: DiskRecord,
+    ) -> Result<Vec<String>, DatastoreError> {
+        let open =
+            |disk| Ok(Target { file: self.open_disk(disk, Caching::AsOpened)?, base_bytes: 0 });
+        write_all(preparation, &open)?;
         let notes = self.verify(&record.spec, preparation.cancelled)?;
         self.owner.prepared = true;
         self.folder.write_owner(&self.owner)?;
@@ -233,7 +246,7 @@ impl DirectoryStore {
             }
             let path = self.folder.path().join(disk_name(disk));
             let failed = |error: std::io::Error| DatastoreError::system("check", &path, error);
-            let file = self.open_disk(disk)?;
+            let file = self.open_disk(disk, Caching::AsOpened)?;
             file.sync_all().map_err(failed)?;
             let metadata = file.metadata().map_err(failed)?;
             if metadata.len() != spec.size_bytes {
@@ -270,10 +283,74 @@ impl DirectoryStore {
         Ok(notes)
     }
 
+    /// Puts new, empty files in the place of disks: what is written next is written for the first time.
+    pub(crate) fn make_fresh(&self, disks: Range<u32>) -> Result<(), DatastoreError> {
+        for disk in disks {
+            let name = disk_name(disk);
+            let made = self.folder.unlink(&name).and_then(|()| {
+                // No blocks are reserved: finding them is a part of writing a new file.
+                Ok(self.folder.create_file(&name, OFlag::empty())?)
+            });
+            made.map_err(|error| {
+                DatastoreError::system("make", self.folder.path().join(&name), error)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Forgets that the disks are written; the next preparation makes them anew.
+    pub(crate) fn forget(&mut self) {
+        self.owner.prepared = false;
+    }
+
+    /// Gives the blocks of all disks back and writes them again. The files stay. Disks that are other
+    /// than the wanted ones are made anew.
+    pub(crate) fn discard(
+        &mut self,
+        preparation: &mut Preparation<'_>,
+    ) -> Result<Prepared, DatastoreError> {
+        self.check(&preparation.disks)?;
+        let spec = preparation.disks;
+        let record = DiskRecord { spec, content_id: preparation.content_id };
+        let is_there = self.owner.disks.is_some_and(|there| there.serves(&record));
+        if !is_there || (0..spec.count).any(|disk| self.punch(disk, 0).is_err()) {
+            self.forget();
+            return self.prepare(preparation);
+        }
+        let was_prepared = std::mem::replace(&mut self.owner.prepared, false);
+        self.folder.write_owner(&self.owner)?;
+        for disk in 0..spec.count {
+            let punched = self.punch(disk, spec.size_bytes);
+            if disk == 0 && matches!(punched, Err(DatastoreError::NoDiscard { .. })) {
+                // Nothing was changed.
+                self.owner.prepared = was_prepared;
+                self.folder.write_owner(&self.owner)?;
+            }
+            punched?;
+        }
+        let written = self.write(preparation, record);
+        if written.is_err() {
+            self.folder.remove_disks(spec.count);
+        }
+        written.map(|notes| Prepared { reused: false, notes })
+    }
+
+    /// Makes the first bytes of a disk a hole, down to the storage below.
+    fn punch(&self, disk: u32, bytes: u64) -> Result<(), DatastoreError> {
+        let file = self.open_disk(disk, Caching::AsOpened)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let path = self.folder.path().join(disk_name(disk));
+        punch_hole(&file, 0, bytes).map_err(|errno| not_punched(&path, errno))?;
+        file.sync_all().map_err(|error| DatastoreError::system("sync", &path, error))
+    }
+
     /// A disk, opened as the measurement uses it.
-    pub(crate) fn open_disk(&self, disk: u32) -> Result<File, DatastoreError> {
+    pub(crate) fn open_disk(&self, disk: u32, caching: Caching) -> Result<File, DatastoreError> {
         let name = disk_name(disk);
-        let direct = if self.direct { OFlag::O_DIRECT } else { OFlag::empty() };
+        let is_direct = self.direct && caching == Caching::AsOpened;
+        let direct = if is_direct { OFlag::O_DIRECT } else { OFlag::empty() };
         let file = self.folder.open_file(&name, OFlag::O_RDWR | OFlag::O_NONBLOCK | direct);
         let path = || self.folder.path().join(&name);
         match file {

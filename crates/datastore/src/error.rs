@@ -324,6 +324,26 @@ pub enum DatastoreError {
         /// The last disk asked for.
         last: u32,
     },
+    /// There is no page cache between the driver and a server that is spoken to directly.
+    #[error(
+        "{name} is spoken to directly, so no client cache takes part: leave the client cache out, or \
+         mount it and give the mount point"
+    )]
+    NoClientCache {
+        /// The datastore.
+        name: String,
+    },
+    /// The storage does not take blocks back.
+    #[error(
+        "{path} takes no blocks back ({reason}): reset the disks by making them anew (recreate), or by \
+         a command of your storage"
+    )]
+    NoDiscard {
+        /// The datastore.
+        path: PathBuf,
+        /// What it lacks.
+        reason: String,
+    },
     /// The caller's wish.
     #[error("interrupted while disks were prepared; what was written is removed")]
     Cancelled,

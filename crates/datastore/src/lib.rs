@@ -29,6 +29,7 @@ mod null;
 mod owner;
 mod prepare;
 mod probe;
+mod punch;
 mod signature;
 mod space;
 mod spec;
@@ -36,7 +37,7 @@ mod url;
 
 pub use block::DeviceFacts;
 pub use clock::RealClock;
-pub use datastore::{Datastore, DiskSet, Farewell, OpenDisks, OpenOptions};
+pub use datastore::{Caching, Datastore, DiskReset, DiskSet, Farewell, OpenDisks, OpenOptions};
 pub use description::Description;
 pub use error::DatastoreError;
 pub use files::FileDisks;

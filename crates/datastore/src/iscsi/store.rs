@@ -223,7 +223,7 @@ impl IscsiStore {
         }
         self.mark(&unit)?;
         let name = self.name.display().to_string();
-        let mut disks = self.transport(0..spec.count, spec, fill::MEMORY)?;
+        let mut disks = self.transport(&Vec::from_iter(0..spec.count), spec, fill::MEMORY)?;
         fill(&mut disks, preparation, &name)?;
         disks
             .finish()
@@ -270,24 +270,61 @@ impl IscsiStore {
         Ok(head)
     }
 
+    /// Gives the blocks of some of the disks back.
+    pub(crate) fn discard(
+        &mut self,
+        disks: Range<u32>,
+        size_bytes: u64,
+    ) -> Result<(), DatastoreError> {
+        let Some(most_blocks) = self.facts.unmap_blocks else {
+            return Err(DatastoreError::NoDiscard {
+                path: self.name.clone(),
+                reason: "the LUN does not offer UNMAP; it is not thin provisioned".into(),
+            });
+        };
+        let unit = self.unit()?;
+        // A process that goes on with a killed run's disks must not take them for written.
+        let was_prepared = std::mem::replace(&mut self.owner.prepared, false);
+        self.mark(&unit)?;
+        self.owner.prepared = was_prepared;
+        let block_bytes = u64::from(self.facts.block_bytes);
+        for disk in disks {
+            let mut lba = claim::base_bytes(disk, size_bytes) / block_bytes;
+            let mut left = size_bytes / block_bytes;
+            while left > 0 {
+                let blocks = left.min(u64::from(most_blocks)) as u32;
+                unit.unmap(lba, blocks)?;
+                lba += u64::from(blocks);
+                left -= u64::from(blocks);
+            }
+        }
+        unit.close();
+        Ok(())
+    }
+
+    /// Forgets that the disks are written; the next preparation writes them again.
+    pub(crate) fn forget(&mut self) {
+        self.owner.prepared = false;
+    }
+
     /// Opens some of the disks on the calling thread.
     pub(crate) fn disks(
         &self,
-        range: Range<u32>,
+        numbers: &[u32],
         spec: DiskSpec,
         open: OpenDisks,
     ) -> Result<NetworkDisks<Session>, DatastoreError> {
-        self.transport(range, spec, open)
+        self.transport(numbers, spec, open)
     }
 
     fn transport(
         &self,
-        range: Range<u32>,
+        numbers: &[u32],
         spec: DiskSpec,
         memory: OpenDisks,
     ) -> Result<NetworkDisks<Session>, DatastoreError> {
-        let extents: Vec<u64> =
-            range.map(|disk| claim::base_bytes(disk, spec.size_bytes)).collect();
+        let extent = |&disk: &u32| claim::base_bytes(disk, spec.size_bytes);
+        let extents: Vec<u64> = numbers.iter().map(extent).collect();
         let max_transfer = self.facts.max_transfer_bytes.filter(|&bytes| bytes > 0);
         let sessions = self.addresses.iter().map(|&address| {
             let number = self.session_number();

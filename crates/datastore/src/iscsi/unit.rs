@@ -17,6 +17,10 @@ use crate::{DatastoreError, OpenDisks, RealClock};
 /// Bytes moved by one command.
 const COMMAND_BYTES: usize = 64 << 10;
 
+/// Bytes given back by one command where the target sets no limit: a target that frees block by block
+/// should answer each in time.
+const UNMAP_BYTES: u32 = 256 << 20;
+
 /// What a logical unit is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct UnitFacts {
@@ -30,6 +34,8 @@ pub(super) struct UnitFacts {
     pub(super) write_protected: bool,
     pub(super) write_cache: Option<bool>,
     pub(super) thin: bool,
+    /// The most blocks of one UNMAP; `None` where there is no UNMAP.
+    pub(super) unmap_blocks: Option<u32>,
 }
 
 impl UnitFacts {
@@ -178,6 +184,7 @@ impl Unit {
         };
         let serial = scsi::serial_number(&page(cdb::page::SERIAL, 255));
         let limits = scsi::block_limits(&page(cdb::page::BLOCK_LIMITS, 64));
+        let provisioning = scsi::logical_provisioning(&page(cdb::page::PROVISIONING, 64));
         let mode = self.read_in(cdb::mode_sense_6(0x3f, 255), 255).unwrap_or_default();
         let mode = scsi::mode_sense_6(&mode);
         Ok(UnitFacts {
@@ -192,6 +199,10 @@ impl Unit {
             write_protected: mode.is_some_and(|mode| mode.write_protected),
             write_cache: mode.and_then(|mode| mode.write_cache),
             thin: capacity.thin,
+            unmap_blocks: provisioning.filter(|found| found.unmap).map(|_| {
+                let most = UNMAP_BYTES / capacity.block_bytes;
+                limits.and_then(|limits| limits.max_unmap_blocks).unwrap_or(most).min(most)
+            }),
         })
     }
 
@@ -236,6 +247,13 @@ impl Unit {
             self.asked("write to", self.command(Command::writing(cdb, part.to_vec())))?;
         }
         Ok(())
+    }
+
+    /// Gives blocks back (SBC-3 section 5.28).
+    pub(super) fn unmap(&self, lba: u64, blocks: u32) -> Result<(), DatastoreError> {
+        let list = scsi::unmap_parameters(&[scsi::Range { lba, blocks }]);
+        let command = Command::writing(cdb::unmap(list.len() as u16), list);
+        self.asked("unmap blocks of", self.command(command)).map(|_| ())
     }
 
     /// Makes stable what was written. A target without a cache may not know the command.

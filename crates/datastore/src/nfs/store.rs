@@ -208,7 +208,7 @@ impl NfsStore {
         }
         let name = self.url.to_string();
         let mut disks = self.transport(
-            0..record.spec.count,
+            &Vec::from_iter(0..record.spec.count),
             record.spec,
             fill::MEMORY,
             Stability::Unstable,
@@ -251,10 +251,31 @@ impl NfsStore {
         )])
     }
 
+    /// Puts new, empty files in the place of disks. (NFSv3 has no way to give blocks back, so this is
+    /// also what a discard comes to.)
+    pub(crate) fn make_fresh(&mut self, disks: Range<u32>) -> Result<(), DatastoreError> {
+        let folder = self.folder.clone();
+        for disk in disks {
+            let name = disk_name(disk);
+            let removed = self.export().remove(&folder.handle, &name);
+            removed.map_err(|refused| self.export().error("remove", &name, refused))?;
+            let handle = folder.create_disk(self.export(), disk)?;
+            if let Some(place) = self.handles.get_mut(disk as usize) {
+                *place = handle;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets that the disks are written; the next preparation makes them anew.
+    pub(crate) fn forget(&mut self) {
+        self.owner.prepared = false;
+    }
+
     /// Opens some of the disks on the calling thread.
     pub(crate) fn disks(
         &self,
-        range: Range<u32>,
+        numbers: &[u32],
         spec: DiskSpec,
         open: OpenDisks,
     ) -> Result<NetworkDisks<NfsSession>, DatastoreError> {
@@ -262,23 +283,24 @@ impl NfsStore {
             NfsSync::File => Stability::FileSync,
             NfsSync::Unstable => Stability::Unstable,
         };
-        self.transport(range, spec, open, stability, self.url.connections)
+        self.transport(numbers, spec, open, stability, self.url.connections)
     }
 
     fn transport(
         &self,
-        range: Range<u32>,
+        numbers: &[u32],
         spec: DiskSpec,
         memory: OpenDisks,
         stability: Stability,
         connections: u32,
     ) -> Result<NetworkDisks<NfsSession>, DatastoreError> {
-        let files = self.handles.get(range.start as usize..range.end as usize).unwrap_or_default();
+        let handle = |&disk: &u32| self.handles.get(disk as usize).copied();
+        let files: Vec<FileHandle> = numbers.iter().filter_map(handle).collect();
         let patience_ns = self.url.timeout.as_nanos() as u64;
         let sessions = (0..connections).map(|_| {
             let first_xid = self.next_xid.fetch_add(XID_STRIDE, Ordering::Relaxed);
             let auth = credential(&self.url);
-            let mut options = SessionOptions::new(files.to_vec(), auth, first_xid);
+            let mut options = SessionOptions::new(files.clone(), auth, first_xid);
             options.read_max_bytes = self.read_max;
             options.write_max_bytes = self.write_max;
             options.stability = stability;
