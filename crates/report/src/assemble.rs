@@ -234,26 +234,27 @@ fn cpu(analysis: &Analysis) -> Vec<CpuPerIo> {
         .iter()
         .enumerate()
         .filter(|(_, summary)| summary.operations > 0)
-        .map(|(datastore, summary)| {
-            let CpuUsage {
-                threads_user_ns, threads_system_ns, process_ns, target_ns, host, ..
-            } = summary.cpu;
-            let per_io = |ns: u64| ns as f64 / summary.operations as f64;
-            let threads_ns = threads_user_ns + threads_system_ns;
-            CpuPerIo {
-                datastore,
-                threads_user_ns: per_io(threads_user_ns),
-                threads_system_ns: per_io(threads_system_ns),
-                process_other_ns: per_io(process_ns.saturating_sub(threads_ns)),
-                target_ns: target_ns.map(per_io),
-                host_other_ns: per_io(
-                    host.busy_ns()
-                        .saturating_sub(process_ns.max(threads_ns))
-                        .saturating_sub(target_ns.unwrap_or(0)),
-                ),
-            }
-        })
+        .map(|(datastore, summary)| cpu_per_io(datastore, &summary.cpu, summary.operations))
         .collect()
+}
+
+/// CPU time shared out over the I/Os that it was spent on.
+pub(crate) fn cpu_per_io(datastore: usize, usage: &CpuUsage, operations: u64) -> CpuPerIo {
+    let CpuUsage { threads_user_ns, threads_system_ns, process_ns, target_ns, host, .. } = *usage;
+    let per_io = |ns: u64| ns as f64 / operations as f64;
+    let threads_ns = threads_user_ns + threads_system_ns;
+    CpuPerIo {
+        datastore,
+        threads_user_ns: per_io(threads_user_ns),
+        threads_system_ns: per_io(threads_system_ns),
+        process_other_ns: per_io(process_ns.saturating_sub(threads_ns)),
+        target_ns: target_ns.map(per_io),
+        host_other_ns: per_io(
+            host.busy_ns()
+                .saturating_sub(process_ns.max(threads_ns))
+                .saturating_sub(target_ns.unwrap_or(0)),
+        ),
+    }
 }
 
 fn ceiling(iops: f64, trials: &[TrialRecord]) -> Ceiling {

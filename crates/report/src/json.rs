@@ -6,7 +6,7 @@
 use serde_json::{Value, json as object};
 use stormeter_driver::Verified;
 
-use crate::model::{Datastore, MetricComparison, Report, Severity};
+use crate::model::{Datastore, MetricComparison, Report, Severity, Status};
 use crate::quantity::metric_unit;
 use crate::sentence::{headline, sentence, verdict_word};
 
@@ -32,7 +32,7 @@ pub fn json(report: &Report) -> Value {
         "headline": headline(report),
         "status": {
             "finished": status.reason.is_some(),
-            "reason": reason(report),
+            "reason": reason(status),
             "message": crate::wording::status(status),
             "blocks": status.blocks,
             "trials": status.trials,
@@ -62,9 +62,9 @@ pub fn json(report: &Report) -> Value {
     })
 }
 
-fn reason(report: &Report) -> Value {
+pub(crate) fn reason(status: &Status) -> Value {
     // The word that the results file has: `precision-reached`, `time-limit`, …
-    let reason = serde_json::to_value(&report.status.reason).unwrap_or_default();
+    let reason = serde_json::to_value(&status.reason).unwrap_or_default();
     reason.get("why").cloned().unwrap_or_default()
 }
 
@@ -136,7 +136,7 @@ fn datastore(datastore: &Datastore, is_baseline: bool) -> Value {
     })
 }
 
-fn verified(verified: &Verified) -> Value {
+pub(crate) fn verified(verified: &Verified) -> Value {
     object!({
         "blocks": verified.blocks,
         "unknown_blocks": verified.unknown_blocks,

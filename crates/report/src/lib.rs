@@ -1,4 +1,4 @@
-//! Shows what a comparison found: as text, as JSON and as a page.
+//! Shows what a comparison or a study found: as text, as JSON and as a page.
 //!
 //! [`Report`] holds everything that is shown; whoever analyses a run fills it in, and the three
 //! presentations only lay it out. Nothing here computes a statistic, reads a file or asks a clock,
@@ -15,6 +15,7 @@ mod model;
 mod printable;
 mod quantity;
 mod sentence;
+mod study;
 mod svg;
 mod terminal;
 mod wording;
@@ -32,5 +33,9 @@ pub use model::{
 pub use printable::printable;
 pub use quantity::{metric_unit, metric_value};
 pub use sentence::{headline, sentence};
+pub use study::{
+    MonitorAverage, STUDY_SCHEMA, STUDY_SCHEMA_VERSION, StudyFacts, StudyParts, StudyReport,
+    StudyTrial, TrialTrace, WorkloadCeiling, assemble_study, study_json, study_terminal,
+};
 pub use terminal::{TerminalOptions, terminal};
 pub use wording::shell_command;

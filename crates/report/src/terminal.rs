@@ -5,7 +5,7 @@ use stormeter_statistics::Verdict;
 use stormeter_study::Metric;
 
 use crate::label::elide;
-use crate::model::{Datastore, MetricComparison, Report, Severity};
+use crate::model::{Datastore, Finding, MetricComparison, Report, Severity};
 use crate::printable::printable;
 use crate::quantity::{level_percent, metric_value, percent, spread_percent};
 use crate::sentence::{headline, verdict_word_for};
@@ -39,7 +39,7 @@ pub fn terminal(report: &Report, options: TerminalOptions) -> String {
         }
     }
     push_line(&mut text, "");
-    findings(report, width, paint, &mut text);
+    findings(&report.findings, width, paint, &mut text);
     for line in wrap(&wording::status(&report.status), width, "", "") {
         push_line(&mut text, &line);
     }
@@ -81,8 +81,8 @@ pub fn terminal(report: &Report, options: TerminalOptions) -> String {
     text
 }
 
-fn findings(report: &Report, width: usize, paint: Paint, text: &mut String) {
-    for finding in &report.findings {
+pub(crate) fn findings(findings: &[Finding], width: usize, paint: Paint, text: &mut String) {
+    for finding in findings {
         let style = match finding.severity {
             Severity::Invalid => Style::Bad,
             Severity::Warning => Style::Unsure,
@@ -102,7 +102,7 @@ fn findings(report: &Report, width: usize, paint: Paint, text: &mut String) {
             }
         }
     }
-    if !report.findings.is_empty() {
+    if !findings.is_empty() {
         push_line(text, "");
     }
 }
@@ -234,7 +234,7 @@ fn caption(report: &Report) -> String {
 
 /// Breaks text at spaces into lines of at most `width` characters; a number keeps its `%`, and
 /// a word longer than a line stands alone.
-fn wrap(text: &str, width: usize, first: &str, hang: &str) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize, first: &str, hang: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = first.to_string();
     let mut is_fresh = true;
@@ -258,21 +258,21 @@ fn wrap(text: &str, width: usize, first: &str, hang: &str) -> Vec<String> {
     lines
 }
 
-fn pad_right(text: &str, width: usize) -> String {
+pub(crate) fn pad_right(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.chars().count())))
 }
 
-fn pad_left(text: &str, width: usize) -> String {
+pub(crate) fn pad_left(text: &str, width: usize) -> String {
     format!("{}{text}", " ".repeat(width.saturating_sub(text.chars().count())))
 }
 
-fn push_line(text: &mut String, line: &str) {
+pub(crate) fn push_line(text: &mut String, line: &str) {
     text.push_str(line);
     text.push('\n');
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Style {
+pub(crate) enum Style {
     Plain,
     Bold,
     Dim,
@@ -283,7 +283,7 @@ enum Style {
 }
 
 impl Style {
-    fn of(verdict: Verdict) -> Self {
+    pub(crate) fn of(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Faster => Style::Good,
             Verdict::Slower | Verdict::Invalid => Style::Bad,
@@ -307,10 +307,10 @@ impl Style {
 }
 
 #[derive(Clone, Copy)]
-struct Paint(bool);
+pub(crate) struct Paint(pub(crate) bool);
 
 impl Paint {
-    fn with(self, style: Style, text: &str) -> String {
+    pub(crate) fn with(self, style: Style, text: &str) -> String {
         if self.0 && style != Style::Plain {
             format!("\x1b[{}m{text}\x1b[0m", style.code())
         } else {

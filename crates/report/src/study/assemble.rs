@@ -1,0 +1,358 @@
+//! A study's report from what its results file holds and what the statistics concluded.
+//!
+//! Only arranging happens here: every figure is taken over as it was concluded. What is drawn over
+//! time is thinned by plain means, and the caption says how.
+
+use std::collections::HashSet;
+
+use stormeter_driver::{CpuUsage, Sample};
+use stormeter_results::{Event, FinishReason, MonitorRow};
+use stormeter_statistics::{StudyAnalysis, metrics};
+
+use super::grid::cell_name;
+use super::model::{MonitorAverage, StudyFacts, StudyReport, TrialTrace, WorkloadCeiling};
+use crate::model::{Finding, SeriesPoint, Severity, Status};
+use crate::wording::{plural, shell_command};
+
+/// The mean that charts over the whole study draw: as the `mpls-servers` study (2012) shows CPU and
+/// network.
+pub(crate) const AVERAGE_NS: u64 = 20_000_000_000;
+/// Points kept of a cell's representative trial, and of each other trial.
+const MOST_POINTS: usize = 120;
+const OTHER_POINTS: usize = 30;
+/// Of a study with many cells so many points are kept in all representative trials together: more
+/// cannot be looked at, and the page is to stay light.
+const POINTS_OF_ALL: usize = 8000;
+
+/// A trial of a study as it is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct StudyTrial<'a> {
+    /// Which cell.
+    pub cell: usize,
+    /// Which block, counted from 0.
+    pub block: u32,
+    /// When it began, in milliseconds since 1970-01-01 UTC.
+    pub started_unix_ms: u64,
+    /// How long it took in all.
+    pub elapsed_ns: u64,
+    /// What was counted and what it cost; `None` for a trial that failed.
+    pub measured: Option<(&'a Sample, &'a CpuUsage)>,
+    /// What a reader should know of it, one sentence each.
+    pub notes: &'a [String],
+    /// What the host did meanwhile.
+    pub monitor: &'a [MonitorRow],
+}
+
+/// What a report is made of.
+#[derive(Debug)]
+pub struct StudyParts<'a> {
+    /// What was known before the first trial.
+    pub header: StudyFacts,
+    /// The trials of cells, in the order in which they ended; ceilings are apart.
+    pub trials: &'a [StudyTrial<'a>],
+    /// What happened on the way.
+    pub events: &'a [Event],
+    /// Why the run ended; `None` when it was killed or goes on.
+    pub finished: Option<FinishReason>,
+    /// What was concluded.
+    pub analysis: StudyAnalysis,
+    /// The generator's own ceiling in IOPS, by workload, as far as it was measured.
+    pub ceilings_iops: &'a [(usize, f64)],
+}
+
+/// Arranges a study for showing.
+pub fn assemble_study(parts: StudyParts<'_>) -> StudyReport {
+    let StudyParts { header, trials, events, finished, analysis, ceilings_iops } = parts;
+    let mut report = StudyReport {
+        status: status(trials, finished, &analysis),
+        traces: traces(&header, trials),
+        ceilings: ceilings(&header, trials, ceilings_iops),
+        findings: vec![],
+        repeat_command: repeat_command(&header),
+        analysis,
+        header,
+    };
+    report.findings = findings(&report, trials, events);
+    report
+}
+
+fn status(
+    trials: &[StudyTrial<'_>],
+    reason: Option<FinishReason>,
+    analysis: &StudyAnalysis,
+) -> Status {
+    let measured = trials.iter().filter(|trial| trial.measured.is_some()).count() as u32;
+    let begin_ms = begin_ms(trials);
+    let ends = trials.iter().map(|trial| start_ns(trial, begin_ms) + trial.elapsed_ns);
+    Status {
+        reason,
+        blocks: analysis.complete_blocks,
+        trials: measured,
+        failed_trials: trials.len() as u32 - measured,
+        elapsed_ns: ends.max().unwrap_or(0),
+    }
+}
+
+fn begin_ms(trials: &[StudyTrial<'_>]) -> u64 {
+    trials.iter().map(|trial| trial.started_unix_ms).min().unwrap_or(0)
+}
+
+fn start_ns(trial: &StudyTrial<'_>, begin_ms: u64) -> u64 {
+    trial.started_unix_ms.saturating_sub(begin_ms).saturating_mul(1_000_000)
+}
+
+fn traces(header: &StudyFacts, trials: &[StudyTrial<'_>]) -> Vec<TrialTrace> {
+    let begin_ms = begin_ms(trials);
+    let cells = header.plan.cells();
+    let representatives: HashSet<usize> =
+        (0..cells.len()).filter_map(|cell| representative(header, trials, cell)).collect();
+    let most = (POINTS_OF_ALL / cells.len().max(1)).clamp(OTHER_POINTS, MOST_POINTS);
+    let measured = trials.iter().enumerate();
+    measured
+        .filter_map(|(index, trial)| {
+            let (sample, _) = trial.measured?;
+            let is_representative = representatives.contains(&index);
+            let ramp_ns = if sample.steps.is_empty() { header.plan.timing.ramp_ns } else { 0 };
+            let start_ns = start_ns(trial, begin_ms);
+            let points = sample
+                .intervals
+                .iter()
+                .map(|row| SeriesPoint {
+                    at_ns: ramp_ns + row.start_ns,
+                    iops: row.iops(),
+                    latency_mean_ns: row.latency_mean_ns(),
+                })
+                .collect::<Vec<_>>();
+            Some(TrialTrace {
+                cell: trial.cell,
+                block: trial.block,
+                start_ns,
+                end_ns: start_ns + trial.elapsed_ns,
+                iops: sample.iops(),
+                is_representative,
+                points: thin(&points, if is_representative { most } else { OTHER_POINTS }),
+                monitor: if is_representative { thin_monitor(trial.monitor, most) } else { vec![] },
+                averages: averages(trial.monitor),
+            })
+        })
+        .collect()
+}
+
+/// The middle trial of a cell by the primary metric, the lower one of two; trials without a value of
+/// it stand in by their place in time.
+fn representative(header: &StudyFacts, trials: &[StudyTrial<'_>], cell: usize) -> Option<usize> {
+    let mut values: Vec<(f64, usize)> = trials
+        .iter()
+        .enumerate()
+        .filter(|(_, trial)| trial.cell == cell)
+        .filter_map(|(index, trial)| {
+            let (sample, cpu) = trial.measured?;
+            let value = metrics::value_of(header.plan.design.metric, sample, cpu);
+            Some((value.unwrap_or(0.0), index))
+        })
+        .collect();
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    values.get(values.len().saturating_sub(1) / 2).map(|(_, index)| *index)
+}
+
+/// Neighbouring intervals as one point, so that no more than `most` are left.
+fn thin(points: &[SeriesPoint], most: usize) -> Vec<SeriesPoint> {
+    let group = points.len().div_ceil(most.max(1)).max(1);
+    points
+        .chunks(group)
+        .map(|chunk| SeriesPoint {
+            at_ns: chunk[0].at_ns,
+            iops: mean(chunk.iter().map(|point| point.iops)).unwrap_or(0.0),
+            latency_mean_ns: mean(chunk.iter().filter_map(|point| point.latency_mean_ns)),
+        })
+        .collect()
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = values.fold((0usize, 0.0), |(n, sum), value| (n + 1, sum + value));
+    (count > 0).then(|| sum / count as f64)
+}
+
+fn thin_monitor(rows: &[MonitorRow], most: usize) -> Vec<MonitorRow> {
+    let group = rows.len().div_ceil(most.max(1)).max(1);
+    rows.chunks(group)
+        .map(|chunk| {
+            let all = |value: fn(&MonitorRow) -> f64| weighted(chunk, value);
+            let cores = chunk.iter().map(|row| row.cores_busy.len()).min().unwrap_or(0);
+            MonitorRow {
+                at_ns: chunk[0].at_ns,
+                length_ns: chunk.iter().map(|row| row.length_ns).sum(),
+                cpu_busy: all(|row| row.cpu_busy),
+                cores_busy: (0..cores)
+                    .map(|core| weighted(chunk, |r| r.cores_busy[core]))
+                    .collect(),
+                memory_used_bytes: chunk[chunk.len() - 1].memory_used_bytes,
+                network_receive_bytes_per_s: all(|row| row.network_receive_bytes_per_s),
+                network_transmit_bytes_per_s: all(|row| row.network_transmit_bytes_per_s),
+                loopback_bytes_per_s: all(|row| row.loopback_bytes_per_s),
+                disk_read_bytes_per_s: all(|row| row.disk_read_bytes_per_s),
+                disk_write_bytes_per_s: all(|row| row.disk_write_bytes_per_s),
+            }
+        })
+        .collect()
+}
+
+/// The mean over time: rows count by their length.
+fn weighted(rows: &[MonitorRow], value: impl Fn(&MonitorRow) -> f64) -> f64 {
+    let length: f64 = rows.iter().map(|row| row.length_ns as f64).sum();
+    let sum: f64 = rows.iter().map(|row| value(row) * row.length_ns as f64).sum();
+    if length > 0.0 { sum / length } else { 0.0 }
+}
+
+/// Means over [`AVERAGE_NS`] from the begin of the trial; none reaches into another trial.
+fn averages(rows: &[MonitorRow]) -> Vec<MonitorAverage> {
+    rows.chunk_by(|a, b| a.at_ns / AVERAGE_NS == b.at_ns / AVERAGE_NS)
+        .map(|chunk| MonitorAverage {
+            at_ns: chunk[0].at_ns,
+            length_ns: chunk.iter().map(|row| row.length_ns).sum(),
+            cpu_busy: weighted(chunk, |row| row.cpu_busy),
+            memory_used_bytes: weighted(chunk, |row| row.memory_used_bytes as f64),
+            network_bytes_per_s: weighted(chunk, |row| {
+                row.network_receive_bytes_per_s + row.network_transmit_bytes_per_s
+            }),
+            loopback_bytes_per_s: weighted(chunk, |row| row.loopback_bytes_per_s),
+            disk_read_bytes_per_s: weighted(chunk, |row| row.disk_read_bytes_per_s),
+            disk_write_bytes_per_s: weighted(chunk, |row| row.disk_write_bytes_per_s),
+        })
+        .collect()
+}
+
+fn ceilings(
+    header: &StudyFacts,
+    trials: &[StudyTrial<'_>],
+    ceilings_iops: &[(usize, f64)],
+) -> Vec<WorkloadCeiling> {
+    let cells = header.plan.cells();
+    ceilings_iops
+        .iter()
+        .map(|&(workload, iops)| {
+            let measured = trials
+                .iter()
+                .filter(|trial| cells.get(trial.cell).is_some_and(|c| c.workload == workload))
+                .filter_map(|trial| Some(trial.measured?.0.iops()))
+                .fold(0.0, f64::max);
+            let times_measured = (measured > 0.0).then(|| iops / measured);
+            WorkloadCeiling { workload, iops, times_measured }
+        })
+        .collect()
+}
+
+fn findings(report: &StudyReport, trials: &[StudyTrial<'_>], events: &[Event]) -> Vec<Finding> {
+    let cells = report.plan().cells();
+    let subject =
+        |cell: Option<usize>| cell.map(|cell| cell_name(report, &cells, cell)).unwrap_or_default();
+    let mut findings: Vec<Finding> = report
+        .analysis
+        .findings
+        .iter()
+        .map(|(cell, finding)| Finding {
+            severity: match finding.severity {
+                stormeter_statistics::Severity::Invalid => Severity::Invalid,
+                stormeter_statistics::Severity::Warning => Severity::Warning,
+                stormeter_statistics::Severity::Note => Severity::Note,
+            },
+            subject: subject(*cell),
+            what: finding.what.clone(),
+            advice: finding.advice.clone(),
+        })
+        .collect();
+    let mut notes: Vec<(String, &String)> =
+        events.iter().map(|event| (String::new(), &event.what)).collect();
+    for (named, description) in report.plan().datastores.iter().zip(&report.header.datastores) {
+        notes.extend(description.notes.iter().map(|note| (named.name.clone(), note)));
+    }
+    // What shows in every trial of a datastore is said once of it.
+    for trial in trials {
+        let datastore =
+            cells.get(trial.cell).and_then(|c| report.plan().datastores.get(c.datastore));
+        let name = datastore.map(|d| d.name.clone()).unwrap_or_default();
+        notes.extend(trial.notes.iter().map(|note| (name.clone(), note)));
+    }
+    let mut told = HashSet::new();
+    for (subject, what) in notes {
+        if told.insert((subject.clone(), what.clone())) {
+            let (what, advice) = (what.clone(), String::new());
+            findings.push(Finding { severity: Severity::Note, subject, what, advice });
+        }
+    }
+    let failed = report.status.failed_trials;
+    if failed > 0 {
+        findings.push(Finding {
+            severity: Severity::Warning,
+            subject: String::new(),
+            what: format!(
+                "{} failed; the cells concerned are named",
+                plural(failed.into(), "trial")
+            ),
+            advice: "read why; results of a cell whose trials fail stand on those that survived"
+                .into(),
+        });
+    }
+    findings.sort_by_key(|finding| finding.severity);
+    findings
+}
+
+/// The command as it was given, without what belongs to that one run, and with the seed, which may
+/// have been drawn.
+fn repeat_command(header: &StudyFacts) -> String {
+    let mut words = Vec::new();
+    let mut given = header.command_line.iter();
+    while let Some(word) = given.next() {
+        match word.split('=').next().unwrap_or_default() {
+            "--resume" => {}
+            "--output" | "-o" | "--seed" | "--html" | "--destroy-data" => {
+                if !word.contains('=') {
+                    given.next();
+                }
+            }
+            glued if glued.starts_with("-o") => {}
+            _ => words.push(word.clone()),
+        }
+    }
+    words.extend(["--seed".into(), header.plan.seed.to_string()]);
+    shell_command(&words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(second: u64, cpu_busy: f64) -> MonitorRow {
+        let (at_ns, length_ns) = (second * 1_000_000_000, 1_000_000_000);
+        MonitorRow {
+            at_ns,
+            length_ns,
+            cpu_busy,
+            cores_busy: vec![cpu_busy; 2],
+            ..MonitorRow::default()
+        }
+    }
+
+    #[test]
+    fn averages_are_of_twenty_seconds_and_keep_the_mean() {
+        let rows: Vec<MonitorRow> =
+            (0..45).map(|s| row(s, if s < 20 { 0.5 } else { 0.2 })).collect();
+        let averages = averages(&rows);
+        let lengths: Vec<u64> = averages.iter().map(|a| a.length_ns / 1_000_000_000).collect();
+        assert_eq!(lengths, [20, 20, 5]);
+        assert!((averages[0].cpu_busy - 0.5).abs() < 1e-12);
+        assert!((averages[2].cpu_busy - 0.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn thinning_weighs_rows_by_their_length() {
+        let mut rows = vec![row(0, 0.9), row(1, 0.3)];
+        rows[1].length_ns = 500_000_000;
+        rows[1].cores_busy = vec![0.3];
+        let thinned = thin_monitor(&rows, 1);
+        assert_eq!(thinned.len(), 1);
+        assert!((thinned[0].cpu_busy - 0.7).abs() < 1e-12);
+        // A CPU that went away in between has no mean.
+        assert_eq!(thinned[0].cores_busy.len(), 1);
+    }
+}

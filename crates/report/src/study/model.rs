@@ -1,0 +1,114 @@
+//! Everything that the report of a study shows, as one plain value.
+//!
+//! Cells are named by their place in [`StudyPlan::cells`], datastores and workloads by their place in
+//! the plan. Times are nanoseconds, rates are per second, shares are fractions.
+
+use serde::{Deserialize, Serialize};
+use stormeter_results::{DatastoreDescription, Environment, MonitorRow};
+use stormeter_statistics::StudyAnalysis;
+use stormeter_study::StudyPlan;
+
+use crate::model::{Finding, SeriesPoint, Status};
+
+/// A study, measured and judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StudyReport {
+    /// What was planned, on which machine, with which datastores.
+    pub header: StudyFacts,
+    /// How far it came and why it ended. `blocks` are those with a measured trial of every cell.
+    pub status: Status,
+    /// What was concluded.
+    pub analysis: StudyAnalysis,
+    /// Every measured trial over time, thinned, in the order of the run.
+    pub traces: Vec<TrialTrace>,
+    /// The load generator by itself, for each workload that was driven on `null:`.
+    pub ceilings: Vec<WorkloadCeiling>,
+    /// What the laws and the checks found, the worst first, each with the name of what it is about.
+    pub findings: Vec<Finding>,
+    /// The command that repeats the study, ready for a shell.
+    pub repeat_command: String,
+}
+
+/// Everything that is known before the first trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StudyFacts {
+    /// When the run began, in milliseconds since 1970-01-01 UTC.
+    pub created_unix_ms: u64,
+    /// Names this run among others.
+    pub run_id: String,
+    /// The program that ran it, such as `0.1.0`.
+    pub stormeter_version: String,
+    /// The command and its arguments, without passwords.
+    pub command_line: Vec<String>,
+    /// What is compared and how.
+    pub plan: StudyPlan,
+    /// On which machine.
+    pub environment: Environment,
+    /// The datastores, in the plan's order.
+    pub datastores: Vec<DatastoreDescription>,
+}
+
+/// A trial over time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialTrace {
+    /// Which cell.
+    pub cell: usize,
+    /// Which block, counted from 0.
+    pub block: u32,
+    /// Begin of the trial since the begin of the run, ramp included.
+    pub start_ns: u64,
+    /// End of the trial since the begin of the run.
+    pub end_ns: u64,
+    /// I/Os a second over the whole measured window.
+    pub iops: f64,
+    /// Whether it is the cell's middle trial by the primary metric, which stands for the cell where
+    /// one is drawn.
+    pub is_representative: bool,
+    /// Thinned intervals of the measured window; times since the begin of the trial. The
+    /// representative trial has more of them than the others.
+    pub points: Vec<SeriesPoint>,
+    /// What the host did, thinned, of the representative trial; empty for the others and where nothing
+    /// was monitored.
+    pub monitor: Vec<MonitorRow>,
+    /// What the host did, in means over [`MonitorAverage::length_ns`], of every trial.
+    pub averages: Vec<MonitorAverage>,
+}
+
+/// What the host did, as a mean over some seconds of one trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MonitorAverage {
+    /// Begin since the begin of the trial.
+    pub at_ns: u64,
+    /// Length; the last one of a trial may be shorter.
+    pub length_ns: u64,
+    /// Busy share of all CPUs together, 0 to 1.
+    pub cpu_busy: f64,
+    /// Memory in use, in bytes.
+    pub memory_used_bytes: f64,
+    /// Bytes a second in from and out to networks, loopback left out.
+    pub network_bytes_per_s: f64,
+    /// Bytes a second over the loopback interface.
+    pub loopback_bytes_per_s: f64,
+    /// Bytes a second read from block devices.
+    pub disk_read_bytes_per_s: f64,
+    /// Bytes a second written to block devices.
+    pub disk_write_bytes_per_s: f64,
+}
+
+/// What the load generator does by itself with a workload, on `null:`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadCeiling {
+    /// Which workload.
+    pub workload: usize,
+    /// I/Os a second.
+    pub iops: f64,
+    /// The ceiling divided by the most that was measured with the workload; `None` where nothing was.
+    pub times_measured: Option<f64>,
+}
+
+impl StudyReport {
+    /// The plan.
+    pub fn plan(&self) -> &StudyPlan {
+        &self.header.plan
+    }
+}

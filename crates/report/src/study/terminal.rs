@@ -1,0 +1,327 @@
+//! A study as text for a terminal: the answers first, then what is wrong, then the matrix.
+
+use stormeter_statistics::{Answer, Reply, Verdict};
+use stormeter_study::Metric;
+
+use super::grid::{Grid, Load, hundred, hundred_half, sign};
+use super::model::StudyReport;
+use super::words::{self, Scale};
+use crate::printable::printable;
+use crate::quantity::{level_percent, metric_value, percent};
+use crate::terminal::{
+    Paint, Style, TerminalOptions, findings, pad_left, pad_right, push_line, wrap,
+};
+use crate::wording;
+
+/// The study as text, ending in a line break. Tables are wrapped to the width by datastores.
+pub fn study_terminal(report: &StudyReport, options: TerminalOptions) -> String {
+    let width = options.width.clamp(60, 120);
+    let paint = Paint(options.color);
+    let grid = Grid::of(report);
+    let mut text = String::new();
+    let mut paragraph = |style: Style, words: &str, hang: &str| {
+        let mut lines = String::new();
+        for line in wrap(&printable(words), width, "", hang) {
+            push_line(&mut lines, &paint.with(style, &line));
+        }
+        text += &lines;
+    };
+    paragraph(Style::Bold, &format!("Study: {}", report.plan().study), "  ");
+    paragraph(Style::Plain, &words::tally(report), "");
+    paragraph(Style::Plain, &wording::status(&report.status), "");
+    push_line(&mut text, "");
+    for (index, answer) in report.analysis.answers.iter().enumerate() {
+        self::answer(index, answer, width, paint, &mut text);
+        push_line(&mut text, "");
+    }
+    findings(&report.findings, width, paint, &mut text);
+    failed(&grid, width, paint, &mut text);
+    for metric in grid.headline_metrics() {
+        matrix(&grid, metric, width, paint, &mut text);
+    }
+    closing(&grid, width, paint, &mut text);
+    text
+}
+
+fn style_of(reply: Reply) -> Style {
+    match reply {
+        Reply::Yes => Style::Good,
+        Reply::No => Style::Bad,
+        Reply::Inconclusive => Style::Unsure,
+        Reply::NotAnswered => Style::Dim,
+    }
+}
+
+/// A question with its reply, the sentence and what it rests on.
+fn answer(index: usize, answer: &Answer, width: usize, paint: Paint, text: &mut String) {
+    const HANG: &str = "   ";
+    let word = words::reply(answer.reply).to_uppercase();
+    let question = printable(&answer.question);
+    let number = format!("{:>2}.", index + 1);
+    let lines = wrap(&question, width.saturating_sub(word.len() + 1), &number, HANG);
+    for (line_index, line) in lines.iter().enumerate() {
+        if line_index == 0 {
+            let rest = line.strip_prefix(number.as_str()).unwrap_or(line);
+            let word = paint.with(style_of(answer.reply), &word);
+            push_line(text, &format!("{number} {word} {}", rest.trim_start()));
+        } else {
+            push_line(text, line);
+        }
+    }
+    let mut say = |style: Style, words: &str| {
+        for line in wrap(&printable(words), width, HANG, HANG) {
+            push_line(text, &paint.with(style, &line));
+        }
+    };
+    if answer.must && answer.reply == Reply::No {
+        say(Style::Bad, "This must hold, and it does not.");
+    }
+    say(Style::Plain, &answer.sentence);
+    let mut basis = Vec::new();
+    if let Some(estimate) = &answer.estimate {
+        basis.push(words::estimate(answer, estimate));
+    }
+    basis.extend(answer.p_value.map(words::p_value));
+    if !answer.test.is_empty() {
+        basis.push(answer.test.clone());
+    }
+    if !basis.is_empty() {
+        say(Style::Dim, &basis.join("; "));
+    }
+    parts(answer, text);
+    anova(answer, text);
+    for remark in &answer.remarks {
+        for line in wrap(&printable(remark), width, "   note: ", "         ") {
+            push_line(text, &line);
+        }
+    }
+}
+
+fn parts(answer: &Answer, text: &mut String) {
+    let scale = Scale::of(answer);
+    let rows = answer.parts.iter().map(|part| {
+        let interval = part.interval.map(|i| format!("({})", scale.range(&i))).unwrap_or_default();
+        let load = printable(&part.load);
+        [load, scale.show(part.value), interval, words::reply(part.reply).to_string()]
+    });
+    aligned(&rows.collect::<Vec<_>>(), [true, false, true, true], text);
+}
+
+fn anova(answer: &Answer, text: &mut String) {
+    let Some(table) = &answer.table else { return };
+    let heads = ["term", "df", "F", "p", "partial eta²"].map(String::from);
+    let rows = table.rows.iter().map(|row| {
+        let eta = row.partial_eta_squared.map(|eta| format!("{eta:.3}"));
+        [
+            printable(&row.term),
+            words::number(row.df),
+            row.f.map(words::number).unwrap_or_default(),
+            row.p
+                .map(|p| words::p_value(p).replace("p = ", "").replace("p ", ""))
+                .unwrap_or_default(),
+            eta.unwrap_or_default(),
+        ]
+    });
+    let rows: Vec<_> = std::iter::once(heads).chain(rows).collect();
+    aligned(&rows, [true, false, false, false, false], text);
+}
+
+/// Rows with their columns lined up, to the left where `left` says so.
+fn aligned<const N: usize>(rows: &[[String; N]], left: [bool; N], text: &mut String) {
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
+    });
+    for row in rows {
+        let mut line = "    ".to_string();
+        for (column, cell) in row.iter().enumerate() {
+            line += " ";
+            line += &match left[column] {
+                true => pad_right(cell, widths[column]),
+                false => pad_left(cell, widths[column]),
+            };
+            line += " ";
+        }
+        push_line(text, line.trim_end());
+    }
+}
+
+fn failed(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
+    const SHOWN: usize = 12;
+    let failed: Vec<_> = grid.failed().collect();
+    if failed.is_empty() {
+        return;
+    }
+    push_line(text, &paint.with(Style::Bold, "Failed trials"));
+    for (cell, count, reason) in failed.iter().take(SHOWN) {
+        let trials = grid.summary(*cell).map_or(0, |summary| summary.trials);
+        let words = format!(
+            "{}: {count} of {}; the first: {reason}",
+            grid.name(*cell),
+            wording::plural(u64::from(trials + count), "trial")
+        );
+        for line in wrap(&printable(&words), width, "  ", "    ") {
+            push_line(text, &line);
+        }
+    }
+    if failed.len() > SHOWN {
+        push_line(text, &format!("  and {} more cells", failed.len() - SHOWN));
+    }
+    push_line(text, "");
+}
+
+/// One metric of all cells: a row a load, a column a datastore, the baseline absolute and the others
+/// relative to it.
+fn matrix(grid: &Grid<'_>, metric: Metric, width: usize, paint: Paint, text: &mut String) {
+    let baseline = grid.baseline();
+    let title = format!(
+        "{} ({}); {} = 100",
+        capital(metric.title()),
+        words::better(metric),
+        printable(&grid.datastore(baseline))
+    );
+    let rows = labels(grid);
+    let head = rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+    let column = |datastore: usize| -> Vec<(String, Style)> {
+        rows.iter()
+            .map(|(_, load)| match load.and_then(|load| load.cells.get(datastore)) {
+                None => (String::new(), Style::Plain),
+                Some(&cell) => entry(grid, cell, metric),
+            })
+            .collect()
+    };
+    let columns: Vec<(String, Vec<(String, Style)>)> =
+        grid.columns().into_iter().map(|d| (printable(&grid.datastore(d)), column(d))).collect();
+    let wide = |(name, cells): &(String, Vec<(String, Style)>)| {
+        cells
+            .iter()
+            .map(|(cell, _)| cell.chars().count())
+            .max()
+            .unwrap_or(0)
+            .max(name.chars().count())
+    };
+    let Some((base, others)) = columns.split_first() else { return };
+    let mut rest = others;
+    let mut is_first = true;
+    while is_first || !rest.is_empty() {
+        let title = if is_first { title.clone() } else { format!("{title}, continued") };
+        is_first = false;
+        let mut used = head + 2 + wide(base);
+        let mut taken = 0;
+        // At least one, however wide it is: a table that shows nothing never ends.
+        while taken < rest.len() && (taken == 0 || used + 3 + wide(&rest[taken]) <= width) {
+            used += 3 + wide(&rest[taken]);
+            taken += 1;
+        }
+        let (now, later) = rest.split_at(taken);
+        rest = later;
+        push_line(text, &paint.with(Style::Bold, &title));
+        let shown: Vec<_> = std::iter::once(base).chain(now).collect();
+        let mut line = " ".repeat(head);
+        for column in &shown {
+            line += &format!("   {}", pad_left(&column.0, wide(column)));
+        }
+        push_line(text, &paint.with(Style::Bold, line.trim_end()));
+        for (index, (label, _)) in rows.iter().enumerate() {
+            let mut line = pad_right(label, head);
+            for column in &shown {
+                let (cell, style) = &column.1[index];
+                let padding = " ".repeat(wide(column).saturating_sub(cell.chars().count()));
+                line += &format!("   {padding}{}", paint.with(*style, cell));
+            }
+            push_line(text, line.trim_end());
+        }
+        push_line(text, "");
+    }
+}
+
+/// The row labels; a workload with several loads has a row of its own above them.
+fn labels<'a>(grid: &'a Grid<'_>) -> Vec<(String, Option<&'a Load>)> {
+    let workloads = grid.report.plan().workloads.len();
+    let mut rows = Vec::new();
+    for workload in 0..workloads {
+        let loads = grid.loads_of(workload);
+        let name = printable(&grid.workload(workload));
+        match loads.as_slice() {
+            [only] => rows.push((format!("{name}, {}", only.label), Some(*only))),
+            loads => {
+                rows.push((name, None));
+                rows.extend(loads.iter().map(|load| (format!("  {}", load.label), Some(*load))));
+            }
+        }
+    }
+    rows
+}
+
+/// `76.6 ±1.4 -  98 378`: relative, its half width, the verdict's sign, absolute.
+fn entry(grid: &Grid<'_>, cell: usize, metric: Metric) -> (String, Style) {
+    let absolute = grid.value(cell, metric).map(|value| metric_value(metric, value.value));
+    let Some(absolute) = absolute else {
+        let is_failed = grid.summary(cell).is_some_and(|summary| summary.failed.is_some());
+        return (if is_failed { "failed" } else { "–" }.into(), Style::Plain);
+    };
+    if grid.is_baseline(cell) {
+        return (absolute, Style::Plain);
+    }
+    let Some(relative) = grid.relative(cell, metric) else { return (absolute, Style::Plain) };
+    let verdict = relative.comparison.as_ref().map(|comparison| comparison.verdict);
+    let half = hundred_half(relative).map(|half| format!(" ±{half}")).unwrap_or_default();
+    // Absolute values line up by the width of the longest.
+    let longest = grid
+        .loads
+        .iter()
+        .filter_map(|load| grid.value(*load.cells.get(grid.cells[cell].datastore)?, metric))
+        .map(|value| metric_value(metric, value.value).chars().count())
+        .max()
+        .unwrap_or(0);
+    let ratio = hundred(relative.ratio);
+    let text = format!("{ratio}{half} {}  {}", sign(verdict), pad_left(&absolute, longest));
+    (text, verdict.map_or(Style::Plain, Style::of))
+}
+
+fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    first + characters.as_str()
+}
+
+fn closing(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
+    let report = grid.report;
+    let plan = report.plan();
+    let any = |wanted: Verdict| {
+        let mut all = report.analysis.cells.iter().flat_map(|cell| &cell.relative);
+        all.any(|relative| relative.comparison.as_ref().is_some_and(|c| c.verdict == wanted))
+    };
+    let signs: Vec<&str> = [
+        (Verdict::Faster, "+ better"),
+        (Verdict::Slower, "- worse"),
+        (Verdict::Equivalent, "= equivalent"),
+        (Verdict::Inconclusive, "? not settled"),
+        (Verdict::Invalid, "! invalid"),
+    ]
+    .into_iter()
+    .filter(|(verdict, _)| any(*verdict))
+    .map(|(_, words)| words)
+    .collect();
+    let signs = if signs.is_empty() { String::new() } else { format!(" {}.", signs.join(", ")) };
+    let caption = format!(
+        "Relative values are ratios within the blocks, baseline = 100; ± is the larger side of the \
+         {} % interval; beside them the absolute values.{signs} Margin of equivalence {} %, seed {}.",
+        level_percent(plan.design.level),
+        percent(plan.design.margin),
+        plan.seed
+    );
+    let mut dim = |words: &str| {
+        for line in wrap(&printable(words), width, "", "") {
+            push_line(text, &paint.with(Style::Dim, &line));
+        }
+    };
+    dim(&caption);
+    if let Some(power) = &report.analysis.power {
+        dim(&words::power(plan, power));
+    }
+    for ceiling in &report.ceilings {
+        dim(&format!("{}.", words::ceiling(plan, ceiling)));
+    }
+    push_line(text, "");
+    push_line(text, &format!("Repeat it: {}", printable(&report.repeat_command)));
+}

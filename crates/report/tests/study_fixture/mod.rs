@@ -1,0 +1,580 @@
+//! Studies as real runs would leave them, made up by rule so that they are the same on every machine:
+//! three datastores under two workloads and three loads, and generated ones of any size.
+
+#![allow(dead_code, reason = "each test program takes what it needs")]
+
+use stormeter_driver::{
+    CpuUsage, Ended, FileOperation, FileTest, Histogram, HostCpu, Interval as Row, IntervalTotals,
+    KindTotals, Sample, StepTime,
+};
+use stormeter_report::{StudyFacts, StudyParts, StudyReport, StudyTrial, assemble_study};
+use stormeter_results::{DatastoreDescription, Environment, Event, FinishReason, MonitorRow};
+use stormeter_statistics::anova::{AnovaRow, AnovaTable};
+use stormeter_statistics::metrics::{direction_of, value_of};
+use stormeter_statistics::{
+    Answer, AnswerEstimate, AnswerPart, CellSummary, Comparison, ComparisonInput, Dependence,
+    Estimate, Interval, LawFinding, Looks, MetricSummary, PowerStatement, Relative, Reply,
+    Severity, StudyAnalysis, Summary,
+};
+use stormeter_study::{
+    Blocks, Cell, Design, Metric, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload,
+    Timing, Unit, WorkloadKind, profile,
+};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// How large a made-up study is.
+pub(crate) struct Shape {
+    pub(crate) datastores: Vec<&'static str>,
+    pub(crate) workloads: Vec<&'static str>,
+    pub(crate) vms: Vec<u32>,
+    pub(crate) outstanding: Vec<u32>,
+    pub(crate) blocks: u32,
+    /// Seconds of the measured window, each a row.
+    pub(crate) seconds: u64,
+    pub(crate) cores: usize,
+}
+
+/// Three datastores, two workloads, three loads, ten blocks: what the golden files show.
+pub(crate) fn usual() -> Shape {
+    Shape {
+        datastores: vec!["local", "nas", "san"],
+        workloads: vec!["vm-4k", "vm-8k"],
+        vms: vec![1, 4, 16],
+        outstanding: vec![4],
+        blocks: 10,
+        seconds: 40,
+        cores: 8,
+    }
+}
+
+/// The study with everything that a report can show.
+pub(crate) fn study() -> StudyReport {
+    made(&usual(), |analysis| analysis.answers = answers())
+}
+
+/// A study of that shape; `conclude` adds what is concluded beyond the cells.
+pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut StudyAnalysis)) -> StudyReport {
+    let header = header(shape);
+    let cells = header.plan.cells();
+    let trials: Vec<Made> = (0..shape.blocks)
+        .flat_map(|block| (0..cells.len()).map(move |turn| (block, turn)))
+        .map(|(block, turn)| {
+            // Another order in each block, without a seed to look up.
+            let cell = (turn * 7 + block as usize * 5) % cells.len();
+            Made::of(shape, &cells[cell], cell, block, turn, cells.len())
+        })
+        .collect();
+    let mut analysis = analysis(shape, &header.plan, &cells, &trials);
+    conclude(&mut analysis);
+    let parts: Vec<StudyTrial<'_>> = trials.iter().map(Made::trial).collect();
+    let mut ceilings = vec![(0, 8_640_000.0)];
+    ceilings.truncate(usize::from(shape.blocks > 0));
+    assemble_study(StudyParts {
+        header,
+        trials: &parts,
+        events: &[Event {
+            at_unix_ms: 1_790_000_050_000,
+            what: "the run was killed after block 2 and resumed".into(),
+        }],
+        finished: Some(FinishReason::MaxBlocks),
+        analysis,
+        ceilings_iops: &ceilings,
+    })
+}
+
+/// A study of an errand: elapsed time is all there is.
+pub(crate) fn errand() -> StudyReport {
+    let shape = Shape { workloads: vec!["deploy"], vms: vec![8], ..usual() };
+    made(&shape, |analysis| {
+        for cell in &mut analysis.cells {
+            cell.values.retain(|value| value.metric == Metric::Elapsed);
+            cell.relative.retain(|relative| relative.metric == Metric::Elapsed);
+        }
+    })
+}
+
+struct Made {
+    cell: usize,
+    block: u32,
+    started_unix_ms: u64,
+    sample: Sample,
+    cpu: CpuUsage,
+    monitor: Vec<MonitorRow>,
+    is_failed: bool,
+    notes: Vec<String>,
+}
+
+impl Made {
+    fn of(shape: &Shape, place: &Cell, cell: usize, block: u32, turn: usize, cells: usize) -> Self {
+        let seed = cell as u64 * 1000 + u64::from(block);
+        let datastore = place.datastore as f64;
+        let load = f64::from(place.vms * place.outstanding.unwrap_or(1));
+        let is_errand = shape.workloads[place.workload] == "deploy";
+        // Capacity with a knee: more load gives more I/Os until the datastore is full.
+        const SPEEDS: [f64; 5] = [1.0, 0.62, 1.015, 1.6, 0.85];
+        let speed = SPEEDS[place.datastore % SPEEDS.len()];
+        let capacity = 90_000.0 * speed / (1.0 + place.workload as f64 * 0.4);
+        let service = 1.0 + 0.3 * datastore;
+        let base =
+            capacity * load / (load + 10.0 * service.sqrt()) * (1.0 + 0.025 * noise(seed, 1, 1));
+        let step = if is_errand {
+            (SECOND as f64 * service * (1.0 + 0.02 * noise(seed, 1, 7))) as u64
+        } else {
+            SECOND
+        };
+        let rows: Vec<Row> = (0..shape.seconds)
+            .map(|second| {
+                let operations = (base * (1.0 + 0.06 * noise(seed, second, 2))) as u64;
+                let latency = load / base * 1e9;
+                Row {
+                    start_ns: second * step,
+                    length_ns: step,
+                    reads: IntervalTotals {
+                        operations,
+                        bytes: operations * 4096,
+                        latency_sum_ns: (operations as f64 * latency) as u64,
+                        latency_max_ns: (latency * 9.0) as u64,
+                    },
+                    writes: IntervalTotals::default(),
+                }
+            })
+            .collect();
+        let operations: u64 = rows.iter().map(|row| row.reads.operations).sum();
+        let latency = load / base * 1e9;
+        let mut histogram = Histogram::default();
+        for draw in 0..400 {
+            let tail = if noise(seed, draw, 4) > 0.94 { 4.0 } else { 1.0 };
+            histogram.record((latency * (1.0 + 0.5 * noise(seed, draw, 3)) * tail) as u64);
+        }
+        let steps = match is_errand {
+            true => ["copy", "customise", "boot"]
+                .map(|name| StepTime {
+                    name: name.into(),
+                    times: 8,
+                    total_ns: (8.0 * 3e9 * service) as u64,
+                    max_ns: (4e9 * service) as u64,
+                })
+                .to_vec(),
+            false => vec![],
+        };
+        let sample = Sample {
+            window_ns: shape.seconds * step,
+            interval_ns: step,
+            reads: KindTotals {
+                operations,
+                bytes: operations * 4096,
+                latency_sum_ns: (operations as f64 * latency) as u64,
+                latency_min_ns: (latency * 0.4) as u64,
+                latency_max_ns: (latency * 9.0) as u64,
+                histogram,
+                ..KindTotals::default()
+            },
+            writes: KindTotals::default(),
+            intervals: rows,
+            disks: vec![],
+            outstanding_mean: load,
+            carried_ns: 0,
+            outstanding_configured: Some(load as u64),
+            offered_rate_per_s: None,
+            ramp_operations: 0,
+            due_operations: 0,
+            backlog_operations: 0,
+            faults: vec![],
+            verified: None,
+            steps,
+            ended: Ended::Completed,
+        };
+        let busy = (operations as f64
+            * (7_000.0 + 4_000.0 * datastore)
+            * (1.0 + 0.03 * noise(seed, 2, 8))) as u64;
+        let cpu = CpuUsage {
+            threads_user_ns: busy / 12,
+            threads_system_ns: busy / 3,
+            process_ns: busy / 2,
+            host: HostCpu {
+                user_ns: busy / 8,
+                system_ns: busy / 2,
+                softirq_ns: busy / 4,
+                idle_ns: (shape.seconds * step * shape.cores as u64).saturating_sub(busy),
+                cpus: shape.cores as u32,
+                ..HostCpu::default()
+            },
+            target_ns: (place.datastore == 1).then_some(busy / 6),
+            ..CpuUsage::default()
+        };
+        Self {
+            cell,
+            block,
+            started_unix_ms: 1_790_000_000_000
+                + (u64::from(block) * cells as u64 + turn as u64) * (shape.seconds + 6) * 1000,
+            monitor: monitor(shape, seed, base, datastore),
+            sample,
+            cpu,
+            is_failed: cell == 4 && block == 2,
+            notes: match place.datastore {
+                1 => vec!["the server answers one request at a time".into()],
+                _ => vec![],
+            },
+        }
+    }
+
+    fn trial(&self) -> StudyTrial<'_> {
+        StudyTrial {
+            cell: self.cell,
+            block: self.block,
+            started_unix_ms: self.started_unix_ms,
+            elapsed_ns: self.sample.window_ns + 6 * SECOND,
+            measured: (!self.is_failed).then_some((&self.sample, &self.cpu)),
+            notes: &self.notes,
+            monitor: &self.monitor,
+        }
+    }
+
+    fn value(&self, metric: Metric) -> Option<f64> {
+        value_of(metric, &self.sample, &self.cpu).filter(|_| !self.is_failed)
+    }
+}
+
+fn monitor(shape: &Shape, seed: u64, base: f64, datastore: f64) -> Vec<MonitorRow> {
+    (0..shape.seconds + 5)
+        .map(|second| {
+            let ramp = if second < 5 { 0.6 } else { 1.0 };
+            let wave = ramp * (1.0 + 0.12 * noise(seed, second, 5));
+            let busy = (base / 90_000.0 * 0.7 * wave).min(1.0);
+            let remote = if datastore > 0.0 { base * 4096.0 * wave } else { 20_000.0 };
+            let core = |core: usize| (busy * (0.5 + noise(seed, core as u64, 6).abs())).min(1.0);
+            MonitorRow {
+                at_ns: second * SECOND,
+                length_ns: SECOND,
+                cpu_busy: busy,
+                cores_busy: (0..shape.cores).map(core).collect(),
+                memory_used_bytes: (3 << 30) + second * (4 << 20),
+                network_receive_bytes_per_s: remote * 0.75,
+                network_transmit_bytes_per_s: remote * 0.25,
+                loopback_bytes_per_s: 1_000.0,
+                disk_read_bytes_per_s: if datastore > 0.0 { 0.0 } else { base * 3072.0 * wave },
+                disk_write_bytes_per_s: if datastore > 0.0 { 8_192.0 } else { base * 1024.0 },
+            }
+        })
+        .collect()
+}
+
+/// A number between -1 and 1 that looks random and is the same everywhere.
+fn noise(a: u64, b: u64, c: u64) -> f64 {
+    let mut x =
+        a.wrapping_mul(0x9e37_79b9) ^ b.wrapping_mul(0x85eb_ca6b) ^ c.wrapping_mul(0xc2b2_ae35);
+    for _ in 0..3 {
+        x ^= x >> 15;
+        x = x.wrapping_mul(0x2c1b_3c6d_2545_f491);
+    }
+    (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+fn header(shape: &Shape) -> StudyFacts {
+    let datastores = shape.datastores.iter().enumerate();
+    let (named, descriptions) = datastores.map(|(index, name)| datastore(index, name)).unzip();
+    StudyFacts {
+        created_unix_ms: 1_790_000_000_000,
+        run_id: "7c3f0a".into(),
+        stormeter_version: "0.1.0".into(),
+        command_line: ["stormeter", "run", "farm.yaml", "--output", "farm.db"]
+            .map(String::from)
+            .into(),
+        plan: StudyPlan {
+            study: "Which datastore for the build farm?".into(),
+            datastores: named,
+            baseline: 0,
+            workloads: shape.workloads.iter().map(|name| workload(name)).collect(),
+            vms: shape.vms.clone(),
+            outstanding: shape.outstanding.clone(),
+            disk_bytes: 10 << 30,
+            prepare: Prepare::Random,
+            timing: Timing {
+                ramp_ns: 5 * SECOND,
+                duration_ns: shape.seconds * SECOND,
+                interval_ns: SECOND,
+            },
+            design: Design {
+                blocks: Blocks::Fixed(shape.blocks),
+                precision: 0.02,
+                margin: 0.05,
+                level: 0.95,
+                metric: if shape.workloads[0] == "deploy" { Metric::Elapsed } else { Metric::Iops },
+                order: Order::Randomized,
+                reset: Reset::Recreate,
+                unit: Unit::Trial,
+                time_limit_ns: Some(7200 * SECOND),
+            },
+            questions: answers().into_iter().map(|answer| answer.question).collect(),
+            threads: 0,
+            verify: false,
+            seed: 20_260_921,
+        },
+        environment: Environment {
+            hostname: Some("build-07".into()),
+            kernel: "Linux 6.1.0-28-amd64".into(),
+            architecture: "x86_64".into(),
+            cpu_model: Some("AMD EPYC 7443P 24-Core Processor".into()),
+            cpus: shape.cores as u32,
+            memory_bytes: 32 << 30,
+            governor: Some("performance".into()),
+            engine: Some("io_uring".into()),
+            ..Environment::default()
+        },
+        datastores: descriptions,
+    }
+}
+
+fn datastore(index: usize, name: &str) -> (NamedDatastore, DatastoreDescription) {
+    let url = match index {
+        0 => "/srv/vm".to_string(),
+        1 => format!("nfs://{name}1/export/vm"),
+        _ => format!("iscsi://{name}1/iqn.2026-01.example:vm/0"),
+    };
+    let protocol: &[(&str, &str)] = match index {
+        0 => &[],
+        1 => {
+            &[("version", "3"), ("rsize", "1048576"), ("wsize", "1048576"), ("writes", "FILE_SYNC")]
+        }
+        _ => &[
+            ("MaxBurstLength", "262144"),
+            ("FirstBurstLength", "65536"),
+            ("ImmediateData", "Yes"),
+            ("InitialR2T", "No"),
+            ("HeaderDigest", "None"),
+        ],
+    };
+    let description = DatastoreDescription {
+        url: url.clone(),
+        kind: ["directory", "nfs", "iscsi"][index.min(2)].into(),
+        file_system: (index == 0).then(|| "ext4".into()),
+        source: (index == 0).then(|| "/dev/nvme0n1p2".into()),
+        mount_options: (index == 0).then(|| "rw,relatime".into()),
+        logical_block_bytes: Some(512),
+        direct: true,
+        engine: "io_uring".into(),
+        protocol: protocol.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
+        notes: vec![],
+    };
+    (NamedDatastore { name: name.into(), url }, description)
+}
+
+fn workload(name: &str) -> StudyWorkload {
+    let kind = match profile(name) {
+        Ok(profile) => WorkloadKind::Io(profile.workload),
+        Err(_) if name == "deploy" => WorkloadKind::Deploy(stormeter_driver::Deployment {
+            copy_bytes: 1 << 20,
+            outstanding: 4,
+            customise_writes: 200,
+            boot_reads: 1000,
+        }),
+        Err(_) => WorkloadKind::File(FileTest {
+            operation: FileOperation::Rewrite,
+            record_bytes: 4096,
+            outstanding: 1,
+            client_cache: false,
+        }),
+    };
+    StudyWorkload { name: name.into(), disk_bytes: None, kind }
+}
+
+fn analysis(shape: &Shape, plan: &StudyPlan, cells: &[Cell], trials: &[Made]) -> StudyAnalysis {
+    let of = |cell: usize| trials.iter().filter(move |trial| trial.cell == cell);
+    let primary = plan.design.metric;
+    let summaries = (0..cells.len())
+        .map(|cell| {
+            let measured: Vec<&Made> = of(cell).filter(|trial| !trial.is_failed).collect();
+            let failed = of(cell).filter(|trial| trial.is_failed).count() as u32;
+            let values = |metric: Metric| -> Vec<f64> {
+                measured.iter().filter_map(|trial| trial.value(metric)).collect()
+            };
+            let mut latencies = Histogram::default();
+            let mut cpu = CpuUsage { target_ns: Some(0), ..CpuUsage::default() };
+            for trial in &measured {
+                latencies.merge(&trial.sample.reads.histogram);
+                cpu.add_later(&trial.cpu);
+            }
+            let relative = plan.baseline_of(cell).map(|baseline| {
+                let metrics = Metric::OF_STUDIES.into_iter();
+                metrics.filter_map(|m| relative(plan, m, of(baseline), of(cell))).collect()
+            });
+            CellSummary {
+                trials: measured.len() as u32,
+                failed: (failed > 0).then(|| (failed, "nas1: connection reset by peer".into())),
+                values: Metric::OF_STUDIES
+                    .into_iter()
+                    .filter_map(|metric| {
+                        let values = values(metric);
+                        let estimate = Estimate::of_mean(&values, 0.95);
+                        let value = Summary::of(&values)?.mean;
+                        let interval = estimate.map(|e| e.interval);
+                        Some(MetricSummary { metric, value, interval, n: values.len() })
+                    })
+                    .collect(),
+                relative: relative.unwrap_or_default(),
+                observations: values(primary),
+                spread: Summary::of(&values(primary)),
+                dependence: (cell == 0).then_some(Dependence {
+                    n: 10,
+                    lag1: 0.31,
+                    effective_n: 5.3,
+                }),
+                latencies,
+                cpu,
+                operations: measured.iter().map(|trial| trial.sample.operations()).sum(),
+                verified: None,
+                steps: measured.first().map(|trial| trial.sample.steps.clone()).unwrap_or_default(),
+            }
+        })
+        .collect();
+    StudyAnalysis {
+        complete_blocks: shape.blocks.saturating_sub(1),
+        unit: Unit::Trial,
+        cells: summaries,
+        answers: vec![],
+        findings: vec![(
+            Some(1),
+            LawFinding {
+                law: 10,
+                severity: Severity::Warning,
+                what: "IOPS fell by 4.1 % within 3 of 10 trials (law 10)".into(),
+                advice: "the datastore had not settled; give `measure` a longer ramp".into(),
+            },
+        )],
+        power: Some(PowerStatement {
+            blocks: shape.blocks.saturating_sub(1),
+            log_ratio_sd: 0.018,
+            detectable: 0.019,
+            blocks_for_margin: Some(4),
+        }),
+    }
+}
+
+fn relative<'a>(
+    plan: &StudyPlan,
+    metric: Metric,
+    baseline: impl Iterator<Item = &'a Made>,
+    candidate: impl Iterator<Item = &'a Made>,
+) -> Option<Relative> {
+    let blocks: Vec<(f64, f64)> = baseline
+        .zip(candidate)
+        .filter_map(|(baseline, candidate)| {
+            Some((baseline.value(metric)?, candidate.value(metric)?))
+        })
+        .collect();
+    let input = ComparisonInput {
+        baseline: "baseline".into(),
+        candidate: "candidate".into(),
+        metric: metric.name().into(),
+        direction: direction_of(metric),
+        blocks,
+        margin: plan.design.margin,
+        looks: Looks { precision: 0.0, min_blocks: 2, level: plan.design.level },
+    };
+    let comparison = Comparison::of(&input, 1).ok()?;
+    Some(Relative { metric, ratio: comparison.ratio, comparison: Some(comparison) })
+}
+
+/// Answers of every kind.
+pub(crate) fn answers() -> Vec<Answer> {
+    let interval = |low, high| Some(Interval { low, high, level: 0.95 });
+    let ratio = |of: &str, value, low, high| {
+        let (of, interval) = (of.to_string(), interval(low, high));
+        Some(AnswerEstimate { of, value, interval, level: 0.95, is_ratio: true })
+    };
+    let part = |load: &str, value, low, high, reply| {
+        let (load, interval) = (load.to_string(), interval(low, high));
+        AnswerPart { load, value, interval, reply }
+    };
+    let answer = |question: &str, reply, sentence: &str, test: &str| Answer {
+        question: question.into(),
+        must: false,
+        reply,
+        sentence: sentence.into(),
+        test: test.into(),
+        estimate: None,
+        p_value: None,
+        table: None,
+        parts: vec![],
+        remarks: vec![],
+    };
+    let row = |term: &str, ss: f64, df: f64, error: Option<(f64, f64)>| AnovaRow {
+        term: term.into(),
+        sum_of_squares: ss,
+        df,
+        mean_square: ss / df,
+        f: error.map(|(error, _)| ss / df / error),
+        p: error.map(|(_, p)| p),
+        partial_eta_squared: error.map(|(error, _)| ss / (ss + error * 162.0)),
+    };
+    vec![
+        Answer {
+            estimate: ratio("nas / local, IOPS", 0.584, 0.561, 0.608),
+            p_value: Some(1.0),
+            parts: vec![
+                part("vm-4k, 1 VM × 4", 0.566, 0.559, 0.573, Reply::No),
+                part("vm-4k, 4 VMs × 4", 0.580, 0.571, 0.589, Reply::No),
+                part("vm-4k, 16 VMs × 4", 0.611, 0.605, 0.617, Reply::No),
+            ],
+            must: true,
+            remarks: vec!["the ratio differs between the loads: read the parts".into()],
+            ..answer(
+                "nas must be within 10% of local in iops on vm-4k",
+                Reply::No,
+                "nas is not within 10 % of local in IOPS on vm-4k: it has 58.4 % of it (95 % CI 56.1 to 60.8 %).",
+                "equivalence by two one-sided t tests on log-ratios, df 8, 9 blocks at each of 3 loads",
+            )
+        },
+        Answer {
+            estimate: ratio("san / nas, IOPS", 1.56, 1.53, 1.6),
+            p_value: Some(3.1e-9),
+            ..answer(
+                "san is faster than nas in iops",
+                Reply::Yes,
+                "san is 56.0 % faster than nas in IOPS (95 % CI 53.0 to 60.0 % faster).",
+                "one-sided t test on log-ratios, df 8, 9 blocks",
+            )
+        },
+        Answer {
+            estimate: Some(AnswerEstimate {
+                of: "san - local, mean latency".into(),
+                value: 11_000.0,
+                interval: interval(-3_000.0, 25_000.0),
+                level: 0.95,
+                is_ratio: false,
+            }),
+            p_value: Some(0.063),
+            remarks: vec!["the rank test (Wilcoxon signed-rank, p = 0.04) says otherwise".into()],
+            ..answer(
+                "san has a higher latency-mean than local",
+                Reply::Inconclusive,
+                "It is not settled whether the mean latency of san is higher than that of local.",
+                "one-sided t test on differences, df 8, 9 blocks",
+            )
+        },
+        Answer {
+            table: Some(AnovaTable {
+                rows: vec![
+                    row("block", 3.1e6, 8.0, Some((2.2e5, 0.087))),
+                    row("datastore", 9.4e9, 2.0, Some((2.2e5, 1e-40))),
+                    row("workload", 7.7e9, 1.0, Some((2.2e5, 1e-38))),
+                    row("datastore × workload", 4.4e8, 2.0, Some((2.2e5, 2.1e-5))),
+                    row("residual", 2.2e5 * 162.0, 162.0, None),
+                ],
+            }),
+            ..answer(
+                "iops depends on datastore, workload and their interaction",
+                Reply::Yes,
+                "IOPS depends on the datastore, on the workload, and on which meets which.",
+                "two-way analysis of variance with blocks, type II, 180 observations",
+            )
+        },
+        answer(
+            "san costs less target-cpu-per-io than nas",
+            Reply::NotAnswered,
+            "It cannot be said: the target's CPU time of san is not known.",
+            "",
+        ),
+    ]
+}

@@ -1,0 +1,117 @@
+//! What the text and the JSON of a study look like, to the letter. After a change that is meant,
+//! `UPDATE_GOLDEN=1 cargo test -p stormeter-report` writes the files anew: read the difference.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod study_fixture;
+
+use std::path::Path;
+
+use stormeter_report::{StudyReport, TerminalOptions, study_json, study_terminal};
+use study_fixture::{Shape, answers, errand, made, study, usual};
+
+fn compare(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap();
+    assert!(golden == text, "{name} differs; UPDATE_GOLDEN=1 writes it anew. Now:\n{text}");
+}
+
+fn hundred_columns() -> TerminalOptions {
+    TerminalOptions { color: false, width: 100 }
+}
+
+#[test]
+fn a_study_on_a_terminal() {
+    compare("study.txt", &study_terminal(&study(), hundred_columns()));
+}
+
+#[test]
+fn an_errand_on_a_terminal() {
+    compare("study-errand.txt", &study_terminal(&errand(), hundred_columns()));
+}
+
+#[test]
+fn a_study_in_json() {
+    let shape = Shape {
+        workloads: vec!["vm-4k"],
+        vms: vec![4],
+        datastores: vec!["local", "nas"],
+        blocks: 4,
+        ..usual()
+    };
+    let report = made(&shape, |analysis| analysis.answers = answers());
+    let mut text = serde_json::to_string_pretty(&study_json(&report)).unwrap();
+    text.push('\n');
+    compare("study.json", &text);
+}
+
+/// More datastores than a line has room for.
+fn wide() -> StudyReport {
+    let datastores =
+        vec!["local", "nas", "san", "ceph-hdd", "ceph-nvme", "a-very-long-name-for-a-datastore"];
+    made(&Shape { datastores, blocks: 3, ..usual() }, |analysis| analysis.answers = answers())
+}
+
+#[test]
+fn tables_fit_the_width_and_colour_changes_nothing_else() {
+    for (report, width) in [(study(), 100), (wide(), 100), (wide(), 80)] {
+        let plain = study_terminal(&report, TerminalOptions { color: false, width });
+        for line in plain.lines().filter(|line| !line.starts_with("Repeat it")) {
+            assert!(line.chars().count() <= width, "{} > {width}: {line}", line.chars().count());
+        }
+        for name in report
+            .header
+            .plan
+            .datastores
+            .iter()
+            .map(|datastore| datastore.name.get(..4).unwrap_or(&datastore.name))
+        {
+            assert!(plain.contains(name), "{name} is not in any table");
+        }
+        let mut colored = study_terminal(&report, TerminalOptions { color: true, width });
+        assert_ne!(colored, plain);
+        while let Some(start) = colored.find('\x1b') {
+            let end = start + colored[start..].find('m').unwrap();
+            colored.replace_range(start..=end, "");
+        }
+        assert_eq!(colored, plain);
+    }
+}
+
+#[test]
+fn control_characters_do_not_reach_the_terminal() {
+    const ATTACK: &str = "x\x1b[2Jy\r\n";
+    let mut report = study();
+    report.header.plan.study = ATTACK.into();
+    report.header.plan.datastores[1].name = ATTACK.into();
+    report.header.plan.workloads[0].name = ATTACK.into();
+    report.repeat_command = ATTACK.into();
+    report.findings[0].what = ATTACK.into();
+    for answer in &mut report.analysis.answers {
+        answer.question = ATTACK.into();
+        answer.sentence = ATTACK.into();
+        answer.test = ATTACK.into();
+        answer.remarks = vec![ATTACK.into()];
+    }
+    report.analysis.answers[0].parts[0].load = ATTACK.into();
+    report.analysis.answers[0].estimate.as_mut().unwrap().of = ATTACK.into();
+    report.analysis.answers[3].table.as_mut().unwrap().rows[0].term = ATTACK.into();
+    report.analysis.cells[1].failed = Some((1, ATTACK.into()));
+    let text = study_terminal(&report, hundred_columns());
+    assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+    assert!(text.contains("x\u{fffd}[2Jy"));
+}
+
+#[test]
+fn a_study_without_a_result_still_says_so() {
+    let empty = made(&Shape { blocks: 0, ..usual() }, |analysis| {
+        analysis.power = None;
+        analysis.findings.clear();
+    });
+    let text = study_terminal(&empty, hundred_columns());
+    assert!(text.contains("No question was asked"), "{text}");
+    assert!(text.contains("0 blocks"), "{text}");
+}

@@ -1,0 +1,102 @@
+//! The JSON of a study against its committed schema.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod json_schema;
+mod study_fixture;
+
+use json_schema::violations;
+use serde_json::{Value, json};
+use stormeter_driver::Verified;
+use stormeter_report::{STUDY_SCHEMA, STUDY_SCHEMA_VERSION, StudyReport, study_json};
+use stormeter_results::FinishReason;
+use stormeter_study::{Blocks, Metric, Order, Prepare, Reset, Unit};
+use study_fixture::{Shape, errand, made, study, usual};
+
+fn check(value: &Value) -> Vec<String> {
+    let schema: Value = serde_json::from_str(STUDY_SCHEMA).unwrap();
+    violations(&schema, value)
+}
+
+/// Reports that between them take every branch of the schema.
+fn reports() -> Vec<StudyReport> {
+    let mut odd = study();
+    odd.header.plan.design.blocks = Blocks::Auto { min: 5, max: 50 };
+    odd.header.plan.design.order = Order::Abba;
+    odd.header.plan.design.reset = Reset::Command("zfs rollback tank/vm@start".into());
+    odd.header.plan.design.unit = Unit::Interval;
+    odd.header.plan.design.time_limit_ns = None;
+    odd.header.plan.prepare = Prepare::Zero;
+    odd.header.plan.workloads[0].disk_bytes = Some(1 << 30);
+    odd.header.plan.seed = u64::MAX;
+    odd.header.environment = Default::default();
+    odd.status.reason = Some(FinishReason::Failed { reason: "the disk is full".into() });
+    odd.ceilings[0].times_measured = None;
+    odd.analysis.cells[1].relative[0].comparison = None;
+    odd.analysis.cells[1].verified = Some(Verified { blocks: 9, ..Verified::default() });
+    odd.analysis.cells[2].values[0].interval = None;
+    odd.analysis.answers[0].estimate.as_mut().unwrap().interval = None;
+    odd.analysis.answers[1].estimate.as_mut().unwrap().interval.as_mut().unwrap().high =
+        f64::INFINITY;
+    let empty = made(&Shape { blocks: 0, ..usual() }, |analysis| analysis.power = None);
+    let mut killed = study();
+    killed.status.reason = None;
+    killed.header.datastores.clear();
+    vec![study(), odd, empty, killed, errand()]
+}
+
+#[test]
+fn every_study_follows_the_schema() {
+    for report in reports() {
+        let found = check(&study_json(&report));
+        assert!(found.is_empty(), "{found:#?}");
+    }
+}
+
+#[test]
+fn what_does_not_follow_the_schema_is_noticed() {
+    let sound = study_json(&study());
+    type Change = fn(&mut Value);
+    let changes: [(Change, &str); 6] = [
+        (|v| v["answers"][0]["reply"] = json!("maybe"), "/answers/0/reply"),
+        (|v| v["cells"][1]["metrics"][0]["value"] = json!("7"), "/cells/1/metrics/0/value"),
+        (|v| v["cells"][1]["extra"] = json!(1), "/cells/1"),
+        (|v| _ = v["cells"][1].as_object_mut().unwrap().remove("steps"), "/cells/1"),
+        (|v| v["plan"]["vms"] = json!([]), "/plan/vms"),
+        (|v| v["schema_version"] = json!(2), "/schema_version"),
+    ];
+    for (change, at) in changes {
+        let mut value = sound.clone();
+        change(&mut value);
+        let found = check(&value);
+        assert!(found.iter().any(|f| f.starts_with(&format!("{at}:"))), "{at}: {found:?}");
+    }
+}
+
+#[test]
+fn the_schema_knows_every_metric_and_a_cell_says_what_it_is() {
+    let schema: Value = serde_json::from_str(STUDY_SCHEMA).unwrap();
+    let known = schema["$defs"]["metric"]["enum"].as_array().unwrap();
+    assert!(Metric::OF_STUDIES.iter().all(|metric| known.contains(&json!(metric.name()))));
+    let value = study_json(&study());
+    assert_eq!(value["schema_version"], json!(STUDY_SCHEMA_VERSION));
+    let cell = &value["cells"][4];
+    assert_eq!((&cell["datastore"], &cell["vms"]), (&json!("nas"), &json!(4)));
+    assert_eq!((&cell["trials"], &cell["failed_trials"]), (&json!(9), &json!(1)));
+    assert_eq!(cell["failure"], json!("nas1: connection reset by peer"));
+    let iops = &cell["metrics"][0];
+    assert_eq!(iops["metric"], json!("iops"));
+    assert_eq!(iops["relative"]["verdict"], json!("slower"));
+    assert!(
+        value["cells"][0]["metrics"][0]["relative"].is_null(),
+        "the baseline is relative to nothing"
+    );
+}
+
+#[test]
+fn a_study_survives_being_written_and_read() {
+    let report = study();
+    let text = serde_json::to_string(&report).unwrap();
+    let back: StudyReport = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string(&back).unwrap(), text);
+}
