@@ -11,6 +11,8 @@
 
 mod analysis;
 pub mod anova;
+pub mod autocorrelation;
+pub mod bootstrap;
 mod comparison;
 pub mod data;
 mod describe;
@@ -23,8 +25,11 @@ pub mod laws;
 pub mod metrics;
 pub mod moments;
 pub mod multiple;
+pub mod noncentral;
 pub mod normality;
+pub mod power;
 pub mod quantile;
+pub mod rank;
 pub mod ratio;
 pub mod series;
 pub mod steadiness;
