@@ -34,7 +34,7 @@ pub mod ratio;
 pub mod series;
 pub mod steadiness;
 pub mod stopping;
-mod study_analysis;
+mod study;
 mod sum;
 pub mod two_sample;
 pub mod verdict;
@@ -57,9 +57,10 @@ pub use multiple::Correction;
 pub use ratio::{LogRatios, RatioError};
 pub use series::Drift;
 pub use stopping::{Decision, Looks, StopRule, StopRuleError};
-pub use study_analysis::{
-    Answer, AnswerEstimate, AnswerPart, CellSummary, CellTrial, Dependence, PowerStatement,
-    Relative, Reply, StudyAnalysis,
+pub use study::{
+    Answer, AnswerEstimate, AnswerPart, AnswerRow, AnswerTable, CellSummary, CellTrial, Dependence,
+    PowerStatement, Relative, Reply, StudyAnalysis, StudySurroundings, analyse_study, answer,
+    answer_text, decide_study,
 };
 pub use two_sample::{Paired, TwoSample};
 pub use verdict::{Direction, Verdict};

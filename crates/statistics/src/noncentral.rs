@@ -11,7 +11,7 @@
 //! rule, Trefethen & Weideman, *SIAM Review* 56 (2014) 385-458, section 5.
 
 use crate::quantile::normal_cdf;
-use statrs::function::gamma::ln_gamma;
+use crate::sum::Twofold;
 
 /// P(T > `t`) for noncentral t with `df` degrees of freedom and noncentrality `delta`; NaN when
 /// `df` is not positive and finite, or another argument is NaN.
@@ -22,23 +22,25 @@ pub fn noncentral_t_upper(t: f64, df: f64, delta: f64) -> f64 {
     if t.is_infinite() {
         return if t > 0.0 { 0.0 } else { 1.0 };
     }
-    // u = ln S. The density of u is c exp(df u − df e²ᵘ/2), with its peak at 0 and a width of
-    // 1/√(2 df); the normal tail changes over about 1/|t s| around its middle.
-    let ln_scale = std::f64::consts::LN_2 + 0.5 * df * (0.5 * df).ln() - ln_gamma(0.5 * df);
-    let density = |u: f64| (ln_scale + df * u - 0.5 * df * (2.0 * u).exp()).exp();
+    // u = ln S. Its density is proportional to exp(df (u − (e²ᵘ − 1)/2)), with a peak of 1 at 0
+    // and a width of 1/√(2 df); the normal tail changes over about 1/δ around ln(δ/t).
+    let density = |u: f64| (df * (u - 0.5 * (2.0 * u).exp_m1())).exp();
     let width = (2.0 * df).sqrt().recip();
     let step = 0.25 * width.min((1.0 + delta.abs()).recip());
-    // Below exp(−46) of its peak the density adds nothing, but where the tail is far off it is
-    // the outskirts that count: 16 widths out, and down to where exp(df u) is as small.
-    let low = (-100.0 / df).min(-16.0 * width);
+    // 16 widths, and where the density falls off slowly down to exp(−100) of its peak. If t is so
+    // far out that only a small S gets there, the same from where it does.
+    let middle = ((1.0 + delta.abs()) / (1.0 + t.abs())).ln().min(0.0);
+    let low = middle - (100.0 / df).max(16.0 * width);
     let high = (16.0 * width).min(4.0);
-    let first = (low / step).floor() as i64;
-    let last = (high / step).ceil() as i64;
-    let total = crate::sum::sum((first..=last).map(|place| {
+    let places = (low / step).floor() as i64..=(high / step).ceil() as i64;
+    let (mut total, mut all) = (Twofold::default(), Twofold::default());
+    for place in places {
         let u = place as f64 * step;
-        density(u) * normal_cdf(delta - t * u.exp())
-    }));
-    (total * step).min(1.0)
+        let weight = density(u);
+        total = total.plus(weight * normal_cdf(delta - t * u.exp()));
+        all = all.plus(weight);
+    }
+    (total.value() / all.value()).min(1.0)
 }
 
 /// P(T ≤ `t`) for noncentral t with `df` degrees of freedom and noncentrality `delta`.

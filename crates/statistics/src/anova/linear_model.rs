@@ -80,9 +80,13 @@ impl LinearModel {
     /// All main effects and all interactions.
     ///
     /// # Errors
-    /// None for a valid table.
+    /// More than 8 factors: 255 terms are more than anyone reads.
     pub fn full(table: CellTable) -> Result<Self, AnovaError> {
         let factors = table.factors.len();
+        if factors > 8 {
+            let (what, needed) = ("a model of all interactions", "at most 8 factors");
+            return Err(AnovaError::WrongFactors { what, needed, found: factors });
+        }
         let mut terms: Vec<Term> = (1..1usize << factors)
             .map(|set| Term((0..factors).filter(|factor| set >> factor & 1 == 1).collect()))
             .collect();
@@ -270,5 +274,102 @@ impl LinearModel {
             }
         }
         AnovaError::BadTerms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Factor;
+    use super::*;
+
+    fn observation(a: usize, b: usize, value: f64) -> Observation {
+        Observation { levels: vec![a, b], value }
+    }
+
+    fn factors() -> Vec<Factor> {
+        vec![Factor::new("datastore", ["local", "nas"]), Factor::new("size", ["4k", "32k"])]
+    }
+
+    fn table(observations: &[Observation]) -> CellTable {
+        CellTable::from_observations(factors(), observations).unwrap()
+    }
+
+    fn balanced() -> Vec<Observation> {
+        let values = [[[10.0, 11.0], [20.0, 22.0]], [[14.0, 13.0], [35.0, 34.0]]];
+        let mut list = Vec::new();
+        for (a, of_a) in values.iter().enumerate() {
+            for (b, cell) in of_a.iter().enumerate() {
+                list.extend(cell.iter().map(|&value| observation(a, b, value)));
+            }
+        }
+        list
+    }
+
+    #[test]
+    fn a_balanced_table_by_hand_and_all_types_agree() {
+        let model = LinearModel::full(table(&balanced())).unwrap();
+        // Cell means 10.5, 21, 13.5, 34.5: main effects ±4.125 and ±7.875, interaction ±2.625.
+        let expected = [8.0 * 4.125f64.powi(2), 8.0 * 7.875f64.powi(2), 8.0 * 2.625f64.powi(2)];
+        for types in [SumsOfSquares::Sequential, SumsOfSquares::TypeII, SumsOfSquares::TypeIII] {
+            let anova = model.anova(types).unwrap();
+            assert!(anova.balanced);
+            for (row, expected) in anova.rows.iter().zip(expected) {
+                assert!((row.sum_of_squares / expected - 1.0).abs() < 1e-13, "{row:?}");
+            }
+            assert!((anova.residual.sum_of_squares - 3.5).abs() < 1e-12);
+            let parts: f64 = anova.rows.iter().map(|row| row.sum_of_squares).sum();
+            assert!((parts + 3.5 - anova.total.sum_of_squares).abs() < 1e-11);
+        }
+        let names: Vec<String> = model.terms().iter().map(|term| model.term_name(term)).collect();
+        assert_eq!(names, ["datastore", "size", "datastore × size"]);
+    }
+
+    #[test]
+    fn residuals_add_up_to_the_residual() {
+        let list = balanced();
+        let model = LinearModel::additive(table(&list)).unwrap();
+        let squares: f64 = model.residuals(&list).unwrap().iter().map(|r| r * r).sum();
+        assert!((squares / model.residual().unwrap().sum_of_squares - 1.0).abs() < 1e-12);
+        assert!(model.residuals(&[observation(0, 7, 1.0)]).is_err());
+    }
+
+    /// What a person reads who has measured too little.
+    #[test]
+    fn data_that_cannot_answer_say_what_is_missing() {
+        let message = |list: &[Observation], full: bool| {
+            let table = table(list);
+            let model = if full { LinearModel::full(table) } else { LinearModel::additive(table) };
+            model.unwrap().anova(SumsOfSquares::TypeIII).unwrap_err().to_string()
+        };
+        let list = balanced();
+        assert!(message(&list[..6], true).contains("the cell nas, 32k has no observation"));
+        let single: Vec<Observation> = list.iter().step_by(2).cloned().collect();
+        assert!(message(&single, true).contains("4 observations and 4 parameters"));
+        let together = [&list[..2], &list[6..]].concat();
+        assert!(message(&together, false).contains("cannot tell size from the other terms"));
+        let equal: Vec<Observation> =
+            list.iter().map(|o| observation(o.levels[0], o.levels[1], 0.1 + 1e6)).collect();
+        assert!(message(&equal, true).contains("all values are equal"));
+    }
+
+    #[test]
+    fn tables_and_terms_that_make_no_sense_are_refused() {
+        let list = balanced();
+        let refused = |list: &[Observation]| {
+            CellTable::from_observations(factors(), list).unwrap_err().to_string()
+        };
+        assert!(refused(&list[..4]).contains("factor datastore has no observation at level nas"));
+        assert!(refused(&[observation(2, 0, 1.0)]).starts_with("observation 1 does not name"));
+        assert!(refused(&[observation(0, 0, f64::NAN)]).contains("observation 1 has a value"));
+        let terms = |terms: &[&[usize]]| {
+            let terms = terms.iter().map(|term| Term::new(term.iter().copied())).collect();
+            LinearModel::new(table(&balanced()), terms).err()
+        };
+        assert_eq!(terms(&[]), Some(AnovaError::BadTerms));
+        assert_eq!(terms(&[&[0, 1], &[1, 0]]), Some(AnovaError::BadTerms));
+        assert_eq!(terms(&[&[5]]), Some(AnovaError::NoSuchFactor(5, 2)));
+        let cell = (vec![0, 0], crate::Moments::new(3, 1.0, 1.0));
+        let twice = CellTable::from_moments(factors(), &[cell.clone(), cell]).unwrap_err();
+        assert_eq!(twice, AnovaError::RepeatedCell("local, 4k".into()));
     }
 }

@@ -51,7 +51,8 @@ impl Remark {
     fn tested(kind: RemarkKind, p: f64, what: String, well: &str, advice: &str) -> Self {
         let concern = p < CONCERN;
         let judged = if concern { advice } else { well };
-        Self { kind, concern, p: Some(p), text: format!("{judged} ({what}, p = {p:.2e}).") }
+        let p_text = if p >= 0.001 { format!("{p:.3}") } else { format!("{p:.1e}") };
+        Self { kind, concern, p: Some(p), text: format!("{judged} ({what}, p = {p_text}).") }
     }
 
     fn untested(kind: RemarkKind, text: &str) -> Self {

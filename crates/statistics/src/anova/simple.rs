@@ -160,3 +160,42 @@ fn cell_error(table: &CellTable) -> Result<ErrorRow, AnovaError> {
     }
     LinearModel::full(table.clone())?.residual()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Factor;
+    use super::*;
+    use crate::two_sample::Rule;
+    use crate::{Moments, TwoSample};
+
+    /// Two groups alone are the pooled t test, p-value, interval and all.
+    #[test]
+    fn the_difference_of_two_groups_is_a_pooled_t_test() {
+        let (a, b) = ([5.0, 6.0, 7.5, 8.0], [4.0, 4.5, 5.0]);
+        let table = CellTable::one_way("datastore", &[("a", &a[..]), ("b", &b[..])]).unwrap();
+        let pairs = pairwise_differences(&table, 0.95).unwrap();
+        let test = TwoSample::compare(&a, &b, Rule::Pooled, 0.95).unwrap();
+        assert_eq!(pairs.len(), 1);
+        assert!((pairs[0].t / test.t - 1.0).abs() < 1e-13);
+        assert!((pairs[0].p_holm / test.p_two_sided - 1.0).abs() < 1e-12);
+        assert!((pairs[0].interval.low / test.interval.low - 1.0).abs() < 1e-12);
+    }
+
+    /// The simple effects share out the factor's and the interaction's sum of squares.
+    #[test]
+    fn simple_effects_add_up() {
+        let cell = |a, b, mean| (vec![a, b], Moments::new(500, mean, 20.0));
+        let cells = [cell(0, 0, 27.4), cell(0, 1, 4.1), cell(1, 0, 27.5), cell(1, 1, 9.3)];
+        let factors =
+            vec![Factor::new("size", ["4k", "32k"]), Factor::new("via", ["ide", "iscsi"])];
+        let table = CellTable::from_moments(factors, &cells).unwrap();
+        let effects = simple_effects(&table, 1).unwrap();
+        let model = LinearModel::full(table.clone()).unwrap();
+        let anova = model.anova(super::super::SumsOfSquares::TypeIII).unwrap();
+        let sum: f64 = effects.iter().map(|effect| effect.sum_of_squares).sum();
+        let expected = anova.rows[1].sum_of_squares + anova.rows[2].sum_of_squares;
+        assert!((sum / expected - 1.0).abs() < 1e-12);
+        assert_eq!((effects[0].at.as_str(), effects[0].error_df), ("4k", 1996.0));
+        assert!(simple_effects(&table, 2).is_err());
+    }
+}
