@@ -3,12 +3,20 @@
 //! Everything here follows from its input and a seed: no clock, no file, no statistics. The same
 //! plan and seed give the same trials in the same order on every machine.
 
+mod file;
+mod listing;
 mod plan;
 mod profile;
+pub mod question;
 mod study_plan;
 
+pub use file::{DEFAULT_SEED, StudyError, StudyErrors, key_lists, parse_study, workloads_text};
+pub use listing::{Estimate, plan_text};
 pub use plan::{ComparisonPlan, EqualLoad, Metric, PlanError, Timing, block_order, trial_seed};
-pub use profile::{Profile, UnknownProfile, profile, profiles};
+pub use profile::{
+    Profile, ProfileSet, StudyProfile, UnknownProfile, profile, profile_sets, profiles,
+    study_profile, study_profile_names, study_profiles,
+};
 pub use study_plan::{
     Blocks, Cell, Design, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload, Unit,
     WorkloadKind,

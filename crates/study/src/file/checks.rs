@@ -1,0 +1,207 @@
+//! What no single key can be blamed for: keys that contradict one another, and loads that no disk can bear.
+
+use stormeter_disk::units::{format_bytes, format_duration_ns};
+use stormeter_driver::{Arrivals, TransferSink, Workload, WorkloadError};
+
+use super::error::{Faults, Place};
+use super::keys;
+use super::section::Section;
+use crate::plan::Metric;
+use crate::study_plan::{StudyPlan, StudyWorkload, Unit, WorkloadKind};
+
+/// Where messages about the whole point.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    workloads: Vec<Place>,
+    metric: Place,
+    verify: Place,
+    time_limit: Place,
+    unit: Place,
+    load: Place,
+}
+
+impl Places {
+    pub(super) fn of(study: &Section<'_>, workloads: Vec<Place>) -> Places {
+        // Faults of the sections were told when they were read.
+        let mut told = Faults::default();
+        let mut place = |section: &str, keys, key: &str| {
+            let opened =
+                study.get(section).and_then(|n| Section::open(n, section, keys, &mut told));
+            opened.map_or(study.place, |section| section.place_of(key))
+        };
+        Places {
+            workloads,
+            metric: place("design", &keys::DESIGN, "metric"),
+            time_limit: place("design", &keys::DESIGN, "time_limit"),
+            verify: place("measure", &keys::MEASURE, "verify"),
+            unit: place("measure", &keys::MEASURE, "unit"),
+            load: place("load", &keys::LOAD, "vms"),
+        }
+    }
+}
+
+/// The most VMs at once: each has a disk, and each disk a file or a region.
+const MOST_VMS: u32 = 100_000;
+/// The most trials: each is a row with its intervals and histograms in the results file.
+const MOST_CELLS: usize = 10_000;
+
+/// Looks at the plan as a whole.
+pub(super) fn check(plan: &StudyPlan, places: &Places, metric_given: bool, faults: &mut Faults) {
+    for (index, workload) in plan.workloads.iter().enumerate() {
+        let place = places.workloads.get(index).copied().unwrap_or_default();
+        if let Err(message) = check_workload(plan, workload, plan.disk_bytes_of(index)) {
+            faults.at(place, format!("workload {}: {message}", workload.name));
+        }
+    }
+    if let Some(&vms) = plan.vms.iter().find(|&&vms| vms > MOST_VMS) {
+        faults.at(
+            places.load,
+            format!("{vms} VMs are more than the {MOST_VMS} that one machine can drive"),
+        );
+    }
+    let cells = plan.cells().len();
+    if cells > MOST_CELLS {
+        faults.at(
+            places.load,
+            format!(
+                "the levels make {cells} cells, more than the {MOST_CELLS} that a study can have; name fewer levels"
+            ),
+        );
+        return;
+    }
+    check_metric(plan, places, metric_given, faults);
+    let ios = || plan.workloads.iter().filter(|w| matches!(w.kind, WorkloadKind::Io(_)));
+    if plan.verify && ios().next().is_none() {
+        faults.at(
+            places.verify,
+            "verify looks at the reads of timed workloads, and this study has none; leave it out",
+        );
+    }
+    if plan.design.unit == Unit::Interval && ios().count() < plan.workloads.len() {
+        faults.at(
+            places.unit,
+            "work that ends when it is done has no intervals to take as observations; write unit: trial, or \
+             leave such workloads out",
+        );
+    }
+    if let Some(limit_ns) = plan.design.time_limit_ns {
+        let block_ns = plan.estimate().block_ns;
+        if block_ns > limit_ns {
+            faults.at(
+                places.time_limit,
+                format!(
+                    "one block of this study takes {} and more, which is longer than the time limit of {}; raise \
+                     the limit, shorten ramp and duration, or name fewer levels",
+                    format_duration_ns(block_ns as f64),
+                    format_duration_ns(limit_ns as f64)
+                ),
+            );
+        }
+    }
+}
+
+/// The metric against what the workloads make equal by themselves.
+fn check_metric(plan: &StudyPlan, places: &Places, given: bool, faults: &mut Faults) {
+    if !given {
+        return;
+    }
+    let metric = plan.design.metric;
+    let is_open = |w: &&StudyWorkload| matches!(&w.kind, WorkloadKind::Io(io) if io.arrivals.rate_per_s().is_some());
+    let is_io = |w: &&StudyWorkload| matches!(&w.kind, WorkloadKind::Io(_));
+    let message = match metric {
+        Metric::Iops | Metric::Throughput => plan.workloads.iter().find(is_open).map(|open| {
+            format!(
+                "workload {} has a fixed rate, so {} is equal by construction; write metric: latency-mean, \
+                 latency-p99 or cpu-per-io",
+                open.name,
+                metric.title()
+            )
+        }),
+        Metric::Elapsed => plan.workloads.iter().find(is_io).map(|io| {
+            format!(
+                "workload {} runs for the duration of measure, so its elapsed time says nothing; write metric: iops, \
+                 or leave it out",
+                io.name
+            )
+        }),
+        _ => None,
+    };
+    if let Some(message) = message {
+        faults.at(places.metric, message);
+    }
+}
+
+/// Whether a workload can be driven on its disks, at every level of the load.
+fn check_workload(
+    plan: &StudyPlan,
+    workload: &StudyWorkload,
+    disk_bytes: u64,
+) -> Result<(), String> {
+    let has_room = |bytes: u64, what: &str| {
+        if bytes <= disk_bytes {
+            return Ok(());
+        }
+        Err(format!(
+            "a disk of {} has no room for {what} of {}; write a larger size",
+            format_bytes(disk_bytes),
+            format_bytes(bytes)
+        ))
+    };
+    match &workload.kind {
+        WorkloadKind::Io(io) => {
+            for io in at_every_level(plan, io) {
+                io.check(disk_bytes).map_err(|error| in_words(&error))?;
+                if plan.verify {
+                    io.check_verify(disk_bytes).map_err(|error| in_words(&error))?;
+                }
+            }
+            Ok(())
+        }
+        WorkloadKind::File(test) => has_room(u64::from(test.record_bytes), "a record"),
+        WorkloadKind::Transfer(transfer) => match transfer.sink {
+            TransferSink::Disk => has_room(transfer.message_bytes, "a message"),
+            TransferSink::Memory => Ok(()),
+        },
+        WorkloadKind::Deploy(deployment) => has_room(u64::from(deployment.copy_bytes), "a copy"),
+    }
+}
+
+fn at_every_level(plan: &StudyPlan, io: &Workload) -> Vec<Workload> {
+    if io.arrivals.rate_per_s().is_some() || plan.outstanding.is_empty() {
+        return vec![io.clone()];
+    }
+    let levels = plan.outstanding.iter();
+    levels
+        .map(|&outstanding| Workload { arrivals: Arrivals::Closed { outstanding }, ..io.clone() })
+        .collect()
+}
+
+/// The driver's errors by the keys of the study file instead of the options of the command line.
+fn in_words(error: &WorkloadError) -> String {
+    match error {
+        WorkloadError::DiskTooSmall { disk_bytes, request_bytes } => format!(
+            "a disk of {} has no room for a request of {}; write a larger size",
+            format_bytes(*disk_bytes),
+            format_bytes(*request_bytes)
+        ),
+        WorkloadError::VerifyGranularity(bytes) => format!(
+            "verify needs requests in multiples of 512 bytes, and these are in multiples of {bytes}; write other \
+             sizes or another align"
+        ),
+        WorkloadError::VerifyDuplicates => {
+            "verify writes blocks that all differ, so none can be a copy of another; leave out dedupable or verify"
+                .into()
+        }
+        WorkloadError::VerifyNoReads => {
+            "verify looks at what reads return, and this workload has none; give it a read share, or leave out \
+             verify"
+                .into()
+        }
+        WorkloadError::VerifyRoom { outstanding, disk_bytes, most } => format!(
+            "verify keeps outstanding I/Os from overlapping, and a disk of {} has no room for {outstanding} of \
+             these; write a larger size, or at most {most} outstanding",
+            format_bytes(*disk_bytes)
+        ),
+        other => other.to_string(),
+    }
+}

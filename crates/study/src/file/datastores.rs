@@ -1,0 +1,151 @@
+//! `datastores` and `baseline`: where, and relative to which.
+
+use super::document::{Node, Value, shortened};
+use super::error::Faults;
+use super::keys;
+use super::nearest::nearest;
+use super::redact::has_password;
+use super::section::{Section, one_of};
+use crate::study_plan::NamedDatastore;
+
+const EXAMPLE: &str = "datastores: {local: /srv/vm, nas: \"nfs://nas1/export/vm\"}";
+
+/// The datastores in the order of the file; what is wrong with them in `faults`.
+pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<NamedDatastore> {
+    let Some(node) = study.get("datastores") else {
+        faults.at(study.place, format!("a study needs datastores; write {EXAMPLE}"));
+        return Vec::new();
+    };
+    let pairs = match &node.value {
+        Value::Map(pairs) if !pairs.is_empty() => pairs,
+        Value::List(_) | Value::Text(_) => {
+            let found = node.found();
+            faults.at(
+                node.place,
+                format!("datastores are names with URLs, not {found}; give each a name: {EXAMPLE}"),
+            );
+            return Vec::new();
+        }
+        _ => {
+            faults.at(node.place, format!("no datastore is named; write {EXAMPLE}"));
+            return Vec::new();
+        }
+    };
+    let mut datastores: Vec<NamedDatastore> = Vec::new();
+    for (key, value) in pairs {
+        let Some(name) = key.text() else {
+            faults.at(
+                key.place,
+                format!("the name of a datastore is a word, not {}; write {EXAMPLE}", key.found()),
+            );
+            continue;
+        };
+        check_name("a datastore", name, key, faults);
+        let url = url(name, key, value, faults).unwrap_or_default();
+        datastores.push(NamedDatastore { name: name.into(), url });
+    }
+    datastores
+}
+
+fn url(name: &str, key: &Node, value: &Node, faults: &mut Faults) -> Option<String> {
+    let node = match &value.value {
+        Value::Map(pairs) => {
+            // The unquoted URL `null:` is, to YAML, the key null without a value.
+            if let [(inner, rest)] = pairs.as_slice()
+                && inner.value == Value::Nothing
+                && rest.value == Value::Nothing
+            {
+                faults.at(
+                    value.place,
+                    "the URL null: ends in a colon, which YAML takes for a key; put it in quotes: \
+                     \"null:\"",
+                );
+                return None;
+            }
+            let section =
+                Section::open(value, &format!("datastore {name}"), &keys::DATASTORE, faults)?;
+            let Some(node) = section.get("url") else {
+                if pairs.is_empty() {
+                    faults.at(value.place, format!("datastore {name} has no url; write {EXAMPLE}"));
+                }
+                return None;
+            };
+            node
+        }
+        _ => value,
+    };
+    let text = node.text().map(str::trim).unwrap_or_default();
+    if text.is_empty() {
+        let place = if node.value == Value::Nothing { key.place } else { node.place };
+        let message = match node.value {
+            Value::List(_) => {
+                format!("datastore {name} has one URL, not a list; give each URL a name of its own")
+            }
+            _ => format!(
+                "datastore {name} has no URL; write {name}: /srv/vm (and the datastore that keeps nothing in \
+                 quotes: {name}: \"null:\")"
+            ),
+        };
+        faults.at(place, message);
+        return None;
+    }
+    if has_password(text) {
+        faults.at(
+            node.place,
+            "a password has no place in a study file, which is stored with the results and passed on; take it \
+             out of the URL, and give password-file=FILE as an option of the URL, or \
+             STORMETER_ISCSI_PASSWORD in the environment",
+        );
+        return None;
+    }
+    Some(text.into())
+}
+
+/// The index of the baseline; the first unless the file says otherwise.
+pub(super) fn baseline(
+    study: &Section<'_>,
+    datastores: &[NamedDatastore],
+    faults: &mut Faults,
+) -> usize {
+    let Some(node) = study.get("baseline") else { return 0 };
+    let names = || datastores.iter().map(|datastore| datastore.name.as_str());
+    let text = node.text().unwrap_or_default();
+    if let Some(index) = names().position(|name| name == text) {
+        return index;
+    }
+    if datastores.is_empty() {
+        return 0;
+    }
+    let by_url = datastores.iter().find(|datastore| datastore.url == text && !text.is_empty());
+    let meant = by_url.map(|datastore| datastore.name.as_str()).or_else(|| nearest(text, names()));
+    let meant = meant.map(|name| format!("did you mean {name}? ")).unwrap_or_default();
+    faults.at(
+        node.place,
+        format!(
+            "the baseline {} is none of the datastores; {meant}It is the name {}",
+            node.found(),
+            one_of(names())
+        ),
+    );
+    0
+}
+
+/// Names stand in tables, questions and messages: a line, without the quotes that questions put around
+/// them.
+pub(super) fn check_name(of: &str, name: &str, node: &Node, faults: &mut Faults) {
+    const MOST: usize = 64;
+    let message = if name.trim().is_empty() {
+        format!("{of} has an empty name; give it one such as nas")
+    } else if name.trim() != name || name.contains(|c: char| c.is_control() || "\"'`".contains(c)) {
+        format!(
+            "the name \"{}\" has quotes, line ends or spaces around it, which questions could not name; take \
+             them out",
+            shortened(name)
+        )
+    } else if name.chars().count() > MOST {
+        format!("the name \"{}\" is longer than {MOST} characters; shorten it", shortened(name))
+    } else {
+        return;
+    };
+    faults.at(node.place, message);
+}

@@ -1,0 +1,192 @@
+//! `design`: how often, in which order, from which state, and how sure.
+
+use super::document::{Node, Value};
+use super::error::Faults;
+use super::keys;
+use super::section::{Section, choice, one_of};
+use crate::plan::Metric;
+use crate::study_plan::{Blocks, Design, Order, Reset, Unit};
+
+/// The fewest blocks that `auto` looks at: the correction for looking is derived from there on.
+const LEAST_AUTO: u32 = 5;
+/// The most, unless the file says otherwise.
+const MOST_AUTO: u32 = 100;
+
+/// A design, and whether the file itself chose the metric.
+pub(super) struct Found {
+    pub(super) design: Design,
+    pub(super) metric_given: bool,
+}
+
+/// The design of the study; `metric` is the one for such workloads.
+pub(super) fn read(study: &Section<'_>, metric: Metric, faults: &mut Faults) -> Found {
+    let mut design = Design {
+        blocks: Blocks::Auto { min: LEAST_AUTO, max: MOST_AUTO },
+        precision: 0.02,
+        margin: 0.05,
+        level: 0.95,
+        metric,
+        order: Order::Randomized,
+        reset: Reset::None,
+        unit: Unit::Trial,
+        time_limit_ns: None,
+    };
+    let mut metric_given = false;
+    let section =
+        study.get("design").and_then(|node| Section::open(node, "design", &keys::DESIGN, faults));
+    if let Some(section) = section {
+        if let Some(node) = section.get("blocks") {
+            design.blocks = blocks(node, faults).unwrap_or(design.blocks);
+        }
+        design.precision = share(&section, "precision", faults).unwrap_or(design.precision);
+        design.margin = share(&section, "margin", faults).unwrap_or(design.margin);
+        design.level = level(&section, faults).unwrap_or(design.level);
+        let metrics = Metric::OF_STUDIES.map(|metric| (metric.name(), metric));
+        if let Some(metric) = section.choice("metric", &metrics, faults) {
+            design.metric = metric;
+            metric_given = true;
+        }
+        let orders = [
+            ("randomized", Order::Randomized),
+            ("abba", Order::Abba),
+            ("as-written", Order::AsWritten),
+        ];
+        design.order = section.choice("order", &orders, faults).unwrap_or_default();
+        if let Some(node) = section.get("reset") {
+            design.reset = reset(node, faults).unwrap_or_default();
+        }
+        design.time_limit_ns = section.duration("time_limit", faults);
+        if design.time_limit_ns == Some(0) {
+            faults.at(
+                section.place_of("time_limit"),
+                "in a time limit of 0 nothing can be measured; leave it out, or write time_limit: 2h",
+            );
+        }
+        if let (Order::Abba, Blocks::Fixed(blocks)) = (design.order, design.blocks)
+            && blocks % 2 == 1
+        {
+            faults.at(
+                section.place_of("blocks"),
+                format!(
+                    "order abba cancels drift over pairs of blocks, so their number must be even; write {} \
+                     instead of {blocks}",
+                    blocks.saturating_add(1)
+                ),
+            );
+        }
+    }
+    Found { design, metric_given }
+}
+
+/// A share above 0 and at most 100 %, as a fraction.
+fn share(section: &Section<'_>, key: &str, faults: &mut Faults) -> Option<f64> {
+    let percent = section.percent(key, faults)?;
+    if percent <= 0.0 || (key == "margin" && percent >= 100.0) {
+        let example = if key == "margin" { "5%" } else { "2%" };
+        faults.at(
+            section.place_of(key),
+            format!("a {key} of {percent}% cannot be reached or says nothing; write one such as {example}"),
+        );
+        return None;
+    }
+    Some(percent / 100.0)
+}
+
+/// The confidence level, as a fraction.
+fn level(section: &Section<'_>, faults: &mut Faults) -> Option<f64> {
+    let percent = section.percent("level", faults)?;
+    if !(50.0..100.0).contains(&percent) {
+        faults.at(
+            section.place_of("level"),
+            format!(
+                "a confidence level of {percent}% is of no use; write one of at least 50% and below 100%, such as \
+                 95%"
+            ),
+        );
+        return None;
+    }
+    Some(percent / 100.0)
+}
+
+/// `auto`, a number, or `{min, max}`.
+fn blocks(node: &Node, faults: &mut Faults) -> Option<Blocks> {
+    match &node.value {
+        Value::Map(_) => {
+            let section = Section::open(node, "blocks", &keys::BLOCKS, faults)?;
+            let min = section.count("min", 1, faults).unwrap_or(LEAST_AUTO);
+            let max = section.count("max", 1, faults).unwrap_or(MOST_AUTO.max(min));
+            if min < LEAST_AUTO {
+                faults.at(
+                    section.place_of("min"),
+                    format!(
+                        "automatic blocks need a min of at least {LEAST_AUTO}, because few blocks look precise by \
+                         chance; for fewer write blocks: {min}, a fixed number"
+                    ),
+                );
+            } else if max < min {
+                faults.at(
+                    section.place_of("max"),
+                    format!(
+                        "at most {max} blocks contradicts at least {min}; raise max or lower min"
+                    ),
+                );
+            }
+            Some(Blocks::Auto { min, max })
+        }
+        Value::Text(text) if text == "auto" => {
+            Some(Blocks::Auto { min: LEAST_AUTO, max: MOST_AUTO })
+        }
+        Value::Text(text) if text.trim().starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
+            super::scalar::count(node, "blocks", 1, faults).map(Blocks::Fixed)
+        }
+        _ => {
+            faults.at(
+                node.place,
+                format!(
+                    "blocks is auto, a number or a mapping, not {}; write blocks: auto, blocks: 10 or blocks: \
+                     {{min: 5, max: 50}}",
+                    node.found()
+                ),
+            );
+            None
+        }
+    }
+}
+
+/// `none`, `recreate`, `discard` or `{command: …}`.
+fn reset(node: &Node, faults: &mut Faults) -> Option<Reset> {
+    if let Value::Map(_) = node.value {
+        let section = Section::open(node, "reset", &keys::RESET, faults)?;
+        if !section.has("command") {
+            faults.at(
+                node.place,
+                "this reset has no command; write {command: \"zfs rollback tank/vm@clean\"}",
+            );
+            return None;
+        }
+        return section.text("command", faults).map(|command| Reset::Command(command.into()));
+    }
+    #[derive(Clone, Copy)]
+    enum Word {
+        None,
+        Recreate,
+        Discard,
+    }
+    let words = [("none", Word::None), ("recreate", Word::Recreate), ("discard", Word::Discard)];
+    let text = node.text().unwrap_or_default();
+    if text.contains(' ') || text.contains('/') {
+        faults.at(
+            node.place,
+            format!(
+                "reset is {}; a command is written reset: {{command: \"{text}\"}}",
+                one_of(words.iter().map(|(word, _)| *word))
+            ),
+        );
+        return None;
+    }
+    Some(match choice(node, "reset", &words, faults)? {
+        Word::None => Reset::None,
+        Word::Recreate => Reset::Recreate,
+        Word::Discard => Reset::Discard,
+    })
+}

@@ -1,0 +1,144 @@
+//! What is wrong with a study file: where, what was found, what to write.
+//!
+//! All mistakes that can be found are told at once, each with its line under it, because a person who
+//! mends a file wants to run it once more and not ten times. A password that stands in a line is
+//! blotted out: messages end up in logs.
+
+use std::fmt;
+
+use super::redact::redacted;
+
+/// Where something stands in the file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// From 1.
+    pub(crate) line: usize,
+    /// From 1, in characters.
+    pub(crate) column: usize,
+    /// Characters, on that line.
+    pub(crate) width: usize,
+}
+
+/// One mistake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StudyError {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// How many characters it is about; at least 1.
+    pub width: usize,
+    /// What was found and what to write.
+    pub message: String,
+    /// The line itself, without its end.
+    pub source_line: String,
+}
+
+/// The mistakes of a study file, in the order of their places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StudyErrors {
+    /// What the messages call the file.
+    pub file: String,
+    /// At least one.
+    pub errors: Vec<StudyError>,
+}
+
+impl StudyErrors {
+    /// With the file's own name in the messages.
+    pub fn in_file(self, name: impl Into<String>) -> Self {
+        Self { file: name.into(), ..self }
+    }
+}
+
+impl std::error::Error for StudyErrors {}
+
+impl fmt::Display for StudyErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.errors.iter().enumerate() {
+            let StudyError { line, column, width, message, source_line } = error;
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            writeln!(f, "{}:{line}:{column}: {message}", self.file)?;
+            let (shown, before) = excerpt(source_line, column - 1);
+            let gutter = line.to_string();
+            writeln!(f, "{gutter} | {shown}")?;
+            let left = shown.chars().count().saturating_sub(before).max(1);
+            let carets = "^".repeat((*width).clamp(1, left));
+            write!(f, "{:>space$} | {:before$}{carets}", "", "", space = gutter.len())?;
+        }
+        Ok(())
+    }
+}
+
+/// The part of a line that is worth showing and how many characters stand before the caret in it. Tabs
+/// become spaces, so that the caret stands where it should.
+fn excerpt(line: &str, column: usize) -> (String, usize) {
+    const MOST: usize = 100;
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let length = line.chars().count();
+    if length <= MOST {
+        return (line.chars().map(plain).collect(), column);
+    }
+    let first = column.saturating_sub(MOST / 2).min(length - MOST);
+    (line.chars().skip(first).take(MOST).map(plain).collect(), column - first)
+}
+
+/// The mistakes while they are gathered.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    found: Vec<(Place, String)>,
+}
+
+impl Faults {
+    /// Notes a mistake.
+    pub(crate) fn at(&mut self, place: Place, message: impl Into<String>) {
+        self.found.push((place, message.into()));
+    }
+
+    /// Whether there is none so far.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// As told to the person; `text` is the file.
+    pub(crate) fn into_errors(mut self, text: &str) -> StudyErrors {
+        self.found.sort_by_key(|(place, _)| (place.line, place.column));
+        self.found.dedup();
+        let lines: Vec<&str> = text.lines().collect();
+        let errors = self.found.into_iter().map(|(place, message)| StudyError {
+            line: place.line.max(1),
+            column: place.column.max(1),
+            width: place.width.max(1),
+            message: redacted(&message),
+            source_line: redacted(lines.get(place.line.max(1) - 1).copied().unwrap_or_default()),
+        });
+        StudyErrors { file: "study.yaml".into(), errors: errors.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_points_at_its_place_and_mistakes_are_sorted() {
+        let mut faults = Faults::default();
+        faults.at(Place { line: 2, column: 7, width: 3 }, "later");
+        faults.at(Place { line: 1, column: 1, width: 5 }, "earlier");
+        let errors = faults.into_errors("study: x\nload: abc\n").in_file("night.yaml");
+        assert_eq!(
+            errors.to_string(),
+            "night.yaml:1:1: earlier\n1 | study: x\n  | ^^^^^\n\
+             night.yaml:2:7: later\n2 | load: abc\n  |       ^^^"
+        );
+    }
+
+    #[test]
+    fn of_a_long_line_the_part_around_the_place_is_shown() {
+        let line = format!("{}here{}", "a".repeat(300), "b".repeat(300));
+        let (shown, before) = excerpt(&line, 300);
+        assert_eq!(shown.chars().count(), 100);
+        assert!(shown.chars().skip(before).collect::<String>().starts_with("here"));
+    }
+}

@@ -1,0 +1,166 @@
+//! The keys of a study file: one list a mapping, each key with an example of its value.
+//!
+//! These lists are what the reader accepts, what messages tell, and what the JSON Schema is held
+//! against.
+
+/// A key and how to write it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) example: &'static str,
+}
+
+/// The keys of one mapping.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Keys {
+    /// What messages call the mapping.
+    pub(crate) of: &'static str,
+    pub(crate) keys: &'static [Key],
+}
+
+impl Keys {
+    /// The names, in the order of tables.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.keys.iter().map(|key| key.name)
+    }
+
+    /// How to write a value of that key.
+    pub(crate) fn example(&self, name: &str) -> &'static str {
+        self.keys.iter().find(|key| key.name == name).map_or("", |key| key.example)
+    }
+}
+
+macro_rules! keys {
+    ($($(#[$doc:meta])* $list:ident $of:literal { $($name:literal: $example:literal,)* })*) => {
+        $($(#[$doc])* pub(crate) static $list: Keys = Keys {
+            of: $of,
+            keys: &[$(Key { name: $name, example: $example },)*],
+        };)*
+        /// All lists.
+        pub(crate) static ALL: &[&Keys] = &[$(&$list),*];
+    };
+}
+
+keys! {
+    /// The file itself.
+    STUDY "study" {
+        "study": "Which datastore for the build farm?",
+        "datastores": "{local: /srv/vm, nas: \"nfs://nas1/export/vm\"}",
+        "baseline": "local",
+        "workloads": "[vm-4k, {profile: vm-8k, read: 60%}]",
+        "load": "{vms: [1, 4, 16], outstanding: 4}",
+        "disk": "{size: 10GiB, prepare: random}",
+        "measure": "{ramp: 5s, duration: 20s, interval: 1s}",
+        "design": "{blocks: auto, precision: 2%}",
+        "seed": "1",
+        "questions": "[nas is within 10% of local in iops]",
+    }
+    /// A datastore that is more than its URL.
+    DATASTORE "datastore" {
+        "url": "\"nfs://nas1/export/vm\"",
+    }
+    /// Load on virtual disks.
+    IO "workload" {
+        "name": "mail",
+        "profile": "vm-4k",
+        "sizes": "4KiB",
+        "read": "75%",
+        "random": "100%",
+        "zipf": "1.1",
+        "align": "4KiB",
+        "outstanding": "4",
+        "rate": "500",
+        "arrivals": "poisson",
+        "burst": "{length: 8, delay: 10ms}",
+        "compressible": "50%",
+        "dedupable": "30%",
+        "size": "10GiB",
+    }
+    /// Requests in groups.
+    BURST "burst" {
+        "length": "8",
+        "delay": "10ms",
+    }
+    /// One pass over a file.
+    FILE "file test" {
+        "name": "iozone",
+        "profile": "iozone",
+        "file-test": "[write, rewrite, read, reread]",
+        "record": "4KiB",
+        "outstanding": "1",
+        "client-cache": "false",
+        "size": "100MiB",
+    }
+    /// Messages over TCP, the workload.
+    TRANSFER_WORKLOAD "transfer" {
+        "name": "write-100kb",
+        "profile": "write-100kb",
+        "transfer": "{size: 100KB, direction: write, sink: disk}",
+        "size": "1GiB",
+    }
+    /// Messages over TCP, what they are.
+    TRANSFER "transfer" {
+        "size": "100KB",
+        "direction": "write",
+        "sink": "disk",
+        "messages": "100",
+    }
+    /// VMs from a template, the workload.
+    DEPLOY_WORKLOAD "deployment" {
+        "name": "deploy",
+        "profile": "deploy",
+        "deploy": "{copy: 1MiB, customise: 1000, boot: 2000}",
+        "size": "10GiB",
+    }
+    /// VMs from a template, what is done.
+    DEPLOY "deploy" {
+        "copy": "1MiB",
+        "customise": "1000",
+        "boot": "2000",
+        "outstanding": "4",
+    }
+    /// How many VMs and outstanding I/Os.
+    LOAD "load" {
+        "vms": "[1, 4, 16]",
+        "outstanding": "4",
+    }
+    /// The virtual disks.
+    DISK "disk" {
+        "size": "10GiB",
+        "prepare": "random",
+    }
+    /// How a trial passes.
+    MEASURE "measure" {
+        "ramp": "5s",
+        "duration": "20s",
+        "interval": "1s",
+        "unit": "trial",
+        "verify": "false",
+        "threads": "4",
+    }
+    /// How trials are repeated.
+    DESIGN "design" {
+        "blocks": "auto",
+        "precision": "2%",
+        "margin": "5%",
+        "level": "95%",
+        "metric": "iops",
+        "order": "randomized",
+        "reset": "recreate",
+        "time_limit": "2h",
+    }
+    /// The least and the most blocks.
+    BLOCKS "blocks" {
+        "min": "5",
+        "max": "100",
+    }
+    /// A reset by a command.
+    RESET "reset" {
+        "command": "\"zfs rollback tank/vm@clean\"",
+    }
+}
+
+/// Every mapping of a study file with its keys, for documents and schemas that want to be complete.
+pub fn key_lists() -> Vec<(&'static str, Vec<&'static str>)> {
+    ALL.iter().map(|keys| (keys.of, keys.names().collect())).collect()
+}

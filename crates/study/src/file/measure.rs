@@ -1,0 +1,112 @@
+//! `load`, `disk` and `measure`: how much load, on what, for how long.
+
+use super::error::Faults;
+use super::keys;
+use super::section::Section;
+use crate::plan::Timing;
+use crate::study_plan::{Prepare, Unit};
+use stormeter_disk::units::format_duration_ns;
+
+/// The levels of the load.
+pub(super) struct Load {
+    pub(super) vms: Vec<u32>,
+    pub(super) outstanding: Vec<u32>,
+}
+
+/// One VM with what its workload keeps outstanding, unless the file says otherwise.
+pub(super) fn load(study: &Section<'_>, faults: &mut Faults) -> Load {
+    let mut load = Load { vms: vec![1], outstanding: Vec::new() };
+    let Some(node) = study.get("load") else { return load };
+    let Some(section) = Section::open(node, "load", &keys::LOAD, faults) else { return load };
+    load.vms = section.levels("vms", faults).unwrap_or(load.vms);
+    if let Some(levels) = section.levels("outstanding", faults) {
+        // The driver's own limit; see `Workload::check`.
+        if levels.iter().any(|&level| level > 65_536) {
+            faults.at(section.place_of("outstanding"), "outstanding is at most 65536 a VM");
+        }
+        load.outstanding = levels;
+    }
+    load
+}
+
+/// The virtual disks.
+pub(super) struct Disk {
+    pub(super) bytes: u64,
+    pub(super) prepare: Prepare,
+}
+
+/// 1 GiB of random bytes unless the file says otherwise, as with `compare`.
+pub(super) fn disk(study: &Section<'_>, faults: &mut Faults) -> Disk {
+    let mut disk = Disk { bytes: 1 << 30, prepare: Prepare::Random };
+    let Some(node) = study.get("disk") else { return disk };
+    let Some(section) = Section::open(node, "disk", &keys::DISK, faults) else { return disk };
+    disk.bytes = section.size("size", faults).unwrap_or(disk.bytes);
+    let prepare = [("random", Prepare::Random), ("zero", Prepare::Zero)];
+    disk.prepare = section.choice("prepare", &prepare, faults).unwrap_or(disk.prepare);
+    disk
+}
+
+/// How a trial passes.
+pub(super) struct Measure {
+    pub(super) timing: Timing,
+    pub(super) verify: bool,
+    pub(super) threads: u32,
+    pub(super) unit: Unit,
+}
+
+/// The shortest window that is measured, as in comparisons.
+const LEAST_DURATION_NS: u64 = 100_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A ramp of 2 s and a window of 10 s in rows of 1 s, unless the file says otherwise.
+pub(super) fn measure(study: &Section<'_>, faults: &mut Faults) -> Measure {
+    let timing =
+        Timing { ramp_ns: 2 * SECOND_NS, duration_ns: 10 * SECOND_NS, interval_ns: SECOND_NS };
+    let mut measure = Measure { timing, verify: false, threads: 0, unit: Unit::Trial };
+    let Some(node) = study.get("measure") else { return measure };
+    let Some(section) = Section::open(node, "measure", &keys::MEASURE, faults) else {
+        return measure;
+    };
+    let timing = &mut measure.timing;
+    timing.ramp_ns = section.duration("ramp", faults).unwrap_or(timing.ramp_ns);
+    if let Some(duration_ns) = section.duration("duration", faults) {
+        timing.duration_ns = duration_ns;
+        if duration_ns < LEAST_DURATION_NS {
+            faults.at(
+                section.place_of("duration"),
+                "a trial this short cannot be measured; give a duration of at least 100ms",
+            );
+        }
+    }
+    // A tenth, so that a short trial has rows too.
+    timing.interval_ns = (timing.duration_ns / 10).clamp(1, SECOND_NS);
+    if let Some(interval_ns) = section.duration("interval", faults) {
+        if interval_ns == 0 || interval_ns > timing.duration_ns {
+            faults.at(
+                section.place_of("interval"),
+                format!(
+                    "an interval of {} does not fit into a duration of {}; give one of at least 1ms and at most \
+                     the duration",
+                    format_duration_ns(interval_ns as f64),
+                    format_duration_ns(timing.duration_ns as f64)
+                ),
+            );
+        }
+        timing.interval_ns = interval_ns.max(1);
+    }
+    let rows = timing.duration_ns / timing.interval_ns;
+    if faults.is_empty() && rows > MOST_ROWS {
+        faults.at(
+            section.place_of("interval"),
+            format!("{rows} intervals a trial are more than the {MOST_ROWS} that are kept; lengthen them"),
+        );
+    }
+    let unit = [("trial", Unit::Trial), ("interval", Unit::Interval)];
+    measure.unit = section.choice("unit", &unit, faults).unwrap_or_default();
+    measure.verify = section.flag("verify", faults).unwrap_or_default();
+    measure.threads = section.count("threads", 1, faults).unwrap_or_default();
+    measure
+}
+
+/// Rows are kept in memory while a trial runs, and in the results file.
+const MOST_ROWS: u64 = 100_000;

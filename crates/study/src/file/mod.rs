@@ -1,0 +1,120 @@
+//! The study file: YAML in, a [`StudyPlan`] out, or every mistake with its place.
+//!
+//! What a key means and what it is when left out is told in `docs/study-file.md`. Reading is in two
+//! steps: the text becomes a tree that knows its places ([`document`]), then each mapping is read with
+//! the list of its keys ([`keys`], [`section`]). What no single key can be blamed for is looked at in the end
+//! ([`checks`]).
+
+mod checks;
+mod datastores;
+mod design;
+mod document;
+mod errand;
+mod error;
+mod io;
+mod keys;
+mod measure;
+mod nearest;
+mod questions;
+mod redact;
+mod scalar;
+mod section;
+mod workloads;
+mod write;
+
+use crate::plan::Metric;
+use crate::study_plan::{Design, StudyPlan, StudyWorkload, WorkloadKind};
+use document::{Node, document};
+use error::Faults;
+use section::Section;
+
+pub use error::{StudyError, StudyErrors};
+pub use keys::key_lists;
+pub use write::workloads_text;
+
+/// The seed of a study that names none: always the same, so that the same file is the same plan.
+pub const DEFAULT_SEED: u64 = 1;
+
+/// Reads a study file, every default filled in. Touches nothing but the text.
+pub fn parse_study(text: &str) -> Result<StudyPlan, StudyErrors> {
+    // What some editors put before the first character.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut faults = Faults::default();
+    let plan = document(text, &mut faults).and_then(|root| study(&root, &mut faults));
+    match plan {
+        Some(plan) if faults.is_empty() => Ok(plan),
+        _ => Err(faults.into_errors(text)),
+    }
+}
+
+/// The plan of a whole document; `None` where that was not even a beginning. A plan that comes with
+/// faults is not to be used.
+fn study(root: &Node, faults: &mut Faults) -> Option<StudyPlan> {
+    let section = Section::open(root, "a study file", &keys::STUDY, faults)?;
+    let datastores = datastores::read(&section, faults);
+    let baseline = datastores::baseline(&section, &datastores, faults);
+    let workloads = workloads::read(&section, faults);
+    let load = measure::load(&section, faults);
+    let disk = measure::disk(&section, faults);
+    let measure = measure::measure(&section, faults);
+    let kinds: Vec<&StudyWorkload> = workloads.iter().map(|found| &found.workload).collect();
+    let design = design::read(&section, default_metric(&kinds), faults);
+    let title = section.text("study", faults).map(str::to_owned).unwrap_or_else(|| {
+        let names: Vec<&str> = datastores.iter().map(|datastore| datastore.name.as_str()).collect();
+        format!("Comparison of {}", names.join(", "))
+    });
+    let seed = seed(&section, faults).unwrap_or(DEFAULT_SEED);
+    let questions = questions::read(&section, faults);
+    let at = workloads.iter().map(|found| found.place).collect();
+    let places = checks::Places::of(&section, at);
+    let plan = StudyPlan {
+        study: title,
+        datastores,
+        baseline,
+        workloads: workloads.into_iter().map(|found| found.workload).collect(),
+        vms: load.vms,
+        outstanding: load.outstanding,
+        disk_bytes: disk.bytes,
+        prepare: disk.prepare,
+        timing: measure.timing,
+        design: Design { unit: measure.unit, ..design.design },
+        questions: questions.iter().map(|(text, _)| text.clone()).collect(),
+        threads: measure.threads,
+        verify: measure.verify,
+        seed,
+    };
+    if faults.is_empty() {
+        checks::check(&plan, &places, design.metric_given, faults);
+        questions::check(&plan, &questions, faults);
+    }
+    Some(plan)
+}
+
+/// The metric that says most about such workloads: what a fixed rate or a fixed amount of work does not
+/// make equal.
+fn default_metric(workloads: &[&StudyWorkload]) -> Metric {
+    let all = |holds: fn(&WorkloadKind) -> bool| {
+        !workloads.is_empty() && workloads.iter().all(|workload| holds(&workload.kind))
+    };
+    let is_open = |kind: &WorkloadKind| matches!(kind, WorkloadKind::Io(io) if io.arrivals.rate_per_s().is_some());
+    if all(|kind| matches!(kind, WorkloadKind::Transfer(_)))
+        || workloads.iter().any(|workload| is_open(&workload.kind))
+    {
+        Metric::LatencyMean
+    } else if all(|kind| matches!(kind, WorkloadKind::File(_))) {
+        Metric::Throughput
+    } else if all(|kind| !matches!(kind, WorkloadKind::Io(_))) {
+        Metric::Elapsed
+    } else {
+        Metric::Iops
+    }
+}
+
+fn seed(section: &Section<'_>, faults: &mut Faults) -> Option<u64> {
+    let node = section.get("seed")?;
+    let seed = node.text().and_then(|text| text.trim().parse().ok());
+    if seed.is_none() {
+        section.wrong("seed", node, "a whole number from 0 on", faults);
+    }
+    seed
+}

@@ -1,0 +1,300 @@
+//! `workloads`: a list of profiles, profiles with changes, and workloads written out.
+
+use super::datastores::check_name;
+use super::document::{Node, Value};
+use super::error::{Faults, Place};
+use super::keys::{self, Keys};
+use super::nearest::nearest;
+use super::section::Section;
+use super::{errand, io};
+use crate::profile::{StudyProfile, study_profile, study_profile_names, study_profiles};
+use crate::study_plan::{StudyWorkload, WorkloadKind};
+
+/// A workload and where the file has it.
+pub(super) struct Found {
+    pub(super) workload: StudyWorkload,
+    pub(super) place: Place,
+}
+
+/// What is driven when nothing is said, as with `compare`, and what a workload that is written out takes
+/// where it says nothing.
+const DEFAULT: &str = "vm-4k";
+
+/// The workloads in the order of the file.
+pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<Found> {
+    let at = |place| move |workload| Found { workload, place };
+    let Some(node) = study.get("workloads") else {
+        return default_profile().into_iter().map(|p| p.workload).map(at(study.place)).collect();
+    };
+    let items = match &node.value {
+        Value::List(items) if items.is_empty() => {
+            faults.at(
+                node.place,
+                "the list of workloads is empty; write workloads: [vm-4k], or leave it out",
+            );
+            return Vec::new();
+        }
+        Value::List(items) => items.as_slice(),
+        // One workload needs no list.
+        _ => std::slice::from_ref(node),
+    };
+    let mut found: Vec<Found> = Vec::new();
+    for item in items {
+        for workload in workloads_of(item, faults) {
+            if found.iter().any(|other| other.workload.name == workload.name) {
+                faults.at(
+                    item.place,
+                    format!(
+                        "there are two workloads {}; give this one a name of its own: {{…, name: {}-2}}",
+                        workload.name, workload.name
+                    ),
+                );
+            }
+            found.push(Found { workload, place: item.place });
+        }
+    }
+    found
+}
+
+fn default_profile() -> Option<StudyProfile> {
+    study_profile(DEFAULT).ok().and_then(|profiles| profiles.into_iter().next())
+}
+
+/// The workloads of one item: several for a set of profiles or a list of file tests.
+fn workloads_of(item: &Node, faults: &mut Faults) -> Vec<StudyWorkload> {
+    match &item.value {
+        Value::Text(_) => named(item, faults),
+        Value::Map(pairs) => {
+            let has = |key: &str| pairs.iter().any(|(name, _)| name.text() == Some(key));
+            if has("profile") {
+                return changed(item, pairs, faults);
+            }
+            let kinds = ["file-test", "transfer", "deploy"];
+            let given: Vec<&str> = kinds.into_iter().filter(|kind| has(kind)).collect();
+            match given.as_slice() {
+                [] => written_out(item, faults),
+                ["file-test"] => files(item, &[], faults),
+                ["transfer"] => transfers(item, &[], faults),
+                ["deploy"] => deployments(item, &[], faults),
+                several => {
+                    faults.at(
+                        item.place,
+                        format!(
+                            "one workload cannot be both {}; make two of it",
+                            several.join(" and ")
+                        ),
+                    );
+                    Vec::new()
+                }
+            }
+        }
+        _ => {
+            faults.at(
+                item.place,
+                format!(
+                    "a workload is a profile's name or a mapping, not {}; write - vm-4k or - {{profile: vm-4k, \
+                     read: 60%}}",
+                    item.found()
+                ),
+            );
+            Vec::new()
+        }
+    }
+}
+
+/// The profiles that a text names.
+fn named(node: &Node, faults: &mut Faults) -> Vec<StudyWorkload> {
+    let name = node.text().unwrap_or_default().trim();
+    if let Ok(profiles) = study_profile(name) {
+        return profiles.into_iter().map(|profile| profile.workload).collect();
+    }
+    let names = study_profile_names();
+    let all = study_profiles();
+    let known =
+        names.iter().map(String::as_str).chain(all.iter().map(|p| p.workload.name.as_str()));
+    let meant =
+        nearest(name, known).map(|meant| format!("did you mean {meant}? ")).unwrap_or_default();
+    faults.at(
+        node.place,
+        format!(
+            "there is no profile {}; {meant}The profiles are {}; a workload of its own is written out: {{name: \
+             mine, sizes: 4KiB, read: 75%}}",
+            node.found(),
+            names.join(", ")
+        ),
+    );
+    Vec::new()
+}
+
+/// A profile, or a set of them, with changes.
+fn changed(item: &Node, pairs: &[(Node, Node)], faults: &mut Faults) -> Vec<StudyWorkload> {
+    let profile = pairs.iter().find(|(key, _)| key.text() == Some("profile"));
+    let Some((_, profile)) = profile else { return Vec::new() };
+    if profile.text().is_none() {
+        faults.at(
+            profile.place,
+            format!("profile is the name of one, not {}; write profile: vm-4k", profile.found()),
+        );
+        return Vec::new();
+    }
+    let bases = named(profile, faults);
+    match bases.first().map(|base| &base.kind) {
+        None => Vec::new(),
+        Some(WorkloadKind::File(_)) => files(item, &bases, faults),
+        Some(WorkloadKind::Transfer(_)) => transfers(item, &bases, faults),
+        Some(WorkloadKind::Deploy(_)) => deployments(item, &bases, faults),
+        Some(WorkloadKind::Io(_)) => {
+            let Some(open) = Common::open(item, &keys::IO, faults) else { return Vec::new() };
+            let change = |base: &StudyWorkload| match &base.kind {
+                WorkloadKind::Io(io) => Some(WorkloadKind::Io(io::read(&open.section, io, faults))),
+                _ => None,
+            };
+            let kinds: Vec<_> = bases.iter().map(change).collect();
+            open.workloads(&bases, kinds)
+        }
+    }
+}
+
+/// Load that is written out.
+fn written_out(item: &Node, faults: &mut Faults) -> Vec<StudyWorkload> {
+    let Some(open) = Common::open(item, &keys::IO, faults) else { return Vec::new() };
+    let Some(name) = open.name(faults) else { return Vec::new() };
+    let Some(WorkloadKind::Io(base)) = default_profile().map(|profile| profile.workload.kind)
+    else {
+        return Vec::new();
+    };
+    let io = io::read(&open.section, &base, faults);
+    vec![open.workload(name, None, WorkloadKind::Io(io))]
+}
+
+fn files(item: &Node, bases: &[StudyWorkload], faults: &mut Faults) -> Vec<StudyWorkload> {
+    let Some(open) = Common::open(item, &keys::FILE, faults) else { return Vec::new() };
+    if bases.is_empty() {
+        let tests = errand::file_tests(&open.section, None, faults);
+        let is_list = open.section.get("file-test").is_some_and(|node| match &node.value {
+            Value::List(_) => true,
+            _ => node.text() == Some("all"),
+        });
+        let name = open.name.clone();
+        return tests
+            .into_iter()
+            .map(|test| {
+                let own =
+                    || format!("{}-{}", name.as_deref().unwrap_or("iozone"), test.operation.name());
+                let name = if is_list { own() } else { name.clone().unwrap_or_else(own) };
+                open.workload(name, None, WorkloadKind::File(test))
+            })
+            .collect();
+    }
+    let change = |base: &StudyWorkload| match &base.kind {
+        WorkloadKind::File(test) => {
+            let tests = errand::file_tests(&open.section, Some(test), faults);
+            tests.into_iter().next().map(WorkloadKind::File)
+        }
+        _ => None,
+    };
+    let kinds: Vec<_> = bases.iter().map(change).collect();
+    open.workloads(bases, kinds)
+}
+
+fn transfers(item: &Node, bases: &[StudyWorkload], faults: &mut Faults) -> Vec<StudyWorkload> {
+    let Some(open) = Common::open(item, &keys::TRANSFER_WORKLOAD, faults) else {
+        return Vec::new();
+    };
+    if bases.is_empty() {
+        let Some(name) = open.name(faults) else { return Vec::new() };
+        let transfer = errand::transfer(&open.section, None, faults);
+        let kind = transfer.map(WorkloadKind::Transfer);
+        return kind.map(|kind| open.workload(name, None, kind)).into_iter().collect();
+    }
+    let change = |base: &StudyWorkload| match &base.kind {
+        WorkloadKind::Transfer(transfer) => {
+            errand::transfer(&open.section, Some(transfer), faults).map(WorkloadKind::Transfer)
+        }
+        _ => None,
+    };
+    let kinds: Vec<_> = bases.iter().map(change).collect();
+    open.workloads(bases, kinds)
+}
+
+fn deployments(item: &Node, bases: &[StudyWorkload], faults: &mut Faults) -> Vec<StudyWorkload> {
+    let Some(open) = Common::open(item, &keys::DEPLOY_WORKLOAD, faults) else { return Vec::new() };
+    if bases.is_empty() {
+        let Some(name) = open.name(faults) else { return Vec::new() };
+        let deployment = errand::deployment(&open.section, None, faults);
+        let kind = deployment.map(WorkloadKind::Deploy);
+        return kind.map(|kind| open.workload(name, None, kind)).into_iter().collect();
+    }
+    let change = |base: &StudyWorkload| match &base.kind {
+        WorkloadKind::Deploy(deployment) => {
+            errand::deployment(&open.section, Some(deployment), faults).map(WorkloadKind::Deploy)
+        }
+        _ => None,
+    };
+    let kinds: Vec<_> = bases.iter().map(change).collect();
+    open.workloads(bases, kinds)
+}
+
+/// What every workload that is a mapping has.
+struct Common<'n> {
+    section: Section<'n>,
+    name: Option<String>,
+    disk_bytes: Option<u64>,
+}
+
+impl<'n> Common<'n> {
+    fn open(item: &'n Node, keys: &'static Keys, faults: &mut Faults) -> Option<Common<'n>> {
+        let section = Section::open(item, "a workload", keys, faults)?;
+        let name = section.text("name", faults).map(str::to_owned);
+        if let (Some(name), Some(node)) = (&name, section.get("name")) {
+            check_name("a workload", name, node, faults);
+        }
+        let disk_bytes = section.size("size", faults);
+        Some(Common { section, name, disk_bytes })
+    }
+
+    /// The name of a workload that has no profile to be named after.
+    fn name(&self, faults: &mut Faults) -> Option<String> {
+        if self.name.is_none() && faults.is_empty() {
+            faults.at(
+                self.section.place,
+                "a workload that is written out needs a name for tables and questions; write name: mine (or \
+                 profile: vm-4k to change a profile)",
+            );
+        }
+        self.name.clone()
+    }
+
+    fn workload(&self, name: String, base_bytes: Option<u64>, kind: WorkloadKind) -> StudyWorkload {
+        let kind = match kind {
+            WorkloadKind::Io(io) => {
+                WorkloadKind::Io(stormeter_driver::Workload { name: name.clone(), ..io })
+            }
+            other => other,
+        };
+        StudyWorkload { name, disk_bytes: self.disk_bytes.or(base_bytes), kind }
+    }
+
+    /// Profiles with changes: under the given name, or under their own with `-changed` if anything is.
+    fn workloads(
+        &self,
+        bases: &[StudyWorkload],
+        kinds: Vec<Option<WorkloadKind>>,
+    ) -> Vec<StudyWorkload> {
+        let one = |(base, kind): (&StudyWorkload, Option<WorkloadKind>)| {
+            let kind = kind?;
+            let as_named = self.workload(base.name.clone(), base.disk_bytes, kind.clone());
+            let name = match (&self.name, &kind) {
+                (Some(name), WorkloadKind::File(test)) if bases.len() > 1 => {
+                    format!("{name}-{}", test.operation.name())
+                }
+                (Some(name), _) if bases.len() > 1 => format!("{name}-{}", base.name),
+                (Some(name), _) => name.clone(),
+                (None, _) if as_named == *base => base.name.clone(),
+                (None, _) => format!("{}-changed", base.name),
+            };
+            Some(self.workload(name, base.disk_bytes, kind))
+        };
+        bases.iter().zip(kinds).filter_map(one).collect()
+    }
+}

@@ -1,0 +1,225 @@
+//! The built-in workloads, each with its source.
+//!
+//! Load for a time ([`io`]) can be named wherever a workload is wanted; errands ([`errand`]) are of
+//! studies only. Several profiles that belong together are a set and can be named as one.
+
+mod errand;
+mod io;
+
+use stormeter_driver::Workload;
+
+pub(crate) use errand::DEPLOYMENT;
+
+use crate::study_plan::{StudyWorkload, WorkloadKind};
+
+/// A named load and where it comes from: what `compare` drives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    /// The workload; its name is the profile's.
+    pub workload: Workload,
+    /// What it stands for, in a line.
+    pub summary: &'static str,
+    /// Where its figures come from.
+    pub source: &'static str,
+}
+
+/// A named workload of any kind: what a study can name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyProfile {
+    /// The workload; its name is the profile's.
+    pub workload: StudyWorkload,
+    /// What it stands for, in a line.
+    pub summary: String,
+    /// Where its figures come from, and which are ours.
+    pub source: &'static str,
+}
+
+/// Profiles that are named as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileSet {
+    /// Its name.
+    pub name: &'static str,
+    /// What it stands for, in a line.
+    pub summary: &'static str,
+    /// The names of its profiles, in their order.
+    pub members: Vec<String>,
+}
+
+/// A name that is no profile's, or not one of the kind that is wanted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownProfile {
+    /// There is none of that name.
+    #[error("there is no workload {name:?}; the built-in ones are {known}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// It ends when its work is done, which a comparison by time cannot do.
+    #[error(
+        "{0} is not load for a time but work that ends when it is done; name it in a study file and \
+         carry that out with `stormeter run`"
+    )]
+    Errand(String),
+}
+
+/// All built-in loads, in the order of tables.
+pub fn profiles() -> Vec<Profile> {
+    io::all().into_iter().map(|(profile, _)| profile).collect()
+}
+
+/// The built-in load of that name.
+pub fn profile(name: &str) -> Result<Profile, UnknownProfile> {
+    if let Some(profile) = profiles().into_iter().find(|profile| profile.workload.name == name) {
+        return Ok(profile);
+    }
+    if errand::all().iter().any(|profile| profile.workload.name == name)
+        || profile_sets().iter().any(|set| set.name == name)
+    {
+        return Err(UnknownProfile::Errand(name.into()));
+    }
+    let known = profiles().iter().map(|p| p.workload.name.clone()).collect::<Vec<_>>().join(", ");
+    Err(UnknownProfile::Unknown { name: name.into(), known })
+}
+
+/// All built-in workloads that a study can name, in the order of tables.
+pub fn study_profiles() -> Vec<StudyProfile> {
+    let io = io::all().into_iter().map(|(profile, disk_bytes)| StudyProfile {
+        workload: StudyWorkload {
+            name: profile.workload.name.clone(),
+            disk_bytes,
+            kind: WorkloadKind::Io(profile.workload),
+        },
+        summary: profile.summary.into(),
+        source: profile.source,
+    });
+    io.chain(errand::all()).collect()
+}
+
+/// The sets of profiles.
+pub fn profile_sets() -> Vec<ProfileSet> {
+    let errands = errand::all();
+    let names = |is_member: fn(&WorkloadKind) -> bool| {
+        let members = errands.iter().filter(|profile| is_member(&profile.workload.kind));
+        members.map(|profile| profile.workload.name.clone()).collect()
+    };
+    vec![
+        ProfileSet {
+            name: "iozone",
+            summary: "the six file tests, one after the other",
+            members: names(|kind| matches!(kind, WorkloadKind::File(_))),
+        },
+        ProfileSet {
+            name: "transfers",
+            summary: "every size, direction and sink of the transfers",
+            members: names(|kind| matches!(kind, WorkloadKind::Transfer(_))),
+        },
+    ]
+}
+
+/// The profile of that name, or all profiles of the set of that name.
+pub fn study_profile(name: &str) -> Result<Vec<StudyProfile>, UnknownProfile> {
+    let all = study_profiles();
+    let set = profile_sets().into_iter().find(|set| set.name == name);
+    let found: Vec<StudyProfile> = all
+        .iter()
+        .filter(|profile| {
+            let own = &profile.workload.name;
+            own == name || set.as_ref().is_some_and(|set| set.members.contains(own))
+        })
+        .cloned()
+        .collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    Err(UnknownProfile::Unknown { name: name.into(), known: study_profile_names().join(", ") })
+}
+
+/// The names of all profiles and sets, of the transfers only their set's.
+pub fn study_profile_names() -> Vec<String> {
+    let all = study_profiles().into_iter();
+    let short = all.filter(|profile| !matches!(profile.workload.kind, WorkloadKind::Transfer(_)));
+    short
+        .map(|profile| profile.workload.name)
+        .chain(profile_sets().into_iter().map(|set| set.name.into()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_can_be_driven_and_found() {
+        for Profile { workload, summary, source } in profiles() {
+            assert_eq!(workload.check(1 << 30), Ok(()), "{}", workload.name);
+            assert_eq!(profile(&workload.name).unwrap().workload, workload);
+            assert!(!summary.is_empty() && !source.is_empty());
+        }
+        for StudyProfile { workload, .. } in study_profiles() {
+            let found = study_profile(&workload.name).unwrap();
+            assert_eq!(found.len(), 1, "{}", workload.name);
+            assert_eq!(found[0].workload, workload);
+        }
+    }
+
+    #[test]
+    fn no_name_is_there_twice() {
+        let mut names: Vec<String> =
+            study_profiles().into_iter().map(|profile| profile.workload.name).collect();
+        names.extend(profile_sets().into_iter().map(|set| set.name.to_owned()));
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn the_names_of_the_published_studies_are_there() {
+        let names = [
+            "vm-4k",
+            "vm-8k",
+            "bst",
+            "st",
+            "rt",
+            "wt",
+            "ht",
+            "sht",
+            "aft",
+            "srt",
+            "swt",
+            "oltp",
+            "seq-write-4k",
+            "seq-write-32k",
+            "iozone-write",
+            "iozone-rewrite",
+            "iozone-read",
+            "iozone-reread",
+            "iozone-random-read",
+            "iozone-random-write",
+            "deploy",
+            "memory-write-100kb",
+            "disk-read-100mb",
+        ];
+        for name in names {
+            assert_eq!(study_profile(name).unwrap().len(), 1, "{name}");
+        }
+        assert_eq!(study_profile("iozone").unwrap().len(), 6);
+        assert_eq!(study_profile("transfers").unwrap().len(), 16);
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones() {
+        let message = profile("vm-5k").unwrap_err().to_string();
+        assert!(message.contains("vm-5k") && message.contains("vm-4k, vm-8k"), "{message}");
+    }
+
+    #[test]
+    fn an_errand_is_sent_to_run() {
+        for name in ["iozone-write", "deploy", "iozone"] {
+            let message = profile(name).unwrap_err().to_string();
+            assert!(message.contains("stormeter run"), "{message}");
+        }
+    }
+}
