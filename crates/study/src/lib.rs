@@ -10,7 +10,9 @@ mod profile;
 pub mod question;
 mod study_plan;
 
-pub use file::{DEFAULT_SEED, StudyError, StudyErrors, key_lists, parse_study, workloads_text};
+pub use file::{
+    DEFAULT_SEED, StudyError, StudyErrors, key_lists, parse_study, study_schema, workloads_text,
+};
 pub use listing::{Estimate, plan_text};
 pub use plan::{ComparisonPlan, EqualLoad, Metric, PlanError, Timing, block_order, trial_seed};
 pub use profile::{

@@ -1,9 +1,216 @@
-//! Study files that are right: what becomes of them.
+//! Study files that are right: what becomes of them, and what is taken where they say nothing.
 
-use stormeter_study::parse_study;
+use stormeter_driver::{Arrivals, Distribution, FileOperation};
+use stormeter_study::{
+    Blocks, Metric, Order, Prepare, Reset, StudyPlan, StudyWorkload, Timing, Unit, WorkloadKind,
+    parse_study, profile, study_profile, study_profiles, workloads_text,
+};
+
+#[track_caller]
+fn parsed(text: &str) -> StudyPlan {
+    parse_study(text).unwrap_or_else(|errors| panic!("{errors}\n{text}"))
+}
+
+/// A file with two datastores and these lines.
+#[track_caller]
+fn with(lines: &str) -> StudyPlan {
+    parsed(&format!("datastores: {{a: /a, b: /b}}\n{lines}\n"))
+}
+
+#[track_caller]
+fn io(workload: &StudyWorkload) -> &stormeter_driver::Workload {
+    match &workload.kind {
+        WorkloadKind::Io(io) => io,
+        other => panic!("{other:?}"),
+    }
+}
 
 #[test]
-fn smoke() {
-    let plan = parse_study(include_str!("good/design.yaml")).unwrap_or_else(|e| panic!("{e}"));
-    println!("{plan:#?}\n{}", stormeter_study::plan_text(&plan));
+fn the_example_of_the_design_is_read() {
+    let plan = parsed(include_str!("good/design.yaml"));
+    assert_eq!(plan.study, "Which datastore for the build farm?");
+    let names: Vec<&str> = plan.datastores.iter().map(|d| d.name.as_str()).collect();
+    assert_eq!(names, ["local", "nas", "san"]);
+    assert_eq!(plan.datastores[2].url, "iscsi://nas1/iqn.2026-01.example:vm/0");
+    assert_eq!((plan.vms.as_slice(), plan.outstanding.as_slice()), (&[1, 4, 16][..], &[4][..]));
+    assert_eq!(plan.disk_bytes, 10 << 30);
+    let s = 1_000_000_000;
+    assert_eq!(plan.timing, Timing { ramp_ns: 5 * s, duration_ns: 20 * s, interval_ns: s });
+    assert_eq!(plan.design.reset, Reset::Recreate);
+    assert_eq!(plan.design.time_limit_ns, Some(7200 * s));
+    assert_eq!(plan.questions.len(), 4);
+    assert_eq!(plan.workloads[1].name, "vm-8k-changed");
+    assert_eq!(io(&plan.workloads[1]).read_percent, 60.0);
+    assert_eq!(io(&plan.workloads[1]).name, "vm-8k-changed");
+}
+
+#[test]
+fn a_file_with_nothing_but_datastores_has_every_default() {
+    let plan = with("");
+    let s = 1_000_000_000;
+    assert_eq!(plan.study, "Comparison of a, b");
+    assert_eq!(plan.baseline, 0);
+    assert_eq!(*io(&plan.workloads[0]), profile("vm-4k").unwrap().workload);
+    assert_eq!((plan.vms.as_slice(), plan.outstanding.is_empty()), (&[1][..], true));
+    assert_eq!((plan.disk_bytes, plan.prepare), (1 << 30, Prepare::Random));
+    assert_eq!(plan.timing, Timing { ramp_ns: 2 * s, duration_ns: 10 * s, interval_ns: s });
+    assert_eq!(plan.design.blocks, Blocks::Auto { min: 5, max: 100 });
+    assert_eq!((plan.design.precision, plan.design.margin, plan.design.level), (0.02, 0.05, 0.95));
+    assert_eq!((plan.design.metric, plan.design.order), (Metric::Iops, Order::Randomized));
+    assert_eq!((&plan.design.reset, plan.design.unit), (&Reset::None, Unit::Trial));
+    assert_eq!((plan.design.time_limit_ns, plan.threads, plan.verify), (None, 0, false));
+    assert_eq!((plan.seed, plan.questions.len()), (1, 0));
+}
+
+#[test]
+fn everything_that_can_be_written_is_read() {
+    let plan = parsed(include_str!("good/everything.yaml"));
+    let names: Vec<&str> = plan.workloads.iter().map(|w| w.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "vm-4k",
+            "vm-8k-60",
+            "mix",
+            "bursts",
+            "users",
+            "files-write",
+            "files-reread",
+            "iozone-read-changed",
+            "copy",
+            "desks"
+        ]
+    );
+    assert_eq!(plan.datastores[1].url, "nfs://nas1/export/vm?connections=4");
+    assert_eq!(
+        (plan.datastores[2].name.as_str(), plan.datastores[2].url.as_str()),
+        ("no keeper", "null:")
+    );
+    assert_eq!(plan.baseline, 1);
+    let mix = io(&plan.workloads[2]);
+    assert_eq!(
+        mix.sizes.iter().map(|s| (s.bytes, s.share)).collect::<Vec<_>>(),
+        [(4096, 70.0), (8192, 30.0)]
+    );
+    assert_eq!((mix.read_percent, mix.random_percent), (75.0, 80.0));
+    assert_eq!(mix.distribution, Distribution::Zipf { exponent: 1.1 });
+    assert_eq!(
+        (mix.alignment_bytes, mix.arrivals),
+        (Some(4096), Arrivals::Closed { outstanding: 8 })
+    );
+    assert_eq!((mix.content.compressible_percent, mix.content.duplicate_percent), (50.0, 30.0));
+    assert_eq!(plan.workloads[2].disk_bytes, Some(2 << 30));
+    let burst = io(&plan.workloads[3]).burst.unwrap();
+    assert_eq!((burst.length, burst.delay_ns), (16, 10_000_000));
+    assert_eq!(io(&plan.workloads[4]).arrivals, Arrivals::Constant { rate_per_s: 500.0 });
+    let WorkloadKind::File(test) = plan.workloads[6].kind else { panic!() };
+    assert_eq!((test.operation, test.record_bytes), (FileOperation::Reread, 8192));
+    assert_eq!((test.outstanding, test.client_cache), (2, true));
+    let WorkloadKind::Transfer(transfer) = plan.workloads[8].kind else { panic!() };
+    assert_eq!((transfer.message_bytes, transfer.messages), (100_000, 10));
+    let WorkloadKind::Deploy(deployment) = plan.workloads[9].kind else { panic!() };
+    assert_eq!((deployment.customise_writes, deployment.boot_reads), (10, 20));
+    assert_eq!(plan.design.blocks, Blocks::Auto { min: 5, max: 50 });
+    assert_eq!((plan.design.level, plan.design.metric), (0.99, Metric::LatencyP99));
+    assert_eq!(plan.design.reset, Reset::Command("zfs rollback tank/vm@clean".into()));
+    assert_eq!((plan.seed, plan.threads), (7, 2));
+}
+
+#[test]
+fn the_metric_follows_the_workloads() {
+    for (workloads, metric) in [
+        ("[vm-4k, deploy]", Metric::Iops),
+        ("[iozone]", Metric::Throughput),
+        ("[disk-write-1mb, memory-read-1mb]", Metric::LatencyMean),
+        ("[deploy]", Metric::Elapsed),
+        ("[deploy, iozone-write]", Metric::Elapsed),
+        ("[{profile: vm-4k, rate: 100}]", Metric::LatencyMean),
+    ] {
+        assert_eq!(with(&format!("workloads: {workloads}")).design.metric, metric, "{workloads}");
+    }
+}
+
+#[test]
+fn every_profile_as_it_is_printed_is_the_same_workload() {
+    for profile in study_profiles() {
+        // Large enough for every message; where a profile has its own size, that one counts.
+        let text = format!("disk: {{size: 1GiB}}\n{}", workloads_text(&[profile.workload.clone()]));
+        let mut read = with(&text).workloads;
+        assert_eq!(read.remove(0), profile.workload, "{text}");
+    }
+    let all: Vec<StudyWorkload> = study_profiles().into_iter().map(|p| p.workload).collect();
+    assert_eq!(with(&workloads_text(&all)).workloads, all);
+}
+
+#[test]
+fn a_workload_with_every_key_is_printed_and_read_back() {
+    let plan = parsed(include_str!("good/everything.yaml"));
+    assert_eq!(with(&workloads_text(&plan.workloads)).workloads, plan.workloads);
+    // Sizes and pauses that no binary unit divides, and a name that YAML would take for another thing.
+    let odd = "workloads:\n  - {name: 'null', sizes: 1536B, outstanding: 2, burst: {length: 1, delay: 1.5ms}}";
+    let odd = with(odd).workloads;
+    assert_eq!(with(&workloads_text(&odd)).workloads, odd);
+}
+
+#[test]
+fn a_profile_changes_its_name_only_when_it_is_changed() {
+    let names = |lines: &str| with(lines).workloads.into_iter().map(|w| w.name).collect::<Vec<_>>();
+    assert_eq!(names("workloads: [{profile: vm-4k}]"), ["vm-4k"]);
+    assert_eq!(names("workloads: [{profile: vm-4k, read: 75%}]"), ["vm-4k"]);
+    assert_eq!(names("workloads: [{profile: vm-4k, size: 2GiB}]"), ["vm-4k-changed"]);
+    assert_eq!(names("workloads: [{profile: vm-4k, read: 50%, name: half}]"), ["half"]);
+    assert_eq!(names("workloads: vm-8k"), ["vm-8k"]);
+}
+
+#[test]
+fn a_set_of_profiles_is_all_of_them() {
+    let plan = with("workloads: [iozone]");
+    let all: Vec<StudyWorkload> =
+        study_profile("iozone").unwrap().into_iter().map(|p| p.workload).collect();
+    assert_eq!(plan.workloads, all);
+    let plan = with("workloads: [{profile: iozone, record: 64KiB, name: large, size: 1GiB}]");
+    assert_eq!(plan.workloads.len(), 6);
+    for (workload, operation) in plan.workloads.iter().zip(FileOperation::ALL) {
+        let WorkloadKind::File(test) = workload.kind else { panic!() };
+        assert_eq!((test.operation, test.record_bytes), (operation, 65536));
+        assert_eq!(workload.name, format!("large-{}", operation.name()));
+        assert_eq!(workload.disk_bytes, Some(1 << 30));
+    }
+    let plan = with("workloads: [{file-test: all, size: 1MiB}]");
+    assert_eq!(plan.workloads[4].name, "iozone-random-read");
+}
+
+#[test]
+fn sizes_are_binary_or_decimal_as_they_are_written() {
+    let bytes = |size: &str| with(&format!("disk: {{size: {size}}}")).disk_bytes;
+    assert_eq!(
+        (bytes("10GiB"), bytes("10GB"), bytes("1.5 GiB")),
+        (10 << 30, 10_000_000_000, 3 << 29)
+    );
+}
+
+#[test]
+fn a_short_trial_has_rows_too() {
+    let timing = with("measure: {ramp: 0, duration: 500ms}").timing;
+    assert_eq!((timing.ramp_ns, timing.interval_ns), (0, 50_000_000));
+}
+
+#[test]
+fn anchors_line_ends_and_byte_order_marks_change_nothing() {
+    let plain =
+        with("workloads: [{profile: vm-8k, read: 60%}]\nload: {vms: [1, 2], outstanding: [1, 2]}");
+    let anchors = "workloads: [{profile: vm-8k, read: 60%}]\nload: {vms: &levels [1, 2], outstanding: *levels}";
+    assert_eq!(with(anchors), plain);
+    let text = format!("\u{feff}datastores: {{a: /a, b: /b}}\n{anchors}\n").replace('\n', "\r\n");
+    assert_eq!(parsed(&text), plain);
+}
+
+#[test]
+fn the_same_file_is_the_same_plan() {
+    let text = include_str!("good/everything.yaml");
+    assert_eq!(parsed(text), parsed(text));
+    let trials = |plan: &StudyPlan| (0..8).map(|b| plan.trials_of_block(b)).collect::<Vec<_>>();
+    assert_eq!(trials(&parsed(text)), trials(&parsed(text)));
+    let json = serde_json::to_string(&parsed(text)).unwrap();
+    assert_eq!(serde_json::from_str::<StudyPlan>(&json).unwrap(), parsed(text));
 }

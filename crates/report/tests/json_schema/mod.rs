@@ -1,9 +1,9 @@
-//! A small checker of JSON Schema (draft 2020-12), for the tests of this crate and of the command.
+//! A small checker of JSON Schema (draft 2020-12), for the tests of several crates.
 //!
 //! It knows exactly the keywords that the schema uses and fails at any other, so that it cannot pass
 //! by not looking.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Where and why `value` does not follow `schema`; empty if it does.
 pub(crate) fn violations(schema: &Value, value: &Value) -> Vec<String> {
@@ -59,9 +59,19 @@ fn of(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
                 true
             }
             "additionalProperties" => {
-                assert_eq!(rule, &json!(false));
-                let known = rules["properties"].as_object().unwrap();
-                value.as_object().is_none_or(|o| o.keys().all(|key| known.contains_key(key)))
+                let known = rules.get("properties").and_then(Value::as_object);
+                let others = value.as_object().into_iter().flatten();
+                let others = others.filter(|(key, _)| known.is_none_or(|k| !k.contains_key(*key)));
+                match rule {
+                    Value::Bool(false) => others.count() == 0,
+                    rule => {
+                        assert!(rule.is_object(), "{rule}");
+                        for (key, member) in others {
+                            found.extend(of(root, rule, member, &format!("{at}/{key}")));
+                        }
+                        true
+                    }
+                }
             }
             other => panic!("the check does not know the keyword {other}"),
         };

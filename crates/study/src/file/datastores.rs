@@ -27,7 +27,7 @@ pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<NamedDatasto
             return Vec::new();
         }
         _ => {
-            faults.at(node.place, format!("no datastore is named; write {EXAMPLE}"));
+            faults.at(study.place, format!("no datastore is named; write {EXAMPLE}"));
             return Vec::new();
         }
     };
@@ -122,7 +122,7 @@ pub(super) fn baseline(
     faults.at(
         node.place,
         format!(
-            "the baseline {} is none of the datastores; {meant}It is the name {}",
+            "the baseline {} is none of the datastores; {meant}Write baseline: {}",
             node.found(),
             one_of(names())
         ),

@@ -58,9 +58,10 @@ pub(crate) fn shortened(text: &str) -> String {
     text.chars().take(MOST).map(plain).chain("…".chars()).collect()
 }
 
-/// No study needs more, and a parser needs stack for what is nested.
-const MOST_BYTES: usize = 256 << 10;
-const MOST_NESTED: usize = 64;
+/// The parser follows what is nested with its stack, so a file has bounds that no study comes near to:
+/// together they let it nest about a thousand levels.
+const MOST_BYTES: usize = 128 << 10;
+const MOST_BEGUN_ON_A_LINE: usize = 8;
 
 /// The only document of the text, or the reason why there is none in `faults`.
 pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Node> {
@@ -112,11 +113,11 @@ pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Node> {
 const EMPTY: &str = "the file is empty; write at least the datastores, such as\n  datastores: {local: \
                      /srv/vm, nas: \"nfs://nas1/export/vm\"}";
 
-/// A line that begins a list in a list in a list …, which the parser would follow with its stack.
+/// A line that begins a list in a list in a list …. Brackets are not counted: of these the parser
+/// follows no more than 255.
 fn is_nested_too_deep(line: &str) -> bool {
-    let indicators = line.chars().take_while(|c| matches!(c, '-' | '?' | ':' | ' ' | '\t'));
-    indicators.filter(|c| matches!(c, '-' | '?' | ':')).count() > MOST_NESTED
-        && line.contains("- - ")
+    let words = line.split_whitespace().take_while(|word| !word.starts_with('#'));
+    words.filter(|word| matches!(*word, "-" | "?" | ":")).count() > MOST_BEGUN_ON_A_LINE
 }
 
 /// The file by characters, which is how the parser counts.
@@ -206,6 +207,10 @@ fn in_words(text: &str, place: Place, info: &str) -> (Place, String) {
         i if i.contains("mapping values are not allowed") => {
             "a colon with a space behind it has no place here; put a text that has one in quotes, and \
              indent the keys of a mapping alike"
+        }
+        i if i.contains("illegal placement of ':'") => {
+            "a colon has no place here; look for a list [… or mapping {… above that is not closed, \
+             and put a text with a colon in quotes"
         }
         i if i.contains("unknown anchor") => {
             "no anchor of this name comes before; write &name where it is set"

@@ -41,6 +41,8 @@ pub struct StudyErrors {
     pub file: String,
     /// At least one.
     pub errors: Vec<StudyError>,
+    /// Lines that help with all of them, told once in the end; often none.
+    pub advice: Vec<String>,
 }
 
 impl StudyErrors {
@@ -67,7 +69,7 @@ impl fmt::Display for StudyErrors {
             let carets = "^".repeat((*width).clamp(1, left));
             write!(f, "{:>space$} | {:before$}{carets}", "", "", space = gutter.len())?;
         }
-        Ok(())
+        self.advice.iter().try_for_each(|line| write!(f, "\n{line}"))
     }
 }
 
@@ -88,12 +90,21 @@ fn excerpt(line: &str, column: usize) -> (String, usize) {
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     found: Vec<(Place, String)>,
+    advice: Vec<String>,
 }
 
 impl Faults {
     /// Notes a mistake.
     pub(crate) fn at(&mut self, place: Place, message: impl Into<String>) {
         self.found.push((place, message.into()));
+    }
+
+    /// Adds what helps with several mistakes, once.
+    pub(crate) fn advise(&mut self, title: &str, lines: &[&str]) {
+        if self.advice.is_empty() {
+            self.advice.push(title.into());
+            self.advice.extend(lines.iter().map(|line| format!("  {line}")));
+        }
     }
 
     /// Whether there is none so far.
@@ -113,7 +124,7 @@ impl Faults {
             message: redacted(&message),
             source_line: redacted(lines.get(place.line.max(1) - 1).copied().unwrap_or_default()),
         });
-        StudyErrors { file: "study.yaml".into(), errors: errors.collect() }
+        StudyErrors { file: "study.yaml".into(), errors: errors.collect(), advice: self.advice }
     }
 }
 

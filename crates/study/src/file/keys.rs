@@ -13,7 +13,9 @@ pub(crate) struct Key {
 /// The keys of one mapping.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Keys {
-    /// What messages call the mapping.
+    /// What the JSON Schema calls the mapping.
+    pub(crate) schema: &'static str,
+    /// What messages call it.
     pub(crate) of: &'static str,
     pub(crate) keys: &'static [Key],
 }
@@ -24,6 +26,11 @@ impl Keys {
         self.keys.iter().map(|key| key.name)
     }
 
+    /// The key that shows best what the mapping is for.
+    pub(crate) fn telling(&self) -> &Key {
+        self.keys.iter().find(|key| key.name == "datastores").unwrap_or(&self.keys[0])
+    }
+
     /// How to write a value of that key.
     pub(crate) fn example(&self, name: &str) -> &'static str {
         self.keys.iter().find(|key| key.name == name).map_or("", |key| key.example)
@@ -31,8 +38,9 @@ impl Keys {
 }
 
 macro_rules! keys {
-    ($($(#[$doc:meta])* $list:ident $of:literal { $($name:literal: $example:literal,)* })*) => {
+    ($($(#[$doc:meta])* $list:ident $schema:literal $of:literal { $($name:literal: $example:literal,)* })*) => {
         $($(#[$doc])* pub(crate) static $list: Keys = Keys {
+            schema: $schema,
             of: $of,
             keys: &[$(Key { name: $name, example: $example },)*],
         };)*
@@ -43,7 +51,7 @@ macro_rules! keys {
 
 keys! {
     /// The file itself.
-    STUDY "study" {
+    STUDY "study" "a study" {
         "study": "Which datastore for the build farm?",
         "datastores": "{local: /srv/vm, nas: \"nfs://nas1/export/vm\"}",
         "baseline": "local",
@@ -56,11 +64,11 @@ keys! {
         "questions": "[nas is within 10% of local in iops]",
     }
     /// A datastore that is more than its URL.
-    DATASTORE "datastore" {
+    DATASTORE "datastore" "a datastore" {
         "url": "\"nfs://nas1/export/vm\"",
     }
     /// Load on virtual disks.
-    IO "workload" {
+    IO "io" "a workload" {
         "name": "mail",
         "profile": "vm-4k",
         "sizes": "4KiB",
@@ -77,12 +85,12 @@ keys! {
         "size": "10GiB",
     }
     /// Requests in groups.
-    BURST "burst" {
+    BURST "burst" "a burst" {
         "length": "8",
         "delay": "10ms",
     }
     /// One pass over a file.
-    FILE "file test" {
+    FILE "file-test" "a file test" {
         "name": "iozone",
         "profile": "iozone",
         "file-test": "[write, rewrite, read, reread]",
@@ -92,45 +100,45 @@ keys! {
         "size": "100MiB",
     }
     /// Messages over TCP, the workload.
-    TRANSFER_WORKLOAD "transfer" {
+    TRANSFER_WORKLOAD "transfer-workload" "a workload with transfer" {
         "name": "write-100kb",
         "profile": "write-100kb",
         "transfer": "{size: 100KB, direction: write, sink: disk}",
         "size": "1GiB",
     }
     /// Messages over TCP, what they are.
-    TRANSFER "transfer" {
+    TRANSFER "transfer" "transfer" {
         "size": "100KB",
         "direction": "write",
         "sink": "disk",
         "messages": "100",
     }
     /// VMs from a template, the workload.
-    DEPLOY_WORKLOAD "deployment" {
+    DEPLOY_WORKLOAD "deploy-workload" "a workload with deploy" {
         "name": "deploy",
         "profile": "deploy",
         "deploy": "{copy: 1MiB, customise: 1000, boot: 2000}",
         "size": "10GiB",
     }
     /// VMs from a template, what is done.
-    DEPLOY "deploy" {
+    DEPLOY "deploy" "deploy" {
         "copy": "1MiB",
         "customise": "1000",
         "boot": "2000",
         "outstanding": "4",
     }
     /// How many VMs and outstanding I/Os.
-    LOAD "load" {
+    LOAD "load" "load" {
         "vms": "[1, 4, 16]",
         "outstanding": "4",
     }
     /// The virtual disks.
-    DISK "disk" {
+    DISK "disk" "disk" {
         "size": "10GiB",
         "prepare": "random",
     }
     /// How a trial passes.
-    MEASURE "measure" {
+    MEASURE "measure" "measure" {
         "ramp": "5s",
         "duration": "20s",
         "interval": "1s",
@@ -139,7 +147,7 @@ keys! {
         "threads": "4",
     }
     /// How trials are repeated.
-    DESIGN "design" {
+    DESIGN "design" "design" {
         "blocks": "auto",
         "precision": "2%",
         "margin": "5%",
@@ -150,17 +158,18 @@ keys! {
         "time_limit": "2h",
     }
     /// The least and the most blocks.
-    BLOCKS "blocks" {
+    BLOCKS "blocks" "blocks" {
         "min": "5",
         "max": "100",
     }
     /// A reset by a command.
-    RESET "reset" {
+    RESET "reset" "reset" {
         "command": "\"zfs rollback tank/vm@clean\"",
     }
 }
 
-/// Every mapping of a study file with its keys, for documents and schemas that want to be complete.
+/// Every mapping of a study file, by its name in the JSON Schema, with its keys: for documents and
+/// schemas that want to be complete.
 pub fn key_lists() -> Vec<(&'static str, Vec<&'static str>)> {
-    ALL.iter().map(|keys| (keys.of, keys.names().collect())).collect()
+    ALL.iter().map(|keys| (keys.schema, keys.names().collect())).collect()
 }

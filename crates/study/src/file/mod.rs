@@ -118,3 +118,9 @@ fn seed(section: &Section<'_>, faults: &mut Faults) -> Option<u64> {
     }
     seed
 }
+
+/// The JSON Schema (draft 2020-12) of a study file, as it is committed. It is written by hand and not
+/// derived, because it is read by people and by editors; tests hold it against the reader's keys.
+pub fn study_schema() -> &'static str {
+    include_str!("../../../../docs/schema/study.schema.json")
+}

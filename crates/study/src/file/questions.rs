@@ -3,6 +3,7 @@
 use super::document::Value;
 use super::error::{Faults, Place};
 use super::section::Section;
+use crate::question::{CAN_BE_ASKED, Vocabulary, parse};
 use crate::study_plan::StudyPlan;
 
 /// The questions as they stand, each with its place.
@@ -33,14 +34,22 @@ pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<(String, Pla
 
 /// Holds every question against the names and levels of the plan.
 pub(super) fn check(plan: &StudyPlan, questions: &[(String, Place)], faults: &mut Faults) {
+    let vocabulary = Vocabulary::of(plan);
     for (text, place) in questions {
-        if let Err(message) = check_question(text, plan) {
-            faults.at(*place, message);
+        if let Err(error) = parse(text, &vocabulary) {
+            faults.at(within(text, *place, error.column), error.message());
+            faults.advise("what can be asked:", &CAN_BE_ASKED);
         }
     }
 }
 
-/// Whether a question can be asked of the plan; the reason if not.
-fn check_question(_text: &str, _plan: &StudyPlan) -> Result<(), String> {
-    Ok(())
+/// The place of a column of the question. A text over several lines is pointed at as a whole.
+fn within(text: &str, place: Place, column: usize) -> Place {
+    let length = text.chars().count();
+    let quote = match place.width.checked_sub(length) {
+        Some(0) => 0,
+        Some(2) => 1,
+        _ => return place,
+    };
+    Place { column: place.column + quote + column.max(1) - 1, width: 1, ..place }
 }

@@ -24,7 +24,7 @@ impl<'n> Section<'n> {
         faults: &mut Faults,
     ) -> Option<Section<'n>> {
         let Value::Map(pairs) = &node.value else {
-            let first = &keys.keys[0];
+            let first = keys.telling();
             faults.at(
                 node.place,
                 format!(

@@ -112,17 +112,16 @@ fn named(node: &Node, faults: &mut Faults) -> Vec<StudyWorkload> {
     let all = study_profiles();
     let known =
         names.iter().map(String::as_str).chain(all.iter().map(|p| p.workload.name.as_str()));
-    let meant =
-        nearest(name, known).map(|meant| format!("did you mean {meant}? ")).unwrap_or_default();
-    faults.at(
-        node.place,
-        format!(
-            "there is no profile {}; {meant}The profiles are {}; a workload of its own is written out: {{name: \
-             mine, sizes: 4KiB, read: 75%}}",
-            node.found(),
+    let found = node.found();
+    let advice = match nearest(name, known) {
+        Some(meant) => format!("did you mean {meant}? `stormeter profile` lists them all"),
+        None => format!(
+            "the profiles are {}; a workload of its own is written out: {{name: mine, sizes: 4KiB, \
+             read: 75%}}",
             names.join(", ")
         ),
-    );
+    };
+    faults.at(node.place, format!("there is no profile {found}; {advice}"));
     Vec::new()
 }
 
