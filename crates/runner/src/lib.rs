@@ -10,6 +10,7 @@ mod blocks;
 mod ceiling;
 mod comparison;
 mod conclusion;
+mod crew;
 mod describe;
 mod doctor;
 mod environment;
@@ -25,6 +26,7 @@ mod target;
 mod threads;
 mod usage;
 mod verify;
+mod watcher;
 
 pub use ceiling::measure_ceiling;
 pub use comparison::{Request, run_comparison};
