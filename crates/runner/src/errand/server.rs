@@ -61,7 +61,7 @@ impl Server {
         let served = match keeper {
             Keeper::Memory { bytes } => self.keep_in_memory(bytes, watcher),
             Keeper::Disk(disks) => {
-                let mut files = Files::new(disks, &self, watcher);
+                let mut files = Files::new(disks.as_mut(), &self, watcher);
                 let served = self.keep_on_disk(&mut files);
                 files.faults.drain(..).for_each(|fault| log.fault(fault));
                 served
@@ -97,7 +97,7 @@ impl Server {
         Ok(())
     }
 
-    fn keep_on_disk(&mut self, files: &mut Files<'_, '_>) -> Result<(), Ended> {
+    fn keep_on_disk(&mut self, files: &mut Files<'_, '_, impl Disks>) -> Result<(), Ended> {
         for _ in 0..self.transfer.messages {
             match self.transfer.direction {
                 TransferDirection::Write => {
@@ -115,8 +115,8 @@ impl Server {
 }
 
 /// Messages on a disk, one behind the other.
-struct Files<'a, 'b> {
-    disks: &'a mut DiskSet,
+struct Files<'a, 'b, D> {
+    disks: &'a mut D,
     watcher: &'a mut Watcher<'b>,
     disk: u32,
     disk_bytes: u64,
@@ -130,8 +130,8 @@ struct Files<'a, 'b> {
     faults: Vec<Fault>,
 }
 
-impl<'a, 'b> Files<'a, 'b> {
-    fn new(disks: &'a mut DiskSet, server: &Server, watcher: &'a mut Watcher<'b>) -> Self {
+impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
+    fn new(disks: &'a mut D, server: &Server, watcher: &'a mut Watcher<'b>) -> Self {
         Self {
             disks,
             watcher,
@@ -271,4 +271,137 @@ impl<'a, 'b> Files<'a, 'b> {
 
 fn broken(error: DisksError) -> Ended {
     Ended::QueueBroken { reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::sync::mpsc;
+
+    use stormeter_driver::TransferSink;
+
+    use super::*;
+    use crate::errand::pair::connected;
+
+    const CHUNK: usize = Payload::CHUNK_BYTES;
+
+    /// A disk that takes its time: an operation completes when it was waited for three times. It keeps
+    /// its bytes, and knows how many operations were outstanding at once.
+    struct SlowDisk {
+        bytes: Vec<u8>,
+        buffers: Vec<Vec<u8>>,
+        waiting: Vec<(Operation, u32)>,
+        deepest: usize,
+    }
+
+    impl SlowDisk {
+        fn new(bytes: Vec<u8>) -> Self {
+            let buffers = vec![vec![0; CHUNK]; OUTSTANDING as usize];
+            Self { bytes, buffers, waiting: Vec::new(), deepest: 0 }
+        }
+    }
+
+    impl Disks for SlowDisk {
+        fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
+            self.waiting.extend(operations.iter().map(|&one| (one, 3)));
+            self.deepest = self.deepest.max(self.waiting.len());
+            Ok(())
+        }
+
+        fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<(), DisksError> {
+            if wait == Wait::No {
+                return Ok(());
+            }
+            for (one, waits) in &mut self.waiting {
+                *waits -= 1;
+                if *waits > 0 {
+                    continue;
+                }
+                let buffer = &mut self.buffers[one.buffer as usize][..one.length_bytes as usize];
+                let place = &mut self.bytes[one.offset_bytes as usize..][..buffer.len()];
+                match one.kind {
+                    Kind::Read => buffer.copy_from_slice(place),
+                    Kind::Write => place.copy_from_slice(buffer),
+                }
+                done.push(Completion::moved(one.slot, one.length_bytes));
+            }
+            self.waiting.retain(|&(_, waits)| waits > 0);
+            Ok(())
+        }
+
+        fn buffer(&mut self, buffer: u32) -> Option<&mut [u8]> {
+            let is_used = self.waiting.iter().any(|(one, _)| one.buffer == buffer);
+            (!is_used).then(|| self.buffers[buffer as usize].as_mut_slice())
+        }
+    }
+
+    /// The server's part of one message of so many bytes, the client's end beside it.
+    fn with_message<T>(
+        disk: &mut SlowDisk,
+        act: impl FnOnce(&mut Files<'_, '_, SlowDisk>, &mut Stream, &mut Stream) -> T,
+    ) -> T {
+        let (client, server) = connected().unwrap();
+        let direction = TransferDirection::Write;
+        let mut server = Server {
+            stream: Stream::new(server, u64::MAX).unwrap(),
+            transfer: Transfer {
+                message_bytes: 1,
+                direction,
+                sink: TransferSink::Disk,
+                messages: 1,
+            },
+            number: 0,
+            disk_bytes: disk.bytes.len() as u64,
+            seed: 1,
+            interval_ns: 1,
+            limits: Limits::default(),
+        };
+        let (cancel, (told, _)) = (AtomicBool::new(false), mpsc::channel());
+        let mut watcher = Watcher::new(&cancel, &told, 0, None);
+        let mut files = Files::new(disk, &server, &mut watcher);
+        act(&mut files, &mut server.stream, &mut Stream::new(client, u64::MAX).unwrap())
+    }
+
+    fn message(bytes: usize) -> Vec<u8> {
+        (0..bytes).map(|at| (at / 251 + at % 253) as u8).collect()
+    }
+
+    #[test]
+    fn a_message_counts_as_taken_when_the_disk_has_all_of_it() {
+        let mut disk = SlowDisk::new(vec![0; 8 * CHUNK]);
+        let message = message(6 * CHUNK + 100);
+        with_message(&mut disk, |files, server, client| {
+            std::thread::scope(|scope| {
+                scope.spawn(|| client.send(&message, &mut || Ok(())).unwrap());
+                files.take(server, message.len() as u64).unwrap();
+            });
+            assert_eq!(files.outstanding(), 0);
+        });
+        assert!(disk.waiting.is_empty() && disk.bytes[..message.len()] == message);
+        assert_eq!(disk.deepest, OUTSTANDING as usize);
+    }
+
+    #[test]
+    fn a_message_is_given_in_order_while_what_follows_is_read() {
+        let message = message(6 * CHUNK + 100);
+        let mut bytes = message.clone();
+        bytes.resize(8 * CHUNK, 0);
+        let mut disk = SlowDisk::new(bytes);
+        let mut received = vec![0; message.len()];
+        with_message(&mut disk, |files, server, client| {
+            std::thread::scope(|scope| {
+                scope.spawn(|| client.receive(&mut received, &mut || Ok(())).unwrap());
+                files.give(server, message.len() as u64).unwrap();
+            });
+        });
+        assert!(received == message);
+        assert_eq!(disk.deepest, OUTSTANDING as usize);
+    }
+
+    #[test]
+    fn chunks_are_whole_blocks_that_the_disk_holds() {
+        assert_eq!(chunk_bytes(1 << 40), 256 << 10);
+        assert_eq!(chunk_bytes(10_000), 8192);
+        assert_eq!(chunk_bytes(4096), 4096);
+    }
 }
