@@ -1,6 +1,7 @@
 //! Why a comparison could not be carried out.
 
 use stormeter_datastore::{DatastoreError, UrlError};
+use stormeter_driver::ErrandError;
 use stormeter_results::ResultsError;
 use stormeter_study::PlanError;
 
@@ -88,6 +89,15 @@ pub enum RunError {
         /// Bytes, written out.
         available: String,
     },
+    /// An errand that cannot be done.
+    #[error(transparent)]
+    Errand(#[from] ErrandError),
+    /// A client and its server could not be joined on this machine.
+    #[error(
+        "no connection could be made over this machine's loopback address ({0}); is 127.0.0.1 up, \
+         and does a firewall leave it alone?"
+    )]
+    Loopback(String),
     /// A driving thread did not come up.
     #[error(
         "a driving thread could not be started ({0}); raise the limit of processes (ulimit -u)"

@@ -1,0 +1,360 @@
+//! Threads that work together: each opens what it drives, is pinned to a CPU and reports ready; all
+//! begin at the same instant; what they measured is joined.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use stormeter_datastore::{Datastore, DatastoreError, Farewell, RealClock};
+use stormeter_disk::Clock;
+use stormeter_disk::units::format_bytes;
+use stormeter_driver::{BufferNeeds, CpuUsage, Ended, Interval, Observer, Sample};
+use stormeter_results::MonitorRow;
+
+use crate::error::RunError;
+use crate::incidents::gather;
+use crate::machine::{allowed_cpus, memory_bytes, pin_to};
+use crate::monitor::Monitor;
+use crate::progress::Progress;
+use crate::target::{Target, TargetUnknown};
+use crate::threads::TrialEnd;
+use crate::watcher::{FoundTarget, Told, Watcher};
+
+/// The threads are given this long between "all are ready" and the common start.
+const START_DELAY_NS: u64 = 2_000_000;
+
+/// What one thread does.
+pub(crate) trait Job: Send {
+    /// What it drives, opened on the thread itself.
+    type Tools;
+
+    /// Opens it.
+    fn open(&mut self) -> Result<Self::Tools, DatastoreError>;
+
+    /// Works from the start on, for which it asks when all is ready. `None` if it could not.
+    fn work(
+        self,
+        tools: &mut Self::Tools,
+        start: impl FnOnce() -> Option<u64>,
+        clock: &mut RealClock,
+        watcher: &mut Watcher<'_>,
+    ) -> Option<Sample>;
+
+    /// Takes leave, after the window.
+    fn leave(tools: Self::Tools) -> Farewell;
+}
+
+/// When the windows of the threads close.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Windows {
+    /// All at the same moment, when the time is up.
+    Together,
+    /// Each when its work is done; the trial's closes with the last one.
+    OneByOne,
+}
+
+/// Where threads work, and who watches.
+#[derive(Clone, Copy)]
+pub(crate) struct Crew<'a> {
+    pub(crate) datastore: &'a Datastore,
+    pub(crate) clock: &'a RealClock,
+    pub(crate) cancel: &'a AtomicBool,
+    pub(crate) windows: Windows,
+    /// How often the host is looked at.
+    pub(crate) interval_ns: u64,
+}
+
+impl Crew<'_> {
+    /// Carries out the jobs, a thread each.
+    pub(crate) fn carry_out<J: Job>(
+        self,
+        jobs: Vec<J>,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        let Crew { datastore, clock, cancel, windows, interval_ns } = self;
+        let cpus = allowed_cpus();
+        let count = jobs.len();
+        let mut clock_here = clock.clone();
+        let (wall, begin_ns) = both_clocks(&mut clock_here);
+        let (ready_in, ready) = mpsc::channel::<Result<(), DatastoreError>>();
+        let (told_in, told) = mpsc::channel::<Told>();
+        let target = FoundTarget::new();
+        let (unheard, _) = mpsc::channel();
+        // Where windows close one by one, whoever waits for the last one reads what belongs to all.
+        let mut whole = (windows == Windows::OneByOne)
+            .then(|| Watcher::new(cancel, &unheard, usize::MAX, Some(&target)));
+        let (ends, (monitor, unwatched)) = thread::scope(|scope| {
+            let mut handles = Vec::new();
+            let mut starters: Vec<Sender<u64>> = Vec::new();
+            for (index, job) in jobs.into_iter().enumerate() {
+                let (start_in, start) = mpsc::channel();
+                let is_first = index == 0 && windows == Windows::Together;
+                let worker = Worker {
+                    job,
+                    clock: clock.clone(),
+                    cancel,
+                    cpu: cpus[index % cpus.len()],
+                    index,
+                    target: is_first.then_some(&target),
+                    ready: ready_in.clone(),
+                    told: told_in.clone(),
+                    start,
+                };
+                let handle = thread::Builder::new()
+                    .name(format!("driver-{index}"))
+                    .spawn_scoped(scope, move || worker.run())
+                    .map_err(|error| RunError::Thread(error.to_string()))?;
+                handles.push(handle);
+                starters.push(start_in);
+            }
+            // So that the end of the last thread, whatever its reason, ends the waits below.
+            drop((told_in, ready_in));
+            // Each thread says once whether its disks are open; on an error the starters are dropped,
+            // which sends the others home.
+            for _ in 0..count {
+                let failed = |source| failed(datastore, source);
+                let opened = ready.recv().map_err(|_| RunError::Thread("it ended early".into()))?;
+                opened.map_err(failed)?;
+            }
+            let _ = target.set(Target::at(&datastore.peers()));
+            if let Some(whole) = &mut whole {
+                whole.window_opened();
+            }
+            let monitor = Monitor::start(Duration::from_nanos(interval_ns));
+            let start_ns = clock_here.now_ns() + START_DELAY_NS;
+            for starter in starters {
+                // A thread that is gone is seen when it is joined.
+                let _ = starter.send(start_ns);
+            }
+            let mut rows = Rows::new(count);
+            let mut open = count;
+            // Ends when the last thread has dropped its sender.
+            while let Ok(told) = told.recv() {
+                match told {
+                    Told::Row(thread, row) => rows.tell(thread, row, progress),
+                    Told::Closed => open = open.saturating_sub(1),
+                }
+                if open == 0
+                    && let Some(whole) = &mut whole
+                    && !whole.is_finished()
+                {
+                    whole.window_closed();
+                }
+            }
+            let mut ends = Vec::new();
+            for handle in handles {
+                match handle.join() {
+                    Ok(Some(end)) => ends.push(end),
+                    Ok(None) => return Err(RunError::Thread("it was not started".into())),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            let note = monitor.note().map(str::to_owned);
+            Ok((ends, (monitor.stop(), note)))
+        })?;
+        let (wall_end, end_ns) = both_clocks(&mut clock_here);
+        let clock_ns = (end_ns - begin_ns) as f64;
+        let wall_ns = (wall_end - wall).as_nanos() as f64;
+        let mut joined = Joined { notes: datastore.engine_notes(), monitor, ..Joined::default() };
+        joined.notes.extend(unwatched);
+        // Only where windows differ: a trial that was ended early on one thread keeps its own.
+        let longest_ns = ends.iter().map(|end: &WorkerEnd| end.sample.window_ns).max();
+        for mut end in ends {
+            if windows == Windows::OneByOne {
+                end.sample = end.sample.over(longest_ns.unwrap_or(0));
+            }
+            joined.add(end);
+        }
+        if let Some(whole) = whole {
+            joined.add_whole(whole);
+        }
+        joined.end((clock_ns / wall_ns - 1.0).abs())
+    }
+}
+
+/// Says in the runner's words why a datastore cannot be used.
+pub(crate) fn failed(datastore: &Datastore, source: DatastoreError) -> RunError {
+    RunError::Datastore { url: datastore.description().url.to_string(), source }
+}
+
+/// Refuses what takes more than half of the memory that is available.
+pub(crate) fn check_memory(
+    buffers: impl Iterator<Item = BufferNeeds>,
+    beside_bytes: u64,
+) -> Result<(), RunError> {
+    let mut needed = beside_bytes;
+    let mut outstanding = 0u64;
+    for needs in buffers {
+        let one = u64::from(needs.bytes.next_multiple_of(4096));
+        needed = needed.saturating_add(u64::from(needs.count) * one);
+        outstanding += u64::from(needs.in_flight);
+    }
+    match memory_bytes("MemAvailable") {
+        Some(available) if needed > available / 2 => Err(RunError::Memory {
+            outstanding,
+            needed: format_bytes(needed),
+            available: format_bytes(available),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The latest row of each thread, and which were told.
+struct Rows {
+    latest: Vec<Option<Interval>>,
+    told_ns: Option<u64>,
+}
+
+impl Rows {
+    fn new(threads: usize) -> Self {
+        Self { latest: vec![None; threads], told_ns: None }
+    }
+
+    /// Tells what all threads did in about the same interval, when the first one reports it: the
+    /// others' rows are of the same time or the one before. Who has ended no longer counts.
+    fn tell(&mut self, thread: usize, row: Interval, progress: &mut dyn Progress) {
+        self.latest[thread] = Some(row);
+        if self.told_ns.is_some_and(|told_ns| row.start_ns <= told_ns) {
+            return;
+        }
+        self.told_ns = Some(row.start_ns);
+        let mut all = Interval::default();
+        let rows = self.latest.iter().flatten();
+        for row in rows.filter(|other| other.start_ns + other.length_ns >= row.start_ns) {
+            all.start_ns = all.start_ns.max(row.start_ns);
+            all.length_ns = all.length_ns.max(row.length_ns);
+            all.reads.merge(&row.reads);
+            all.writes.merge(&row.writes);
+        }
+        progress.interval(&all);
+    }
+}
+
+/// The system's clock and the driver's, read as nearly together as the machine allows: a
+/// preemption between the two would look like a clock that jumped.
+fn both_clocks(clock: &mut RealClock) -> (Instant, u64) {
+    const TOGETHER: Duration = Duration::from_micros(20);
+    let mut best: Option<(Duration, Instant, u64)> = None;
+    for _ in 0..100 {
+        let before = Instant::now();
+        let now_ns = clock.now_ns();
+        let apart = before.elapsed();
+        if best.is_none_or(|(least, ..)| apart < least) {
+            best = Some((apart, before, now_ns));
+        }
+        if apart < TOGETHER {
+            break;
+        }
+    }
+    best.map_or_else(|| (Instant::now(), clock.now_ns()), |(_, at, now_ns)| (at, now_ns))
+}
+
+struct Worker<'a, J> {
+    job: J,
+    clock: RealClock,
+    cancel: &'a AtomicBool,
+    cpu: usize,
+    index: usize,
+    /// Where this thread reads process, host and target too.
+    target: Option<&'a FoundTarget>,
+    ready: Sender<Result<(), DatastoreError>>,
+    told: Sender<Told>,
+    start: Receiver<u64>,
+}
+
+struct WorkerEnd {
+    sample: Sample,
+    cpu: CpuUsage,
+    is_pinned: bool,
+    farewell: Farewell,
+    target_unknown: Option<TargetUnknown>,
+}
+
+impl<J: Job> Worker<'_, J> {
+    /// `None` if its disks could not be opened.
+    fn run(mut self) -> Option<WorkerEnd> {
+        let mut tools = match self.job.open() {
+            Ok(tools) => tools,
+            Err(error) => {
+                let _ = self.ready.send(Err(error));
+                return None;
+            }
+        };
+        // After the disks are open: the threads of the positional engine are not to be pinned with
+        // this one.
+        let is_pinned = pin_to(self.cpu);
+        // Timers as exact as the system can make them: an open loop sleeps until a request is due.
+        let _ = nix::sys::prctl::set_timerslack(1);
+        let mut watcher = Watcher::new(self.cancel, &self.told, self.index, self.target);
+        let (ready, start) = (self.ready, self.start);
+        let start = || {
+            let _ = ready.send(Ok(()));
+            // Who waits for the others must not wait for this one any longer.
+            drop(ready);
+            start.recv().ok()
+        };
+        let sample = self.job.work(&mut tools, start, &mut self.clock, &mut watcher)?;
+        let (cpu, target_unknown) = watcher.finish();
+        Some(WorkerEnd { sample, cpu, is_pinned, farewell: J::leave(tools), target_unknown })
+    }
+}
+
+/// What all threads yielded.
+#[derive(Default)]
+struct Joined {
+    trial: Option<(Sample, CpuUsage)>,
+    notes: Vec<String>,
+    incidents: Vec<String>,
+    lost: Option<String>,
+    monitor: Vec<MonitorRow>,
+}
+
+impl Joined {
+    fn add(&mut self, end: WorkerEnd) {
+        let WorkerEnd { sample, cpu, is_pinned, farewell, target_unknown } = end;
+        self.incidents.extend(farewell.incidents);
+        self.lost = self.lost.take().or(farewell.lost);
+        self.note(target_unknown);
+        let unpinned = "a driving thread could not be pinned to a CPU".to_owned();
+        if !is_pinned && !self.notes.contains(&unpinned) {
+            self.notes.push(unpinned);
+        }
+        match &mut self.trial {
+            None => self.trial = Some((sample, cpu)),
+            Some((all, usage)) => {
+                all.merge(sample);
+                usage.merge_thread(&cpu);
+            }
+        }
+    }
+
+    /// What belongs to all threads, read by one that does not drive: its own time is no cost.
+    fn add_whole(&mut self, whole: Watcher<'_>) {
+        let (cpu, target_unknown) = whole.finish();
+        self.note(target_unknown);
+        if let Some((_, usage)) = &mut self.trial {
+            usage.process_ns = cpu.process_ns;
+            usage.host = cpu.host;
+            usage.target_ns = cpu.target_ns;
+        }
+    }
+
+    fn note(&mut self, unknown: Option<TargetUnknown>) {
+        let worth = unknown.filter(TargetUnknown::is_worth_a_note);
+        self.notes.extend(worth.map(|unknown| unknown.to_string()));
+    }
+
+    fn end(self, clock_deviation: f64) -> Result<TrialEnd, RunError> {
+        let (mut sample, cpu) =
+            self.trial.ok_or_else(|| RunError::Thread("none was started".into()))?;
+        if sample.ended == Ended::Completed
+            && let Some(reason) = self.lost
+        {
+            sample.ended = Ended::Lost { reason };
+        }
+        let incidents = gather(self.incidents);
+        let (notes, monitor) = (self.notes, self.monitor);
+        Ok(TrialEnd { sample, cpu, clock_deviation, notes, incidents, monitor })
+    }
+}

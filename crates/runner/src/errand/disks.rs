@@ -1,0 +1,76 @@
+//! Errands on the disks of one thread.
+
+use stormeter_datastore::{
+    Caching, Datastore, DatastoreError, DiskSet, Farewell, OpenDisks, RealClock,
+};
+use stormeter_disk::Disks;
+use stormeter_driver::{
+    DiskErrand, ErrandError, ErrandTrial, Sample, drive_deployment, drive_file_test,
+};
+
+use crate::crew::Job;
+use crate::watcher::Watcher;
+
+/// One thread's share of an errand.
+pub(super) struct OnDisks<'a> {
+    pub(super) trial: ErrandTrial,
+    /// The number of the template's disk, where there is one.
+    pub(super) template: Option<u32>,
+    pub(super) datastore: &'a Datastore,
+}
+
+impl Job for OnDisks<'_> {
+    type Tools = DiskSet;
+
+    fn open(&mut self) -> Result<DiskSet, DatastoreError> {
+        let needs = self.trial.buffer_needs();
+        let open = OpenDisks {
+            buffers: needs.count,
+            buffer_bytes: needs.bytes,
+            in_flight: needs.in_flight,
+        };
+        let caching = match self.trial.errand {
+            DiskErrand::File(test) if test.client_cache => Caching::Client,
+            _ => Caching::AsOpened,
+        };
+        let own = self.trial.first_disk..self.trial.first_disk + self.trial.disks;
+        let numbers: Vec<u32> = own.chain(self.template).collect();
+        self.datastore.disks_of(&numbers, open, caching)
+    }
+
+    fn work(
+        self,
+        disks: &mut DiskSet,
+        start: impl FnOnce() -> Option<u64>,
+        clock: &mut RealClock,
+        watcher: &mut Watcher<'_>,
+    ) -> Option<Sample> {
+        let trial = &self.trial;
+        // One loop is compiled for each kind of disks, so that the calls between them are inlined.
+        // The errand was checked before any thread was started.
+        match disks {
+            DiskSet::Null(disks) => drive(trial, start, disks, clock, watcher),
+            DiskSet::Files(disks) => drive(trial, start, disks, clock, watcher),
+            DiskSet::Nfs(disks) => drive(trial, start, disks, clock, watcher),
+            DiskSet::Iscsi(disks) => drive(trial, start, disks, clock, watcher),
+        }
+        .ok()
+    }
+
+    fn leave(mut disks: DiskSet) -> Farewell {
+        disks.finish()
+    }
+}
+
+fn drive<D: Disks>(
+    trial: &ErrandTrial,
+    start: impl FnOnce() -> Option<u64>,
+    disks: &mut D,
+    clock: &mut RealClock,
+    watcher: &mut Watcher<'_>,
+) -> Result<Sample, ErrandError> {
+    match trial.errand {
+        DiskErrand::File(_) => drive_file_test(trial, start, disks, clock, watcher),
+        DiskErrand::Deploy(_) => drive_deployment(trial, start, disks, clock, watcher),
+    }
+}

@@ -1,0 +1,160 @@
+//! One errand on real threads: a trial that ends when its work is done.
+//!
+//! File tests and deployments are driven on disks as timed trials are; a transfer is a client and a
+//! server of our own with a TCP connection between them, for each VM.
+
+mod client;
+mod disks;
+mod pair;
+mod server;
+mod stream;
+mod transfer;
+
+use std::sync::atomic::AtomicBool;
+
+use stormeter_datastore::{Datastore, RealClock};
+use stormeter_driver::{
+    Deployment, DiskErrand, ErrandError, ErrandTrial, FileOperation, FileTest, Limits, TransferSink,
+};
+use stormeter_study::WorkloadKind;
+
+use crate::crew::{Crew, Windows, check_memory};
+use crate::error::RunError;
+use crate::progress::Progress;
+use crate::threads::{TrialEnd, shares, threads};
+use disks::OnDisks;
+
+/// Offsets on the disks of servers are multiples of this: what direct I/O wants everywhere.
+pub(crate) const BLOCK_BYTES: u32 = 4096;
+
+/// An errand over all its threads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ErrandRun<'a> {
+    /// What is done.
+    pub kind: &'a WorkloadKind,
+    /// Workers: files written or read at once, VMs deployed at once, pairs of client and server.
+    pub vms: u32,
+    /// Size of each disk.
+    pub disk_bytes: u64,
+    /// I/Os outstanding of each worker, where they are not as `kind` says. A transfer has none.
+    pub outstanding: Option<u32>,
+    /// Driving threads for errands on disks; 0: one a CPU, but no more than there are VMs. Each client
+    /// and each server of a transfer has a thread of its own.
+    pub threads: u32,
+    /// Length of an interval row.
+    pub interval_ns: u64,
+    /// Orders, offsets and contents follow from it.
+    pub seed: u64,
+    /// When to give up.
+    pub limits: Limits,
+}
+
+impl ErrandRun<'_> {
+    /// How many disks the datastore must have prepared: one a VM, and for a deployment the template
+    /// behind them. 0 where none takes part.
+    pub fn disks(&self) -> u32 {
+        match self.kind {
+            WorkloadKind::Deploy(_) => self.vms.saturating_add(1),
+            WorkloadKind::Transfer(transfer) if transfer.sink == TransferSink::Memory => 0,
+            _ => self.vms,
+        }
+    }
+
+    /// Offsets and lengths of all I/Os are multiples of this, for disks whose size is one.
+    pub fn granularity_bytes(&self) -> u32 {
+        match self.disk_errand() {
+            Some(errand) => self.trial(errand, 0, self.vms).granularity_bytes().max(1),
+            None => BLOCK_BYTES,
+        }
+    }
+
+    /// Whether the disks of the workers are to be made fresh before each trial
+    /// ([`Datastore::make_fresh`]), because a new file is written.
+    pub fn wants_fresh_files(&self) -> bool {
+        matches!(self.kind, WorkloadKind::File(test) if test.operation == FileOperation::Write)
+    }
+
+    /// Whether it can be done at all.
+    ///
+    /// # Errors
+    /// What is senseless in it; see [`ErrandError`].
+    pub fn check(&self) -> Result<(), ErrandError> {
+        match self.kind {
+            WorkloadKind::Transfer(transfer) => transfer::check(self, transfer),
+            WorkloadKind::Io(_) => {
+                Err(ErrandError::OtherErrand { given: "timed workload", done: "errand" })
+            }
+            _ => {
+                self.disk_errand().map_or(Ok(()), |errand| self.trial(errand, 0, self.vms).check())
+            }
+        }
+    }
+
+    fn disk_errand(&self) -> Option<DiskErrand> {
+        match *self.kind {
+            WorkloadKind::File(test) => Some(DiskErrand::File(FileTest {
+                outstanding: self.outstanding.unwrap_or(test.outstanding),
+                ..test
+            })),
+            WorkloadKind::Deploy(deployment) => Some(DiskErrand::Deploy(Deployment {
+                outstanding: self.outstanding.unwrap_or(deployment.outstanding),
+                ..deployment
+            })),
+            WorkloadKind::Io(_) | WorkloadKind::Transfer(_) => None,
+        }
+    }
+
+    fn trial(&self, errand: DiskErrand, first_disk: u32, disks: u32) -> ErrandTrial {
+        ErrandTrial {
+            errand,
+            first_disk,
+            disks,
+            disk_bytes: self.disk_bytes,
+            seed: self.seed,
+            interval_ns: self.interval_ns,
+            limits: self.limits,
+        }
+    }
+}
+
+/// Runs an errand on prepared disks ([`ErrandRun::disks`] of them; the template of a deployment is the
+/// last). The window of the sample lasts from the common start to the end of the last worker, and the
+/// CPU times are those of that window.
+///
+/// What operations, bytes and steps mean is told by [`stormeter_driver::drive_file_test`] and
+/// [`stormeter_driver::drive_deployment`]. In a transfer an operation is one message, from its first byte
+/// (a read: from the request for it) to the server's answer that it has it (a read: to the last byte);
+/// the step `transfer` is done once a message. On the sink `disk` "has it" means that the datastore has
+/// answered every write of the message; that these are stable is only asked for at the end of the trial,
+/// where the datastore has a way to ask ([`stormeter_datastore::DiskSet::finish`]: NFS with
+/// `sync=unstable`). A message takes whole blocks of 4 KiB there, one message behind the other, and
+/// begins again at the disk's begin when its end is reached.
+///
+/// # Errors
+/// An errand that cannot be done, disks that cannot be opened, threads that cannot be started, too little
+/// memory. What goes wrong while it runs is in the sample.
+pub fn run_errand(
+    run: &ErrandRun<'_>,
+    datastore: &Datastore,
+    clock: &RealClock,
+    cancel: &AtomicBool,
+    progress: &mut dyn Progress,
+) -> Result<TrialEnd, RunError> {
+    run.check()?;
+    let interval_ns = run.interval_ns;
+    let crew = Crew { datastore, clock, cancel, windows: Windows::OneByOne, interval_ns };
+    let Some(errand) = run.disk_errand() else {
+        let WorkloadKind::Transfer(transfer) = run.kind else {
+            return Err(ErrandError::OtherErrand { given: "timed workload", done: "errand" }.into());
+        };
+        check_memory(std::iter::empty(), transfer::memory_bytes(run, transfer))?;
+        return crew.carry_out(transfer::jobs(run, transfer, datastore)?, progress);
+    };
+    let jobs = shares(run.vms, threads(run.threads, run.vms)).map(|(first_disk, disks)| {
+        let template = matches!(errand, DiskErrand::Deploy(_)).then_some(run.vms);
+        OnDisks { trial: run.trial(errand, first_disk, disks), template, datastore }
+    });
+    let jobs: Vec<OnDisks<'_>> = jobs.collect();
+    check_memory(jobs.iter().map(|job| job.trial.buffer_needs()), 0)?;
+    crew.carry_out(jobs, progress)
+}

@@ -1,0 +1,51 @@
+//! The connection between a client and its server, over this machine's loopback.
+//!
+//! Both ends are made by one thread before anybody waits: the port is open only until its one
+//! connection is there, and nobody else's connection is taken for it.
+
+use std::io;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+
+/// So many connections of others are turned away before it is given up.
+const STRANGERS: u32 = 16;
+
+/// Gives the client's and the server's end.
+pub(super) fn connected() -> io::Result<(TcpStream, TcpStream)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let client = TcpStream::connect(listener.local_addr()?)?;
+    let own = client.local_addr()?;
+    // The connection is made already, so it waits there, behind strangers at most.
+    listener.set_nonblocking(true)?;
+    for _ in 0..STRANGERS {
+        let (server, peer) = listener.accept()?;
+        if peer == own {
+            // On Linux the end that was accepted does not take over that the listener does not block.
+            server.set_nonblocking(false)?;
+            return Ok((client, server));
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::AddrInUse, "others connect to the port all the time"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    #[test]
+    fn both_ends_are_of_one_connection_and_the_port_is_closed() {
+        let (mut client, mut server) = connected().unwrap();
+        assert_eq!(client.peer_addr().unwrap(), server.local_addr().unwrap());
+        assert_eq!(server.peer_addr().unwrap(), client.local_addr().unwrap());
+        assert!(server.local_addr().unwrap().ip().is_loopback());
+        client.write_all(b"to and").unwrap();
+        let mut bytes = [0; 6];
+        server.read_exact(&mut bytes).unwrap();
+        server.write_all(&bytes).unwrap();
+        client.read_exact(&mut bytes).unwrap();
+        assert_eq!(&bytes, b"to and");
+        let port = server.local_addr().unwrap();
+        assert!(TcpStream::connect(port).is_err(), "the port is still open");
+    }
+}

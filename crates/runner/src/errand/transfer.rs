@@ -1,0 +1,135 @@
+//! The pairs of a transfer: a thread for each client and each server.
+
+use stormeter_datastore::{
+    Caching, Datastore, DatastoreError, DiskSet, Farewell, OpenDisks, RealClock,
+};
+use stormeter_driver::{ErrandError, Payload, Sample, Transfer, TransferSink};
+
+use super::client::Client;
+use super::pair::connected;
+use super::server::{Keeper, OUTSTANDING, Server, chunk_bytes};
+use super::stream::Stream;
+use super::{BLOCK_BYTES, ErrandRun};
+use crate::crew::Job;
+use crate::error::RunError;
+use crate::watcher::Watcher;
+
+pub(super) fn check(run: &ErrandRun<'_>, transfer: &Transfer) -> Result<(), ErrandError> {
+    if run.vms == 0 {
+        return Err(ErrandError::NoWorkers);
+    }
+    if run.interval_ns == 0 {
+        return Err(ErrandError::Interval);
+    }
+    if transfer.message_bytes == 0 {
+        return Err(ErrandError::Empty { what: "a message" });
+    }
+    if transfer.messages == 0 {
+        return Err(ErrandError::Empty { what: "a transfer" });
+    }
+    let disk_bytes = run.disk_bytes;
+    if transfer.sink == TransferSink::Disk && disk_bytes < u64::from(BLOCK_BYTES) {
+        let bytes = u64::from(BLOCK_BYTES);
+        return Err(ErrandError::TooLarge { what: "a block", bytes, disk_bytes });
+    }
+    Ok(())
+}
+
+/// What all pairs hold in memory.
+pub(super) fn memory_bytes(run: &ErrandRun<'_>, transfer: &Transfer) -> u64 {
+    /// Payloads of both ends, and buffers of the disk.
+    const BESIDE_BYTES: u64 = 12 << 20;
+    let kept = match transfer.sink {
+        TransferSink::Memory => transfer.message_bytes,
+        TransferSink::Disk => 0,
+    };
+    kept.saturating_add(BESIDE_BYTES).saturating_mul(u64::from(run.vms))
+}
+
+/// A client and a server for each VM, connected. The server comes first, so that its reason for an early
+/// end comes before the client's, which only sees the connection end.
+pub(super) fn jobs<'a>(
+    run: &ErrandRun<'_>,
+    transfer: &Transfer,
+    datastore: &'a Datastore,
+) -> Result<Vec<TransferJob<'a>>, RunError> {
+    let mut jobs = Vec::new();
+    for number in 0..run.vms {
+        let (client, server) =
+            connected().map_err(|error| RunError::Loopback(error.to_string()))?;
+        let stream = |socket| {
+            Stream::new(socket, run.limits.stall_ns)
+                .map_err(|error| RunError::Loopback(error.to_string()))
+        };
+        let server = Server {
+            stream: stream(server)?,
+            transfer: *transfer,
+            number,
+            disk_bytes: run.disk_bytes,
+            seed: run.seed,
+            interval_ns: run.interval_ns,
+            limits: run.limits,
+        };
+        jobs.push(TransferJob::Server(server, datastore));
+        jobs.push(TransferJob::Client(Client {
+            stream: stream(client)?,
+            transfer: *transfer,
+            number,
+            seed: run.seed,
+            interval_ns: run.interval_ns,
+        }));
+    }
+    Ok(jobs)
+}
+
+/// One end of a pair.
+pub(super) enum TransferJob<'a> {
+    Server(Server, &'a Datastore),
+    Client(Client),
+}
+
+impl Job for TransferJob<'_> {
+    /// Where a server keeps messages.
+    type Tools = Option<Keeper>;
+
+    fn open(&mut self) -> Result<Option<Keeper>, DatastoreError> {
+        let Self::Server(server, datastore) = self else { return Ok(None) };
+        if server.transfer.sink == TransferSink::Memory {
+            // Touched, so that no page has to be found within the window.
+            let mut bytes = vec![0; server.transfer.message_bytes as usize];
+            let mut payload = Payload::new(server.seed, 2 * server.number + 1);
+            for part in bytes.chunks_mut(Payload::CHUNK_BYTES) {
+                part.copy_from_slice(payload.chunk(part.len() as u64));
+            }
+            return Ok(Some(Keeper::Memory { bytes }));
+        }
+        let open = OpenDisks {
+            buffers: OUTSTANDING,
+            buffer_bytes: chunk_bytes(server.disk_bytes),
+            in_flight: OUTSTANDING,
+        };
+        let disks = datastore.disks_of(&[server.number], open, Caching::AsOpened)?;
+        Ok(Some(Keeper::Disk(Box::new(disks))))
+    }
+
+    fn work(
+        self,
+        keeper: &mut Option<Keeper>,
+        start: impl FnOnce() -> Option<u64>,
+        clock: &mut RealClock,
+        watcher: &mut Watcher<'_>,
+    ) -> Option<Sample> {
+        match (self, keeper) {
+            (Self::Client(client), _) => Some(client.work(start, clock, watcher)),
+            (Self::Server(server, _), Some(keeper)) => Some(server.work(start, keeper, watcher)),
+            (Self::Server(..), None) => None,
+        }
+    }
+
+    fn leave(keeper: Option<Keeper>) -> Farewell {
+        match keeper {
+            Some(Keeper::Disk(mut disks)) => DiskSet::finish(&mut disks),
+            _ => Farewell::default(),
+        }
+    }
+}
