@@ -75,6 +75,7 @@ fn transfer(
         TransferSink::Disk => ("disk", "disk"),
     };
     let (direction_name, way) = match direction {
+        TransferDirection::Write if sink == TransferSink::Disk => ("write", "onto"),
         TransferDirection::Write => ("write", "into"),
         TransferDirection::Read => ("read", "from"),
     };
