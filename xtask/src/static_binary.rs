@@ -78,10 +78,10 @@ fn print_schema(repository: &Repository, binary: &Path) -> Result<(), String> {
     let path = repository.root.join("docs/schema/comparison.schema.json");
     let committed = std::fs::read_to_string(&path)
         .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-    if output(Command::new(binary).arg("schema"))? == committed {
+    if output(Command::new(binary).args(["schema", "comparison"]))? == committed {
         return Ok(());
     }
-    Err(format!("{} is not what `stormeter schema` prints; make it anew", path.display()))
+    Err(format!("{} is not what `stormeter schema comparison` prints; make it anew", path.display()))
 }
 
 /// It does real work: two directories, for a second.

@@ -45,8 +45,14 @@ pub(crate) enum Command {
     /// Answer at once from nothing, for the ceiling of what talks to servers
     #[command(hide = true)]
     ServeNull(ServeNullOptions),
-    /// Print the JSON Schema of what --json prints
-    Schema,
+    /// List the built-in workloads with their sources, or print one as a study file writes it
+    Profile(ProfileOptions),
+    /// Print the JSON Schema of a study file, or of what --json prints
+    Schema {
+        /// Of what
+        #[arg(value_enum, default_value_t = SchemaName::Study)]
+        of: SchemaName,
+    },
     /// Print shell completions
     Completions {
         /// For which shell
@@ -159,8 +165,8 @@ pub(crate) struct CompareOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct LoadOptions {
-    /// The I/O of each VM: vm-4k, vm-8k, rand-read-4k, rand-write-4k, seq-read-1m, seq-write-1m,
-    /// seq-write-4k, seq-write-32k
+    /// The I/O of each VM, such as vm-4k, vm-8k, rand-read-4k or seq-write-1m; `stormeter profile`
+    /// lists all
     #[arg(long, short, value_name = "NAME", default_value = "vm-4k")]
     pub(crate) workload: String,
     /// VMs on each datastore, a virtual disk each
@@ -205,6 +211,30 @@ pub(crate) struct LoadOptions {
     /// Share of what is written that a deduplicating store can remove
     #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_percent)]
     pub(crate) dedupable: f64,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  stormeter profile                       all of them, with their sources
+  stormeter profile vm-4k                 one as YAML, to paste into a study file and change
+  stormeter profile iozone                a set of them")]
+pub(crate) struct ProfileOptions {
+    /// A profile, or a set of them
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaName {
+    /// A study file
+    Study,
+    /// What compare --json and report --json print
+    Comparison,
 }
 
 /// How requests of an open loop arrive.
@@ -367,8 +397,12 @@ mod tests {
         let compare = command.find_subcommand("compare").unwrap();
         let workload = compare.get_arguments().find(|a| a.get_id() == "workload").unwrap();
         let help = workload.get_help().unwrap().to_string();
-        for profile in stormeter_study::profiles() {
-            assert!(help.contains(&profile.workload.name), "{}", profile.workload.name);
+        // The default is in the help too, and all that has a digit in it is a profile.
+        let words = help.split([' ', ',', ';']).filter(|word| word.contains(char::is_numeric));
+        let words: Vec<&str> = words.collect();
+        assert!(words.len() >= 4, "{help}");
+        for word in words {
+            assert!(stormeter_study::profile(word).is_ok(), "{word}");
         }
     }
 }

@@ -27,7 +27,8 @@ fn main() -> std::process::ExitCode {
         Command::Net(options) => commands::net::run(&options),
         Command::ServeNfs(options) => commands::serve_nfs::run(&options),
         Command::ServeNull(options) => commands::serve_null::run(&options),
-        Command::Schema => commands::print::schema(),
+        Command::Profile(options) => commands::profile::run(&options),
+        Command::Schema { of } => commands::print::schema(of),
         Command::Completions { shell } => commands::print::completions(shell),
         Command::Man => commands::print::man(),
     };

@@ -1,6 +1,7 @@
 //! The trials of a study in their order, what they take, and the plan as a person reads it.
 //!
-//! Everything follows from the plan and its seed, so what is shown before a run is what will be run.
+//! Everything follows from the plan and its seed, so what is shown before a run is what will be
+//! run.
 
 use std::fmt::Write;
 
@@ -10,8 +11,8 @@ use stormeter_driver::TransferSink;
 use crate::plan::{block_order, trial_seed};
 use crate::study_plan::{Blocks, Order, Prepare, Reset, StudyPlan, Unit, WorkloadKind};
 
-/// What a study takes, as far as its plan tells: errands take as long as they take, and so do preparing and
-/// resetting the disks.
+/// What a study takes, as far as its plan tells: errands take as long as they take, and so do
+/// preparing and resetting the disks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
     /// Ramps and windows of the timed trials of a block, in nanoseconds.
@@ -33,8 +34,8 @@ pub struct Estimate {
 }
 
 impl StudyPlan {
-    /// The cells of a block in the order in which they take their turns; a cell is named by its place in
-    /// [`StudyPlan::cells`].
+    /// The cells of a block in the order in which they take their turns; a cell is named by its
+    /// place in [`StudyPlan::cells`].
     pub fn trials_of_block(&self, block: u32) -> Vec<usize> {
         let cells = self.cells().len();
         match self.design.order {
@@ -44,8 +45,8 @@ impl StudyPlan {
         }
     }
 
-    /// The seed of all trials of a block: cells with the same workload get the same operations, so that a
-    /// difference between them is their datastores'.
+    /// The seed of all trials of a block: cells with the same workload get the same operations, so
+    /// that a difference between them is their datastores'.
     pub fn seed_of(&self, block: u32) -> u64 {
         trial_seed(self.seed, block)
     }
@@ -77,7 +78,8 @@ impl StudyPlan {
         }
     }
 
-    /// The largest that any workload asks of a datastore: its disks, and for a deployment the template.
+    /// The largest that any workload asks of a datastore: its disks, and for a deployment the
+    /// template.
     fn space_bytes(&self) -> u64 {
         let vms = u64::from(self.vms.iter().copied().max().unwrap_or(0));
         let needed = self.workloads.iter().enumerate().map(|(index, workload)| {
@@ -109,7 +111,8 @@ const MOST_LINES: usize = 200;
 /// Blocks that are shown when nobody knows how many there will be.
 const BLOCKS_SHOWN: u32 = 2;
 
-/// The plan for people: what is compared, the trials in their order, the time and the space they take.
+/// The plan for people: what is compared, the trials in their order, the time and the space they
+/// take.
 pub fn plan_text(plan: &StudyPlan) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.

@@ -1,7 +1,9 @@
 //! Study files that are wrong: each has the message that a person gets, in a file beside it.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p stormeter-study --test bad` writes the messages anew; read them then, as
-//! somebody would who wrote such a file.
+//! `UPDATE_GOLDEN=1 cargo test -p stormeter-study --test bad` writes the messages anew; read them
+//! then, as somebody would who wrote such a file.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -134,7 +134,10 @@ fn the_metric_follows_the_workloads() {
 fn every_profile_as_it_is_printed_is_the_same_workload() {
     for profile in study_profiles() {
         // Large enough for every message; where a profile has its own size, that one counts.
-        let text = format!("disk: {{size: 1GiB}}\n{}", workloads_text(&[profile.workload.clone()]));
+        let text = format!(
+            "disk: {{size: 1GiB}}\n{}",
+            workloads_text(std::slice::from_ref(&profile.workload))
+        );
         let mut read = with(&text).workloads;
         assert_eq!(read.remove(0), profile.workload, "{text}");
     }
@@ -146,8 +149,10 @@ fn every_profile_as_it_is_printed_is_the_same_workload() {
 fn a_workload_with_every_key_is_printed_and_read_back() {
     let plan = parsed(include_str!("good/everything.yaml"));
     assert_eq!(with(&workloads_text(&plan.workloads)).workloads, plan.workloads);
-    // Sizes and pauses that no binary unit divides, and a name that YAML would take for another thing.
-    let odd = "workloads:\n  - {name: 'null', sizes: 1536B, outstanding: 2, burst: {length: 1, delay: 1.5ms}}";
+    // Sizes and pauses that no binary unit divides, and a name that YAML would take for another
+    // thing.
+    let odd = "workloads:\n  - {name: 'null', sizes: 1536B, outstanding: 2, burst: {length: 1, \
+               delay: 1.5ms}}";
     let odd = with(odd).workloads;
     assert_eq!(with(&workloads_text(&odd)).workloads, odd);
 }
@@ -199,7 +204,8 @@ fn a_short_trial_has_rows_too() {
 fn anchors_line_ends_and_byte_order_marks_change_nothing() {
     let plain =
         with("workloads: [{profile: vm-8k, read: 60%}]\nload: {vms: [1, 2], outstanding: [1, 2]}");
-    let anchors = "workloads: [{profile: vm-8k, read: 60%}]\nload: {vms: &levels [1, 2], outstanding: *levels}";
+    let anchors = "workloads: [{profile: vm-8k, read: 60%}]\nload: {vms: &levels [1, 2], \
+                   outstanding: *levels}";
     assert_eq!(with(anchors), plain);
     let text = format!("\u{feff}datastores: {{a: /a, b: /b}}\n{anchors}\n").replace('\n', "\r\n");
     assert_eq!(parsed(&text), plain);

@@ -1,5 +1,7 @@
 //! The committed JSON Schema against what is really read.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[path = "../../report/tests/json_schema/mod.rs"]
 mod json_schema;
 

@@ -6,6 +6,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod net;
 pub(crate) mod print;
+pub(crate) mod profile;
 pub(crate) mod report;
 pub(crate) mod serve_nfs;
 pub(crate) mod serve_null;

@@ -2,12 +2,15 @@
 
 use clap::CommandFactory;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, SchemaName};
 use crate::exit::{Exit, Failure};
 use crate::output::print;
 
-pub(crate) fn schema() -> Result<Exit, Failure> {
-    print(stormeter_report::SCHEMA)?;
+pub(crate) fn schema(of: SchemaName) -> Result<Exit, Failure> {
+    print(match of {
+        SchemaName::Study => stormeter_study::study_schema(),
+        SchemaName::Comparison => stormeter_report::SCHEMA,
+    })?;
     Ok(Exit::Done)
 }
 

@@ -18,6 +18,7 @@ mod network;
 mod others;
 mod passwords;
 mod place;
+mod profile;
 mod results;
 mod resume;
 mod safety;

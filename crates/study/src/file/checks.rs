@@ -1,4 +1,5 @@
-//! What no single key can be blamed for: keys that contradict one another, and loads that no disk can bear.
+//! What no single key can be blamed for: keys that contradict one another, and loads that no disk
+//! can bear.
 
 use stormeter_disk::units::{format_bytes, format_duration_ns};
 use stormeter_driver::{Arrivals, TransferSink, Workload, WorkloadError};
@@ -64,7 +65,8 @@ pub(super) fn check(plan: &StudyPlan, places: &Places, metric_given: bool, fault
         faults.at(
             places.load,
             format!(
-                "the levels make {cells} cells, more than the {MOST_CELLS} that a study can have; name fewer levels"
+                "the levels make {cells} cells, more than the {MOST_CELLS} that a study can have; \
+                 name fewer levels"
             ),
         );
         return;
@@ -80,8 +82,8 @@ pub(super) fn check(plan: &StudyPlan, places: &Places, metric_given: bool, fault
     if plan.design.unit == Unit::Interval && ios().count() < plan.workloads.len() {
         faults.at(
             places.unit,
-            "work that ends when it is done has no intervals to take as observations; write unit: trial, or \
-             leave such workloads out",
+            "work that ends when it is done has no intervals to take as observations; write unit: \
+             trial, or leave such workloads out",
         );
     }
     if let Some(limit_ns) = plan.design.time_limit_ns {
@@ -90,8 +92,8 @@ pub(super) fn check(plan: &StudyPlan, places: &Places, metric_given: bool, fault
             faults.at(
                 places.time_limit,
                 format!(
-                    "one block of this study takes {} and more, which is longer than the time limit of {}; raise \
-                     the limit, shorten ramp and duration, or name fewer levels",
+                    "one block of this study takes {} and more, which is longer than the time \
+                     limit of {}; raise the limit, shorten ramp and duration, or name fewer levels",
                     format_duration_ns(block_ns as f64),
                     format_duration_ns(limit_ns as f64)
                 ),
@@ -106,21 +108,21 @@ fn check_metric(plan: &StudyPlan, places: &Places, given: bool, faults: &mut Fau
         return;
     }
     let metric = plan.design.metric;
-    let is_open = |w: &&StudyWorkload| matches!(&w.kind, WorkloadKind::Io(io) if io.arrivals.rate_per_s().is_some());
+    let is_open = |w: &&StudyWorkload| super::has_rate(&w.kind);
     let is_io = |w: &&StudyWorkload| matches!(&w.kind, WorkloadKind::Io(_));
     let message = match metric {
         Metric::Iops | Metric::Throughput => plan.workloads.iter().find(is_open).map(|open| {
             format!(
-                "workload {} has a fixed rate, so {} is equal by construction; write metric: latency-mean, \
-                 latency-p99 or cpu-per-io",
+                "workload {} has a fixed rate, so {} is equal by construction; write metric: \
+                 latency-mean, latency-p99 or cpu-per-io",
                 open.name,
                 metric.title()
             )
         }),
         Metric::Elapsed => plan.workloads.iter().find(is_io).map(|io| {
             format!(
-                "workload {} runs for the duration of measure, so its elapsed time says nothing; write metric: iops, \
-                 or leave it out",
+                "workload {} runs for the duration of measure, so its elapsed time says nothing; \
+                 write metric: iops, or leave it out",
                 io.name
             )
         }),
@@ -185,21 +187,22 @@ fn in_words(error: &WorkloadError) -> String {
             format_bytes(*request_bytes)
         ),
         WorkloadError::VerifyGranularity(bytes) => format!(
-            "verify needs requests in multiples of 512 bytes, and these are in multiples of {bytes}; write other \
-             sizes or another align"
+            "verify needs requests in multiples of 512 bytes, and these are in multiples of \
+             {bytes}; write other sizes or another align"
         ),
         WorkloadError::VerifyDuplicates => {
-            "verify writes blocks that all differ, so none can be a copy of another; leave out dedupable or verify"
+            "verify writes blocks that all differ, so none can be a copy of another; leave out \
+             dedupable or verify"
                 .into()
         }
         WorkloadError::VerifyNoReads => {
-            "verify looks at what reads return, and this workload has none; give it a read share, or leave out \
-             verify"
+            "verify looks at what reads return, and this workload has none; give it a read share, \
+             or leave out verify"
                 .into()
         }
         WorkloadError::VerifyRoom { outstanding, disk_bytes, most } => format!(
-            "verify keeps outstanding I/Os from overlapping, and a disk of {} has no room for {outstanding} of \
-             these; write a larger size, or at most {most} outstanding",
+            "verify keeps outstanding I/Os from overlapping, and a disk of {} has no room for \
+             {outstanding} of these; write a larger size, or at most {most} outstanding",
             format_bytes(*disk_bytes)
         ),
         other => other.to_string(),

@@ -82,8 +82,8 @@ fn url(name: &str, key: &Node, value: &Node, faults: &mut Faults) -> Option<Stri
                 format!("datastore {name} has one URL, not a list; give each URL a name of its own")
             }
             _ => format!(
-                "datastore {name} has no URL; write {name}: /srv/vm (and the datastore that keeps nothing in \
-                 quotes: {name}: \"null:\")"
+                "datastore {name} has no URL; write {name}: /srv/vm (and the datastore that keeps \
+                 nothing in quotes: {name}: \"null:\")"
             ),
         };
         faults.at(place, message);
@@ -92,8 +92,8 @@ fn url(name: &str, key: &Node, value: &Node, faults: &mut Faults) -> Option<Stri
     if has_password(text) {
         faults.at(
             node.place,
-            "a password has no place in a study file, which is stored with the results and passed on; take it \
-             out of the URL, and give password-file=FILE as an option of the URL, or \
+            "a password has no place in a study file, which is stored with the results and passed \
+             on; take it out of the URL, and give password-file=FILE as an option of the URL, or \
              STORMETER_ISCSI_PASSWORD in the environment",
         );
         return None;
@@ -130,16 +130,16 @@ pub(super) fn baseline(
     0
 }
 
-/// Names stand in tables, questions and messages: a line, without the quotes that questions put around
-/// them.
+/// Names stand in tables, questions and messages: a line, without the quotes that questions put
+/// around them.
 pub(super) fn check_name(of: &str, name: &str, node: &Node, faults: &mut Faults) {
     const MOST: usize = 64;
     let message = if name.trim().is_empty() {
         format!("{of} has an empty name; give it one such as nas")
     } else if name.trim() != name || name.contains(|c: char| c.is_control() || "\"'`".contains(c)) {
         format!(
-            "the name \"{}\" has quotes, line ends or spaces around it, which questions could not name; take \
-             them out",
+            "the name \"{}\" has quotes, line ends or spaces around it, which questions could not \
+             name; take them out",
             shortened(name)
         )
     } else if name.chars().count() > MOST {

@@ -59,7 +59,8 @@ pub(super) fn read(study: &Section<'_>, metric: Metric, faults: &mut Faults) -> 
         if design.time_limit_ns == Some(0) {
             faults.at(
                 section.place_of("time_limit"),
-                "in a time limit of 0 nothing can be measured; leave it out, or write time_limit: 2h",
+                "in a time limit of 0 nothing can be measured; leave it out, or write time_limit: \
+                 2h",
             );
         }
         if let (Order::Abba, Blocks::Fixed(blocks)) = (design.order, design.blocks)
@@ -68,8 +69,8 @@ pub(super) fn read(study: &Section<'_>, metric: Metric, faults: &mut Faults) -> 
             faults.at(
                 section.place_of("blocks"),
                 format!(
-                    "order abba cancels drift over pairs of blocks, so their number must be even; write {} \
-                     instead of {blocks}",
+                    "order abba cancels drift over pairs of blocks, so their number must be even; \
+                     write {} instead of {blocks}",
                     blocks.saturating_add(1)
                 ),
             );
@@ -85,7 +86,10 @@ fn share(section: &Section<'_>, key: &str, faults: &mut Faults) -> Option<f64> {
         let example = if key == "margin" { "5%" } else { "2%" };
         faults.at(
             section.place_of(key),
-            format!("a {key} of {percent}% cannot be reached or says nothing; write one such as {example}"),
+            format!(
+                "a {key} of {percent}% cannot be reached or says nothing; write one such as \
+                     {example}"
+            ),
         );
         return None;
     }
@@ -99,8 +103,8 @@ fn level(section: &Section<'_>, faults: &mut Faults) -> Option<f64> {
         faults.at(
             section.place_of("level"),
             format!(
-                "a confidence level of {percent}% is of no use; write one of at least 50% and below 100%, such as \
-                 95%"
+                "a confidence level of {percent}% is of no use; write one of at least 50% and \
+                 below 100%, such as 95%"
             ),
         );
         return None;
@@ -119,8 +123,8 @@ fn blocks(node: &Node, faults: &mut Faults) -> Option<Blocks> {
                 faults.at(
                     section.place_of("min"),
                     format!(
-                        "automatic blocks need a min of at least {LEAST_AUTO}, because few blocks look precise by \
-                         chance; for fewer write blocks: {min}, a fixed number"
+                        "automatic blocks need a min of at least {LEAST_AUTO}, because few blocks \
+                         look precise by chance; for fewer write blocks: {min}, a fixed number"
                     ),
                 );
             } else if max < min {
@@ -143,8 +147,8 @@ fn blocks(node: &Node, faults: &mut Faults) -> Option<Blocks> {
             faults.at(
                 node.place,
                 format!(
-                    "blocks is auto, a number or a mapping, not {}; write blocks: auto, blocks: 10 or blocks: \
-                     {{min: 5, max: 50}}",
+                    "blocks is auto, a number or a mapping, not {}; write blocks: auto, blocks: 10 \
+                     or blocks: {{min: 5, max: 50}}",
                     node.found()
                 ),
             );

@@ -1,8 +1,8 @@
 //! From the text of a file to a tree whose every part knows its place.
 //!
-//! YAML is read by saphyr. Its scalars come here as the text that was written (`1.10` stays `1.10`; whether
-//! it is a number is for the key to say), and its errors in words that help: YAML's traps are few and
-//! well known (tabs, a colon in a URL, two documents), and each has its own advice.
+//! YAML is read by saphyr. Its scalars come here as the text that was written (`1.10` stays `1.10`;
+//! whether it is a number is for the key to say), and its errors in words that help: YAML's traps
+//! are few and well known (tabs, a colon in a URL, two documents), and each has its own advice.
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 
@@ -58,8 +58,8 @@ pub(crate) fn shortened(text: &str) -> String {
     text.chars().take(MOST).map(plain).chain("…".chars()).collect()
 }
 
-/// The parser follows what is nested with its stack, so a file has bounds that no study comes near to:
-/// together they let it nest about a thousand levels.
+/// The parser follows what is nested with its stack, so a file has bounds that no study comes near
+/// to: together they let it nest about a thousand levels.
 const MOST_BYTES: usize = 128 << 10;
 const MOST_BEGUN_ON_A_LINE: usize = 8;
 
@@ -92,8 +92,8 @@ pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Node> {
     if let [_, second, ..] = documents.as_slice() {
         faults.at(
             place_of(second),
-            "a second document begins here; a study file has one, so take out the line with ---, or \
-             put each study into a file of its own",
+            "a second document begins here; a study file has one, so take out the line with ---, \
+             or put each study into a file of its own",
         );
         return None;
     }
@@ -110,8 +110,8 @@ pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Node> {
     Some(node)
 }
 
-const EMPTY: &str = "the file is empty; write at least the datastores, such as\n  datastores: {local: \
-                     /srv/vm, nas: \"nfs://nas1/export/vm\"}";
+const EMPTY: &str = "the file is empty; write at least the datastores, such as\n  datastores: \
+                     {local: /srv/vm, nas: \"nfs://nas1/export/vm\"}";
 
 /// A line that begins a list in a list in a list …. Brackets are not counted: of these the parser
 /// follows no more than 255.
@@ -145,7 +145,8 @@ impl Source {
         Node { place, value }
     }
 
-    /// A number or truth value as it was written; where it stands for another (an anchor's), as it is.
+    /// A number or truth value as it was written; where it stands for another (an anchor's), as it
+    /// is.
     fn written(&self, yaml: &MarkedYaml<'_>, scalar: &Scalar<'_>) -> String {
         let (start, end) = (yaml.span.start.index(), yaml.span.end.index());
         let text: String = self.characters.get(start..end).unwrap_or_default().iter().collect();
@@ -184,7 +185,8 @@ fn in_words(text: &str, place: Place, info: &str) -> (Place, String) {
             let place = Place { line: number, column, width: 5 };
             return (
                 place,
-                "the URL null: ends in a colon, which YAML takes for a key; put it in quotes: \"null:\""
+                "the URL null: ends in a colon, which YAML takes for a key; put it in quotes: \
+                 \"null:\""
                     .into(),
             );
         }
@@ -205,8 +207,8 @@ fn in_words(text: &str, place: Place, info: &str) -> (Place, String) {
     }
     let advice = match info {
         i if i.contains("mapping values are not allowed") => {
-            "a colon with a space behind it has no place here; put a text that has one in quotes, and \
-             indent the keys of a mapping alike"
+            "a colon with a space behind it has no place here; put a text that has one in quotes, \
+             and indent the keys of a mapping alike"
         }
         i if i.contains("illegal placement of ':'") => {
             "a colon has no place here; look for a list [… or mapping {… above that is not closed, \
@@ -216,23 +218,24 @@ fn in_words(text: &str, place: Place, info: &str) -> (Place, String) {
             "no anchor of this name comes before; write &name where it is set"
         }
         i if i.contains("quoted scalar") || i.contains("double-quoted") => {
-            "a text in quotes does not end as it should; close the quotes, and write \\\\ for a backslash in \
-             double quotes"
+            "a text in quotes does not end as it should; close the quotes, and write \\\\ for a \
+             backslash in double quotes"
         }
         i if i.contains("flow sequence")
             || i.contains("flow mapping")
             || i.contains("flow construct") =>
         {
-            "a list […] or mapping {…} does not end as it should; look for a missing comma or bracket"
+            "a list […] or mapping {…} does not end as it should; look for a missing comma or \
+             bracket"
         }
         i if i.contains("misplaced bracket") => "this bracket closes nothing; take it out",
         i if i.contains("expected '-' indicator") => {
-            "this line stands neither in the list above nor beside it; indent it as the items are, with - \
-             before it"
+            "this line stands neither in the list above nor beside it; indent it as the items are, \
+             with - before it"
         }
         i if i.contains("did not find expected key") || i.contains("simple key expect") => {
-            "a line like  key: value  was expected here; look for a missing colon, or for an indentation that \
-             differs from the lines above"
+            "a line like  key: value  was expected here; look for a missing colon, or for an \
+             indentation that differs from the lines above"
         }
         i if i.contains("character") && i.contains("token")
             || i.contains("unexpected character") =>

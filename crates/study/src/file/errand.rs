@@ -22,7 +22,8 @@ pub(super) fn file_tests(
     if record_bytes.is_some_and(|bytes| bytes % 512 != 0) {
         faults.at(
             section.place_of("record"),
-            "a record is a multiple of 512 bytes, so that it can bypass the page cache; write record: 4KiB",
+            "a record is a multiple of 512 bytes, so that it can bypass the page cache; write \
+             record: 4KiB",
         );
     }
     let outstanding = section.count("outstanding", 1, faults);
@@ -31,8 +32,8 @@ pub(super) fn file_tests(
         (Some(node), Some(_)) => {
             faults.at(
                 node.place,
-                "the profile already says which file test; leave out file-test, or leave out profile and name \
-                 the tests",
+                "the profile already says which file test; leave out file-test, or leave out \
+                 profile and name the tests",
             );
             Vec::new()
         }

@@ -1,8 +1,8 @@
 //! What is wrong with a study file: where, what was found, what to write.
 //!
-//! All mistakes that can be found are told at once, each with its line under it, because a person who
-//! mends a file wants to run it once more and not ten times. A password that stands in a line is
-//! blotted out: messages end up in logs.
+//! All mistakes that can be found are told at once, each with its line under it, because a person
+//! who mends a file wants to run it once more and not ten times. A password that stands in a line
+//! is blotted out: messages end up in logs.
 
 use std::fmt;
 
@@ -73,8 +73,8 @@ impl fmt::Display for StudyErrors {
     }
 }
 
-/// The part of a line that is worth showing and how many characters stand before the caret in it. Tabs
-/// become spaces, so that the caret stands where it should.
+/// The part of a line that is worth showing and how many characters stand before the caret in it.
+/// Tabs become spaces, so that the caret stands where it should.
 fn excerpt(line: &str, column: usize) -> (String, usize) {
     const MOST: usize = 100;
     let plain = |c: char| if c.is_control() { ' ' } else { c };

@@ -99,8 +99,8 @@ fn sizes(node: &Node, faults: &mut Faults) -> Option<Vec<SizeShare>> {
         faults.at(
             node.place,
             format!(
-                "the shares of the sizes add up to {}%, not 100%; mend them, or write them without % as parts of \
-                 their sum",
+                "the shares of the sizes add up to {}%, not 100%; mend them, or write them without \
+                 % as parts of their sum",
                 (sum * 100.0).round() / 100.0
             ),
         );
@@ -127,8 +127,8 @@ fn arrivals(section: &Section<'_>, base: Arrivals, faults: &mut Faults) -> Arriv
     if section.has("outstanding") && section.has("rate") {
         faults.at(
             section.place_of("rate"),
-            "a fixed rate and a fixed number of outstanding I/Os exclude each other; leave out rate or \
-             outstanding",
+            "a fixed rate and a fixed number of outstanding I/Os exclude each other; leave out \
+             rate or outstanding",
         );
     }
     let names = [("poisson", true), ("constant", false)];
@@ -143,7 +143,8 @@ fn arrivals(section: &Section<'_>, base: Arrivals, faults: &mut Faults) -> Arriv
             if section.has("arrivals") && !section.has("rate") {
                 faults.at(
                     section.place_of("arrivals"),
-                    "arrivals say how requests of a fixed rate come; write a rate instead of outstanding",
+                    "arrivals say how requests of a fixed rate come; write a rate instead of \
+                     outstanding",
                 );
             }
             Arrivals::Closed { outstanding }
@@ -153,8 +154,8 @@ fn arrivals(section: &Section<'_>, base: Arrivals, faults: &mut Faults) -> Arriv
             if section.has("arrivals") && !section.has("rate") {
                 faults.at(
                     section.place_of("arrivals"),
-                    "arrivals say how requests of a fixed rate come, and there is no rate; write rate: 500 \
-                     beside it",
+                    "arrivals say how requests of a fixed rate come, and there is no rate; write \
+                     rate: 500 beside it",
                 );
             }
             base

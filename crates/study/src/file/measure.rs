@@ -85,8 +85,8 @@ pub(super) fn measure(study: &Section<'_>, faults: &mut Faults) -> Measure {
             faults.at(
                 section.place_of("interval"),
                 format!(
-                    "an interval of {} does not fit into a duration of {}; give one of at least 1ms and at most \
-                     the duration",
+                    "an interval of {} does not fit into a duration of {}; give one of at least \
+                     1ms and at most the duration",
                     format_duration_ns(interval_ns as f64),
                     format_duration_ns(timing.duration_ns as f64)
                 ),
@@ -98,7 +98,10 @@ pub(super) fn measure(study: &Section<'_>, faults: &mut Faults) -> Measure {
     if faults.is_empty() && rows > MOST_ROWS {
         faults.at(
             section.place_of("interval"),
-            format!("{rows} intervals a trial are more than the {MOST_ROWS} that are kept; lengthen them"),
+            format!(
+                "{rows} intervals a trial are more than the {MOST_ROWS} that are kept; \
+                     lengthen them"
+            ),
         );
     }
     let unit = [("trial", Unit::Trial), ("interval", Unit::Interval)];

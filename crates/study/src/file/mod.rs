@@ -1,9 +1,9 @@
 //! The study file: YAML in, a [`StudyPlan`] out, or every mistake with its place.
 //!
 //! What a key means and what it is when left out is told in `docs/study-file.md`. Reading is in two
-//! steps: the text becomes a tree that knows its places ([`document`]), then each mapping is read with
-//! the list of its keys ([`keys`], [`section`]). What no single key can be blamed for is looked at in the end
-//! ([`checks`]).
+//! steps: the text becomes a tree that knows its places ([`document`]), then each mapping is read
+//! with the list of its keys ([`keys`], [`section`]). What no single key can be blamed for is
+//! looked at in the end ([`checks`]).
 
 mod checks;
 mod datastores;
@@ -90,15 +90,14 @@ fn study(root: &Node, faults: &mut Faults) -> Option<StudyPlan> {
     Some(plan)
 }
 
-/// The metric that says most about such workloads: what a fixed rate or a fixed amount of work does not
-/// make equal.
+/// The metric that says most about such workloads: what a fixed rate or a fixed amount of work does
+/// not make equal.
 fn default_metric(workloads: &[&StudyWorkload]) -> Metric {
     let all = |holds: fn(&WorkloadKind) -> bool| {
         !workloads.is_empty() && workloads.iter().all(|workload| holds(&workload.kind))
     };
-    let is_open = |kind: &WorkloadKind| matches!(kind, WorkloadKind::Io(io) if io.arrivals.rate_per_s().is_some());
     if all(|kind| matches!(kind, WorkloadKind::Transfer(_)))
-        || workloads.iter().any(|workload| is_open(&workload.kind))
+        || workloads.iter().any(|workload| has_rate(&workload.kind))
     {
         Metric::LatencyMean
     } else if all(|kind| matches!(kind, WorkloadKind::File(_))) {
@@ -110,6 +109,11 @@ fn default_metric(workloads: &[&StudyWorkload]) -> Metric {
     }
 }
 
+/// Whether requests come at a fixed rate, an open loop.
+fn has_rate(kind: &WorkloadKind) -> bool {
+    matches!(kind, WorkloadKind::Io(io) if io.arrivals.rate_per_s().is_some())
+}
+
 fn seed(section: &Section<'_>, faults: &mut Faults) -> Option<u64> {
     let node = section.get("seed")?;
     let seed = node.text().and_then(|text| text.trim().parse().ok());
@@ -119,8 +123,9 @@ fn seed(section: &Section<'_>, faults: &mut Faults) -> Option<u64> {
     seed
 }
 
-/// The JSON Schema (draft 2020-12) of a study file, as it is committed. It is written by hand and not
-/// derived, because it is read by people and by editors; tests hold it against the reader's keys.
+/// The JSON Schema (draft 2020-12) of a study file, as it is committed. It is written by hand and
+/// not derived, because it is read by people and by editors; tests hold it against the reader's
+/// keys.
 pub fn study_schema() -> &'static str {
     include_str!("../../../../docs/schema/study.schema.json")
 }

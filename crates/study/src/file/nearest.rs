@@ -1,7 +1,7 @@
 //! The nearest known word to one that was mistyped.
 
-/// The known word that `word` was probably meant to be: the one with the fewest changed letters, if these
-/// are no more than a third of it. `_` and `-`, small and capital letters count as equal.
+/// The known word that `word` was probably meant to be: the one with the fewest changed letters, if
+/// these are no more than a third of it. `_` and `-`, small and capital letters count as equal.
 pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let plain = |text: &str| text.to_lowercase().replace('_', "-").chars().collect::<Vec<_>>();
     let wanted = plain(word);
@@ -14,9 +14,9 @@ pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// How many letters must be put in, taken out, replaced, or exchanged with their neighbour (optimal string
-/// alignment; Damerau, *A technique for computer detection and correction of spelling errors*,
-/// CACM 7(3), 1964).
+/// How many letters must be put in, taken out, replaced, or exchanged with their neighbour (optimal
+/// string alignment; Damerau, *A technique for computer detection and correction of spelling
+/// errors*, CACM 7(3), 1964).
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
     for i in 1..=a.len() {

@@ -22,8 +22,8 @@ pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<(String, Pla
             None => faults.at(
                 item.place,
                 format!(
-                    "a question is a sentence, not {}; write it like - nas is within 10% of local in iops, in \
-                     quotes if it has a colon",
+                    "a question is a sentence, not {}; write it like - nas is within 10% of local \
+                     in iops, in quotes if it has a colon",
                     item.found()
                 ),
             ),

@@ -1,8 +1,8 @@
 //! Passwords in URLs: found, so that they are refused, and blotted out of what is shown.
 //!
-//! A plan is stored in the results file and shown in reports, so no password may be in it. It comes from a
-//! file (`password-file=`) or from the environment. More is blotted out than is refused: a text that is
-//! no proper URL may still hold a password.
+//! A plan is stored in the results file and shown in reports, so no password may be in it. It comes
+//! from a file (`password-file=`) or from the environment. More is blotted out than is refused: a
+//! text that is no proper URL may still hold a password.
 
 /// Whether a URL has a password between its user and its host: `scheme://user%password@host` (as
 /// libiscsi writes it) or `scheme://user:password@host` (RFC 3986, section 3.2.1).
@@ -10,7 +10,8 @@ pub(crate) fn has_password(url: &str) -> bool {
     let Some((_, rest)) = url.split_once("://") else { return false };
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
     let Some((login, _)) = rest.rsplit_once('@') else { return false };
-    // libiscsi's password may hold a slash; a colon behind a slash belongs to a path, such as an IQN's.
+    // libiscsi's password may hold a slash; a colon behind a slash belongs to a path, such as an
+    // IQN's.
     let user_ends = login.find(['%', ':', '/']).unwrap_or(login.len());
     match login[user_ends..].chars().next() {
         Some('%') => true,

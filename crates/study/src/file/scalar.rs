@@ -61,8 +61,8 @@ pub(crate) fn size(node: &Node, what: &str, example: &str, faults: &mut Faults) 
             faults.at(
                 node.place,
                 format!(
-                    "{what} is a size, not \"{text}\"; write it like {example} (KiB, MiB, GiB and TiB count by \
-                     1024; KB, MB, GB and TB by 1000)"
+                    "{what} is a size, not \"{text}\"; write it like {example} (KiB, MiB, GiB and \
+                     TiB count by 1024; KB, MB, GB and TB by 1000)"
                 ),
             );
             None
@@ -114,15 +114,18 @@ pub(crate) fn duration(node: &Node, what: &str, example: &str, faults: &mut Faul
         Err(_) => {
             faults.at(
                 node.place,
-                format!("{what} is a duration, not \"{text}\"; write it like {example} (ms, s, m, h or d)"),
+                format!(
+                    "{what} is a duration, not \"{text}\"; write it like {example} (ms, s, m, \
+                         h or d)"
+                ),
             );
             None
         }
     }
 }
 
-/// A share from 0 to 100, in per cent: `75%`, or 75. Below 1 the sign is wanted, because 0.75 may be meant
-/// as three quarters.
+/// A share from 0 to 100, in per cent: `75%`, or 75. Below 1 the sign is wanted, because 0.75 may
+/// be meant as three quarters.
 pub(crate) fn percent(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Option<f64> {
     let text = text(node, what, "percentage", example, faults)?;
     let plain = text.strip_suffix('%').map(str::trim_end);

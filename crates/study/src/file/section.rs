@@ -1,7 +1,7 @@
 //! A mapping of the file, its keys known, and its values read as what they should be.
 //!
-//! Every reading gives `None` where there is nothing to read or where it was wrong; what was wrong is in
-//! the faults. So reading goes on to the end of the file, and all mistakes are told together.
+//! Every reading gives `None` where there is nothing to read or where it was wrong; what was wrong
+//! is in the faults. So reading goes on to the end of the file, and all mistakes are told together.
 
 use super::document::{Node, Value, shortened};
 use super::error::{Faults, Place};

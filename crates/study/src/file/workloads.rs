@@ -16,8 +16,8 @@ pub(super) struct Found {
     pub(super) place: Place,
 }
 
-/// What is driven when nothing is said, as with `compare`, and what a workload that is written out takes
-/// where it says nothing.
+/// What is driven when nothing is said, as with `compare`, and what a workload that is written out
+/// takes where it says nothing.
 const DEFAULT: &str = "vm-4k";
 
 /// The workloads in the order of the file.
@@ -45,7 +45,8 @@ pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<Found> {
                 faults.at(
                     item.place,
                     format!(
-                        "there are two workloads {}; give this one a name of its own: {{…, name: {}-2}}",
+                        "there are two workloads {}; give this one a name of its own: {{…, name: \
+                         {}-2}}",
                         workload.name, workload.name
                     ),
                 );
@@ -92,8 +93,8 @@ fn workloads_of(item: &Node, faults: &mut Faults) -> Vec<StudyWorkload> {
             faults.at(
                 item.place,
                 format!(
-                    "a workload is a profile's name or a mapping, not {}; write - vm-4k or - {{profile: vm-4k, \
-                     read: 60%}}",
+                    "a workload is a profile's name or a mapping, not {}; write - vm-4k or - \
+                     {{profile: vm-4k, read: 60%}}",
                     item.found()
                 ),
             );
@@ -257,8 +258,8 @@ impl<'n> Common<'n> {
         if self.name.is_none() && faults.is_empty() {
             faults.at(
                 self.section.place,
-                "a workload that is written out needs a name for tables and questions; write name: mine (or \
-                 profile: vm-4k to change a profile)",
+                "a workload that is written out needs a name for tables and questions; write name: \
+                 mine (or profile: vm-4k to change a profile)",
             );
         }
         self.name.clone()
@@ -274,7 +275,8 @@ impl<'n> Common<'n> {
         StudyWorkload { name, disk_bytes: self.disk_bytes.or(base_bytes), kind }
     }
 
-    /// Profiles with changes: under the given name, or under their own with `-changed` if anything is.
+    /// Profiles with changes: under the given name, or under their own with `-changed` if anything
+    /// is.
     fn workloads(
         &self,
         bases: &[StudyWorkload],

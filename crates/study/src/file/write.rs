@@ -9,7 +9,8 @@ use stormeter_driver::{
 
 use crate::study_plan::{StudyWorkload, WorkloadKind};
 
-/// The key `workloads` with these workloads written out; [`super::parse_study`] reads the same from it.
+/// The key `workloads` with these workloads written out; [`super::parse_study`] reads the same from
+/// it.
 pub fn workloads_text(workloads: &[StudyWorkload]) -> String {
     let mut text = String::from("workloads:\n");
     for workload in workloads {
@@ -105,7 +106,8 @@ fn deployment_text(deployment: &Deployment) -> String {
     let Deployment { copy_bytes, outstanding, customise_writes, boot_reads } = deployment;
     let copy = size(u64::from(*copy_bytes));
     format!(
-        "{{copy: {copy}, customise: {customise_writes}, boot: {boot_reads}, outstanding: {outstanding}}}"
+        "{{copy: {copy}, customise: {customise_writes}, boot: {boot_reads}, outstanding: \
+         {outstanding}}}"
     )
 }
 

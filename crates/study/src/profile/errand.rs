@@ -7,11 +7,12 @@ use stormeter_driver::{
 use super::StudyProfile;
 use crate::study_plan::{StudyWorkload, WorkloadKind};
 
-const IOZONE: &str = "iozone (Norcott & Capps) as the MPLS servers study (2012) ran it: 4 KB records, 100 MB a process";
+const IOZONE: &str = "iozone (Norcott & Capps) as the MPLS servers study (2012) ran it: 4 KB \
+                      records, 100 MB a process";
 const TRANSFERS: &str =
     "the NFS datastore study (2017): 100 messages a run into a server's memory or onto its disk";
-const DEPLOY: &str = "vSAN study (2021): desktops deployed from a template by copy, customisation and first boot; the \
-                      amounts of each step are ours";
+const DEPLOY: &str = "vSAN study (2021): desktops deployed from a template by copy, customisation \
+                      and first boot; the amounts of each step are ours";
 
 /// All of them, in the order of tables.
 pub(super) fn all() -> Vec<StudyProfile> {
@@ -74,6 +75,7 @@ fn transfer(
         TransferSink::Disk => ("disk", "disk"),
     };
     let (direction_name, way) = match direction {
+        TransferDirection::Write if sink == TransferSink::Disk => ("write", "onto"),
         TransferDirection::Write => ("write", "into"),
         TransferDirection::Read => ("read", "from"),
     };

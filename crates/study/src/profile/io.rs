@@ -26,26 +26,29 @@ const TR3808: &str = "NetApp TR-3808 (2010): 75 % read, 100 % random, 4 outstand
 const VIRTUAL_PHYSICAL: &str =
     "the virtual/physical disk study (2011): sequential writes, one at a time";
 const COMMON: &str = "common practice; a corner of the read/write, random/sequential square";
-const BST: &str = "vSAN study (Tsung et al., HCIS 11:9, 2021), test BST: 70 % read, 1 GB file, 16 outstanding; \
-                   request size and random share are ours";
-const ST: &str = "vSAN study (2021), test ST: mixed sizes in unstated shares, 1 TB file, 16 outstanding; the mix \
-                  is ours, with the mean of 8 KiB that its table 6 implies (MB/s by IOPS), as are 70 % read and \
-                  100 % random";
-const RT: &str = "vSAN study (2021), test RT: read only, 10 GB file, 16 outstanding; request size and random share are \
-                  ours";
-const WT: &str = "vSAN study (2021), test WT: write only, 5 GB file, 16 outstanding; request size and random share \
-                  are ours";
-const HT: &str = "vSAN study (2021), test HT: 64 KB, 70 % read, 30 GB file, 16 outstanding; random share is ours";
-const SHT: &str = "vSAN study (2021), test SHT: 4 KB, 70 % read, 30 GB file, 16 outstanding; random share is ours";
+const BST: &str = "vSAN study (Tsung et al., HCIS 11:9, 2021), test BST: 70 % read, 1 GB file, 16 \
+                   outstanding; request size and random share are ours";
+const ST: &str = "vSAN study (2021), test ST: mixed sizes in unstated shares, 1 TB file, 16 \
+                  outstanding; the mix is ours, with the mean of 8 KiB that its table 6 implies \
+                  (MB/s by IOPS), as are 70 % read and 100 % random";
+const RT: &str = "vSAN study (2021), test RT: read only, 10 GB file, 16 outstanding; request size \
+                  and random share are ours";
+const WT: &str = "vSAN study (2021), test WT: write only, 5 GB file, 16 outstanding; request size \
+                  and random share are ours";
+const HT: &str = "vSAN study (2021), test HT: 64 KB, 70 % read, 30 GB file, 16 outstanding; random \
+                  share is ours";
+const SHT: &str = "vSAN study (2021), test SHT: 4 KB, 70 % read, 30 GB file, 16 outstanding; \
+                   random share is ours";
 const AFT: &str = "vSAN study (2021), test AFT: 1 TB file, 16 outstanding; all else is ours";
-const SRT: &str = "vSAN study (2021), test SRT: streaming read of 1 TB, 16 outstanding; request size is ours (the \
-                   study's largest)";
-const SWT: &str = "vSAN study (2021), test SWT: streaming write of 1 TB, 16 outstanding; request size is ours (the \
-                   study's largest)";
-const DELL: &str = "Dell BP1024, Scaling and Best Practices for Virtual Workload Environments with the FS7500, \
-                    table 3; outstanding is ours";
-const IOMETER: &str = "Intel's access patterns for Iometer, as Tom's Storage Charts (2009) list them; outstanding is \
-                       ours (of Intel's loads 4 is very light, 8 light, 64 moderate)";
+const SRT: &str = "vSAN study (2021), test SRT: streaming read of 1 TB, 16 outstanding; request \
+                   size is ours (the study's largest)";
+const SWT: &str = "vSAN study (2021), test SWT: streaming write of 1 TB, 16 outstanding; request \
+                   size is ours (the study's largest)";
+const DELL: &str = "Dell BP1024, Scaling and Best Practices for Virtual Workload Environments with \
+                    the FS7500, table 3; outstanding is ours";
+const IOMETER: &str = "Intel's access patterns for Iometer, as Tom's Storage Charts (2009) list \
+                       them; outstanding is ours (of Intel's loads 4 is very light, 8 light, 64 \
+                       moderate)";
 
 const fn row(
     name: &'static str,

@@ -58,8 +58,8 @@ pub enum UnknownProfile {
     },
     /// It ends when its work is done, which a comparison by time cannot do.
     #[error(
-        "{0} is not load for a time but work that ends when it is done; name it in a study file and \
-         carry that out with `stormeter run`"
+        "{0} is not load for a time but work that ends when it is done; name it in a study file \
+         and carry that out with `stormeter run`"
     )]
     Errand(String),
 }

@@ -1,0 +1,27 @@
+//! The built-in workloads as they are listed and printed.
+
+use crate::place::Place;
+
+#[test]
+fn profiles_are_listed_with_their_sources_and_printed_as_yaml() {
+    let place = Place::new();
+    let list = place.run("profile").expect(&[0]).stdout;
+    for words in ["vm-4k", "TR-3808", "iozone-write", "deploy", "vSAN study", "transfers"] {
+        assert!(list.contains(words), "{words}\n{list}");
+    }
+    let one = place.run("profile vm-8k").expect(&[0]).stdout;
+    for words in ["# Source: NetApp TR-3808", "workloads:\n  - name: vm-8k\n", "sizes: 8KiB\n"] {
+        assert!(one.contains(words), "{words}\n{one}");
+    }
+    let json = place.run("profile --json").expect(&[0]).json();
+    assert!(json.as_array().unwrap().iter().any(|profile| profile["name"] == "oltp"));
+}
+
+#[test]
+fn what_is_no_profile_is_told_with_those_there_are() {
+    let place = Place::new();
+    let said = place.run("profile vm-5k").expect(&[2]).stderr;
+    assert!(said.contains("vm-5k") && said.contains("vm-4k, vm-8k"), "{said}");
+    let said = place.run("compare a b --workload iozone-write").expect(&[2]).stderr;
+    assert!(said.contains("stormeter run"), "{said}");
+}
