@@ -2,6 +2,8 @@
 
 use stormeter_disk::units::{format_bytes, format_duration_ns};
 
+use stormeter_results::Environment;
+
 use super::typographic;
 use crate::markup::Markup;
 use crate::model::Report;
@@ -21,7 +23,8 @@ pub(super) fn method(page: &mut Markup, report: &Report) {
 
     page.tag("section").open();
     page.leaf("h2", "Environment");
-    list(page, &environment(report));
+    let header = &report.header;
+    list(page, &environment(&header.environment, &header.stormeter_version));
     page.close();
 
     page.tag("section").at("class", "repeat").open();
@@ -131,8 +134,10 @@ fn plan(report: &Report) -> Vec<(&'static str, String)> {
     rows
 }
 
-fn environment(report: &Report) -> Vec<(&'static str, String)> {
-    let environment = &report.header.environment;
+pub(crate) fn environment(
+    environment: &Environment,
+    stormeter_version: &str,
+) -> Vec<(&'static str, String)> {
     let joined = |parts: &[String]| (!parts.is_empty()).then(|| parts.join("; "));
     let load = environment.load_average.map(|[one, five, fifteen]| {
         format!("{one:.2}, {five:.2}, {fifteen:.2} over 1, 5 and 15 minutes at the start")
@@ -152,7 +157,7 @@ fn environment(report: &Report) -> Vec<(&'static str, String)> {
         ("Load average", load),
         ("Mitigations", joined(&environment.mitigations)),
         ("Notes", joined(&environment.notes)),
-        ("Stormeter", Some(report.header.stormeter_version.clone())),
+        ("Stormeter", Some(stormeter_version.to_string())),
     ];
     rows.into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
@@ -160,7 +165,7 @@ fn environment(report: &Report) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-fn list(page: &mut Markup, rows: &[(&'static str, String)]) {
+pub(crate) fn list(page: &mut Markup, rows: &[(&'static str, String)]) {
     page.tag("dl").open();
     for (name, value) in rows {
         page.leaf("dt", name);

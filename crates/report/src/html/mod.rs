@@ -4,21 +4,21 @@
 //! The order is the order of a reader's questions: what came out, may I trust it, how large is it
 //! in every respect, what does it look like, how was it measured, how do I repeat it.
 
-mod method;
-mod tables;
+pub(crate) mod method;
+pub(crate) mod tables;
 
 use stormeter_statistics::Verdict;
 
 use crate::date;
 use crate::markup::Markup;
-use crate::model::{Report, Severity};
+use crate::model::{Finding, Report, Severity};
 use crate::sentence::{headline, verdict_word};
 use crate::svg;
 use crate::wording;
 
 /// A security policy that forbids everything but the page's own styles: should a text ever slip
 /// through unescaped, it can neither run nor fetch.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 /// The page.
 pub fn html(report: &Report) -> String {
@@ -93,27 +93,30 @@ fn findings(page: &mut Markup, report: &Report) {
     }
     page.tag("section").at("class", "findings").at("aria-label", "Findings").open();
     for finding in &report.findings {
-        page.tag("div").at("class", format!("finding {}", finding.severity.name())).open();
-        page.tag("p").open();
-        let word = match finding.severity {
-            Severity::Invalid => "Invalid",
-            Severity::Warning => "Warning",
-            Severity::Note => "Note",
-        };
-        page.tag("strong").text(word);
-        page.text(" ");
-        if !finding.subject.is_empty() {
-            page.tag("span").at("class", "subject").text(&format!("{}: ", finding.subject));
-        }
-        page.text(&typographic(&finding.what));
-        page.text(".");
-        page.close();
-        if !finding.advice.is_empty() {
-            page.tag("p")
-                .at("class", "advice")
-                .text(&format!("→ {}.", typographic(&finding.advice)));
-        }
-        page.close();
+        self::finding(page, finding);
+    }
+    page.close();
+}
+
+/// One finding with its advice.
+pub(crate) fn finding(page: &mut Markup, finding: &Finding) {
+    page.tag("div").at("class", format!("finding {}", finding.severity.name())).open();
+    page.tag("p").open();
+    let word = match finding.severity {
+        Severity::Invalid => "Invalid",
+        Severity::Warning => "Warning",
+        Severity::Note => "Note",
+    };
+    page.tag("strong").text(word);
+    page.text(" ");
+    if !finding.subject.is_empty() {
+        page.tag("span").at("class", "subject").text(&format!("{}: ", finding.subject));
+    }
+    page.text(&typographic(&finding.what));
+    page.text(".");
+    page.close();
+    if !finding.advice.is_empty() {
+        page.tag("p").at("class", "advice").text(&format!("→ {}.", typographic(&finding.advice)));
     }
     page.close();
 }
@@ -228,7 +231,7 @@ fn footer(page: &mut Markup, report: &Report) {
 
 /// Narrow no-break spaces before per cent signs and within numbers, so that neither is torn apart
 /// at the end of a line.
-fn typographic(text: &str) -> String {
+pub(crate) fn typographic(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     let mut result = String::with_capacity(text.len());
     for (index, &c) in characters.iter().enumerate() {

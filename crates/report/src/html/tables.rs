@@ -203,7 +203,7 @@ pub(super) fn cpu(page: &mut Markup, report: &Report) {
 }
 
 /// A table whose first column names the rows.
-fn plain(page: &mut Markup, head: &[String], rows: Vec<Vec<String>>) {
+pub(crate) fn plain(page: &mut Markup, head: &[String], rows: Vec<Vec<String>>) {
     table(page, "numbers");
     page.tag("thead").open();
     page.tag("tr").open();
@@ -227,12 +227,12 @@ fn plain(page: &mut Markup, head: &[String], rows: Vec<Vec<String>>) {
 }
 
 /// Wide tables scroll in a frame of their own; the page does not.
-fn table(page: &mut Markup, class: &str) {
+pub(crate) fn table(page: &mut Markup, class: &str) {
     page.tag("div").at("class", "scroll").open();
     page.tag("table").at("class", class).open();
 }
 
-fn close_table(page: &mut Markup) {
+pub(crate) fn close_table(page: &mut Markup) {
     for _ in ["tbody", "table", "div"] {
         page.close();
     }

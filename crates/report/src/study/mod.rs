@@ -6,13 +6,16 @@
 //! for them and the details are folded away.
 
 mod assemble;
+mod draw;
 mod grid;
 mod json;
 mod model;
+mod page;
 mod terminal;
 mod words;
 
 pub use assemble::{StudyParts, StudyTrial, assemble_study};
 pub use json::{STUDY_SCHEMA, STUDY_SCHEMA_VERSION, study_json};
 pub use model::{MonitorAverage, StudyFacts, StudyReport, TrialTrace, WorkloadCeiling};
+pub use page::study_html;
 pub use terminal::study_terminal;

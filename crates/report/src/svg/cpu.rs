@@ -27,7 +27,7 @@ pub(crate) struct Part {
 }
 
 /// The parts, from the left.
-const PARTS: [Part; 5] = [
+pub(crate) const PARTS: [Part; 5] = [
     Part { name: "driving threads, user", class: "p0", ns: |cpu| Some(cpu.threads_user_ns) },
     Part { name: "driving threads, system", class: "p1", ns: |cpu| Some(cpu.threads_system_ns) },
     Part { name: "rest of this process", class: "p2", ns: |cpu| Some(cpu.process_other_ns) },

@@ -12,21 +12,22 @@ mod scale;
 mod series;
 
 pub(crate) use bars::bars;
-pub(crate) use cpu::{cpu, parts};
+pub(crate) use cpu::{PARTS, cpu, parts};
 pub(crate) use histogram::histogram;
 pub(crate) use percentile::percentile;
 pub(crate) use series::series;
 
 use crate::markup::{Markup, Tag, coordinate};
+pub(crate) use scale::Scale;
+
 use crate::quantity::duration;
-use scale::Scale;
 
 /// Width of every chart in its own units; the page scales it to the column.
 pub(crate) const WIDTH: f64 = 760.0;
 /// Colours in the style sheet; more datastores begin again, with other dashes.
 const COLORS: usize = 7;
 /// Mean width of a character of the charts' text.
-const CHARACTER: f64 = 6.8;
+pub(crate) const CHARACTER: f64 = 6.8;
 /// The same for the bold labels of datastores.
 const BOLD_CHARACTER: f64 = 8.0;
 
@@ -36,12 +37,12 @@ pub(crate) fn color_class(datastore: usize) -> String {
 }
 
 /// Line patterns, so that curves differ without colour too.
-fn dashes(datastore: usize) -> &'static str {
+pub(crate) fn dashes(datastore: usize) -> &'static str {
     ["none", "7 3", "2 2", "9 3 2 3", "5 2 1 2 1 2", "12 4", "1 3"][datastore % COLORS]
 }
 
 /// Begins a chart. `id` must be unique on the page.
-fn chart(id: &str, height: f64, title: &str, description: &str) -> Markup {
+pub(crate) fn chart(id: &str, height: f64, title: &str, description: &str) -> Markup {
     let mut markup = Markup::default();
     let (title_id, description_id) = (format!("{id}-title"), format!("{id}-description"));
     markup
@@ -55,8 +56,26 @@ fn chart(id: &str, height: f64, title: &str, description: &str) -> Markup {
     markup
 }
 
+/// Begins a small chart, one of many: named by its own title, without an id.
+pub(crate) fn small_chart(size: (f64, f64), title: &str, description: &str) -> Markup {
+    let mut markup = Markup::default();
+    markup
+        .tag("svg")
+        .at("viewBox", format!("0 0 {} {}", coordinate(size.0), coordinate(size.1)))
+        .at("role", "img")
+        .open();
+    markup.leaf("title", title);
+    markup.leaf("desc", description);
+    markup
+}
+
 /// A straight line.
-fn line<'a>(markup: &'a mut Markup, class: &str, from: (f64, f64), to: (f64, f64)) -> Tag<'a> {
+pub(crate) fn line<'a>(
+    markup: &'a mut Markup,
+    class: &str,
+    from: (f64, f64),
+    to: (f64, f64),
+) -> Tag<'a> {
     markup
         .tag("line")
         .at("class", class)
@@ -67,12 +86,12 @@ fn line<'a>(markup: &'a mut Markup, class: &str, from: (f64, f64), to: (f64, f64
 }
 
 /// Text at a point; `class` says how it is anchored (`start`, `middle`, `end`) and looks.
-fn text(markup: &mut Markup, class: &str, at: (f64, f64), words: &str) {
+pub(crate) fn text(markup: &mut Markup, class: &str, at: (f64, f64), words: &str) {
     markup.tag("text").at("class", class).at("x", at.0).at("y", at.1).text(words);
 }
 
 /// An SVG path through points.
-fn path(points: &[(f64, f64)]) -> String {
+pub(crate) fn path(points: &[(f64, f64)]) -> String {
     let mut path = String::new();
     for (index, (x, y)) in points.iter().enumerate() {
         path.push(if index == 0 { 'M' } else { 'L' });
@@ -82,7 +101,7 @@ fn path(points: &[(f64, f64)]) -> String {
 }
 
 /// Horizontal grid lines with their values on the left.
-fn y_axis(markup: &mut Markup, scale: &Scale, x: (f64, f64), ticks: &[(f64, String)]) {
+pub(crate) fn y_axis(markup: &mut Markup, scale: &Scale, x: (f64, f64), ticks: &[(f64, String)]) {
     for (value, label) in ticks {
         let y = scale.at(*value);
         line(markup, "grid", (x.0, y), (x.1, y)).empty();
@@ -91,7 +110,7 @@ fn y_axis(markup: &mut Markup, scale: &Scale, x: (f64, f64), ticks: &[(f64, Stri
 }
 
 /// A duration as an axis says it: `0`, `50 µs`, `1.5 ms`.
-fn duration_tick(ns: f64) -> String {
+pub(crate) fn duration_tick(ns: f64) -> String {
     if ns == 0.0 {
         return "0".into();
     }
@@ -105,7 +124,7 @@ fn duration_tick(ns: f64) -> String {
 
 /// Moves labels apart that would lie over each other: `wanted` positions with the least distance
 /// between; the result keeps the order of the wanted positions and lies in `low..=high`.
-fn spread(wanted: &[f64], distance: f64, low: f64, high: f64) -> Vec<f64> {
+pub(crate) fn spread(wanted: &[f64], distance: f64, low: f64, high: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
     let mut placed = wanted.to_vec();

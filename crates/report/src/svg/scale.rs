@@ -2,7 +2,7 @@
 
 /// A linear or logarithmic axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     is_log: bool,
     low: f64,
     high: f64,
@@ -12,20 +12,20 @@ pub(super) struct Scale {
 
 impl Scale {
     /// `low..high` onto `from..to`.
-    pub(super) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
+    pub(crate) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         Self { is_log: false, low, high, from, to }
     }
 
     /// Powers at equal distances. Both ends must be above 0; others are brought there.
-    pub(super) fn log(low: f64, high: f64, from: f64, to: f64) -> Self {
+    pub(crate) fn log(low: f64, high: f64, from: f64, to: f64) -> Self {
         let low = if low > 0.0 { low } else { 1.0 };
         let high = if high > low { high } else { low * 10.0 };
         Self { is_log: true, low, high, from, to }
     }
 
     /// A logarithmic axis that begins and ends at 1, 2 or 5 times a power of ten.
-    pub(super) fn log_rounded(low: f64, high: f64, from: f64, to: f64) -> Self {
+    pub(crate) fn log_rounded(low: f64, high: f64, from: f64, to: f64) -> Self {
         let scale = Self::log(low, high, from, to);
         let marks = log_marks(scale.low / 10.0, scale.high * 10.0, &[1.0, 2.0, 5.0]);
         let low = marks.iter().rev().find(|&&mark| mark <= scale.low).copied();
@@ -34,7 +34,7 @@ impl Scale {
     }
 
     /// Where a value lies; values outside stop at the ends.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub(crate) fn at(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let share = if self.is_log {
             (value / self.low).ln() / (self.high / self.low).ln()
@@ -45,17 +45,17 @@ impl Scale {
     }
 
     /// The highest value.
-    pub(super) fn high(&self) -> f64 {
+    pub(crate) fn high(&self) -> f64 {
         self.high
     }
 
     /// The lowest value.
-    pub(super) fn low(&self) -> f64 {
+    pub(crate) fn low(&self) -> f64 {
         self.low
     }
 
     /// Round values to label, about `count` of them.
-    pub(super) fn ticks(&self, count: usize) -> Vec<f64> {
+    pub(crate) fn ticks(&self, count: usize) -> Vec<f64> {
         if !self.is_log {
             return linear_marks(self.low, self.high, count);
         }

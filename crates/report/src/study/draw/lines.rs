@@ -1,0 +1,136 @@
+//! Interaction plots: a metric against the levels of a factor, a line a datastore. Parallel lines: the
+//! factors do not interact; lines that cross or part: which datastore is better depends on the level.
+
+use stormeter_study::Metric;
+
+use super::{mark, metric_tick};
+use crate::label::elide;
+use crate::markup::Markup;
+use crate::svg::{
+    CHARACTER, Scale, WIDTH, chart, color_class, dashes, line, path, spread, text, y_axis,
+};
+
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 104.0;
+const TOP: f64 = 30.0;
+const PLOT: f64 = 190.0;
+const UNDER: f64 = 30.0;
+const PANEL: f64 = TOP + PLOT + UNDER;
+/// Values that differ by more than this factor are drawn on a logarithmic axis.
+const LINEAR_UP_TO: f64 = 20.0;
+
+/// One picture: levels from left to right, a line a series.
+pub(crate) struct Panel {
+    pub(crate) title: String,
+    pub(crate) levels: Vec<String>,
+    /// Place in the legend, name, and a value with its interval's ends at each level.
+    pub(crate) series: Vec<(usize, String, Vec<Option<Point>>)>,
+}
+
+/// A value and the ends of its interval.
+#[derive(Clone, Copy)]
+pub(crate) struct Point {
+    pub(crate) value: f64,
+    pub(crate) ends: Option<(f64, f64)>,
+}
+
+/// The panels, side by side in pairs, all on one vertical axis; `None` without a line to draw.
+pub(crate) fn lines(panels: &[Panel], metric: Metric, id: &str, title: &str) -> Option<Markup> {
+    let points = || {
+        panels.iter().flat_map(|panel| &panel.series).flat_map(|series| series.2.iter().flatten())
+    };
+    let values = || points().map(|point| point.value).filter(|value| value.is_finite());
+    let least = values().fold(f64::INFINITY, f64::min);
+    let most = values().fold(0.0, f64::max);
+    if !panels.iter().any(|panel| panel.levels.len() > 1) || most <= 0.0 {
+        return None;
+    }
+    let ends = points().filter_map(|point| point.ends).map(|ends| ends.1).filter(|e| e.is_finite());
+    let top = ends.fold(most, f64::max).min(most * 2.0);
+    let y = if least > 0.0 && most / least > LINEAR_UP_TO {
+        Scale::log_rounded(least, top, TOP + PLOT, TOP)
+    } else {
+        Scale::linear(0.0, top * 1.04, TOP + PLOT, TOP)
+    };
+    let columns = if panels.len() > 1 { 2 } else { 1 };
+    let height = panels.len().div_ceil(columns) as f64 * PANEL;
+    let mut markup = chart(id, height, title, &description(panels, metric));
+    for (index, panel) in panels.iter().enumerate() {
+        let (row, column) = (index / columns, index % columns);
+        let width = WIDTH / columns as f64;
+        let at = (column as f64 * width, row as f64 * PANEL);
+        markup.tag("g").at("transform", format!("translate({:.0} {:.0})", at.0, at.1)).open();
+        self::panel(&mut markup, panel, metric, &y, width);
+        markup.close();
+    }
+    Some(markup)
+}
+
+fn panel(markup: &mut Markup, panel: &Panel, metric: Metric, y: &Scale, width: f64) {
+    let right = width - RIGHT;
+    text(markup, "name start", (LEFT, 14.0), &elide(&panel.title, 44));
+    let ticks: Vec<_> =
+        y.ticks(4).into_iter().map(|value| (value, metric_tick(metric, value))).collect();
+    y_axis(markup, y, (LEFT, right), &ticks);
+    let step = (right - LEFT) / panel.levels.len().max(1) as f64;
+    let x = |level: usize| LEFT + (level as f64 + 0.5) * step;
+    // Labels that would run into each other are left out.
+    let longest = panel.levels.iter().map(|level| level.chars().count()).max().unwrap_or(1);
+    let room = (longest.min(14) as f64 + 1.0) * CHARACTER;
+    let every = ((room / step).ceil() as usize).max(1);
+    for (level, name) in panel.levels.iter().enumerate().filter(|(level, _)| level % every == 0) {
+        text(markup, "tick middle", (x(level), TOP + PLOT + 18.0), &elide(name, 14));
+    }
+    let mut ends = Vec::new();
+    for (place, name, values) in &panel.series {
+        let drawn: Vec<(f64, f64)> = values
+            .iter()
+            .enumerate()
+            .filter_map(|(level, point)| Some((x(level), (*point)?.value)))
+            .filter(|(_, value)| value.is_finite())
+            .map(|(x, value)| (x, y.at(value)))
+            .collect();
+        let Some(&last) = drawn.last() else { continue };
+        markup
+            .tag("path")
+            .at("class", format!("line thick {}", color_class(*place)))
+            .at("stroke-dasharray", dashes(*place))
+            .at("d", path(&drawn))
+            .empty();
+        for (level, point) in values.iter().enumerate() {
+            let Some((low, high)) = point.and_then(|point| point.ends) else { continue };
+            let low = if low.is_finite() { y.at(low) } else { TOP + PLOT };
+            let high = if high.is_finite() { y.at(high) } else { TOP };
+            line(markup, "whisker", (x(level), low), (x(level), high)).empty();
+        }
+        for &(x, y) in &drawn {
+            mark(markup, *place, x, y);
+        }
+        ends.push((*place, name, last));
+    }
+    let wanted: Vec<f64> = ends.iter().map(|end| end.2.1).collect();
+    let heights = spread(&wanted, 15.0, TOP, TOP + PLOT);
+    for ((place, name, end), height) in ends.into_iter().zip(heights) {
+        line(markup, "leader", (end.0 + 6.0, end.1), (right + 4.0, height)).empty();
+        let class = format!("name start ink {}", color_class(place));
+        text(markup, &class, (right + 8.0, height + 4.0), &elide(name, 12));
+    }
+}
+
+fn description(panels: &[Panel], metric: Metric) -> String {
+    const MOST: usize = 40;
+    let mut words = Vec::new();
+    for panel in panels {
+        for (_, name, values) in &panel.series {
+            let each = panel.levels.iter().zip(values).filter_map(|(level, point)| {
+                Some(format!("{level} {}", metric_tick(metric, (*point)?.value)))
+            });
+            words.push(format!("{}: {name}: {}", panel.title, each.collect::<Vec<_>>().join(", ")));
+        }
+    }
+    if words.len() > MOST {
+        words.truncate(MOST);
+        words.push("the rest is in the matrix".into());
+    }
+    words.join(". ") + "."
+}

@@ -1,0 +1,78 @@
+//! The observations of a cell as a histogram with the normal curve of their mean and SD: whether a t
+//! test's assumption is far off is seen at a glance.
+
+use stormeter_statistics::Summary;
+use stormeter_study::Metric;
+
+use super::metric_tick;
+use crate::markup::{Markup, coordinate};
+use crate::svg::{Scale, line, path, small_chart, text};
+
+const WIDTH: f64 = 236.0;
+const HEIGHT: f64 = 132.0;
+const TOP: f64 = 26.0;
+const BOTTOM: f64 = 108.0;
+/// Fewer observations make no histogram.
+pub(crate) const LEAST: usize = 8;
+
+/// The chart; `None` with fewer than [`LEAST`] observations or without a spread.
+pub(crate) fn normal(
+    observations: &[f64],
+    spread: &Summary,
+    metric: Metric,
+    name: &str,
+    color: &str,
+) -> Option<Markup> {
+    let sd = spread.sd.filter(|sd| *sd > 0.0)?;
+    if observations.len() < LEAST || !(spread.range > 0.0 && spread.range.is_finite()) {
+        return None;
+    }
+    // As many columns as the square root of the observations, within reason.
+    let columns = ((observations.len() as f64).sqrt().ceil() as usize).clamp(5, 24);
+    let width = spread.range / columns as f64;
+    let mut counts = vec![0usize; columns];
+    for value in observations {
+        let column = ((value - spread.min) / width) as usize;
+        counts[column.min(columns - 1)] += 1;
+    }
+    let curve = |value: f64| {
+        let z = (value - spread.mean) / sd;
+        let density = (-z * z / 2.0).exp() / (sd * (2.0 * std::f64::consts::PI).sqrt());
+        density * width * observations.len() as f64
+    };
+    let low = spread.min.min(spread.mean - 2.5 * sd);
+    let high = spread.max.max(spread.mean + 2.5 * sd);
+    let x = Scale::linear(low, high, 6.0, WIDTH - 6.0);
+    let most = counts.iter().copied().max().unwrap_or(0) as f64;
+    let y = Scale::linear(0.0, most.max(curve(spread.mean)) * 1.05, BOTTOM, TOP);
+    let skewness = spread.skewness.map_or("unknown".into(), |skewness| format!("{skewness:.2}"));
+    let description = format!(
+        "{} observations, mean {}, SD {}, skewness {skewness}.",
+        spread.n,
+        metric_tick(metric, spread.mean),
+        metric_tick(metric, sd)
+    );
+    let mut markup = small_chart((WIDTH, HEIGHT), name, &description);
+    text(&mut markup, "note start", (6.0, 12.0), &crate::label::elide(name, 40));
+    let mut outline = format!("M{} {}", coordinate(x.at(spread.min)), coordinate(BOTTOM));
+    for (column, count) in counts.iter().enumerate() {
+        let from = x.at(spread.min + column as f64 * width);
+        let to = x.at(spread.min + (column + 1) as f64 * width);
+        let (from, to, at) = (coordinate(from), coordinate(to), coordinate(y.at(*count as f64)));
+        outline += &format!("L{from} {at}L{to} {at}L{to} {}", coordinate(BOTTOM));
+    }
+    markup.tag("path").at("class", format!("fill column {color}")).at("d", outline).empty();
+    let steps = 32;
+    let points: Vec<(f64, f64)> = (0..=steps)
+        .map(|step| low + (high - low) * f64::from(step) / f64::from(steps))
+        .map(|value| (x.at(value), y.at(curve(value))))
+        .collect();
+    markup.tag("path").at("class", "curve").at("d", path(&points)).empty();
+    line(&mut markup, "axis", (6.0, BOTTOM), (WIDTH - 6.0, BOTTOM)).empty();
+    for (class, value) in [("start", spread.min), ("end", spread.max)] {
+        let at = if class == "start" { 6.0 } else { WIDTH - 6.0 };
+        let words = metric_tick(metric, value);
+        text(&mut markup, &format!("note {class}"), (at, BOTTOM + 15.0), &words);
+    }
+    Some(markup)
+}

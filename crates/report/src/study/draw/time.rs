@@ -1,0 +1,201 @@
+//! Anything over time: panels of lines that share their horizontal axis.
+
+use stormeter_disk::units::{format_bytes, format_count};
+
+use crate::markup::{Markup, coordinate};
+use crate::svg::{Scale, duration_tick, line, path, text, y_axis};
+
+/// How a panel's values are written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Unit {
+    /// A count, such as IOPS.
+    Count,
+    /// Nanoseconds.
+    Duration,
+    /// A share from 0 to 1, on an axis to 1.
+    Share,
+    /// Bytes a second.
+    Rate,
+    /// Bytes.
+    Bytes,
+}
+
+impl Unit {
+    fn tick(self, value: f64) -> String {
+        match self {
+            _ if value == 0.0 => "0".into(),
+            Unit::Count => format_count(value),
+            Unit::Duration => duration_tick(value),
+            Unit::Share => format!("{:.0} %", value * 100.0),
+            Unit::Rate => format!("{}/s", format_bytes(value as u64)),
+            Unit::Bytes => format_bytes(value as u64),
+        }
+    }
+}
+
+/// A line, or the level strokes of many trials.
+pub(crate) struct Line {
+    /// Its class: `line s1`, `line s1 pale`.
+    pub(crate) class: String,
+    /// How it is dashed; `none` for a full line.
+    pub(crate) dashes: &'static str,
+    pub(crate) form: Form,
+}
+
+pub(crate) enum Form {
+    /// Points (time in nanoseconds, value); a line is broken where a value is not finite.
+    Points(Vec<(f64, f64)>),
+    /// Begin, end, value: a level stroke each.
+    Levels(Vec<(f64, f64, f64)>),
+}
+
+impl Line {
+    fn highest(&self) -> f64 {
+        let values: Box<dyn Iterator<Item = f64> + '_> = match &self.form {
+            Form::Points(points) => Box::new(points.iter().map(|point| point.1)),
+            Form::Levels(levels) => Box::new(levels.iter().map(|level| level.2)),
+        };
+        values.filter(|value| value.is_finite()).fold(0.0, f64::max)
+    }
+
+    fn is_empty(&self) -> bool {
+        match &self.form {
+            Form::Points(points) => points.is_empty(),
+            Form::Levels(levels) => levels.is_empty(),
+        }
+    }
+}
+
+/// A picture of lines.
+pub(crate) struct Panel {
+    pub(crate) title: &'static str,
+    pub(crate) unit: Unit,
+    pub(crate) lines: Vec<Line>,
+}
+
+impl Panel {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lines.iter().all(Line::is_empty)
+    }
+}
+
+/// Where a panel lies.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame {
+    pub(crate) left: f64,
+    pub(crate) right: f64,
+    pub(crate) top: f64,
+    pub(crate) bottom: f64,
+}
+
+/// Draws a panel. `span` is the time from left to right, in nanoseconds.
+pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame, span: (f64, f64)) {
+    let Frame { left, right, top, bottom } = frame;
+    let x = Scale::linear(span.0, span.1, left, right);
+    let most = panel.lines.iter().map(Line::highest).fold(0.0, f64::max);
+    let high = match panel.unit {
+        Unit::Share => 1.0,
+        // Round powers of two are what byte rates are read in.
+        Unit::Rate | Unit::Bytes => most.max(1024.0) * 1.05,
+        _ => most * 1.05,
+    };
+    let y = Scale::linear(0.0, high, bottom, top);
+    text(markup, "note start", (left, top - 6.0), panel.title);
+    let ticks: Vec<(f64, String)> = match panel.unit {
+        Unit::Rate | Unit::Bytes => binary_ticks(high),
+        _ => y.ticks(2),
+    }
+    .into_iter()
+    .map(|value| (value, panel.unit.tick(value)))
+    .collect();
+    y_axis(markup, &y, (left, right), &ticks);
+    for line in panel.lines.iter().filter(|line| !line.is_empty()) {
+        let drawn = match &line.form {
+            Form::Points(points) => broken_path(points, &x, &y),
+            Form::Levels(levels) => strokes(levels, &x, &y),
+        };
+        let tag = markup.tag("path").at("class", line.class.as_str());
+        let tag = if line.dashes == "none" { tag } else { tag.at("stroke-dasharray", line.dashes) };
+        tag.at("d", drawn).empty();
+    }
+}
+
+/// The times under the lowest panels.
+pub(crate) fn time_axis(markup: &mut Markup, frame: Frame, span: (f64, f64), ticks: usize) {
+    let x = Scale::linear(span.0, span.1, frame.left, frame.right);
+    line(markup, "axis", (frame.left, frame.bottom), (frame.right, frame.bottom)).empty();
+    for tick in time_ticks(span.1, ticks) {
+        text(markup, "tick middle", (x.at(tick), frame.bottom + 15.0), &duration_tick(tick));
+    }
+}
+
+/// Round times: seconds, minutes and hours as clocks have them, not powers of ten.
+fn time_ticks(end_ns: f64, count: usize) -> Vec<f64> {
+    const STEPS_S: [f64; 17] = [
+        0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 300.0, 600.0, 1800.0, 3600.0,
+        10_800.0, 21_600.0, 86_400.0,
+    ];
+    let rough = end_ns / 1e9 / count.max(1) as f64;
+    let step = STEPS_S
+        .into_iter()
+        .find(|step| *step >= rough)
+        .unwrap_or((rough / 86_400.0).ceil() * 86_400.0);
+    let most = (end_ns / 1e9 / step).floor().clamp(0.0, 100.0) as usize;
+    (0..=most).map(|index| index as f64 * step * 1e9).collect()
+}
+
+/// Half and the whole of the largest power of two below `high`.
+fn binary_ticks(high: f64) -> Vec<f64> {
+    let power = 2f64.powf(high.log2().floor());
+    vec![0.0, power / 2.0, power]
+}
+
+fn broken_path(points: &[(f64, f64)], x: &Scale, y: &Scale) -> String {
+    points
+        .split(|point| !point.1.is_finite())
+        .filter(|run| !run.is_empty())
+        .map(|run| {
+            let drawn: Vec<(f64, f64)> = run.iter().map(|p| (x.at(p.0), y.at(p.1))).collect();
+            match drawn.as_slice() {
+                // A point alone is a short stroke, or it would not show.
+                [only] => path(&[(only.0 - 0.6, only.1), (only.0 + 0.6, only.1)]),
+                drawn => path(drawn),
+            }
+        })
+        .collect()
+}
+
+fn strokes(levels: &[(f64, f64, f64)], x: &Scale, y: &Scale) -> String {
+    let mut drawn = std::collections::HashSet::new();
+    let mut path = String::new();
+    for &(from, to, value) in levels.iter().filter(|level| level.2.is_finite()) {
+        let (from, at) = (x.at(from), coordinate(y.at(value)));
+        let to = x.at(to).max(from + 1.0);
+        let stroke = format!("M{} {at}H{}", coordinate(from), coordinate(to));
+        // What would lie over another stroke is not drawn again.
+        if drawn.insert(stroke.clone()) {
+            path += &stroke;
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_as_clocks_have_them() {
+        let minutes = |ns: f64| time_ticks(ns, 6).into_iter().map(|t| t / 6e10).collect::<Vec<_>>();
+        assert_eq!(minutes(25.0 * 6e10), [0.0, 5.0, 10.0, 15.0, 20.0, 25.0]);
+        assert_eq!(time_ticks(0.0, 6), [0.0]);
+        assert!(time_ticks(1e18, 6).len() < 10);
+    }
+
+    #[test]
+    fn a_line_is_broken_where_nothing_was_measured() {
+        let (x, y) = (Scale::linear(0.0, 4.0, 0.0, 40.0), Scale::linear(0.0, 1.0, 10.0, 0.0));
+        let points = [(0.0, 0.0), (1.0, 1.0), (2.0, f64::NAN), (3.0, 1.0)];
+        assert_eq!(broken_path(&points, &x, &y), "M0 10L10 0M29.4 0L30.6 0");
+    }
+}

@@ -1,0 +1,238 @@
+//! The page of a study: complete, closed, harmless with hostile input, without a thing to fetch, and
+//! light however many cells there are.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod study_fixture;
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use stormeter_report::{Finding, Severity, StudyReport, study_html};
+use stormeter_statistics::Interval;
+use study_fixture::{Shape, answers, errand, made, study, usual};
+
+/// The page, which is also left beside the test's binaries to be looked at.
+fn page(name: &str, report: &StudyReport) -> String {
+    let page = study_html(report);
+    std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name), &page).unwrap();
+    page
+}
+
+/// Checks that every element is closed in order, and returns the names of all elements.
+fn elements(page: &str) -> Vec<String> {
+    const VOID: [&str; 1] = ["meta"];
+    let body = page.strip_prefix("<!DOCTYPE html>").expect("a doctype");
+    let mut names = Vec::new();
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = body;
+    while let Some(start) = rest.find('<') {
+        let end = start + rest[start..].find('>').expect("a tag without end");
+        let tag = &rest[start + 1..end];
+        let name: &str = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "closed out of order");
+        } else {
+            names.push(name.to_string());
+            if !tag.ends_with('/') {
+                assert!(!VOID.contains(&name));
+                open.push(name);
+            }
+        }
+        rest = &rest[end + 1..];
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+    names
+}
+
+fn count(names: &[String], name: &str) -> usize {
+    names.iter().filter(|found| *found == name).count()
+}
+
+fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
+    let start = format!(" {attribute}=\"");
+    page.split(start.as_str()).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
+}
+
+#[test]
+fn a_page_has_every_section_and_every_chart_its_text() {
+    let page = page("study.html", &study());
+    let names = elements(&page);
+    let charts = count(&names, "svg");
+    // Forest plots of 3 answers with an estimate; bars of 3 metrics x 2 workloads; 3 interactions with
+    // the load and 1 of the workload; 18 histograms; the whole study; 18 cells.
+    assert_eq!(charts, 3 + 6 + 4 + 18 + 1 + 18);
+    assert_eq!(page.matches("role=\"img\"").count(), charts);
+    assert!(count(&names, "desc") == charts && count(&names, "title") >= charts);
+    for id in
+        ["answers", "findings", "matrix", "interaction", "spread", "monitoring", "cells", "method"]
+    {
+        assert!(page.contains(&format!("<section id=\"{id}\">")), "{id}");
+        assert!(page.contains(&format!("href=\"#{id}\"")), "{id} is not in the contents");
+    }
+    for text in [
+        "must hold",
+        "datastore × workload",
+        "CPU, all together and each (thin)",
+        "MaxBurstLength",
+        "rsize",
+        "effective n",
+        "connection reset by peer",
+        "AMD EPYC 7443P",
+        "--seed 20260921",
+        "power of 80",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn every_link_leads_to_a_place_that_is_there_once() {
+    let page = page("study.html", &study());
+    let ids = values(&page, "id");
+    let known: HashSet<&str> = ids.iter().copied().collect();
+    assert_eq!(known.len(), ids.len(), "an id is there twice");
+    let links = values(&page, "href");
+    assert!(links.len() > 18 * 3, "each cell of the matrix leads to its details");
+    for link in links {
+        assert!(known.contains(link.strip_prefix('#').unwrap()), "{link}");
+    }
+}
+
+#[test]
+fn a_page_fetches_and_runs_nothing() {
+    let page = page("study.html", &study());
+    let names = elements(&page);
+    for name in ["script", "link", "img", "iframe", "object", "embed", "base", "form", "use"] {
+        assert_eq!(count(&names, name), 0, "{name}");
+    }
+    for fetching in ["url(", "@import", "http://", "https://", "src="] {
+        assert!(!page.contains(fetching), "{fetching}");
+    }
+}
+
+#[test]
+fn the_baseline_is_grey_wherever_it_stands() {
+    let mut report = study();
+    report.header.plan.baseline = 2;
+    let page = study_html(&report);
+    let legend = page.split("class=\"legend\"").nth(1).unwrap().split("</ul>").next().unwrap();
+    let first = legend.split("</li>").next().unwrap();
+    assert!(first.contains("swatch s0") && first.contains("san"), "{first}");
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    const ATTACK: &str = "<script>alert(1)</script>\"onload='x'&<img src=x>\0";
+    let mut report = study();
+    let plan = &mut report.header.plan;
+    plan.study = ATTACK.into();
+    plan.datastores[1].name = ATTACK.into();
+    plan.datastores[1].url = ATTACK.into();
+    plan.workloads[0].name = ATTACK.into();
+    plan.design.reset = stormeter_study::Reset::Command(ATTACK.into());
+    plan.questions = vec![ATTACK.into()];
+    report.header.run_id = ATTACK.into();
+    report.header.command_line = vec![ATTACK.into()];
+    report.header.environment.hostname = Some(ATTACK.into());
+    report.header.datastores[1].protocol = vec![(ATTACK.into(), ATTACK.into())];
+    report.header.datastores[1].notes = vec![ATTACK.into()];
+    report.header.datastores[1].mount_options = Some(ATTACK.into());
+    report.repeat_command = ATTACK.into();
+    let finding = |severity| Finding {
+        severity,
+        subject: ATTACK.into(),
+        what: ATTACK.into(),
+        advice: ATTACK.into(),
+    };
+    report.findings = vec![finding(Severity::Invalid), finding(Severity::Warning)];
+    for answer in &mut report.analysis.answers {
+        answer.question = ATTACK.into();
+        answer.sentence = ATTACK.into();
+        answer.test = ATTACK.into();
+        answer.remarks = vec![ATTACK.into()];
+    }
+    report.analysis.answers[0].parts[0].load = ATTACK.into();
+    report.analysis.answers[0].estimate.as_mut().unwrap().of = ATTACK.into();
+    report.analysis.answers[3].table.as_mut().unwrap().rows[0].term = ATTACK.into();
+    report.analysis.cells[1].failed = Some((1, ATTACK.into()));
+    let page = page("study-hostile.html", &report);
+    let names = elements(&page);
+    assert_eq!((count(&names, "script"), count(&names, "img")), (0, 0));
+    assert!(page.matches("&lt;script&gt;alert(1)").count() > 20, "the texts are shown");
+    assert!(!page.contains('\0') && !page.contains("\"onload"));
+}
+
+#[test]
+fn a_study_without_results_or_monitoring_still_makes_a_page() {
+    let empty = made(&Shape { blocks: 0, ..usual() }, |analysis| analysis.power = None);
+    let text = page("study-empty.html", &empty);
+    assert_eq!(count(&elements(&text), "svg"), 0);
+    assert!(text.contains("No question was asked") && text.contains("not measured"));
+    let mut unwatched = study();
+    for trace in &mut unwatched.traces {
+        trace.monitor.clear();
+        trace.averages.clear();
+    }
+    let text = page("study-unwatched.html", &unwatched);
+    elements(&text);
+    assert!(text.contains("The host was not monitored"));
+    let text = page("study-errand.html", &errand());
+    elements(&text);
+    assert!(text.contains("customise") && text.contains("elapsed time"));
+}
+
+#[test]
+fn values_without_bounds_leave_no_nan_in_a_drawing() {
+    let mut report = study();
+    let endless = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY, level: 0.95 };
+    for cell in &mut report.analysis.cells {
+        cell.values[0].interval = Some(endless);
+        cell.observations[0] = f64::NAN;
+        for relative in &mut cell.relative {
+            if let Some(comparison) = &mut relative.comparison {
+                comparison.interval = endless;
+                comparison.half_width = f64::INFINITY;
+            }
+        }
+    }
+    report.analysis.cells[1].relative[0].ratio = f64::INFINITY;
+    for answer in &mut report.analysis.answers {
+        if let Some(estimate) = &mut answer.estimate {
+            estimate.interval = Some(endless);
+        }
+        answer.parts.iter_mut().for_each(|part| part.value = f64::NAN);
+    }
+    for trace in &mut report.traces {
+        trace.iops = f64::NAN;
+        trace.points[0].iops = f64::INFINITY;
+        trace.averages[0].cpu_busy = f64::NAN;
+    }
+    let page = page("study-boundless.html", &report);
+    elements(&page);
+    assert!(!page.contains("NaN") && !page.contains("inf\"") && !page.contains("inf "), "{page}");
+}
+
+/// 5 datastores, 4 workloads, 5 numbers of VMs, 2 of outstanding I/Os: 200 cells of 10 trials.
+#[test]
+fn two_hundred_cells_stay_below_five_megabytes() {
+    let shape = Shape {
+        datastores: vec!["local", "nas", "san", "ceph-hdd", "ceph-nvme"],
+        workloads: vec!["vm-4k", "vm-8k", "seq-write-4k", "rewrite"],
+        vms: vec![1, 4, 16, 32, 96],
+        outstanding: vec![4, 16],
+        blocks: 10,
+        seconds: 120,
+        cores: 16,
+    };
+    let report = made(&shape, |analysis| analysis.answers = answers());
+    assert_eq!((report.analysis.cells.len(), report.traces.len()), (200, 1999));
+    let page = page("study-large.html", &report);
+    assert!(page.len() < 5_000_000, "{} bytes", page.len());
+    // Small things add up: what is folded away is parsed all the same.
+    let names = elements(&page);
+    assert!(names.len() < 80_000, "{} elements", names.len());
+    assert!(page.contains("200 histograms with normal curves"));
+    assert!(page.contains("thin: least and most busy"));
+    println!("{} bytes, {} elements", page.len(), names.len());
+}
