@@ -194,9 +194,8 @@ fn exponential(interval: &Interval) -> Interval {
 
 /// The estimate with its interval in words.
 pub(super) fn measure(asked: &Asked, log: f64, interval: Option<&Interval>) -> String {
-    let title = asked.metric.title();
     match &asked.shown {
-        Shown::Ratio(_) => format!("{title} {}", change_with_interval(log, interval)),
+        Shown::Ratio(_) => change_with_interval(log, interval),
         Shown::PerDoubling(_, factor) => {
             format!("{} at each doubling of {factor}", change_with_interval(log, interval))
         }
