@@ -97,7 +97,8 @@ impl Region {
     pub(super) fn interval_level(&self, level: f64) -> f64 {
         match self {
             Region::Different { .. } => level,
-            _ => equivalence_level(level),
+            // 0.9 and not 0.8999999999999999: it is shown.
+            _ => (equivalence_level(level) * 1e12).round() / 1e12,
         }
     }
 

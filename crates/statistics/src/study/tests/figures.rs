@@ -40,6 +40,31 @@ fn a_one_sided_test_of_four_blocks() {
     assert_eq!(latency.reply, Reply::Yes);
 }
 
+/// Twelve loud blocks of a study that stops by width, before it is precise: one block does not count, so
+/// the interval is √(12/11) times as wide.
+#[test]
+fn stopping_by_width_widens_the_interval() {
+    let mut plan = plan(&["a", "b"], &["w"], &[1]);
+    let trials = noisy(&plan, 12, 0.05, 3, |_| 0.0);
+    let width = |plan: &StudyPlan, text: &str| {
+        let interval = trials.ask(plan, text).estimate.unwrap().interval.unwrap();
+        (interval.high / interval.low).ln()
+    };
+    let f = |plan: &StudyPlan| {
+        trials.ask(plan, "iops depends on datastore").table.unwrap().rows[0].f.unwrap()
+    };
+    let texts = ["b differs from a", "b is faster than a in latency"];
+    let fixed = [width(&plan, texts[0]), width(&plan, texts[1])];
+    let fixed_f = f(&plan);
+    plan.design.blocks = Blocks::Auto { min: 5, max: 100 };
+    for (text, fixed) in texts.iter().zip(fixed) {
+        close(width(&plan, text) / fixed, (12f64 / 11.0).sqrt());
+    }
+    close(f(&plan) / fixed_f, 8.0 / 12.0);
+    let answer = trials.ask(&plan, texts[0]);
+    assert!(answer.test.ends_with("corrected for stopping by width"), "{}", answer.test);
+}
+
 #[test]
 fn two_sided_and_equivalence_of_four_blocks() {
     let (plan, trials) = four_blocks();
