@@ -86,7 +86,11 @@ def two_samples():
     k = mpf(n + m - 2)
     correction = mpmath.gamma(k / 2) / (mpmath.sqrt(k / 2) * mpmath.gamma((k - 1) / 2))
     value("effect.d", d)
-    value("effect.g", d * correction)
+    g = float(d * correction)
+    value("effect.g", g)
+    reach = stats.norm.ppf(0.995) * math.sqrt((n + m) / (n * m) + g * g / (2 * (n + m)))
+    value("effect.low", g - reach)
+    value("effect.high", g + reach)
 
     c = data("PAIRED", np.round(a - random.normal(2, 3, 9), 2))
     test = stats.ttest_rel(a, c)

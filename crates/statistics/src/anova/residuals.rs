@@ -176,6 +176,8 @@ fn order(n: f64, r: f64) -> Remark {
 mod tests {
     use super::*;
     use crate::quantile::normal_quantile;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
     /// Normal quantiles in an order without memory.
     fn calm(n: usize) -> Vec<f64> {
@@ -210,6 +212,25 @@ mod tests {
         let mut sorted = calm;
         sorted.sort_by(f64::total_cmp);
         assert!(concerns(&sorted, &groups).contains(&RemarkKind::Order));
+    }
+
+    /// Outlier and order are tested at the level they say: of normal residuals without memory,
+    /// 5 % have a p-value below 5 %, even when there are few.
+    #[test]
+    fn sound_residuals_are_seldom_suspected() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        let mut normal =
+            || normal_quantile(((random.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64);
+        let (mut outliers, mut orders) = (0, 0);
+        for _ in 0..4000 {
+            let residuals: Vec<f64> = (0..12).map(|_| normal()).collect();
+            let remarks = residual_checks(&residuals, &[0; 12]).unwrap();
+            outliers += u32::from(remarks[2].p.unwrap() < 0.05);
+            orders += u32::from(remarks[3].p.unwrap() < 0.05);
+        }
+        // 200 expected, with an SD of 14.
+        assert!((150..=250).contains(&outliers), "{outliers}");
+        assert!((150..=250).contains(&orders), "{orders}");
     }
 
     #[test]

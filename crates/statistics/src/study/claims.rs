@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use stormeter_study::question::{Bound, Change, Claim, LoadFactor, Question, Relation, Scope};
+use stormeter_study::question::{
+    Bound, Change, Claim, LoadFactor, Question, Relation, Scope, limit_text,
+};
 use stormeter_study::{Cell, Metric};
 
 use super::effect::Contrast;
@@ -214,7 +216,7 @@ fn bounded(
         Bound::AtLeast => ("at least", Region::Above(limit.ln())),
         Bound::AtMost => ("at most", Region::Below(limit.ln())),
     };
-    let limit = words::quantity(metric, limit);
+    let limit = limit_text(metric, limit);
     Ok(Asked {
         metric,
         phrase: Phrase {

@@ -47,7 +47,7 @@ pub(super) fn draft(measured: &Measured<'_>, asked: &Asked) -> Result<Draft, Str
     let mut draft = if loads.is_empty() || (asked.everywhere && !missing.is_empty()) {
         return Err(missing.remove(0));
     } else if asked.everywhere && loads.len() > 1 {
-        everywhere(asked, &loads, level)
+        everywhere(measured, asked, &loads, level)
     } else {
         average(measured, asked, &loads, level)?
     };
@@ -106,7 +106,7 @@ fn average(
 /// Every load by itself: yes if the claim is shown at each (an intersection-union test: each at the
 /// full level, Berger, *Technometrics* 24 (1982) 295-300), no if the contrary is at one of them,
 /// where the error is shared among the loads.
-fn everywhere(asked: &Asked, loads: &[AtLoad], level: f64) -> Draft {
+fn everywhere(measured: &Measured<'_>, asked: &Asked, loads: &[AtLoad], level: f64) -> Draft {
     let alpha = 1.0 - level;
     let replies: Vec<Reply> =
         loads.iter().map(|load| load.ruling.reply(alpha, loads.len())).collect();
@@ -156,6 +156,9 @@ fn everywhere(asked: &Asked, loads: &[AtLoad], level: f64) -> Draft {
     let mut draft = Draft::new(reply, sentence, test_name(asked, &worst.effect, of, true));
     draft.estimate = Some(estimate(asked, &worst.effect, level));
     draft.p_value = Some(worst.ruling.p);
+    if let Some((_, contrast)) = asked.loads.iter().find(|(name, _)| *name == worst.name) {
+        draft.remarks = remarks::of_effect(measured, asked, &worst.effect, contrast);
+    }
     draft
 }
 
@@ -191,9 +194,8 @@ fn exponential(interval: &Interval) -> Interval {
 
 /// The estimate with its interval in words.
 pub(super) fn measure(asked: &Asked, log: f64, interval: Option<&Interval>) -> String {
-    let title = asked.metric.title();
     match &asked.shown {
-        Shown::Ratio(_) => format!("{title} {}", change_with_interval(log, interval)),
+        Shown::Ratio(_) => change_with_interval(log, interval),
         Shown::PerDoubling(_, factor) => {
             format!("{} at each doubling of {factor}", change_with_interval(log, interval))
         }

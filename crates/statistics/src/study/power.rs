@@ -4,8 +4,7 @@ use super::conclusion::PowerStatement;
 use super::effect::block_values;
 use super::measured::Measured;
 use crate::describe::Summary;
-use crate::quantile::student_t_quantile;
-use crate::stopping::first_that;
+use crate::power::{Design, PowerStudy, Sides};
 use crate::verdict::MAX_PROMISED_BLOCKS;
 
 /// The power that is spoken of.
@@ -31,22 +30,15 @@ pub(super) fn power_of(measured: &Measured<'_>) -> Option<PowerStatement> {
         return None;
     }
     let log_ratio_sd = (squares / df).sqrt();
-    let level = plan.design.level;
-    let found = |blocks: usize| detectable(log_ratio_sd, blocks, level);
-    let margin = plan.design.margin.ln_1p();
-    let enough = first_that(2, MAX_PROMISED_BLOCKS, |blocks| found(blocks) <= margin);
+    let alpha = 1.0 - plan.design.level;
+    let test = PowerStudy { design: Design::Paired, sides: Sides::Two, alpha, sd: log_ratio_sd };
+    let found = test.detectable_difference(blocks as usize, POWER).ok()?;
+    let needed = test.blocks_needed(plan.design.margin.ln_1p(), POWER).ok();
+    let promised = needed.filter(|&needed| needed <= MAX_PROMISED_BLOCKS);
     Some(PowerStatement {
         blocks,
         log_ratio_sd,
-        detectable: found(blocks as usize).exp_m1(),
-        blocks_for_margin: enough.map(|blocks| blocks as u32),
+        detectable: found.exp_m1(),
+        blocks_for_margin: promised.map(|blocks| blocks as u32),
     })
-}
-
-/// The log-ratio that is found with the power, for a number of blocks: (t of the test + t of the
-/// power) standard errors.
-fn detectable(sd: f64, blocks: usize, level: f64) -> f64 {
-    let df = blocks as f64 - 1.0;
-    let reach = student_t_quantile(0.5 + 0.5 * level, df) + student_t_quantile(POWER, df);
-    reach * sd / (blocks as f64).sqrt()
 }

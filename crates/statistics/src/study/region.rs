@@ -9,6 +9,7 @@
 use super::conclusion::Reply;
 use super::effect::{Basis, Effect};
 use crate::quantile::{normal_quantile, student_t_quantile};
+use crate::rank::SignedRank;
 use crate::stopping::first_that;
 use crate::verdict::{MAX_PROMISED_BLOCKS, equivalence_level};
 
@@ -75,11 +76,29 @@ impl Region {
         Ruling { p, p_contrary }
     }
 
+    /// The p-value of Wilcoxon's signed-rank test that the values' median lies here: a check that
+    /// needs no normal distribution. `None` where it cannot be computed.
+    pub(super) fn rank_p(&self, values: &[f64]) -> Option<f64> {
+        let test = |bound: f64| {
+            let moved: Vec<f64> = values.iter().map(|value| value - bound).collect();
+            SignedRank::of_differences(&moved).ok()
+        };
+        let within = |low, high| Some(test(low)?.p_greater.max(test(high)?.p_less));
+        match *self {
+            Region::Above(bound) => Some(test(bound)?.p_greater),
+            Region::Below(bound) => Some(test(bound)?.p_less),
+            Region::Inside(low, high) => within(low, high),
+            Region::Different { .. } => Some(test(0.0)?.p_two_sided),
+            Region::Same { margin } => within(-margin, margin),
+        }
+    }
+
     /// The level of the interval that tells the answer.
     pub(super) fn interval_level(&self, level: f64) -> f64 {
         match self {
             Region::Different { .. } => level,
-            _ => equivalence_level(level),
+            // 0.9 and not 0.8999999999999999: it is shown.
+            _ => (equivalence_level(level) * 1e12).round() / 1e12,
         }
     }
 

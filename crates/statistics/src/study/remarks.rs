@@ -29,7 +29,7 @@ pub(super) fn of_effect(
     contrast: &Contrast,
 ) -> Vec<String> {
     match &effect.basis {
-        Basis::Blocks { values, .. } => of_blocks(values),
+        Basis::Blocks { values, .. } => of_blocks(asked, values, 1.0 - measured.plan.design.level),
         Basis::Intervals { .. } => of_intervals(measured, asked, effect, contrast),
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn of_contrasts(measured: &Measured<'_>, asked: &Asked) -> Vec<String
     remarks
 }
 
-fn of_blocks(values: &[f64]) -> Vec<String> {
+fn of_blocks(asked: &Asked, values: &[f64], alpha: f64) -> Vec<String> {
     let mut remarks = Vec::new();
     let n = values.len();
     if n < FEW_BLOCKS {
@@ -66,8 +66,19 @@ fn of_blocks(values: &[f64]) -> Vec<String> {
     if let Ok(ShapiroFrancia { w, p }) = ShapiroFrancia::test(values)
         && p < DOUBT
     {
+        let rank = match asked.region.rank_p(values) {
+            Some(rank) if rank < alpha => format!(
+                "a rank test of the claim says yes: Wilcoxon signed-rank, {}",
+                p_value(rank)
+            ),
+            Some(rank) => format!(
+                "a rank test of the claim does not say yes: Wilcoxon signed-rank, {}",
+                p_value(rank)
+            ),
+            None => "they are too few or too equal for a rank test".into(),
+        };
         remarks.push(format!(
-            "The values of the blocks are not normal (Shapiro-Francia W′ = {w:.3}, {}).",
+            "The values of the blocks are not normal (Shapiro-Francia W′ = {w:.3}, {}); {rank}.",
             p_value(p)
         ));
     }

@@ -20,6 +20,8 @@ fn welch_and_pooled() {
             agree(&format!("{name}.high"), test.interval.high);
             agree("effect.d", test.effect.cohen_d);
             agree("effect.g", test.effect.hedges_g);
+            agree("effect.low", test.effect.interval.low);
+            agree("effect.high", test.effect.interval.high);
         }
     }
 }

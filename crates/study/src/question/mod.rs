@@ -24,6 +24,7 @@ mod tests;
 
 pub use claim::{Bound, Change, Claim, Factor, LoadFactor, Question, Relation, Scope};
 pub use error::{CAN_BE_ASKED, QuestionError};
+pub use quantity::text_of as limit_text;
 pub use vocabulary::Vocabulary;
 
 /// Reads a question about the study that the vocabulary describes.

@@ -34,8 +34,9 @@ pub(super) fn value_of(metric: Metric, text: &str) -> Option<f64> {
     }
 }
 
-/// A value with the unit and the fewest digits from which it is read again without loss.
-pub(super) fn text_of(metric: Metric, value: f64) -> String {
+/// A limit as a question has it: `5ms`, `200MB/s`, with the unit and the fewest digits from which it is
+/// read again without loss.
+pub fn text_of(metric: Metric, value: f64) -> String {
     let units: &[(&str, f64)] = match metric {
         Metric::Iops => &[("", 1.0)],
         Metric::Throughput => &[("MB/s", 1e6), ("B/s", 1.0)],

@@ -69,6 +69,9 @@ pub(in super::super) fn draft(measured: &Measured<'_>, asked: &Asked<'_>) -> Res
     draft.p_value = Some(ruling.p);
     draft.table = Some(AnswerTable::from(&table));
     draft.remarks = remarks(measured, asked, &named, &residuals, &groups);
+    if asked.depends && reply == Reply::Yes {
+        draft.remarks.extend(named.iter().filter_map(|term| largest(term, design.level)));
+    }
     Ok(draft)
 }
 
@@ -211,10 +214,16 @@ fn sentence(
             "{title} does not depend on {list}: every difference is within the {margin} margin, the \
              largest being {sizes}."
         ),
-        (Reply::No, true) => format!(
-            "{title} does not depend on {list} altogether: the differences of a term are all within \
-             the {margin} margin; the largest are {sizes}."
-        ),
+        (Reply::No, true) => {
+            let alpha = (1.0 - level) / named.len() as f64;
+            let small = named.iter().filter(|term| term.p_small < alpha);
+            let small: Vec<&str> = small.map(|term| term.name.as_str()).collect();
+            format!(
+                "{title} does not depend on {list} altogether: every difference of {} is within the \
+                 {margin} margin; the largest are {sizes}.",
+                small.join(" and of ")
+            )
+        }
         _ => {
             let not = if asked.depends { "depends" } else { "does not depend" };
             let outlook = match blocks_needed(asked.depends, named, level, share.ln_1p()) {
@@ -230,8 +239,8 @@ fn sentence(
     }
 }
 
-/// How many blocks would probably settle it: until the clearest difference of each open term is shown,
-/// or until all differences are shown to be small.
+/// How many blocks would probably settle it: of each open term, until its clearest difference is shown,
+/// or until all its differences are placed inside or outside the margin.
 fn blocks_needed(depends: bool, named: &[Named], level: f64, margin: f64) -> Option<usize> {
     let alpha = 1.0 - level;
     let mut needed = 0;
@@ -240,14 +249,16 @@ fn blocks_needed(depends: bool, named: &[Named], level: f64, margin: f64) -> Opt
         if !open {
             continue;
         }
-        let of_term = if depends {
-            let region = Region::Different { margin };
-            term.differences.iter().filter_map(|own| region.blocks_needed(own, level)).min()
-        } else {
-            let region = Region::Inside(-margin, margin);
-            let all: Option<Vec<usize>> =
-                term.differences.iter().map(|own| region.blocks_needed(own, level)).collect();
-            all.and_then(|all| all.into_iter().max())
+        let needs = |region: Region| {
+            term.differences.iter().map(move |own| region.blocks_needed(own, level))
+        };
+        // Without a margin nothing is ever too small to be a difference.
+        let shown = needs(Region::Different { margin: 0.0 }).flatten().min();
+        let small: Option<Vec<usize>> = needs(Region::Inside(-margin, margin)).collect();
+        let small = small.and_then(|all| all.into_iter().max());
+        let of_term = match (shown, small) {
+            (Some(shown), Some(small)) => Some(shown.min(small)),
+            (shown, small) => shown.or(small),
         };
         needed = needed.max(of_term?);
     }
@@ -280,6 +291,13 @@ fn test_name(asked: &Asked<'_>, crossed: &Crossed, table: &AnovaTable, reduced: 
     name
 }
 
+/// The largest difference of a term, in words.
+fn largest(term: &Named, level: f64) -> Option<String> {
+    let (between, effect) = term.largest.as_ref()?;
+    let change = change_with_interval(effect.estimate(), Some(&effect.interval(level)));
+    Some(format!("Largest difference of {}: {between} {change}.", term.name))
+}
+
 fn remarks(
     measured: &Measured<'_>,
     asked: &Asked<'_>,
@@ -295,14 +313,6 @@ fn remarks(
             "{} makes a difference that is real but within the {margin} margin: too small to matter.",
             term.name
         ));
-    }
-    if asked.depends {
-        for term in named {
-            let Some((between, effect)) = &term.largest else { continue };
-            let interval = effect.interval(design.level);
-            let change = change_with_interval(effect.estimate(), Some(&interval));
-            remarks.push(format!("Largest difference of {}: {between} {change}.", term.name));
-        }
     }
     // The order within a block is not that of the table, so order is not judged here.
     let checks = residual_checks(residuals, groups).unwrap_or_default();
