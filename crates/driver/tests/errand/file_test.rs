@@ -80,7 +80,9 @@ fn it_takes_the_time_of_the_model() {
 #[test]
 fn what_is_written_is_random_and_no_block_like_another() {
     for operation in [FileOperation::Write, FileOperation::RandomWrite] {
-        let trial = file_test(operation, 4, 2);
+        let mut trial = file_test(operation, 4, 2);
+        // More than the buffers that are taken in turn.
+        trial.disk_bytes = 8 * DISK;
         let time = VirtualTime::new();
         let mut disks = MemoryDisks::new(&trial, time.clone(), |_, _| 0);
         let mut clock = time.clock();
