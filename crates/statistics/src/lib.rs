@@ -14,16 +14,23 @@ pub mod anova;
 mod comparison;
 pub mod data;
 mod describe;
+pub mod effect_size;
+pub mod equivalence;
 mod estimate;
+pub mod histogram;
 pub mod holm;
 pub mod laws;
 pub mod metrics;
+pub mod moments;
+pub mod multiple;
 pub mod quantile;
 pub mod ratio;
 pub mod series;
 pub mod steadiness;
 pub mod stopping;
 mod study_analysis;
+mod sum;
+pub mod two_sample;
 pub mod verdict;
 pub mod warmup;
 
@@ -35,8 +42,12 @@ pub use comparison::{
     Comparison, ComparisonError, ComparisonInput, MetricComparisons, compare_metrics,
 };
 pub use describe::Summary;
+pub use equivalence::{Equivalence, Margin, MeanDifference, NonInferiority};
 pub use estimate::{Estimate, Interval};
+pub use histogram::{Bins, Histogram};
 pub use laws::{LawFinding, Severity};
+pub use moments::{Moments, SampleError};
+pub use multiple::Correction;
 pub use ratio::{LogRatios, RatioError};
 pub use series::Drift;
 pub use stopping::{Decision, Looks, StopRule, StopRuleError};
@@ -44,5 +55,6 @@ pub use study_analysis::{
     Answer, AnswerEstimate, AnswerPart, CellSummary, CellTrial, Dependence, PowerStatement,
     Relative, Reply, StudyAnalysis,
 };
+pub use two_sample::{Paired, TwoSample};
 pub use verdict::{Direction, Verdict};
 pub use warmup::Warmup;

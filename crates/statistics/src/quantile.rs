@@ -30,7 +30,15 @@ pub fn normal_quantile(p: f64) -> f64 {
 
 /// P(T ≤ `t`) for Student's t with `df` degrees of freedom (need not be whole).
 pub fn student_t_cdf(t: f64, df: f64) -> f64 {
-    if t > 0.0 { 1.0 - student_t_upper(t, df) } else { student_t_upper(-t, df) }
+    student_t_upper(-t, df)
+}
+
+/// P(T ≥ `t`) for Student's t with `df` degrees of freedom: the p-value of a one-sided test,
+/// accurate far into the tail. An infinite `t` gives 0.
+pub fn student_t_upper(t: f64, df: f64) -> f64 {
+    // T² is F with 1 and `df`.
+    let tail = 0.5 * f_tails(t * t, 1.0, df).1;
+    if t < 0.0 { 1.0 - tail } else { tail }
 }
 
 /// P(|T| ≥ |`t`|): the two-sided p-value of a t statistic. An infinite `t` gives 0.
@@ -99,11 +107,6 @@ pub fn f_quantile(p: f64, df1: f64, df2: f64) -> f64 {
         |x| f_tails(x, df1, df2),
         |x| (ln_scale + (a - 1.0) * x.ln() - (a + b) * (df1 * x / df2).ln_1p()).exp(),
     )
-}
-
-/// P(T > `t`) for `t` ≥ 0, accurate far into the tail: T² is F with 1 and `df`.
-fn student_t_upper(t: f64, df: f64) -> f64 {
-    0.5 * f_tails(t * t, 1.0, df).1
 }
 
 /// Lower and upper tail of chi-squared.

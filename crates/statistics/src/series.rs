@@ -17,6 +17,7 @@
 
 use crate::describe::Summary;
 use crate::quantile::student_t_two_sided_p;
+use crate::sum;
 use serde::{Deserialize, Serialize};
 
 /// Fewest values for which a drift is judged.
@@ -29,9 +30,8 @@ const MAX_CORRELATION: f64 = 0.95;
 ///
 /// `None` for fewer than three values, for equal values, or when one is not finite.
 pub fn lag1_autocorrelation(values: &[f64]) -> Option<f64> {
-    let summary = Summary::of(values).filter(|summary| summary.n >= 3 && summary.range > 0.0)?;
-    let deviations: Vec<f64> = values.iter().map(|value| value - summary.mean).collect();
-    correlation_of(&deviations)
+    Summary::of(values).filter(|summary| summary.n >= 3 && summary.range > 0.0)?;
+    correlation_of(&sum::deviations(values))
 }
 
 /// How many independent values a series with lag-1 autocorrelation `lag1` and `n` values is
@@ -110,8 +110,8 @@ impl Drift {
 
 /// Σ dₜ dₜ₊₁ / Σ dₜ²; `None` when all are zero.
 fn correlation_of(deviations: &[f64]) -> Option<f64> {
-    let squares: f64 = deviations.iter().map(|deviation| deviation * deviation).sum();
-    let products: f64 = deviations.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    let squares = sum::sum(deviations.iter().map(|deviation| deviation * deviation));
+    let products = sum::sum(deviations.windows(2).map(|pair| pair[0] * pair[1]));
     (squares > 0.0).then(|| products / squares)
 }
 
