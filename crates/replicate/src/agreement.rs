@@ -83,18 +83,18 @@ pub(crate) fn recompute(
         rounded: None,
         range: None,
     };
-    if let Claim::Statement = claim {
-        let Value::Truth(truth) = &value else {
-            return Err(wrong(
-                &value,
-                "a statement needs a comparison; write `published` beside a number",
-            ));
-        };
-        return Ok(if *truth {
-            outcome(Agreement::Agrees, Some(How::True))
-        } else {
-            outcome(Agreement::DoesNotFollow, None)
+    // A comparison speaks for itself, whatever is printed beside it.
+    if let Value::Truth(truth) = &value {
+        return Ok(match truth {
+            true => outcome(Agreement::Agrees, Some(How::True)),
+            false => outcome(Agreement::DoesNotFollow, None),
         });
+    }
+    if *claim == Claim::Statement {
+        return Err(wrong(
+            &value,
+            "a statement needs a comparison; write `published` beside a number",
+        ));
     }
     let values = match &value {
         Value::Number(number) => vec![*number],

@@ -121,7 +121,10 @@ fn column(node: Node<'_>, unit: &str) -> Result<Column, ReadError> {
     let fields = node.fields(&["name", "unit", "exact"])?;
     Ok(Column {
         name: identifier(fields.need("name")?)?,
-        unit: fields.optional_text("unit")?.unwrap_or_else(|| unit.to_owned()),
+        unit: match fields.get("unit") {
+            Some(node) => node.scalar()?.unwrap_or_default(),
+            None => unit.to_owned(),
+        },
         exact: fields.get("exact").map_or(Ok(false), |node| node.truth())?,
     })
 }

@@ -38,13 +38,18 @@ pub fn terminal(table: &ReplicateTable, width: usize) -> String {
     if !table.checks.is_empty() {
         wrap(&mut text, width, "", "  ", &summary("checks of ours", &table.checks_summary));
     }
+    if table.summary.agree_with_statements_only > 0 {
+        let words =
+            "consistent: agrees with other statements of the study, which prints no data for it.";
+        wrap(&mut text, width, "", "  ", words);
+    }
     text
 }
 
 fn summary(what: &str, tally: &Tally) -> String {
     format!(
-        "{} {what}: {} agree ({} of them with other statements only), {} agree within the rounding of the \
-         printed inputs, {} do not follow, {} not testable.",
+        "{} {what}: agree {} (with other statements only {}), agree within the rounding of the printed \
+         inputs {}, do not follow {}, not testable {}.",
         tally.findings,
         tally.agree,
         tally.agree_with_statements_only,
@@ -89,8 +94,8 @@ fn rows(text: &mut String, width: usize, title: &str, rows: &[Row]) {
             wrap(text, width, "", "    ", &whole);
         }
         wrap(text, width, "  ", "  ", &format!("{} [{}]", row.statement, row.source));
-        if let Some(how) = how(row) {
-            wrap(text, width, "  -> ", "     ", &how);
+        if !row.recomputed.reason.is_empty() {
+            wrap(text, width, "  -> ", "     ", &row.recomputed.reason);
         }
         if let Some(weak) = &row.weak {
             wrap(text, width, "  weak: ", "     ", weak);
@@ -120,20 +125,6 @@ fn verdict(row: &Row) -> &'static str {
         (Agreement::DoesNotFollow, _) => "DOES NOT FOLLOW",
         (Agreement::NotTestable, _) => "not testable",
     }
-}
-
-fn how(row: &Row) -> Option<String> {
-    let reason = &row.recomputed.reason;
-    let text = match row.recomputed.basis {
-        Some(Basis::Statements) if reason.is_empty() => {
-            "held against other statements; no data are printed".to_owned()
-        }
-        Some(Basis::Statements) => {
-            format!("{reason}; held against other statements, for no data are printed")
-        }
-        _ => reason.clone(),
-    };
-    (!text.is_empty()).then_some(text)
 }
 
 fn answers(text: &mut String, width: usize, name: &str, observed: &Observed) {

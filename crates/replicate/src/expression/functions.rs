@@ -87,6 +87,12 @@ pub static FUNCTIONS: &[Function] = &[
     of("last", "last(list)", "the last value", (1, 1), |a| {
         a[0].list()?.last().copied().ok_or_else(empty).map(Value::Number)
     }),
+    of("at", "at(list, k)", "the k-th value, counted from 1", (2, 2), |a| {
+        let list = a[0].list()?;
+        let value = whole(&a[1])?.checked_sub(1).and_then(|index| list.get(index).copied());
+        let missing = || format!("the list has the values 1 to {}", list.len());
+        value.ok_or_else(missing).map(Value::Number)
+    }),
     of("tail", "tail(list, k)", "the list without its first k values", (2, 2), |a| {
         let skipped = whole(&a[1])?;
         Ok(Value::List(a[0].list()?.into_iter().skip(skipped).collect()))
@@ -141,6 +147,9 @@ pub static FUNCTIONS: &[Function] = &[
         (2, 2),
         |a| number(a[0].number()? * a[1].number()? / 1024.0),
     ),
+    of("mb_s", "mb_s(iops, kib)", "the same in MB/s, as links are counted", (2, 2), |a| {
+        number(a[0].number()? * a[1].number()? * 1024.0 / 1e6)
+    }),
     of(
         "moments",
         "moments(n, mean, sd)",
