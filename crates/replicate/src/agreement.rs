@@ -143,7 +143,7 @@ pub(crate) fn recompute(
 }
 
 fn wrong(value: &Value, what: &str) -> Failure {
-    ExpressionError { column: 1, what: format!("{what}; this is {value:?}") }
+    ExpressionError { column: 1, what: format!("{what}; this is {}", value.kind()) }
 }
 
 fn fits(claim: &Claim, value: f64) -> Option<How> {

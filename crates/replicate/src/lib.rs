@@ -28,9 +28,9 @@ pub use expression::{
 pub use printed::{Digits, Printed};
 pub use published::{Basis, Check, Claim, Computation, Finding, Published, Sound, Survives};
 pub use replicate::{
-    Recomputed, ReplicateError, ReplicateTable, Row, SoundResult, Soundness, StudyHead, Tally,
-    VERSION, replicate,
+    Recomputed, ReplicateError, ReplicateTable, Row, SCHEMA, SCHEMA_VERSION, SoundResult,
+    Soundness, StudyHead, Tally, replicate,
 };
 pub use source::ReadError;
 pub use table::{Cell, CellPlace, Column, Found, Table, TableCount, Tables};
-pub use terminal::terminal;
+pub use terminal::{overview, terminal};

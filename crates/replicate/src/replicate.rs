@@ -12,8 +12,8 @@ use crate::table::TableCount;
 /// Every finding of a study in one table. This is what `--json` prints.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReplicateTable {
-    /// Version of this layout.
-    pub version: u32,
+    /// Version of this layout, raised when a field changes its meaning or goes.
+    pub schema_version: u32,
     /// The study.
     pub study: StudyHead,
     /// Its findings.
@@ -41,6 +41,8 @@ pub struct StudyHead {
     pub place: String,
     /// What it asks.
     pub question: String,
+    /// Its test bed: part and what it was.
+    pub testbed: Vec<(String, String)>,
     /// Tables and numbers of it that are given.
     pub given: TableCount,
     /// What is weak in its procedure.
@@ -144,7 +146,10 @@ pub struct ReplicateError {
 }
 
 /// Version of the layout of [`ReplicateTable`].
-pub const VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// The JSON Schema of a [`ReplicateTable`].
+pub const SCHEMA: &str = include_str!("../../../docs/schema/replicate.schema.json");
 
 /// Recomputes every finding of a study and holds it against results, where there are any.
 ///
@@ -163,7 +168,7 @@ pub fn replicate(
     };
     let (findings, checks) = (rows(&study.findings)?, rows(&study.checks)?);
     Ok(ReplicateTable {
-        version: VERSION,
+        schema_version: SCHEMA_VERSION,
         study: StudyHead {
             name: study.name.clone(),
             title: study.title.clone(),
@@ -171,6 +176,7 @@ pub fn replicate(
             year: study.year.clone(),
             place: study.place.clone(),
             question: study.question.clone(),
+            testbed: study.testbed.clone(),
             given: study.tables.count(),
             weak: study.weak.clone(),
             sound: study.sound.clone(),
@@ -234,7 +240,8 @@ fn row(
                     Value::Truth(true) => Soundness::Holds,
                     Value::Truth(false) => Soundness::DoesNotHold,
                     other => {
-                        let what = format!("`holds` needs one comparison and this is {other:?}");
+                        let what =
+                            format!("`holds` needs one comparison and this is {}", other.kind());
                         return Err(fail("holds")(ExpressionError { column: 1, what }));
                     }
                 },
@@ -291,7 +298,7 @@ fn shown(value: &Value, digits: usize) -> String {
         Value::List(list) => list.iter().map(number).collect::<Vec<_>>().join(", "),
         Value::Truth(true) => "true".to_owned(),
         Value::Truth(false) => "false".to_owned(),
-        other => format!("{other:?}"),
+        Value::Truths(_) | Value::Sample(_) => value.kind().to_owned(),
     }
 }
 

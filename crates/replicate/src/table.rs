@@ -162,6 +162,6 @@ fn missing<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> 
     let names: Vec<&str> = names.collect();
     match names.is_empty() {
         true => format!("there is no {what} called `{name}`, for there are none with names"),
-        false => format!("there is no {what} called `{name}`; there are {}", names.join(", ")),
+        false => format!("there is no {what} called `{name}`; there are `{}`", names.join("`, `")),
     }
 }

@@ -46,6 +46,35 @@ pub fn terminal(table: &ReplicateTable, width: usize) -> String {
     text
 }
 
+/// A few lines for each of several studies.
+pub fn overview(tables: &[ReplicateTable], width: usize) -> String {
+    let width = width.clamp(60, 160);
+    let mut text = String::new();
+    for table in tables {
+        let study = &table.study;
+        wrap(
+            &mut text,
+            width,
+            "",
+            "  ",
+            &format!("{}: {} ({})", study.name, study.title, study.year),
+        );
+        wrap(&mut text, width, "  ", "  ", &summary("findings", &table.summary));
+        let names: Vec<&str> = table
+            .findings
+            .iter()
+            .chain(&table.checks)
+            .filter(|row| row.recomputed.agreement == Agreement::DoesNotFollow)
+            .map(|row| row.id.as_str())
+            .collect();
+        if !names.is_empty() {
+            let line = format!("Do not follow, checks of ours included: {}.", names.join(", "));
+            wrap(&mut text, width, "  ", "  ", &line);
+        }
+    }
+    text
+}
+
 fn summary(what: &str, tally: &Tally) -> String {
     format!(
         "{} {what}: agree {} (with other statements only {}), agree within the rounding of the printed \
@@ -83,11 +112,13 @@ fn rows(text: &mut String, width: usize, title: &str, rows: &[Row]) {
     for row in rows {
         let printed = row.published.as_deref().unwrap_or("-");
         let value = row.recomputed.value.as_deref().unwrap_or("-");
+        let figures = line(&row.id, printed, value, verdict(row));
         let fits = row.id.chars().count() <= name
             && printed.chars().count() <= published
-            && value.chars().count() <= recomputed;
+            && value.chars().count() <= recomputed
+            && figures.trim_end().chars().count() <= width;
         if fits {
-            text.push_str(&line(&row.id, printed, value, verdict(row)));
+            text.push_str(&figures);
         } else {
             let whole =
                 format!("{}  published {printed}; recomputed {value}; {}", row.id, verdict(row));

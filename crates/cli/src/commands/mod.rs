@@ -6,6 +6,8 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod net;
 pub(crate) mod print;
+pub(crate) mod replicate;
+pub(crate) mod replicate_answers;
 pub(crate) mod report;
 pub(crate) mod serve_nfs;
 pub(crate) mod serve_null;

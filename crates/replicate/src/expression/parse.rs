@@ -177,14 +177,13 @@ impl Reader<'_> {
 
     fn call(&mut self, column: usize, name: &str) -> Result<Node, ExpressionError> {
         let Some(function) = FUNCTIONS.iter().find(|function| function.name == name) else {
+            let near = functions::hint(name);
             let known =
                 FUNCTIONS.iter().map(|function| function.name).collect::<Vec<_>>().join(", ");
+            let help = if near.is_empty() { format!("; there are {known}") } else { near };
             return Err(ExpressionError::new(
                 column,
-                format!(
-                    "there is no function `{name}`{}; there are {known}",
-                    functions::hint(name)
-                ),
+                format!("there is no function `{name}`{help}"),
             ));
         };
         let mut arguments = Vec::new();

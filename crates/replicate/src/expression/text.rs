@@ -36,7 +36,7 @@ impl Template {
             }
             let Some((inside, behind)) = after.split_once('}') else {
                 return Err(ExpressionError::new(
-                    column_of(rest),
+                    column_of(after) - 1,
                     "a `}` is missing after this `{`",
                 ));
             };

@@ -19,7 +19,7 @@ pub enum Value {
 
 impl Value {
     /// What it is, for messages.
-    pub(super) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match self {
             Value::Number(_) => "a number",
             Value::List(_) => "a list",
