@@ -335,7 +335,7 @@ fn summarise(
     summary
 }
 
-fn summarise_metric(
+pub(crate) fn summarise_metric(
     metric: Metric,
     values: &[f64],
     latencies: &Histogram,
@@ -369,31 +369,16 @@ fn laws(
     for datastore in 0..plan.datastores.len() {
         let own: Vec<_> = trials.iter().filter(|trial| trial.datastore == datastore).collect();
         let is_null = surroundings.is_null.get(datastore).copied().unwrap_or(false);
-        let mut found: Vec<(u32, LawFinding)> = Vec::new();
-        for trial in &own {
-            let facts = TrialFacts {
+        let of_trial = |trial: &&TrialView<'_>| {
+            check_trial(&TrialFacts {
                 workload: &plan.workload,
                 sample: trial.sample,
                 is_null,
                 ceiling_iops: surroundings.ceiling_iops,
-            };
-            for finding in check_trial(&facts) {
-                let same = found.iter_mut().find(|(_, known)| {
-                    known.law == finding.law && known.severity == finding.severity
-                });
-                match same {
-                    Some((count, _)) => *count += 1,
-                    None => found.push((1, finding)),
-                }
-            }
-        }
-        for (count, mut finding) in found {
-            if count > 1 {
-                let of = own.len();
-                finding.what = format!("in {count} of {of} trials, for example: {}", finding.what);
-            }
-            findings.push((Some(datastore), finding));
-        }
+            })
+        };
+        let found = gathered(own.iter().map(of_trial).collect());
+        findings.extend(found.into_iter().map(|finding| (Some(datastore), finding)));
         // The generator alone has no warm-up that matters to anyone.
         if !is_null {
             let samples: Vec<&Sample> = own.iter().map(|trial| trial.sample).collect();
@@ -412,9 +397,31 @@ fn laws(
     findings
 }
 
+/// The findings of several trials of one kind as one list; what they have in common is said once.
+pub(crate) fn gathered(trials: Vec<Vec<LawFinding>>) -> Vec<LawFinding> {
+    let of = trials.len();
+    let mut found: Vec<(u32, LawFinding)> = Vec::new();
+    for finding in trials.into_iter().flatten() {
+        let same = found
+            .iter_mut()
+            .find(|(_, known)| known.law == finding.law && known.severity == finding.severity);
+        match same {
+            Some((count, _)) => *count += 1,
+            None => found.push((1, finding)),
+        }
+    }
+    let once = |(count, mut finding): (u32, LawFinding)| {
+        if count > 1 {
+            finding.what = format!("in {count} of {of} trials, for example: {}", finding.what);
+        }
+        finding
+    };
+    found.into_iter().map(once).collect()
+}
+
 /// A datastore that fails in some trials and is quick in the others is not quick: a verdict from the
 /// trials that survived would say so.
-fn failed(trials: &FailedTrials, nothing_left: bool) -> LawFinding {
+pub(crate) fn failed(trials: &FailedTrials, nothing_left: bool) -> LawFinding {
     let FailedTrials { count, reason, by_datastore } = trials;
     LawFinding {
         law: 10,

@@ -66,6 +66,12 @@ pub fn check_trial(facts: &TrialFacts<'_>) -> Vec<LawFinding> {
     checks.iter().filter_map(|check| check(facts)).collect()
 }
 
+/// Checks a trial of an errand, which ends when its work is done: against the laws about its
+/// counters and its end. What an errand moves, and how much of it is outstanding, is its own affair.
+pub fn check_errand(sample: &Sample) -> Vec<LawFinding> {
+    [counted(sample), ended(sample)].into_iter().flatten().collect()
+}
+
 fn invalid(law: u8, what: String, advice: &str) -> LawFinding {
     LawFinding { law, severity: Severity::Invalid, what, advice: advice.into() }
 }
@@ -138,7 +144,10 @@ fn little(facts: &TrialFacts<'_>) -> Option<LawFinding> {
 }
 
 fn tallies(facts: &TrialFacts<'_>) -> Option<LawFinding> {
-    let sample = facts.sample;
+    counted(facts.sample)
+}
+
+fn counted(sample: &Sample) -> Option<LawFinding> {
     let operations = sample.operations();
     let histograms = sample.reads.histogram.count() + sample.writes.histogram.count();
     let rows = sample.intervals.iter().map(|r| r.reads.operations + r.writes.operations).sum();
@@ -171,7 +180,10 @@ fn ceiling(facts: &TrialFacts<'_>) -> Option<LawFinding> {
 }
 
 fn errors(facts: &TrialFacts<'_>) -> Option<LawFinding> {
-    let sample = facts.sample;
+    ended(facts.sample)
+}
+
+fn ended(sample: &Sample) -> Option<LawFinding> {
     let faulty = sample.faulty_operations();
     let first = sample.faults.first().map(|fault| format!(", first: {fault}")).unwrap_or_default();
     if faulty > 0 {

@@ -11,6 +11,8 @@
 
 mod analysis;
 pub mod anova;
+pub mod autocorrelation;
+pub mod bootstrap;
 mod comparison;
 pub mod data;
 mod describe;
@@ -23,12 +25,16 @@ pub mod laws;
 pub mod metrics;
 pub mod moments;
 pub mod multiple;
+pub mod noncentral;
+pub mod normality;
+pub mod power;
 pub mod quantile;
+pub mod rank;
 pub mod ratio;
 pub mod series;
 pub mod steadiness;
 pub mod stopping;
-mod study_analysis;
+mod study;
 mod sum;
 pub mod two_sample;
 pub mod verdict;
@@ -51,9 +57,10 @@ pub use multiple::Correction;
 pub use ratio::{LogRatios, RatioError};
 pub use series::Drift;
 pub use stopping::{Decision, Looks, StopRule, StopRuleError};
-pub use study_analysis::{
-    Answer, AnswerEstimate, AnswerPart, CellSummary, CellTrial, Dependence, PowerStatement,
-    Relative, Reply, StudyAnalysis,
+pub use study::{
+    Answer, AnswerEstimate, AnswerPart, AnswerRow, AnswerTable, CellSummary, CellTrial, Dependence,
+    PowerStatement, Relative, Reply, StudyAnalysis, StudySurroundings, analyse_study, answer,
+    answer_text, decide_study,
 };
 pub use two_sample::{Paired, TwoSample};
 pub use verdict::{Direction, Verdict};

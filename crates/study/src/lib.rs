@@ -5,6 +5,7 @@
 
 mod plan;
 mod profile;
+pub mod question;
 mod study_plan;
 
 pub use plan::{ComparisonPlan, EqualLoad, Metric, PlanError, Timing, block_order, trial_seed};

@@ -7,6 +7,7 @@ use stormeter_driver::{CpuUsage, Histogram, Sample, StepTime, Verified};
 use stormeter_study::{Metric, Unit};
 
 use crate::analysis::MetricSummary;
+use crate::anova::AnovaTable;
 use crate::comparison::Comparison;
 use crate::describe::Summary;
 use crate::estimate::Interval;
@@ -112,11 +113,66 @@ pub struct Answer {
     /// The p-value of the test, if it has one.
     pub p_value: Option<f64>,
     /// The table of an analysis of variance.
-    pub table: Option<crate::anova::AnovaTable>,
+    pub table: Option<AnswerTable>,
     /// The same question for each load by itself, where it was asked of several.
     pub parts: Vec<AnswerPart>,
     /// What a reader should know: assumptions that do not hold, a rank test that disagrees.
     pub remarks: Vec<String>,
+}
+
+/// The table of an analysis of variance as it is shown: rows of terms, and what is left.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AnswerTable {
+    /// One row a term, in the order of the model, then the residual.
+    pub rows: Vec<AnswerRow>,
+}
+
+/// One row of an [`AnswerTable`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AnswerRow {
+    /// Its name, such as `datastore × workload` or `residual`.
+    pub term: String,
+    /// Sum of squares, in the squared unit of the observations.
+    pub sum_of_squares: f64,
+    /// Degrees of freedom.
+    pub df: f64,
+    /// Sum of squares / degrees of freedom.
+    pub mean_square: f64,
+    /// Against the residual; `None` for the residual.
+    pub f: Option<f64>,
+    /// P(F or more), were there no effect.
+    pub p: Option<f64>,
+    /// SS / (SS + SS of the residual): the share of what is left that the term explains.
+    pub partial_eta_squared: Option<f64>,
+}
+
+impl From<&AnovaTable> for AnswerTable {
+    fn from(table: &AnovaTable) -> Self {
+        let mut rows: Vec<AnswerRow> = table
+            .rows
+            .iter()
+            .map(|row| AnswerRow {
+                term: row.term.clone(),
+                sum_of_squares: row.sum_of_squares,
+                df: row.df,
+                mean_square: row.mean_square,
+                f: Some(row.f),
+                p: Some(row.p),
+                partial_eta_squared: Some(row.partial_eta_squared),
+            })
+            .collect();
+        let residual = &table.residual;
+        rows.push(AnswerRow {
+            term: "residual".into(),
+            sum_of_squares: residual.sum_of_squares,
+            df: residual.df,
+            mean_square: residual.mean_square,
+            f: None,
+            p: None,
+            partial_eta_squared: None,
+        });
+        Self { rows }
+    }
 }
 
 /// The answer in a word.

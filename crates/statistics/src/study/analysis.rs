@@ -1,0 +1,108 @@
+//! Everything that is concluded from a study.
+
+use stormeter_driver::Verified;
+use stormeter_study::StudyPlan;
+use stormeter_study::question::{Vocabulary, parse};
+
+use super::answer::answer_of;
+use super::cells::summarise;
+use super::conclusion::{Answer, CellTrial, Reply, StudyAnalysis};
+use super::laws::findings;
+use super::measured::Measured;
+use super::power::power_of;
+use super::words::p_value;
+use crate::analysis::FailedTrials;
+use crate::holm;
+use crate::laws::Severity;
+
+/// What is known of a study beside its trials. A list that is too short knows nothing of the rest.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StudySurroundings {
+    /// Per workload: the generator's ceiling with it, in IOPS.
+    pub ceiling_iops: Vec<Option<f64>>,
+    /// Per datastore: whether it completes at once (`null:`).
+    pub is_null: Vec<bool>,
+    /// Per cell: its trials that failed.
+    pub failed: Vec<Option<FailedTrials>>,
+    /// Per cell: what its reads returned, over all trials.
+    pub verified: Vec<Option<Verified>>,
+}
+
+/// Concludes from the trials of a study.
+///
+/// Each question is answered at the plan's level, by itself: it was asked beforehand and stands for
+/// itself. Where there are several, a remark says what its p-value is when all are taken together
+/// (Holm). A broken law makes the cells that it is about invalid, and the questions about them are
+/// not answered; the others are.
+pub fn analyse_study(
+    plan: &StudyPlan,
+    trials: &[CellTrial<'_>],
+    surroundings: &StudySurroundings,
+) -> StudyAnalysis {
+    let mut measured = Measured::new(plan, trials);
+    let mut findings = findings(&measured, surroundings);
+    for (cell, finding) in &findings {
+        if let Some(cell) = cell
+            && finding.severity == Severity::Invalid
+        {
+            measured.invalid[*cell].get_or_insert_with(|| finding.what.clone());
+        }
+    }
+    findings.sort_by_key(|(_, finding)| finding.severity);
+    let cells = (0..measured.cells.len())
+        .map(|cell| {
+            let failed = surroundings.failed.get(cell).and_then(Option::as_ref);
+            let verified = surroundings.verified.get(cell).cloned().flatten();
+            summarise(&measured, cell, failed, verified)
+        })
+        .collect();
+    let vocabulary = Vocabulary::of(plan);
+    let mut answers: Vec<Answer> =
+        plan.questions.iter().map(|text| answer_one(&measured, &vocabulary, text)).collect();
+    adjust(&mut answers);
+    StudyAnalysis {
+        complete_blocks: measured.complete_blocks(),
+        unit: plan.design.unit,
+        cells,
+        answers,
+        findings,
+        power: power_of(&measured),
+    }
+}
+
+/// A question of the plan. It was checked when the plan was made; a plan from elsewhere may still
+/// hold one that this version does not understand.
+fn answer_one(measured: &Measured<'_>, vocabulary: &Vocabulary, text: &str) -> Answer {
+    match parse(text, vocabulary) {
+        Ok(question) => answer_of(measured, &question, text.into()),
+        Err(error) => Answer {
+            question: text.into(),
+            must: false,
+            reply: Reply::NotAnswered,
+            sentence: format!("Not answered: {}.", error.message()),
+            test: "none".into(),
+            estimate: None,
+            p_value: None,
+            table: None,
+            parts: Vec::new(),
+            remarks: Vec::new(),
+        },
+    }
+}
+
+/// Says beside each answer what its p-value is when all questions are one family.
+fn adjust(answers: &mut [Answer]) {
+    let tested: Vec<usize> =
+        (0..answers.len()).filter(|&index| answers[index].p_value.is_some()).collect();
+    if tested.len() < 2 {
+        return;
+    }
+    let p_values: Vec<f64> = tested.iter().filter_map(|&index| answers[index].p_value).collect();
+    for (&index, p) in tested.iter().zip(holm::adjusted_p_values(&p_values)) {
+        let count = tested.len();
+        answers[index].remarks.push(format!(
+            "One of {count} questions: adjusted for all of them (Holm), {}.",
+            p_value(p)
+        ));
+    }
+}

@@ -1,0 +1,160 @@
+//! The figures of one cell, and of one cell against the baseline's.
+
+use stormeter_driver::{CpuUsage, Histogram, StepTime, Verified};
+use stormeter_study::{Metric, Unit, WorkloadKind};
+
+use super::conclusion::{CellSummary, Dependence, Relative};
+use super::effect::{block_values, dependence};
+use super::measured::{Measured, interval_values};
+use crate::analysis::{FailedTrials, summarise_metric};
+use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
+use crate::describe::Summary;
+use crate::metrics::direction_of;
+
+/// Describes a cell.
+pub(super) fn summarise(
+    measured: &Measured<'_>,
+    cell: usize,
+    failed: Option<&FailedTrials>,
+    verified: Option<Verified>,
+) -> CellSummary {
+    let own = measured.trials(cell);
+    let mut latencies = Histogram::default();
+    let mut cpu: Option<CpuUsage> = None;
+    let mut operations = 0;
+    let mut steps: Vec<StepTime> = Vec::new();
+    for trial in own {
+        latencies.merge(&trial.sample.reads.histogram);
+        latencies.merge(&trial.sample.writes.histogram);
+        match &mut cpu {
+            Some(cpu) => cpu.add_later(trial.cpu),
+            None => cpu = Some(*trial.cpu),
+        }
+        operations += trial.sample.operations();
+        for step in &trial.sample.steps {
+            add_step(&mut steps, step);
+        }
+    }
+    let primary = measured.plan.design.metric;
+    let observations = match measured.unit(primary) {
+        Unit::Interval => measured.intervals(cell, primary).unwrap_or_default(),
+        Unit::Trial => measured.values(cell, primary).into_values().collect(),
+    };
+    let level = measured.plan.design.level;
+    let values = Metric::OF_STUDIES.into_iter().filter_map(|metric| {
+        let values: Vec<f64> = measured.values(cell, metric).into_values().collect();
+        summarise_metric(metric, &values, &latencies, level)
+    });
+    CellSummary {
+        trials: own.len() as u32,
+        failed: failed.map(|failed| (failed.count, failed.reason.clone())),
+        values: values.collect(),
+        relative: relative(measured, cell),
+        spread: Summary::of(&observations),
+        dependence: dependence_of(measured, cell, &observations),
+        observations,
+        latencies,
+        cpu: cpu.unwrap_or_default(),
+        operations,
+        verified,
+        steps,
+    }
+}
+
+fn add_step(steps: &mut Vec<StepTime>, step: &StepTime) {
+    match steps.iter_mut().find(|known| known.name == step.name) {
+        Some(known) => {
+            known.times += step.times;
+            known.total_ns += step.total_ns;
+            known.max_ns = known.max_ns.max(step.max_ns);
+        }
+        None => steps.push(step.clone()),
+    }
+}
+
+/// How far observations of one run depend on one another. Where trials are the unit it is that of
+/// the intervals of a trial, as the mean over the trials: for information.
+fn dependence_of(measured: &Measured<'_>, cell: usize, observations: &[f64]) -> Option<Dependence> {
+    let primary = measured.plan.design.metric;
+    if measured.unit(primary) == Unit::Interval {
+        return (observations.len() >= 3).then(|| dependence(observations));
+    }
+    let series: Vec<Dependence> = measured
+        .trials(cell)
+        .iter()
+        .map(|trial| interval_values(trial.sample, primary))
+        .filter(|values| values.len() >= 3)
+        .map(|values| dependence(&values))
+        .collect();
+    let count = series.len();
+    let mean = |value: fn(&Dependence) -> f64| series.iter().map(value).sum::<f64>() / count as f64;
+    (count > 0).then(|| Dependence {
+        n: mean(|own| own.n as f64).round() as usize,
+        lag1: mean(|own| own.lag1),
+        effective_n: mean(|own| own.effective_n),
+    })
+}
+
+/// Each metric against the baseline's cell of the same load: the study's metric at its own level, the
+/// others as a family adjusted by Holm.
+fn relative(measured: &Measured<'_>, cell: usize) -> Vec<Relative> {
+    let Some(baseline) = measured.plan.baseline_of(cell) else { return Vec::new() };
+    let primary = measured.plan.design.metric;
+    let repeats = repeats_iops(measured, cell);
+    let input = |metric| input(measured, cell, baseline, metric);
+    let others: Vec<Metric> = Metric::OF_STUDIES
+        .into_iter()
+        .filter(|&metric| metric != primary && !(repeats && metric == Metric::Throughput))
+        .collect();
+    let secondaries: Vec<ComparisonInput> = others.iter().map(|&metric| input(metric)).collect();
+    let mut compared: Vec<(Metric, Option<Comparison>)> = Vec::new();
+    let seed = measured.plan.seed;
+    match compare_metrics(&input(primary), &secondaries, seed) {
+        Ok(all) => {
+            compared.push((primary, Some(all.primary)));
+            compared.extend(others.into_iter().zip(all.secondaries.into_iter().map(Result::ok)));
+        }
+        // Without the study's metric there is no family; the ratios stand.
+        Err(_) => compared.extend([primary].into_iter().chain(others).map(|metric| (metric, None))),
+    }
+    if repeats
+        && primary != Metric::Throughput
+        && let Some(at) = compared.iter().position(|(metric, _)| *metric == Metric::Iops)
+    {
+        let name = Metric::Throughput.name();
+        let same = compared[at].1.clone().map(|own| Comparison { metric: name.into(), ..own });
+        compared.insert(at + 1, (Metric::Throughput, same));
+    }
+    let is_invalid = [cell, baseline].iter().any(|&cell| measured.invalid[cell].is_some());
+    compared
+        .into_iter()
+        .filter_map(|(metric, comparison)| {
+            let logs = block_values(measured, metric, &vec![(cell, 1.0), (baseline, -1.0)]);
+            let ratio = Summary::of(&logs)?.mean.exp();
+            let comparison = comparison.map(|own| if is_invalid { own.invalidated() } else { own });
+            Some(Relative { metric, ratio, comparison })
+        })
+        .collect()
+}
+
+fn input(measured: &Measured<'_>, cell: usize, baseline: usize, metric: Metric) -> ComparisonInput {
+    let name = |cell: usize| measured.plan.datastores[measured.cells[cell].datastore].name.clone();
+    let (theirs, own) = (measured.values(baseline, metric), measured.values(cell, metric));
+    ComparisonInput {
+        baseline: name(baseline),
+        candidate: name(cell),
+        metric: metric.name().into(),
+        direction: direction_of(metric),
+        blocks: theirs.iter().filter_map(|(block, a)| Some((*a, *own.get(block)?))).collect(),
+        margin: measured.plan.design.margin,
+        looks: measured.looks(metric),
+    }
+}
+
+/// With one request size, throughput is IOPS in another unit: the same comparison, and no place of
+/// its own in Holm's family.
+fn repeats_iops(measured: &Measured<'_>, cell: usize) -> bool {
+    let workload = &measured.plan.workloads[measured.cells[cell].workload].kind;
+    measured.plan.design.metric != Metric::Throughput
+        && matches!(workload, WorkloadKind::Io(io) if io.sizes.len() == 1)
+}

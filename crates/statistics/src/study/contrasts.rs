@@ -1,0 +1,283 @@
+//! The answer to a claim about one number: at one load, on average over several, or at each.
+
+use stormeter_study::Unit;
+
+use super::answer::Draft;
+use super::claims::{Asked, Shown};
+use super::conclusion::{AnswerEstimate, AnswerPart, Reply};
+use super::effect::{Basis, Contrast, Effect};
+use super::measured::Measured;
+use super::region::{Region, Ruling};
+use super::remarks;
+use super::words::{change_with_interval, percent, plural, quantity};
+use crate::estimate::Interval;
+
+/// A claim at one load.
+struct AtLoad {
+    name: String,
+    effect: Effect,
+    ruling: Ruling,
+}
+
+/// Tests a claim.
+///
+/// # Errors
+/// Why it cannot be answered.
+pub(super) fn draft(measured: &Measured<'_>, asked: &Asked) -> Result<Draft, String> {
+    for &(cell, _) in asked.loads.iter().flat_map(|(_, contrast)| contrast) {
+        if let Some(why) = &measured.invalid[cell] {
+            let own = &measured.cells[cell];
+            let datastore = &measured.plan.datastores[own.datastore].name;
+            let load = measured.load_name(own);
+            return Err(format!("the result of {datastore} at {load} is invalid: {why}"));
+        }
+    }
+    let mut loads = Vec::new();
+    let mut missing = Vec::new();
+    for (name, contrast) in &asked.loads {
+        match Effect::of(measured, asked.metric, contrast) {
+            Ok(effect) => {
+                let ruling = asked.region.rule(&effect);
+                loads.push(AtLoad { name: name.clone(), effect, ruling });
+            }
+            Err(why) => missing.push(why),
+        }
+    }
+    let level = measured.plan.design.level;
+    let mut draft = if loads.is_empty() || (asked.everywhere && !missing.is_empty()) {
+        return Err(missing.remove(0));
+    } else if asked.everywhere && loads.len() > 1 {
+        everywhere(measured, asked, &loads, level)
+    } else {
+        average(measured, asked, &loads, level)?
+    };
+    if loads.len() > 1 {
+        draft.parts = loads.iter().map(|load| part(asked, load, level)).collect();
+    }
+    if let Some(why) = missing.first() {
+        let left_out = plural(missing.len(), "load");
+        draft.remarks.push(format!("{left_out} could not be compared and was left out: {why}"));
+    }
+    draft.remarks.extend(remarks::of_contrasts(measured, asked));
+    Ok(draft)
+}
+
+/// The mean over the loads, which for one load is that load.
+fn average(
+    measured: &Measured<'_>,
+    asked: &Asked,
+    loads: &[AtLoad],
+    level: f64,
+) -> Result<Draft, String> {
+    let share = 1.0 / loads.len() as f64;
+    let used = asked.loads.iter().filter(|(name, _)| loads.iter().any(|load| load.name == *name));
+    let contrast: Contrast = used
+        .flat_map(|(_, contrast)| contrast.iter().map(|&(cell, weight)| (cell, weight * share)))
+        .collect();
+    let effect = Effect::of(measured, asked.metric, &contrast)?;
+    let ruling = asked.region.rule(&effect);
+    let reply = ruling.reply(1.0 - level, 1);
+    let interval = effect.interval(asked.region.interval_level(level));
+    let mut where_ =
+        format!("{}, {}", measure(asked, effect.estimate(), Some(&interval)), size(&effect));
+    match loads {
+        [only] if measured.cells.len() > measured.plan.datastores.len() => {
+            where_.push_str(&format!(", at {}", only.name));
+        }
+        [_] => {}
+        several => where_.push_str(&format!(", mean over {} loads", several.len())),
+    }
+    let sentence = match reply {
+        Reply::Yes => format!("{}: {where_}.", asked.phrase.yes),
+        Reply::No => format!("{}: {where_}.", asked.phrase.no),
+        Reply::Inconclusive | Reply::NotAnswered => format!(
+            "It is not settled whether {}: {where_}{}.",
+            asked.phrase.yes,
+            outlook(asked, &[&effect], level)
+        ),
+    };
+    let mut draft = Draft::new(reply, sentence, test_name(asked, &effect, loads.len(), false));
+    draft.estimate = Some(estimate(asked, &effect, level));
+    draft.p_value = Some(ruling.p);
+    draft.remarks = remarks::of_effect(measured, asked, &effect, &contrast);
+    Ok(draft)
+}
+
+/// Every load by itself: yes if the claim is shown at each (an intersection-union test: each at the
+/// full level, Berger, *Technometrics* 24 (1982) 295-300), no if the contrary is at one of them,
+/// where the error is shared among the loads.
+fn everywhere(measured: &Measured<'_>, asked: &Asked, loads: &[AtLoad], level: f64) -> Draft {
+    let alpha = 1.0 - level;
+    let replies: Vec<Reply> =
+        loads.iter().map(|load| load.ruling.reply(alpha, loads.len())).collect();
+    let count = |wanted: Reply| replies.iter().filter(|&&reply| reply == wanted).count();
+    // The load that speaks most against it.
+    let worst = loads.iter().max_by(|a, b| {
+        let key = |load: &AtLoad| (load.ruling.p, -load.ruling.p_contrary);
+        key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let Some(worst) = worst else {
+        return Draft::new(Reply::NotAnswered, "There is no load.".into(), String::new());
+    };
+    let interval = worst.effect.interval(asked.region.interval_level(level));
+    let worst_text = format!(
+        "{} at {}, {}",
+        measure(asked, worst.effect.estimate(), Some(&interval)),
+        worst.name,
+        size(&worst.effect)
+    );
+    let of = loads.len();
+    let (reply, sentence) = if count(Reply::Yes) == of {
+        let yes = &asked.phrase.yes;
+        (Reply::Yes, format!("{yes} at each of {of} loads: least clearly with {worst_text}."))
+    } else if count(Reply::No) > 0 {
+        let no = &asked.phrase.no;
+        let at = plural(count(Reply::No), "load");
+        (
+            Reply::No,
+            format!("{no} everywhere: the contrary is shown at {at} of {of}, {worst_text}."),
+        )
+    } else {
+        let open: Vec<&Effect> = loads
+            .iter()
+            .zip(&replies)
+            .filter(|(_, reply)| **reply == Reply::Inconclusive)
+            .map(|(load, _)| &load.effect)
+            .collect();
+        let sentence = format!(
+            "It is not settled whether {} at each of {of} loads: shown at {}; least clearly with \
+             {worst_text}{}.",
+            asked.phrase.yes,
+            count(Reply::Yes),
+            outlook(asked, &open, level)
+        );
+        (Reply::Inconclusive, sentence)
+    };
+    let mut draft = Draft::new(reply, sentence, test_name(asked, &worst.effect, of, true));
+    draft.estimate = Some(estimate(asked, &worst.effect, level));
+    draft.p_value = Some(worst.ruling.p);
+    if let Some((_, contrast)) = asked.loads.iter().find(|(name, _)| *name == worst.name) {
+        draft.remarks = remarks::of_effect(measured, asked, &worst.effect, contrast);
+    }
+    draft
+}
+
+fn part(asked: &Asked, load: &AtLoad, level: f64) -> AnswerPart {
+    let interval = load.effect.interval(asked.region.interval_level(level));
+    AnswerPart {
+        load: load.name.clone(),
+        value: load.effect.estimate().exp(),
+        interval: Some(exponential(&interval)),
+        reply: load.ruling.reply(1.0 - level, 1),
+    }
+}
+
+fn estimate(asked: &Asked, effect: &Effect, level: f64) -> AnswerEstimate {
+    let level = asked.region.interval_level(level);
+    let (of, is_ratio) = match &asked.shown {
+        Shown::Ratio(of) => (of.clone(), true),
+        Shown::PerDoubling(of, factor) => (format!("{of} of {factor}"), true),
+        Shown::Value(of) => (of.clone(), false),
+    };
+    AnswerEstimate {
+        of,
+        value: effect.estimate().exp(),
+        interval: Some(exponential(&effect.interval(level))),
+        level,
+        is_ratio,
+    }
+}
+
+fn exponential(interval: &Interval) -> Interval {
+    Interval { low: interval.low.exp(), high: interval.high.exp(), level: interval.level }
+}
+
+/// The estimate with its interval in words.
+pub(super) fn measure(asked: &Asked, log: f64, interval: Option<&Interval>) -> String {
+    match &asked.shown {
+        Shown::Ratio(_) => change_with_interval(log, interval),
+        Shown::PerDoubling(_, factor) => {
+            format!("{} at each doubling of {factor}", change_with_interval(log, interval))
+        }
+        Shown::Value(_) => {
+            let write = |log: f64| quantity(asked.metric, log.exp());
+            match interval {
+                None => write(log),
+                Some(Interval { low, high, level }) => format!(
+                    "{} ({} CI {} to {})",
+                    write(log),
+                    percent(*level),
+                    write(*low),
+                    write(*high)
+                ),
+            }
+        }
+    }
+}
+
+/// How many observations an effect rests on.
+fn size(effect: &Effect) -> String {
+    match &effect.basis {
+        Basis::Blocks { values, .. } => plural(values.len(), "block"),
+        Basis::Intervals { cells } => {
+            plural(cells.iter().map(|(_, moments, _)| moments.n).sum(), "interval")
+        }
+    }
+}
+
+/// What would settle it.
+fn outlook(asked: &Asked, open: &[&Effect], level: f64) -> String {
+    let rests_on_blocks = open.iter().all(|effect| matches!(effect.basis, Basis::Blocks { .. }));
+    if !rests_on_blocks || open.is_empty() {
+        return String::new();
+    }
+    let needed: Option<Vec<usize>> =
+        open.iter().map(|effect| asked.region.blocks_needed(effect, level)).collect();
+    match needed.and_then(|needed| needed.into_iter().max()) {
+        Some(blocks) => format!("; about {blocks} blocks would probably settle it"),
+        None => "; more blocks would hardly settle it".into(),
+    }
+}
+
+/// The test in words.
+fn test_name(asked: &Asked, effect: &Effect, loads: usize, everywhere: bool) -> String {
+    let sides = match asked.region {
+        Region::Above(_) | Region::Below(_) => "one-sided ",
+        Region::Different { .. } => "two-sided ",
+        Region::Inside(..) | Region::Same { .. } => "two one-sided ",
+    };
+    let tests = if sides.starts_with("two one") { "t tests (TOST)" } else { "t test" };
+    let of = match (&asked.shown, loads > 1 && !everywhere) {
+        (Shown::Ratio(_), false) => "the log-ratio",
+        (Shown::Ratio(_), true) => "the mean log-ratio over the loads",
+        (Shown::PerDoubling(..), false) => "the least-squares slope of log metric on log load",
+        (Shown::PerDoubling(..), true) => "the mean slope of log metric on log load",
+        (Shown::Value(_), false) => "the logarithm of the metric",
+        (Shown::Value(_), true) => "the mean logarithm of the metric over the loads",
+    };
+    let df = effect.df();
+    let mut name = match &effect.basis {
+        Basis::Blocks { values, looks, .. } => {
+            let stopped = if looks.precision > 0.0 && values.len() > looks.min_blocks {
+                ", corrected for stopping by width"
+            } else {
+                ""
+            };
+            format!("{sides}{tests} of {of} within blocks, df {df:.0}, {}{stopped}", size(effect))
+        }
+        Basis::Intervals { .. } => format!(
+            "{sides}Welch {tests} of {of} by the delta method, intervals taken as independent, df \
+             {df:.1}, {}",
+            size(effect)
+        ),
+    };
+    if everywhere {
+        name.push_str(&format!("; intersection-union over {loads} loads"));
+    }
+    name
+}
+
+/// Whether this answer rests on intervals.
+pub(super) fn rests_on_intervals(measured: &Measured<'_>, asked: &Asked) -> bool {
+    measured.unit(asked.metric) == Unit::Interval
+}

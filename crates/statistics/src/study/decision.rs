@@ -1,0 +1,78 @@
+//! Whether a study goes on for another block.
+
+use stormeter_study::{Blocks, StudyPlan};
+
+use super::conclusion::CellTrial;
+use super::effect::block_values;
+use super::measured::Measured;
+use crate::describe::Summary;
+use crate::stopping::{Decision, MIN_BLOCKS, StopRule};
+
+/// Whether to go on after these trials.
+///
+/// With `blocks: auto` every ratio of a cell to the baseline's cell of the same load, in the study's
+/// metric, has to have reached the precision, each at the plan's level. Cells that cannot be compared
+/// (one of the two has no trial) are left out; a study without anything to compare ends after the
+/// least number of blocks. A block counts when any of its trials was measured, so that a cell that
+/// fails again and again does not keep a study from ending.
+pub fn decide_study(plan: &StudyPlan, trials: &[CellTrial<'_>]) -> Decision {
+    let done = trials.iter().map(|trial| trial.block as usize + 1).max().unwrap_or(0);
+    match plan.design.blocks {
+        Blocks::Fixed(blocks) => match (blocks as usize).saturating_sub(done) {
+            0 => Decision::BlocksExhausted,
+            expected_more_blocks => Decision::Continue { expected_more_blocks },
+        },
+        Blocks::Auto { min, max } => {
+            let least = (min as usize).max(MIN_BLOCKS);
+            by_precision(plan, trials, done, least, max as usize)
+        }
+    }
+}
+
+fn by_precision(
+    plan: &StudyPlan,
+    trials: &[CellTrial<'_>],
+    done: usize,
+    least: usize,
+    most: usize,
+) -> Decision {
+    if done >= most {
+        // At the very end the precision may be there as well.
+        let reached = goes_on(plan, trials, least, most) == Some(0) && done >= least;
+        return if reached { Decision::PrecisionReached } else { Decision::BlocksExhausted };
+    }
+    match goes_on(plan, trials, least, most.max(least)) {
+        Some(0) if done >= least => Decision::PrecisionReached,
+        None if done >= least => Decision::PrecisionReached,
+        more => Decision::Continue {
+            expected_more_blocks: more
+                .unwrap_or(0)
+                .max(least.saturating_sub(done))
+                .clamp(1, most - done),
+        },
+    }
+}
+
+/// How many blocks more the slowest of the comparisons needs, 0 when all are precise; `None` when
+/// there is none.
+fn goes_on(plan: &StudyPlan, trials: &[CellTrial<'_>], least: usize, most: usize) -> Option<usize> {
+    let measured = Measured::new(plan, trials);
+    let metric = plan.design.metric;
+    let rule = StopRule::new(measured.looks(metric), most.max(least)).ok()?;
+    (0..measured.cells.len())
+        .filter_map(|cell| Some((cell, plan.baseline_of(cell)?)))
+        .filter(|&(cell, baseline)| {
+            let known = |cell| !measured.values(cell, metric).is_empty();
+            known(cell) && known(baseline)
+        })
+        .map(|(cell, baseline)| {
+            let logs = block_values(&measured, metric, &vec![(cell, 1.0), (baseline, -1.0)]);
+            let sd = Summary::of(&logs).and_then(|summary| summary.sd);
+            match rule.decide(logs.len(), sd) {
+                Decision::Continue { expected_more_blocks } => expected_more_blocks,
+                Decision::PrecisionReached => 0,
+                Decision::BlocksExhausted => usize::MAX,
+            }
+        })
+        .max()
+}

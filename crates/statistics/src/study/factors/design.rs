@@ -1,0 +1,275 @@
+//! The combinations of levels that a question speaks of, with their values.
+
+use std::collections::BTreeMap;
+
+use stormeter_study::question::{Factor, Scope};
+use stormeter_study::{Cell, Metric, Unit};
+
+use super::super::claims::in_scope;
+use super::super::conclusion::Dependence;
+use super::super::effect::{Effect, dependence};
+use super::super::measured::Measured;
+use crate::anova::{self, AnovaError, AnovaTable, CellTable, LinearModel, Observation, Term};
+use crate::moments::Moments;
+use crate::stopping::Looks;
+
+/// A crossed design: every combination of the factors' levels.
+pub(super) struct Crossed {
+    pub(super) factors: Vec<Factor>,
+    /// Per factor, the names of its levels.
+    pub(super) levels: Vec<Vec<String>>,
+    /// Per combination, the level of each factor.
+    pub(super) combinations: Vec<Vec<usize>>,
+    values: Values,
+}
+
+enum Values {
+    /// Per combination, one value a block: the mean logarithm.
+    Blocks(Vec<Vec<f64>>, Looks),
+    /// Per combination, the intervals of its cells.
+    Intervals(Vec<Vec<(Moments, Dependence)>>),
+}
+
+/// A level of a factor, in an order that puts numbers first to last and names as in the plan.
+fn level_of(factor: Factor, cell: &Cell) -> Option<usize> {
+    match factor {
+        Factor::Datastore => Some(cell.datastore),
+        Factor::Workload => Some(cell.workload),
+        Factor::Vms => Some(cell.vms as usize),
+        Factor::Outstanding => cell.outstanding.map(|level| level as usize),
+    }
+}
+
+impl Crossed {
+    /// The combinations of these factors in the cells of the scope.
+    ///
+    /// # Errors
+    /// A combination without data, too few blocks, or an invalid cell.
+    pub(super) fn of(
+        measured: &Measured<'_>,
+        metric: Metric,
+        factors: &[Factor],
+        scope: &Scope,
+    ) -> Result<Self, String> {
+        let mut groups: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+        for (index, cell) in measured.cells.iter().enumerate() {
+            let key: Option<Vec<usize>> =
+                factors.iter().map(|&factor| level_of(factor, cell)).collect();
+            if let Some(key) = key.filter(|_| in_scope(measured, scope, cell)) {
+                groups.entry(key).or_default().push(index);
+            }
+        }
+        let mut keys: Vec<Vec<usize>> = vec![Vec::new(); factors.len()];
+        for key in groups.keys() {
+            for (levels, level) in keys.iter_mut().zip(key) {
+                levels.push(*level);
+            }
+        }
+        for levels in &mut keys {
+            levels.sort_unstable();
+            levels.dedup();
+        }
+        if let Some(at) = keys.iter().position(|levels| levels.len() < 2) {
+            return Err(format!("there are no two levels of {} to tell apart", factors[at].name()));
+        }
+        if groups.len() != keys.iter().map(Vec::len).product::<usize>() {
+            return Err("not every combination of the factors' levels is in the study; name \
+                        workloads that have them all with `on`"
+                .into());
+        }
+        let combinations = groups
+            .keys()
+            .map(|key| {
+                let places = key.iter().zip(&keys);
+                places
+                    .map(|(level, levels)| levels.partition_point(|known| known < level))
+                    .collect()
+            })
+            .collect();
+        let name = |factor: Factor, level: usize| match factor {
+            Factor::Datastore => measured.plan.datastores[level].name.clone(),
+            Factor::Workload => measured.plan.workloads[level].name.clone(),
+            Factor::Vms | Factor::Outstanding => level.to_string(),
+        };
+        let levels = factors
+            .iter()
+            .zip(&keys)
+            .map(|(&factor, levels)| levels.iter().map(|&level| name(factor, level)).collect())
+            .collect();
+        let cells: Vec<Vec<usize>> = groups.into_values().collect();
+        check(measured, &cells)?;
+        let values = match measured.unit(metric) {
+            Unit::Trial => blocks(measured, metric, &cells)?,
+            Unit::Interval => intervals(measured, metric, &cells)?,
+        };
+        Ok(Self { factors: factors.to_vec(), levels, combinations, values })
+    }
+
+    /// Blocks, where the trial is the unit.
+    pub(super) fn block_count(&self) -> Option<usize> {
+        match &self.values {
+            Values::Blocks(values, _) => values.first().map(Vec::len),
+            Values::Intervals(_) => None,
+        }
+    }
+
+    /// How blocks were added, where the trial is the unit.
+    pub(super) fn looks(&self) -> Option<Looks> {
+        match &self.values {
+            Values::Blocks(_, looks) => Some(*looks),
+            Values::Intervals(_) => None,
+        }
+    }
+
+    /// A weighted sum over the combinations, estimated.
+    pub(super) fn effect(&self, weights: &[f64]) -> Option<Effect> {
+        match &self.values {
+            Values::Blocks(values, looks) => {
+                let blocks = values.first()?.len();
+                let sum = |block: usize| {
+                    values.iter().zip(weights).map(|(own, weight)| weight * own[block]).sum()
+                };
+                Effect::of_values((0..blocks).map(sum).collect(), *looks)
+            }
+            Values::Intervals(cells) => {
+                let cells = cells.iter().zip(weights).filter(|(_, weight)| **weight != 0.0);
+                let weighted = cells.flat_map(|(own, weight)| {
+                    own.iter().map(move |(moments, dependence)| {
+                        (weight / own.len() as f64, *moments, *dependence)
+                    })
+                });
+                Some(Effect::of_cells(weighted.collect(), |_, moments| moments.n as f64))
+            }
+        }
+    }
+
+    /// The table of all main effects and interactions, with the block beside them, and the residuals
+    /// with the combination of each.
+    pub(super) fn anova(&self) -> Result<(AnovaTable, Vec<f64>, Vec<usize>), AnovaError> {
+        let mut factors: Vec<anova::Factor> = self
+            .factors
+            .iter()
+            .zip(&self.levels)
+            .map(|(factor, levels)| anova::Factor::new(factor.name(), levels.iter().cloned()))
+            .collect();
+        let named = factors.len();
+        match &self.values {
+            Values::Blocks(values, _) => {
+                let blocks = values.first().map_or(0, Vec::len);
+                factors.push(anova::Factor::new("block", (1..=blocks).map(|n| n.to_string())));
+                let mut observations = Vec::new();
+                let mut groups = Vec::new();
+                for block in 0..blocks {
+                    for (group, (levels, own)) in self.combinations.iter().zip(values).enumerate() {
+                        let mut levels = levels.clone();
+                        levels.push(block);
+                        observations.push(Observation { levels, value: own[block] });
+                        groups.push(group);
+                    }
+                }
+                let table = CellTable::from_observations(factors, &observations)?;
+                let mut terms = all_terms(named);
+                terms.push(Term::main(named));
+                let model = LinearModel::new(table, terms)?;
+                // Balanced: all types of sums of squares agree, and this one is the quickest.
+                let table = model.anova(anova::SumsOfSquares::Sequential)?;
+                Ok((table, model.residuals(&observations)?, groups))
+            }
+            Values::Intervals(cells) => {
+                let cells: Vec<(Vec<usize>, Moments)> = self
+                    .combinations
+                    .iter()
+                    .zip(cells)
+                    .map(|(levels, own)| (levels.clone(), together(own)))
+                    .collect();
+                let model = LinearModel::full(CellTable::from_moments(factors, &cells)?)?;
+                Ok((model.anova(anova::SumsOfSquares::TypeIII)?, Vec::new(), Vec::new()))
+            }
+        }
+    }
+}
+
+/// Main effects first, then pairs, and so on.
+fn all_terms(factors: usize) -> Vec<Term> {
+    let mut terms: Vec<Term> = (1..1usize << factors)
+        .map(|set| Term::new((0..factors).filter(|factor| set >> factor & 1 == 1)))
+        .collect();
+    terms.sort_by_key(|term| (term.factors().len(), term.clone()));
+    terms
+}
+
+fn check(measured: &Measured<'_>, cells: &[Vec<usize>]) -> Result<(), String> {
+    for &cell in cells.iter().flatten() {
+        let own = &measured.cells[cell];
+        let name = || {
+            let datastore = &measured.plan.datastores[own.datastore].name;
+            format!("{datastore} at {}", measured.load_name(own))
+        };
+        if let Some(why) = &measured.invalid[cell] {
+            return Err(format!("the result of {} is invalid: {why}", name()));
+        }
+        if measured.trials(cell).is_empty() {
+            return Err(format!("{} has no measured trial", name()));
+        }
+    }
+    Ok(())
+}
+
+fn blocks(measured: &Measured<'_>, metric: Metric, cells: &[Vec<usize>]) -> Result<Values, String> {
+    let values: Vec<Vec<BTreeMap<u32, f64>>> = cells
+        .iter()
+        .map(|own| own.iter().map(|&cell| measured.values(cell, metric)).collect())
+        .collect();
+    let first = values.first().and_then(|own| own.first());
+    let complete: Vec<u32> = first
+        .into_iter()
+        .flat_map(BTreeMap::keys)
+        .copied()
+        .filter(|block| values.iter().flatten().all(|own| own.contains_key(block)))
+        .collect();
+    if complete.len() < 2 {
+        let title = metric.title();
+        return Err(format!(
+            "{} block(s) have a {title} for every combination, and at least 2 are needed (better 5)",
+            complete.len()
+        ));
+    }
+    let mean_log = |own: &[BTreeMap<u32, f64>], block: &u32| {
+        own.iter().filter_map(|values| values.get(block)).map(|value| value.ln()).sum::<f64>()
+            / own.len() as f64
+    };
+    let values =
+        values.iter().map(|own| complete.iter().map(|block| mean_log(own, block)).collect());
+    Ok(Values::Blocks(values.collect(), measured.looks(metric)))
+}
+
+fn intervals(
+    measured: &Measured<'_>,
+    metric: Metric,
+    cells: &[Vec<usize>],
+) -> Result<Values, String> {
+    let mut all = Vec::new();
+    for own in cells {
+        let mut of_combination = Vec::new();
+        for &cell in own {
+            let values = measured.intervals(cell, metric).unwrap_or_default();
+            let moments = Moments::from(&values);
+            if values.len() < 2 || moments.mean <= 0.0 {
+                let load = measured.load_name(&measured.cells[cell]);
+                return Err(format!("fewer than two intervals with a value at {load}"));
+            }
+            of_combination.push((moments, dependence(&values)));
+        }
+        all.push(of_combination);
+    }
+    Ok(Values::Intervals(all))
+}
+
+/// The cells of a combination as one: the mean of their means, and the spread within them.
+fn together(cells: &[(Moments, Dependence)]) -> Moments {
+    let n: usize = cells.iter().map(|(moments, _)| moments.n).sum();
+    let mean = cells.iter().map(|(moments, _)| moments.mean).sum::<f64>() / cells.len() as f64;
+    let squares: f64 = cells.iter().map(|(moments, _)| moments.sum_of_squares()).sum();
+    let df = (n - cells.len()) as f64;
+    Moments { n, mean, sd: (squares / df).sqrt() }
+}

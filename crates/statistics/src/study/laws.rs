@@ -1,0 +1,119 @@
+//! The laws over the trials of a study, cell by cell.
+
+use stormeter_driver::Sample;
+use stormeter_study::{Order, Prepare, Unit, WorkloadKind};
+
+use super::analysis::StudySurroundings;
+use super::measured::Measured;
+use crate::analysis::{failed, gathered};
+use crate::data::check_data;
+use crate::laws::{LawFinding, Severity, TrialFacts, check_errand, check_trial};
+use crate::steadiness::check_steadiness;
+
+/// What is found in the trials of each cell, and of the whole study (`None`).
+pub(super) fn findings(
+    measured: &Measured<'_>,
+    surroundings: &StudySurroundings,
+) -> Vec<(Option<usize>, LawFinding)> {
+    let mut findings = Vec::new();
+    for (index, cell) in measured.cells.iter().enumerate() {
+        let is_null = surroundings.is_null.get(cell.datastore).copied().unwrap_or(false);
+        let ceiling_iops = surroundings.ceiling_iops.get(cell.workload).copied().flatten();
+        let mut own = of_trials(measured, index, is_null, ceiling_iops);
+        let timed = matches!(measured.plan.workloads[cell.workload].kind, WorkloadKind::Io(_));
+        if !is_null && timed {
+            let samples: Vec<&Sample> =
+                measured.trials(index).iter().map(|trial| trial.sample).collect();
+            own.extend(check_steadiness(&samples));
+        }
+        if let Some(Some(verified)) = surroundings.verified.get(index) {
+            own.extend(check_data(verified));
+        }
+        if let Some(Some(trials)) = surroundings.failed.get(index) {
+            own.push(failed(trials, measured.trials(index).is_empty()));
+        }
+        findings.extend(own.into_iter().map(|finding| (Some(index), finding)));
+    }
+    findings.extend(of_design(measured).into_iter().map(|finding| (None, finding)));
+    findings
+}
+
+/// Per cell, why its trials by themselves say nothing: what can be told without knowing more than
+/// the plan.
+pub(super) fn invalid_cells(measured: &Measured<'_>) -> Vec<Option<String>> {
+    measured
+        .cells
+        .iter()
+        .enumerate()
+        .map(|(index, cell)| {
+            let is_null = measured.plan.datastores[cell.datastore].url.starts_with("null:");
+            let found = of_trials(measured, index, is_null, None);
+            let broken = found.into_iter().find(|finding| finding.severity == Severity::Invalid);
+            broken.map(|finding| finding.what)
+        })
+        .collect()
+}
+
+fn of_trials(
+    measured: &Measured<'_>,
+    cell: usize,
+    is_null: bool,
+    ceiling_iops: Option<f64>,
+) -> Vec<LawFinding> {
+    let workload = &measured.plan.workloads[measured.cells[cell].workload].kind;
+    let of_trial = |sample: &Sample| match workload {
+        WorkloadKind::Io(workload) => {
+            check_trial(&TrialFacts { workload, sample, is_null, ceiling_iops })
+        }
+        WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => {
+            check_errand(sample)
+        }
+    };
+    gathered(measured.trials(cell).iter().map(|trial| of_trial(trial.sample)).collect())
+}
+
+/// What the design itself puts in doubt.
+fn of_design(measured: &Measured<'_>) -> Vec<LawFinding> {
+    let mut findings = Vec::new();
+    let mut add = |law, severity, what: &str, advice: &str| {
+        findings.push(LawFinding { law, severity, what: what.into(), advice: advice.into() });
+    };
+    let plan = measured.plan;
+    let reads = plan.workloads.iter().any(|workload| match &workload.kind {
+        WorkloadKind::Io(io) => io.read_percent > 0.0,
+        WorkloadKind::File(file) => file.operation.reads(),
+        WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => false,
+    });
+    if plan.prepare == Prepare::Zero && reads {
+        add(
+            9,
+            Severity::Warning,
+            "the disks were prepared with zeros, which many datastores keep without storing them",
+            "prepare with random content, unless reads of zeros are what you ask about",
+        );
+    }
+    if plan.design.order == Order::AsWritten && measured.cells.len() > 1 {
+        add(
+            0,
+            Severity::Warning,
+            "the cells took their turns in the same order in every block, so what drifts with time \
+             looks like a difference",
+            "use order: randomized, or abba where the order has to be known",
+        );
+    }
+    if plan.design.unit == Unit::Interval {
+        add(
+            0,
+            Severity::Note,
+            "intervals count as observations although those of one run are correlated, as the \
+             study asks",
+            "read the effective numbers beside the answers, or use unit: trial",
+        );
+    }
+    let blocks = measured.complete_blocks();
+    if plan.design.unit == Unit::Trial && (1..5).contains(&blocks) {
+        let what = format!("only {blocks} blocks were finished; at least 5 are the rule");
+        add(0, Severity::Warning, &what, "use more blocks, a longer time limit or shorter trials");
+    }
+    findings
+}

@@ -1,0 +1,146 @@
+//! The trials of a study, sorted by cell and block, and the values that tests are made of.
+
+use std::collections::BTreeMap;
+
+use stormeter_driver::{Interval, Sample};
+use stormeter_study::{Blocks, Cell, Metric, StudyPlan, Unit};
+
+use super::conclusion::CellTrial;
+use crate::metrics::value_of;
+use crate::stopping::{Looks, MIN_BLOCKS};
+
+/// The trials of a study, by cell.
+pub(super) struct Measured<'a> {
+    /// Its plan.
+    pub(super) plan: &'a StudyPlan,
+    /// Its cells, in the plan's order.
+    pub(super) cells: Vec<Cell>,
+    by_cell: Vec<Vec<CellTrial<'a>>>,
+    /// Per cell: why nothing may be concluded from it.
+    pub(super) invalid: Vec<Option<String>>,
+}
+
+impl<'a> Measured<'a> {
+    /// Sorts trials. One of a cell that the plan does not have is left out, and so is a second one
+    /// of the same cell and block.
+    pub(super) fn new(plan: &'a StudyPlan, trials: &[CellTrial<'a>]) -> Self {
+        let cells = plan.cells();
+        let mut by_cell: Vec<Vec<CellTrial<'a>>> = vec![Vec::new(); cells.len()];
+        for trial in trials {
+            if let Some(own) = by_cell.get_mut(trial.cell)
+                && !own.iter().any(|known| known.block == trial.block)
+            {
+                own.push(*trial);
+            }
+        }
+        for own in &mut by_cell {
+            own.sort_by_key(|trial| trial.block);
+        }
+        let invalid = vec![None; cells.len()];
+        Self { plan, cells, by_cell, invalid }
+    }
+
+    /// A cell's trials, block by block.
+    pub(super) fn trials(&self, cell: usize) -> &[CellTrial<'a>] {
+        self.by_cell.get(cell).map_or(&[], Vec::as_slice)
+    }
+
+    /// A metric of a cell in each block that has it.
+    ///
+    /// What the target spends may be known of some trials and not of others; those that are left
+    /// would be a choice, so then it counts as unknown.
+    pub(super) fn values(&self, cell: usize, metric: Metric) -> BTreeMap<u32, f64> {
+        let own = self.trials(cell);
+        let half_known = metric == Metric::TargetCpuPerIo
+            && own.iter().any(|trial| trial.cpu.target_ns.is_none());
+        if half_known {
+            return BTreeMap::new();
+        }
+        own.iter()
+            .filter_map(|trial| Some((trial.block, value_of(metric, trial.sample, trial.cpu)?)))
+            .collect()
+    }
+
+    /// A metric in the intervals of a cell's trials, in the order in which they were measured;
+    /// `None` for a metric that intervals do not have.
+    pub(super) fn intervals(&self, cell: usize, metric: Metric) -> Option<Vec<f64>> {
+        has_intervals(metric).then(|| {
+            self.trials(cell)
+                .iter()
+                .flat_map(|trial| interval_values(trial.sample, metric))
+                .collect()
+        })
+    }
+
+    /// What counts as one observation of this metric.
+    pub(super) fn unit(&self, metric: Metric) -> Unit {
+        if has_intervals(metric) { self.plan.design.unit } else { Unit::Trial }
+    }
+
+    /// How blocks were added, as far as a test of this metric must know.
+    ///
+    /// IOPS, throughput and mean latency of a closed loop are functions of one another, so a run
+    /// that ended by the width of one ended by that of all; the width of another metric stopped
+    /// nothing.
+    pub(super) fn looks(&self, metric: Metric) -> Looks {
+        let design = &self.plan.design;
+        let bound = [Metric::Iops, Metric::Throughput, Metric::LatencyMean];
+        let decided =
+            metric == design.metric || (bound.contains(&metric) && bound.contains(&design.metric));
+        let (precision, min_blocks) = match design.blocks {
+            Blocks::Auto { min, .. } if decided => (design.precision, min as usize),
+            Blocks::Auto { .. } | Blocks::Fixed(_) => (0.0, 0),
+        };
+        Looks { precision, min_blocks: min_blocks.max(MIN_BLOCKS), level: design.level }
+    }
+
+    /// A datastore's place in the plan.
+    pub(super) fn datastore(&self, name: &str) -> Option<usize> {
+        self.plan.datastores.iter().position(|datastore| datastore.name == name)
+    }
+
+    /// A cell's load in words: `vm-4k, 16 VMs × 4`.
+    pub(super) fn load_name(&self, cell: &Cell) -> String {
+        let workload = self.plan.workloads.get(cell.workload).map_or("", |spec| spec.name.as_str());
+        let several = self.plan.vms.len() > 1 || !self.plan.outstanding.is_empty();
+        if several {
+            format!("{workload}, {}", self.plan.load_label(cell))
+        } else {
+            workload.into()
+        }
+    }
+
+    /// Blocks in which every cell has a trial.
+    pub(super) fn complete_blocks(&self) -> u32 {
+        let Some((first, others)) = self.by_cell.split_first() else { return 0 };
+        let has = |own: &Vec<CellTrial<'a>>, block| own.iter().any(|trial| trial.block == block);
+        let complete = first.iter().filter(|trial| others.iter().all(|own| has(own, trial.block)));
+        complete.count() as u32
+    }
+}
+
+fn has_intervals(metric: Metric) -> bool {
+    matches!(metric, Metric::Iops | Metric::Throughput | Metric::LatencyMean | Metric::LatencyMax)
+}
+
+/// A metric in the intervals of one trial. A last row of less than half the length is left out: it
+/// is too noisy to stand beside the others. So is, for a latency, one without an I/O.
+pub(super) fn interval_values(sample: &Sample, metric: Metric) -> Vec<f64> {
+    let long = |row: &&Interval| row.length_ns > 0 && 2 * row.length_ns >= sample.interval_ns;
+    sample.intervals.iter().filter(long).filter_map(|row| interval_value(row, metric)).collect()
+}
+
+fn interval_value(row: &Interval, metric: Metric) -> Option<f64> {
+    let operations = row.reads.operations + row.writes.operations;
+    match metric {
+        Metric::Iops => Some(row.iops()),
+        Metric::Throughput => {
+            Some((row.reads.bytes + row.writes.bytes) as f64 * 1e9 / row.length_ns as f64)
+        }
+        Metric::LatencyMean => row.latency_mean_ns(),
+        Metric::LatencyMax => {
+            (operations > 0).then(|| row.reads.latency_max_ns.max(row.writes.latency_max_ns) as f64)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,39 @@
+//! From the trials of a study to answers.
+//!
+//! A study asks questions in words ([`stormeter_study::question`]); each names its test. Nearly all
+//! are claims about one number: a weighted sum of the logarithms of cells (`effect`), such as the
+//! log-ratio of two datastores at one load, its mean over loads, or the slope of a metric over the
+//! load. It is formed within each block, so that what disturbs a whole block cancels, and then has
+//! one value a block: independent observations for a t test. A claim is a region of that number's
+//! line (`region`); shown inside it is yes, shown outside is no, all else is inconclusive. What
+//! several factors do together is a randomized-block analysis of variance (`factors`).
+//!
+//! Everything is a function of the plan and the trials, so that an answer is the same at the end of
+//! the run and from the results file a year later.
+
+mod analysis;
+mod answer;
+mod cells;
+mod claims;
+mod conclusion;
+mod contrasts;
+mod decision;
+mod effect;
+mod factors;
+mod laws;
+mod measured;
+mod power;
+mod region;
+mod remarks;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use analysis::{StudySurroundings, analyse_study};
+pub use answer::{answer, answer_text};
+pub use conclusion::{
+    Answer, AnswerEstimate, AnswerPart, AnswerRow, AnswerTable, CellSummary, CellTrial, Dependence,
+    PowerStatement, Relative, Reply, StudyAnalysis,
+};
+pub use decision::decide_study;

@@ -1,0 +1,208 @@
+//! Studies with a known truth: plans, trials with given values, and noise from a seed.
+
+mod decisions;
+mod errors;
+mod figures;
+mod replies;
+mod whole;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use stormeter_driver::{CpuUsage, DiskTotals, Ended, Histogram, Interval, IntervalTotals};
+use stormeter_driver::{KindTotals, Sample};
+use stormeter_study::question::{Vocabulary, parse};
+use stormeter_study::{
+    Blocks, Design, Metric, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload,
+    Timing, Unit, WorkloadKind, profile,
+};
+
+use super::answer::answer_of;
+use super::conclusion::{Answer, CellTrial};
+use super::measured::Measured;
+
+/// `datastores` × `workloads` × `vms`, at 95 %, with a margin of 5 %.
+pub(super) fn plan(datastores: &[&str], workloads: &[&str], vms: &[u32]) -> StudyPlan {
+    let io = || WorkloadKind::Io(profile("vm-4k").unwrap().workload);
+    StudyPlan {
+        study: "Which is it?".into(),
+        datastores: datastores
+            .iter()
+            .map(|name| NamedDatastore { name: (*name).into(), url: format!("/srv/{name}") })
+            .collect(),
+        baseline: 0,
+        workloads: workloads
+            .iter()
+            .map(|name| StudyWorkload { name: (*name).into(), disk_bytes: None, kind: io() })
+            .collect(),
+        vms: vms.to_vec(),
+        outstanding: Vec::new(),
+        disk_bytes: 1 << 30,
+        prepare: Prepare::Random,
+        timing: Timing {
+            ramp_ns: 1_000_000_000,
+            duration_ns: 10_000_000_000,
+            interval_ns: 1_000_000_000,
+        },
+        design: Design {
+            blocks: Blocks::Fixed(6),
+            precision: 0.02,
+            margin: 0.05,
+            level: 0.95,
+            metric: Metric::Iops,
+            order: Order::Randomized,
+            reset: Reset::None,
+            unit: Unit::Trial,
+            time_limit_ns: None,
+        },
+        questions: Vec::new(),
+        threads: 1,
+        verify: false,
+        seed: 1,
+    }
+}
+
+/// A trial of this many IOPS that obeys the laws: 200 I/Os of 4 KiB in ten equal rows, 4 outstanding.
+pub(super) fn sample(iops: f64) -> Sample {
+    let operations = 200u64;
+    let window_ns = (operations as f64 * 1e9 / iops).round() as u64;
+    let latency_ns = 4 * window_ns / operations;
+    let mut histogram = Histogram::default();
+    (0..operations).for_each(|_| histogram.record(latency_ns));
+    let reads = KindTotals {
+        operations,
+        bytes: operations * 4096,
+        latency_sum_ns: operations * latency_ns,
+        latency_min_ns: latency_ns,
+        latency_max_ns: latency_ns,
+        histogram,
+        ..KindTotals::default()
+    };
+    let rows = (0..10).map(|row| interval(row * window_ns / 10, window_ns / 10, operations / 10));
+    Sample {
+        window_ns,
+        interval_ns: window_ns / 10,
+        reads,
+        writes: KindTotals::default(),
+        intervals: rows.collect(),
+        disks: vec![DiskTotals { operations, ..DiskTotals::default() }],
+        outstanding_mean: 4.0,
+        carried_ns: 0,
+        outstanding_configured: Some(4),
+        offered_rate_per_s: None,
+        ramp_operations: 0,
+        due_operations: 0,
+        backlog_operations: 0,
+        faults: Vec::new(),
+        verified: None,
+        steps: Vec::new(),
+        ended: Ended::Completed,
+    }
+}
+
+/// A row of a trial.
+pub(super) fn interval(start_ns: u64, length_ns: u64, operations: u64) -> Interval {
+    let reads = IntervalTotals {
+        operations,
+        bytes: operations * 4096,
+        latency_sum_ns: operations * 1000,
+        latency_max_ns: 1000,
+    };
+    Interval { start_ns, length_ns, reads, writes: IntervalTotals::default() }
+}
+
+/// What every trial here costs: 1 ms for 200 I/Os.
+pub(super) const CPU_NS: u64 = 1_000_000;
+
+/// A study's trials, owned.
+pub(super) struct Trials(Vec<(u32, usize, Sample, CpuUsage)>);
+
+impl Trials {
+    /// One trial a cell and block, with the IOPS that `iops` says for them.
+    pub(super) fn of(
+        plan: &StudyPlan,
+        blocks: u32,
+        mut iops: impl FnMut(u32, usize) -> f64,
+    ) -> Self {
+        let cells = plan.cells().len();
+        let cpu = CpuUsage { process_ns: CPU_NS, ..CpuUsage::default() };
+        let places = (0..blocks).flat_map(|block| (0..cells).map(move |cell| (block, cell)));
+        Self(places.map(|(block, cell)| (block, cell, sample(iops(block, cell)), cpu)).collect())
+    }
+
+    /// Gives every trial other IOPS, without the trouble of making it anew: the histograms stay.
+    pub(super) fn refill(&mut self, mut iops: impl FnMut(u32, usize) -> f64) {
+        for (block, cell, sample, _) in &mut self.0 {
+            sample.window_ns = (200e9 / iops(*block, *cell)).round() as u64;
+            sample.reads.latency_sum_ns = 4 * sample.window_ns;
+        }
+    }
+
+    /// A trial to change.
+    pub(super) fn at(&mut self, block: u32, cell: usize) -> (&mut Sample, &mut CpuUsage) {
+        let place = self.0.iter().position(|own| (own.0, own.1) == (block, cell)).unwrap();
+        let (_, _, sample, cpu) = &mut self.0[place];
+        (sample, cpu)
+    }
+
+    /// Takes a trial away, as if it had failed.
+    pub(super) fn without(mut self, gone: impl Fn(u32, usize) -> bool) -> Self {
+        self.0.retain(|(block, cell, _, _)| !gone(*block, *cell));
+        self
+    }
+
+    /// As the analysis wants them.
+    pub(super) fn views(&self) -> Vec<CellTrial<'_>> {
+        self.0
+            .iter()
+            .map(|(block, cell, sample, cpu)| CellTrial { block: *block, cell: *cell, sample, cpu })
+            .collect()
+    }
+
+    /// The answer to a question, whatever the laws say.
+    pub(super) fn ask(&self, plan: &StudyPlan, text: &str) -> Answer {
+        let question = parse(text, &Vocabulary::of(plan)).unwrap();
+        let views = self.views();
+        answer_of(&Measured::new(plan, &views), &question, text.into())
+    }
+}
+
+/// Normal numbers from a seed (Box and Muller, *Annals of Mathematical Statistics* 29 (1958)
+/// 610-611).
+pub(super) struct Noise(Xoshiro256PlusPlus);
+
+impl Noise {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    /// One with mean 0 and this SD.
+    pub(super) fn normal(&mut self, sd: f64) -> f64 {
+        let mut uniform = || ((self.0.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+        let (radius, angle) = (uniform(), uniform());
+        sd * (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+    }
+}
+
+/// Log IOPS of 9 + `effect` of the cell + what the block does to all (SD 0.1) + noise of the cell's own
+/// (SD `sd`), as IOPS.
+pub(super) fn iops_of(
+    blocks: u32,
+    sd: f64,
+    seed: u64,
+    effect: impl Fn(usize) -> f64,
+) -> impl FnMut(u32, usize) -> f64 {
+    let mut noise = Noise::new(seed);
+    let common: Vec<f64> = (0..blocks).map(|_| noise.normal(0.1)).collect();
+    move |block, cell| (9.0 + effect(cell) + common[block as usize] + noise.normal(sd)).exp()
+}
+
+/// Trials with such IOPS.
+pub(super) fn noisy(
+    plan: &StudyPlan,
+    blocks: u32,
+    sd: f64,
+    seed: u64,
+    effect: impl Fn(usize) -> f64,
+) -> Trials {
+    Trials::of(plan, blocks, iops_of(blocks, sd, seed, effect))
+}

@@ -1,0 +1,195 @@
+//! Every reply of every kind of question, and the words that come with it.
+
+use super::*;
+use crate::study::answer_text;
+use crate::study::conclusion::Reply;
+
+fn study() -> StudyPlan {
+    plan(&["a", "b"], &["w", "x"], &[1, 4])
+}
+
+/// The second datastore is faster by this, in log; `sd` is the noise of a trial.
+fn reply(text: &str, by: f64, sd: f64) -> Reply {
+    let plan = study();
+    noisy(&plan, 6, sd, 11, |cell| if cell % 2 == 1 { by } else { 0.0 }).ask(&plan, text).reply
+}
+
+#[test]
+fn comparisons_are_answered_yes_no_and_not_settled() {
+    use Reply::{Inconclusive, No, Yes};
+    let quiet = 0.005;
+    for (text, by, expected) in [
+        ("b is faster than a", 0.1, Yes),
+        ("b is faster than a", -0.1, No),
+        ("b is slower than a", -0.1, Yes),
+        ("b is slower than a in latency", 0.1, No),
+        ("b is faster than a in p99 latency", 0.1, Yes),
+        ("b has lower mean latency than a", 0.1, Yes),
+        ("b has higher iops than a", -0.1, No),
+        ("b is at least 10% faster than a", 0.2, Yes),
+        ("b is at least 10% faster than a", 0.05, No),
+        ("b is at most 10% slower than a", -0.05, Yes),
+        ("b is at most 10% slower than a", -0.2, No),
+        ("b has at most 10% higher latency than a", -0.2, No),
+        ("b is within 10% of a", 0.05, Yes),
+        ("b is within 10% of a", 0.2, No),
+        ("b is equal to a", 0.0, Yes),
+        ("b is equal to a", 0.1, No),
+        ("b differs from a", 0.1, Yes),
+        ("b differs from a", 0.0, No),
+        ("b is faster than a everywhere", 0.1, Yes),
+        ("b is faster than a everywhere", -0.1, No),
+        ("iops depends on datastore", 0.1, Yes),
+        ("iops depends on datastore", 0.0, No),
+        ("iops does not depend on datastore", 0.0, Yes),
+        ("iops does not depend on datastore", 0.1, No),
+    ] {
+        assert_eq!(reply(text, by, quiet), expected, "{text} with {by}");
+        assert_eq!(reply(text, 0.01, 0.5), Inconclusive, "{text}");
+    }
+}
+
+#[test]
+fn trends_are_answered_both_ways() {
+    let plan = study();
+    for (slope, grows, falls) in [(0.1, Reply::Yes, Reply::No), (-0.1, Reply::No, Reply::Yes)] {
+        let trials = noisy(&plan, 6, 0.005, 3, |cell| slope * (cell / 2 % 2) as f64);
+        assert_eq!(trials.ask(&plan, "iops of a grows with vms").reply, grows);
+        assert_eq!(trials.ask(&plan, "iops of a falls with vms everywhere").reply, falls);
+    }
+    let flat = noisy(&plan, 6, 0.2, 3, |_| 0.0);
+    assert_eq!(flat.ask(&plan, "iops of a grows with vms").reply, Reply::Inconclusive);
+}
+
+#[test]
+fn what_could_not_be_asked_says_why() {
+    let plan = study();
+    let why = |trials: &Trials, text: &str| {
+        let answer = trials.ask(&plan, text);
+        assert_eq!((answer.reply, answer.p_value), (Reply::NotAnswered, None), "{answer:?}");
+        answer.sentence
+    };
+    let one = noisy(&plan, 1, 0.01, 1, |_| 0.0);
+    for text in [
+        "b is faster than a",
+        "iops of a grows with vms",
+        "iops of a is at least 5",
+        "iops depends on datastore",
+    ] {
+        assert!(why(&one, text).contains("at least 2"), "{}", why(&one, text));
+    }
+    let two = noisy(&plan, 2, 0.01, 1, |_| 0.0);
+    assert!(why(&two, "b is faster than a in elapsed").contains("no elapsed time"));
+    assert!(why(&two, "b costs less target cpu per io than a").contains("no target CPU per I/O"));
+    assert!(why(&two, "b is at least 100% slower than a").contains("less than 100 %"));
+    let gone = two.without(|_, cell| cell == 1);
+    let sentence = why(&gone, "b is faster than a on w at 1 vms");
+    assert!(sentence.contains("b has no measured trial at w, 1 VM"), "{sentence}");
+    assert!(why(&gone, "b is faster than a everywhere").contains("no measured trial"));
+    assert!(why(&gone, "iops depends on datastore").contains("b at w, 1 VM has no measured trial"));
+}
+
+#[test]
+fn a_load_that_failed_is_left_out_of_a_mean_and_said_so() {
+    let plan = study();
+    let trials = noisy(&plan, 6, 0.005, 5, |cell| if cell % 2 == 1 { 0.1 } else { 0.0 });
+    let answer = trials.without(|_, cell| cell == 1).ask(&plan, "b is faster than a");
+    assert_eq!((answer.reply, answer.parts.len()), (Reply::Yes, 3));
+    assert!(answer.sentence.contains("mean over 3 loads"), "{}", answer.sentence);
+    assert!(answer.remarks.iter().any(|remark| remark.starts_with("1 load could not")));
+}
+
+#[test]
+fn blocks_with_a_failed_trial_do_not_count() {
+    let plan = study();
+    let gone = |block, cell| [(2, 1), (4, 0)].contains(&(block, cell));
+    let trials = noisy(&plan, 6, 0.005, 5, |_| 0.0).without(gone);
+    let own = trials.ask(&plan, "b is within 5% of a on w at 1 vms");
+    assert!(own.sentence.contains("4 blocks"), "{}", own.sentence);
+    let other = trials.ask(&plan, "b is within 5% of a on x at 1 vms");
+    assert!(other.sentence.contains("6 blocks"), "{}", other.sentence);
+    let anova = trials.ask(&plan, "iops depends on datastore");
+    assert!(anova.test.contains("4 blocks"), "{}", anova.test);
+}
+
+#[test]
+fn an_open_question_says_how_many_blocks_would_settle_it() {
+    let plan = study();
+    let trials = noisy(&plan, 6, 0.09, 8, |cell| if cell % 2 == 1 { 0.03 } else { 0.0 });
+    for text in [
+        "b is at least 3% faster than a on w at 1 vms",
+        "b is at least 3% faster than a everywhere",
+        "iops does not depend on datastore",
+    ] {
+        let answer = trials.ask(&plan, text);
+        assert_eq!(answer.reply, Reply::Inconclusive, "{answer:?}");
+        assert!(answer.sentence.starts_with("It is not settled whether "), "{}", answer.sentence);
+        assert!(answer.sentence.contains("settle it."), "{}", answer.sentence);
+    }
+}
+
+#[test]
+fn everywhere_is_more_than_on_average() {
+    let plan = study();
+    // Faster at three loads, slower at the last.
+    let effect = |cell: usize| match cell {
+        7 => -0.1,
+        cell if cell % 2 == 1 => 0.2,
+        _ => 0.0,
+    };
+    let trials = noisy(&plan, 6, 0.005, 4, effect);
+    let average = trials.ask(&plan, "b is faster than a");
+    assert_eq!((average.reply, average.parts.len()), (Reply::Yes, 4));
+    assert_eq!(average.parts[3].reply, Reply::No);
+    assert_eq!(average.parts[3].load, "x, 4 VMs");
+    let everywhere = trials.ask(&plan, "b is faster than a everywhere");
+    assert_eq!(everywhere.reply, Reply::No);
+    assert!(everywhere.sentence.contains("1 load of 4"), "{}", everywhere.sentence);
+    assert!(everywhere.test.ends_with("intersection-union over 4 loads"), "{}", everywhere.test);
+}
+
+#[test]
+fn values_without_any_spread_leave_no_doubt() {
+    let plan = study();
+    let trials = Trials::of(&plan, 3, |_, cell| if cell % 2 == 1 { 200.0 } else { 100.0 });
+    let answer = trials.ask(&plan, "b is faster than a");
+    assert_eq!((answer.reply, answer.p_value), (Reply::Yes, Some(0.0)));
+    assert_eq!(trials.ask(&plan, "b is faster than a everywhere").reply, Reply::Yes);
+    assert_eq!(trials.ask(&plan, "a is faster than b").reply, Reply::No);
+    let same = Trials::of(&plan, 3, |_, _| 100.0);
+    assert_eq!(same.ask(&plan, "b is equal to a").reply, Reply::Yes);
+    assert_eq!(same.ask(&plan, "b differs from a").reply, Reply::No);
+    let anova = same.ask(&plan, "iops depends on datastore");
+    assert_eq!(anova.reply, Reply::NotAnswered, "{}", anova.sentence);
+}
+
+#[test]
+fn an_outlier_brings_the_rank_test_beside() {
+    let plan = plan(&["a", "b"], &["w"], &[1]);
+    let mut noise = Noise::new(2);
+    let trials = Trials::of(&plan, 12, |block, cell| {
+        let jump = if block == 7 && cell == 1 { 3.0 } else { 0.0 };
+        (9.0 + 0.02 * cell as f64 + noise.normal(0.003) + jump).exp()
+    });
+    let answer = trials.ask(&plan, "b is faster than a");
+    let remark = answer.remarks.iter().find(|remark| remark.contains("not normal"));
+    assert!(remark.is_some_and(|text| text.contains("signed-rank, p = 0.0002")), "{answer:?}");
+}
+
+#[test]
+fn a_fixed_order_is_remarked() {
+    let mut plan = study();
+    plan.design.order = Order::AsWritten;
+    let answer = noisy(&plan, 6, 0.01, 1, |_| 0.0).ask(&plan, "b is faster than a");
+    assert!(answer.remarks.iter().any(|remark| remark.contains("same order in every block")));
+}
+
+#[test]
+fn a_text_is_answered_as_it_was_written() {
+    let plan = study();
+    let trials = noisy(&plan, 6, 0.005, 1, |cell| if cell % 2 == 1 { 0.1 } else { 0.0 });
+    let answer = answer_text(&plan, &trials.views(), "b MUST be slower than a?").unwrap();
+    assert_eq!(answer.question, "b MUST be slower than a?");
+    assert_eq!((answer.must, answer.reply), (true, Reply::No));
+    assert!(answer_text(&plan, &trials.views(), "b is nice").is_err());
+}

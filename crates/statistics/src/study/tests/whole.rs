@@ -1,0 +1,179 @@
+//! The whole analysis: cells, laws, intervals as the unit, several questions.
+
+use super::*;
+use crate::analysis::FailedTrials;
+use crate::laws::Severity;
+use crate::study::conclusion::Reply;
+use crate::study::{StudyAnalysis, StudySurroundings, analyse_study};
+use crate::verdict::Verdict;
+
+fn study() -> StudyPlan {
+    let mut plan = plan(&["a", "b"], &["w", "x"], &[1]);
+    plan.questions = vec!["b must be faster than a on w".into(), "b is within 5% of a on x".into()];
+    plan
+}
+
+fn analysed(plan: &StudyPlan, trials: &Trials, around: &StudySurroundings) -> StudyAnalysis {
+    analyse_study(plan, &trials.views(), around)
+}
+
+fn faster(plan: &StudyPlan) -> Trials {
+    noisy(plan, 6, 0.005, 9, |cell| if cell == 1 { 0.2 } else { 0.0 })
+}
+
+#[test]
+fn cells_are_described_and_set_against_the_baseline() {
+    let plan = study();
+    let analysis = analysed(&plan, &faster(&plan), &StudySurroundings::default());
+    assert_eq!((analysis.complete_blocks, analysis.cells.len()), (6, 4));
+    let [base, candidate, ..] = analysis.cells.as_slice() else { panic!("four cells") };
+    assert!(base.relative.is_empty());
+    assert_eq!((base.trials, base.operations, base.latencies.count()), (6, 1200, 1200));
+    assert_eq!(base.cpu.process_ns, 6 * CPU_NS);
+    assert_eq!((base.observations.len(), base.spread.unwrap().n), (6, 6));
+    let relative = |metric| candidate.relative.iter().find(|own| own.metric == metric).unwrap();
+    let iops = relative(Metric::Iops);
+    assert_eq!(candidate.relative[0].metric, Metric::Iops, "the study's metric is first");
+    assert!((iops.ratio / 0.2f64.exp() - 1.0).abs() < 0.02);
+    let comparison = iops.comparison.as_ref().unwrap();
+    assert_eq!(comparison.verdict, Verdict::Faster);
+    assert_eq!((comparison.baseline.as_str(), comparison.candidate.as_str()), ("a", "b"));
+    // One request size: throughput is the same comparison.
+    let throughput = relative(Metric::Throughput).comparison.as_ref().unwrap();
+    assert_eq!(throughput.p_value, comparison.p_value);
+    assert!(candidate.dependence.is_some(), "of the intervals, for information");
+    assert_eq!(analysis.findings, []);
+}
+
+#[test]
+fn answers_stand_at_their_level_and_tell_the_adjusted_p() {
+    let plan = study();
+    let analysis = analysed(&plan, &faster(&plan), &StudySurroundings::default());
+    let [first, second] = analysis.answers.as_slice() else { panic!("two answers") };
+    assert_eq!((first.must, first.reply), (true, Reply::Yes));
+    assert_eq!((second.must, second.reply), (false, Reply::Yes));
+    let adjusted = |text: &String| text.starts_with("One of 2 questions: adjusted");
+    assert!(first.remarks.iter().any(adjusted) && second.remarks.iter().any(adjusted));
+    let power = analysis.power.unwrap();
+    assert_eq!(power.blocks, 6);
+    assert!((power.log_ratio_sd / (0.005 * 2f64.sqrt()) - 1.0).abs() < 0.5, "{power:?}");
+    assert!(power.detectable > 0.005 && power.detectable < 0.02, "{power:?}");
+    assert_eq!(power.blocks_for_margin, Some(2).max(power.blocks_for_margin));
+}
+
+#[test]
+fn a_broken_law_spoils_the_questions_about_its_cell_only() {
+    let plan = study();
+    let mut trials = faster(&plan);
+    trials.at(3, 1).0.reads.errors = 2;
+    let analysis = analysed(&plan, &trials, &StudySurroundings::default());
+    let (cell, finding) = &analysis.findings[0];
+    assert_eq!((*cell, finding.severity, finding.law), (Some(1), Severity::Invalid, 10));
+    assert_eq!(analysis.answers[0].reply, Reply::NotAnswered);
+    assert!(
+        analysis.answers[0].sentence.contains("b at w is invalid"),
+        "{:?}",
+        analysis.answers[0]
+    );
+    assert_eq!(analysis.answers[1].reply, Reply::Yes);
+    let verdict =
+        |cell: usize| analysis.cells[cell].relative[0].comparison.as_ref().unwrap().verdict;
+    assert_eq!(verdict(1), Verdict::Invalid);
+    assert_ne!(verdict(3), Verdict::Invalid);
+    // The same from the trials alone.
+    let alone = crate::study::answer_text(&plan, &trials.views(), "b is faster than a on w");
+    assert_eq!(alone.unwrap().reply, Reply::NotAnswered);
+}
+
+#[test]
+fn failing_cells_and_low_ceilings_are_found() {
+    let plan = study();
+    let failed = FailedTrials { count: 2, reason: "an I/O error".into(), by_datastore: true };
+    let around = StudySurroundings {
+        failed: vec![None, None, None, Some(failed)],
+        ceiling_iops: vec![Some(9000.0), None],
+        ..StudySurroundings::default()
+    };
+    let analysis = analysed(&plan, &faster(&plan), &around);
+    let laws: Vec<_> =
+        analysis.findings.iter().map(|(cell, finding)| (*cell, finding.law)).collect();
+    assert_eq!(laws, [(Some(0), 8), (Some(1), 8), (Some(3), 10)]);
+    assert_eq!(analysis.cells[3].failed, Some((2, "an I/O error".into())));
+    assert!(analysis.answers.iter().all(|answer| answer.reply == Reply::NotAnswered));
+}
+
+#[test]
+fn the_design_is_judged_too() {
+    let mut plan = study();
+    plan.prepare = Prepare::Zero;
+    plan.design.order = Order::AsWritten;
+    let trials = noisy(&plan, 3, 0.005, 9, |_| 0.0);
+    let analysis = analysed(&plan, &trials, &StudySurroundings::default());
+    let laws: Vec<_> = analysis.findings.iter().map(|(cell, own)| (*cell, own.law)).collect();
+    assert_eq!(laws, [(None, 9), (None, 0), (None, 0)]);
+}
+
+#[test]
+fn a_question_from_elsewhere_is_not_answered_and_spoils_nothing() {
+    let mut plan = study();
+    plan.questions = vec!["b is nicer than a".into()];
+    let analysis = analysed(&plan, &faster(&plan), &StudySurroundings::default());
+    assert_eq!(analysis.answers[0].reply, Reply::NotAnswered);
+    assert!(analysis.answers[0].sentence.contains("nicer"), "{:?}", analysis.answers[0]);
+}
+
+/// One run of each, 400 intervals with lag-1 autocorrelation 0.6 and a difference of 1 %.
+fn one_run(plan: &StudyPlan, correlation: f64) -> Trials {
+    let mut noise = Noise::new(21);
+    let mut trials = Trials::of(plan, 1, |_, _| 1000.0);
+    for cell in 0..plan.cells().len() {
+        let mut state = 0.0;
+        let rows = (0..400u64).map(|row| {
+            state = correlation * state + noise.normal((1.0 - correlation * correlation).sqrt());
+            let mean = if cell % 2 == 1 { 1010.0 } else { 1000.0 };
+            interval(row * 1_000_000_000, 1_000_000_000, (mean + 50.0 * state) as u64)
+        });
+        let rows: Vec<_> = rows.collect();
+        let (sample, _) = trials.at(0, cell);
+        sample.interval_ns = 1_000_000_000;
+        sample.window_ns = 400_000_000_000;
+        sample.intervals = rows;
+    }
+    trials
+}
+
+#[test]
+fn intervals_as_the_unit_come_with_what_they_are_worth() {
+    let mut plan = plan(&["a", "b"], &["w"], &[1]);
+    plan.design.unit = Unit::Interval;
+    let trials = one_run(&plan, 0.6);
+    let answer = trials.ask(&plan, "b is faster than a");
+    assert_eq!(answer.reply, Reply::Yes, "as if independent: {answer:?}");
+    assert!(answer.test.contains("Welch") && answer.test.contains("800 intervals"), "{answer:?}");
+    let has = |part: &str| answer.remarks.iter().any(|remark| remark.contains(part));
+    assert!(has("lag-1 autocorrelation 0.6") && has("sound interval"), "{:?}", answer.remarks);
+    assert!(has("pooled, df 798") && has("one run of each"), "{:?}", answer.remarks);
+    // What intervals do not have is told from trials, of which there is one.
+    let p99 = trials.ask(&plan, "b is faster than a in p99 latency");
+    assert_eq!(p99.reply, Reply::NotAnswered);
+    let analysis = analysed(&plan, &trials, &StudySurroundings::default());
+    let dependence = analysis.cells[0].dependence.unwrap();
+    assert_eq!((dependence.n, analysis.cells[0].observations.len()), (400, 400));
+    assert!(dependence.effective_n < 150.0 && dependence.lag1 > 0.5, "{dependence:?}");
+    assert_eq!(analysis.cells[1].relative[0].comparison, None);
+    assert!(analysis.cells[1].relative[0].ratio > 0.0);
+}
+
+#[test]
+fn factors_of_intervals_are_analysed_as_published_studies_have_it() {
+    let mut plan = plan(&["a", "b"], &["w", "x"], &[1]);
+    plan.design.unit = Unit::Interval;
+    let trials = one_run(&plan, 0.0);
+    let answer = trials.ask(&plan, "iops depends on datastore");
+    assert_eq!(answer.reply, Reply::Yes, "{answer:?}");
+    assert!(answer.test.contains("1600 intervals"), "{}", answer.test);
+    let both = trials.ask(&plan, "iops depends on datastore, workload and their interaction");
+    assert_eq!(both.table.unwrap().rows.len(), 4);
+    let small = trials.ask(&plan, "iops does not depend on workload");
+    assert_eq!(small.reply, Reply::Yes, "{small:?}");
+}

@@ -1,0 +1,100 @@
+//! What people call a metric, and which one they mean.
+
+use super::token::Token;
+use crate::plan::Metric;
+
+/// Every accepted name beside [`Metric::name`] with its hyphens as spaces. The first of a metric is
+/// the one that a question prints.
+const NAMES: [(&str, Metric); 38] = [
+    ("iops", Metric::Iops),
+    ("throughput", Metric::Throughput),
+    ("bandwidth", Metric::Throughput),
+    ("mean latency", Metric::LatencyMean),
+    ("latency", Metric::LatencyMean),
+    ("average latency", Metric::LatencyMean),
+    ("latency mean", Metric::LatencyMean),
+    ("p50 latency", Metric::LatencyP50),
+    ("median latency", Metric::LatencyP50),
+    ("latency p50", Metric::LatencyP50),
+    ("p95 latency", Metric::LatencyP95),
+    ("latency p95", Metric::LatencyP95),
+    ("p99 latency", Metric::LatencyP99),
+    ("latency p99", Metric::LatencyP99),
+    ("p99.9 latency", Metric::LatencyP999),
+    ("p999 latency", Metric::LatencyP999),
+    ("latency p99.9", Metric::LatencyP999),
+    ("latency p999", Metric::LatencyP999),
+    ("maximum latency", Metric::LatencyMax),
+    ("max latency", Metric::LatencyMax),
+    ("latency max", Metric::LatencyMax),
+    ("latency maximum", Metric::LatencyMax),
+    ("cpu per io", Metric::CpuPerIo),
+    ("cpu per i/o", Metric::CpuPerIo),
+    ("initiator cpu per io", Metric::CpuPerIo),
+    ("initiator cpu per i/o", Metric::CpuPerIo),
+    ("cpu time per io", Metric::CpuPerIo),
+    ("cpu time per i/o", Metric::CpuPerIo),
+    ("target cpu per io", Metric::TargetCpuPerIo),
+    ("target cpu per i/o", Metric::TargetCpuPerIo),
+    ("host cpu per io", Metric::HostCpuPerIo),
+    ("host cpu per i/o", Metric::HostCpuPerIo),
+    ("host cpu", Metric::HostCpu),
+    ("host cpu share", Metric::HostCpu),
+    ("elapsed", Metric::Elapsed),
+    ("elapsed time", Metric::Elapsed),
+    ("time elapsed", Metric::Elapsed),
+    ("time", Metric::Elapsed),
+];
+
+/// The metric that the words from `start` on name, and how many words that takes. The longest name
+/// counts: `host cpu per io` is not `host cpu`.
+pub(super) fn metric_at(tokens: &[Token], start: usize) -> Option<(Metric, usize)> {
+    let mut phrase = String::new();
+    let mut found = None;
+    for (taken, token) in tokens.iter().skip(start).take(4).enumerate() {
+        if token.quoted {
+            break;
+        }
+        if taken > 0 {
+            phrase.push(' ');
+        }
+        phrase.push_str(&token.text.to_lowercase().replace(['-', '_'], " "));
+        if let Some((_, metric)) = NAMES.iter().find(|(name, _)| *name == phrase) {
+            found = Some((*metric, taken + 1));
+        }
+    }
+    found
+}
+
+/// How a question names it.
+pub(super) fn name_of(metric: Metric) -> &'static str {
+    NAMES.iter().find(|(_, known)| *known == metric).map_or(metric.name(), |(name, _)| name)
+}
+
+/// Words that begin the name of a metric, and all names: for suggestions.
+pub(super) fn all_names() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|(name, _)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::token::tokens;
+    use super::*;
+
+    #[test]
+    fn every_metric_is_found_by_each_of_its_names() {
+        for metric in Metric::OF_STUDIES {
+            for name in [name_of(metric), metric.name()] {
+                let words = tokens(name).unwrap();
+                assert_eq!(metric_at(&words, 0), Some((metric, words.len())), "{name}");
+            }
+        }
+        for (name, metric) in NAMES {
+            let words = tokens(&name.to_uppercase()).unwrap();
+            assert_eq!(metric_at(&words, 0), Some((metric, words.len())), "{name}");
+        }
+        let words = tokens("host cpu of nas").unwrap();
+        assert_eq!(metric_at(&words, 0), Some((Metric::HostCpu, 2)));
+        assert_eq!(metric_at(&tokens("'iops'").unwrap(), 0), None);
+    }
+}

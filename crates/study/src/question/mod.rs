@@ -1,0 +1,39 @@
+//! Questions of a study: a line of text that names a finding to be, and with it a test.
+//!
+//! `nas is within 10% of local in iops on vm-4k` reads like a finding and is one, once the data say
+//! yes. The words decide which test answers it (`docs/questions.md`), so nobody chooses a test after
+//! having seen the data.
+//!
+//! [`parse`] knows the names of the study and refuses what cannot be answered there; the value that
+//! it gives prints itself as a text that means the same.
+
+mod claim;
+mod error;
+mod metric_name;
+mod nearest;
+mod parser;
+mod phrase;
+mod quantity;
+mod scope;
+mod text;
+mod token;
+mod vocabulary;
+
+#[cfg(test)]
+mod tests;
+
+pub use claim::{Bound, Change, Claim, Factor, LoadFactor, Question, Relation, Scope};
+pub use error::{CAN_BE_ASKED, QuestionError};
+pub use quantity::text_of as limit_text;
+pub use vocabulary::Vocabulary;
+
+/// Reads a question about the study that the vocabulary describes.
+///
+/// Keywords are read in any case; names as they are written, or in another case where only one
+/// name is meant. A name with spaces, or one that is a keyword, is put in quotes.
+///
+/// # Errors
+/// What is not understood, where it stands, what was expected there and what can be asked.
+pub fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Question, QuestionError> {
+    parser::Parser::new(text, vocabulary)?.question()
+}

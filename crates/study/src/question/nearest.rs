@@ -1,0 +1,93 @@
+//! The known word that a mistyped one was probably meant to be.
+
+/// Words that people use, and the keyword that says the same.
+const MEANT: [(&str, &str); 14] = [
+    ("quicker", "faster"),
+    ("smaller", "lower"),
+    ("larger", "higher"),
+    ("bigger", "higher"),
+    ("greater", "higher"),
+    ("same", "equal"),
+    ("uses", "costs"),
+    ("needs", "costs"),
+    ("fewer", "less"),
+    ("under", "at"),
+    ("below", "at"),
+    ("above", "at"),
+    ("over", "at"),
+    ("drops", "falls"),
+];
+
+/// The nearest of `known` to `word`, case aside; `None` where none is near enough to be meant: more
+/// than a third of its letters would have to change.
+pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let known: Vec<&str> = known.collect();
+    let meant = MEANT.iter().find(|(used, _)| word.eq_ignore_ascii_case(used));
+    if let Some((_, meant)) = meant.filter(|(_, meant)| known.contains(meant)) {
+        return Some(meant);
+    }
+    let word: Vec<char> = word.to_lowercase().chars().collect();
+    // Every word of two letters is near to every other.
+    if word.len() < 3 {
+        return None;
+    }
+    known
+        .into_iter()
+        .map(|name| (distance(&word, &name.to_lowercase().chars().collect::<Vec<_>>()), name))
+        .filter(|&(distance, name)| {
+            distance <= word.len().min(name.chars().count()).div_ceil(3).min(3)
+        })
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, name)| name)
+}
+
+/// Letters to insert, remove, replace or exchange with their neighbour (optimal string alignment:
+/// Damerau, *Communications of the ACM* 7 (1964) 171-176).
+fn distance(left: &[char], right: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, &a) in left.iter().enumerate() {
+        let mut next = vec![i + 1];
+        for (j, &b) in right.iter().enumerate() {
+            let mut best = (row[j] + usize::from(a != b)).min(row[j + 1] + 1).min(next[j] + 1);
+            if i > 0 && j > 0 && a == right[j - 1] && left[i - 1] == b {
+                best = best.min(before[j - 1] + 1);
+            }
+            next.push(best);
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(word: &str) -> Option<&'static str> {
+        nearest(word, ["faster", "slower", "within", "nas", "san", "on"].into_iter())
+    }
+
+    #[test]
+    fn slips_of_the_finger_are_understood_and_other_words_are_not() {
+        assert_eq!(of("fatser"), Some("faster"));
+        assert_eq!(of("FASTR"), Some("faster"));
+        assert_eq!(of("witin"), Some("within"));
+        assert_eq!(of("nsa"), Some("nas"));
+        assert_eq!(of("elephant"), None);
+        assert_eq!(of("quicker"), Some("faster"));
+        assert_eq!(of("bigger"), None, "higher cannot stand there");
+        assert_eq!(of("is"), None);
+    }
+
+    #[test]
+    fn distances_are_counted() {
+        let count = |a: &str, b: &str| {
+            distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>())
+        };
+        assert_eq!(count("", "abc"), 3);
+        assert_eq!(count("abc", "abc"), 0);
+        assert_eq!(count("abc", "acb"), 1);
+        assert_eq!(count("kitten", "sitting"), 3);
+    }
+}

@@ -1,0 +1,123 @@
+//! At which loads something is claimed: the clauses at the end of a question.
+
+use super::claim::{Claim, Factor, Scope};
+use super::error::QuestionError;
+use super::parser::Parser;
+
+impl Parser<'_> {
+    /// `in METRIC`, `on WORKLOAD, ...`, `at N vms`, `with N outstanding`, `everywhere`.
+    pub(super) fn clause(
+        &mut self,
+        claim: &mut Claim,
+        scope: &mut Scope,
+    ) -> Result<(), QuestionError> {
+        let wants_metric = match claim {
+            Claim::Compared { metric, .. } if metric.is_none() => self.accept(&["in"]).is_some(),
+            _ => false,
+        };
+        if wants_metric {
+            let named = self.metric()?;
+            if let Claim::Compared { metric, .. } = claim {
+                *metric = Some(named);
+            }
+            return Ok(());
+        }
+        if scope.workloads.is_empty() && self.accept(&["on"]).is_some() {
+            return self.workloads(scope);
+        }
+        if scope.vms.is_empty() && self.accept(&["at"]).is_some() {
+            let levels = &self.vocabulary.vms;
+            scope.vms = self.levels(levels, Factor::Vms)?;
+            self.require(&["vms", "vm"])?;
+            return Ok(());
+        }
+        if scope.outstanding.is_empty() && self.accept(&["with"]).is_some() {
+            let levels = &self.vocabulary.outstanding;
+            scope.outstanding = self.levels(levels, Factor::Outstanding)?;
+            self.require(&["outstanding"])?;
+            return Ok(());
+        }
+        let can_hold_everywhere = !matches!(claim, Claim::Depends { .. });
+        if can_hold_everywhere && !scope.everywhere && self.accept(&["everywhere"]).is_some() {
+            scope.everywhere = true;
+            return Ok(());
+        }
+        self.note("the end");
+        Err(self.unexpected())
+    }
+
+    fn workloads(&mut self, scope: &mut Scope) -> Result<(), QuestionError> {
+        loop {
+            let place = self.place();
+            let name = self.workload()?;
+            if scope.workloads.contains(&name) {
+                return Err(self.wrong(place, format!("{name} is named twice")));
+            }
+            scope.workloads.push(name);
+            if !self.and_another() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Levels that the study has: `4`, `1, 4 or 16`.
+    fn levels(&mut self, known: &[u32], factor: Factor) -> Result<Vec<u32>, QuestionError> {
+        let mut levels = Vec::new();
+        loop {
+            let place = self.place();
+            let level = self.peek().and_then(|token| token.text.parse::<u32>().ok());
+            let Some(level) = level else {
+                self.note("a number");
+                return Err(self.unexpected());
+            };
+            if !known.contains(&level) {
+                return Err(self.wrong(place, unknown_level(known, factor, level)));
+            }
+            if levels.contains(&level) {
+                return Err(self.wrong(place, format!("{level} is named twice")));
+            }
+            levels.push(level);
+            self.advance(1);
+            if !self.and_another() {
+                return Ok(levels);
+            }
+        }
+    }
+
+    /// A factor that the scope leaves one level of changes nothing.
+    pub(super) fn check_levels(&self, claim: &Claim, scope: &Scope) -> Result<(), QuestionError> {
+        let along = match claim {
+            Claim::Trend { along, .. } => vec![along.factor()],
+            Claim::Depends { factors, .. } => factors.clone(),
+            Claim::Compared { .. } | Claim::Bounded { .. } => Vec::new(),
+        };
+        for factor in along {
+            let left = match factor {
+                Factor::Datastore => continue,
+                Factor::Workload => scope.workloads.len(),
+                Factor::Vms => scope.vms.len(),
+                Factor::Outstanding => scope.outstanding.len(),
+            };
+            if left == 1 {
+                let name = factor.name();
+                return Err(self.wrong(
+                    self.place(),
+                    format!(
+                        "with one level of {name} nothing is said about {name}: name several, \
+                             or none for all"
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unknown_level(known: &[u32], factor: Factor, level: u32) -> String {
+    let name = factor.name();
+    if known.is_empty() {
+        return format!("the study sets no levels of {name}");
+    }
+    let listed: Vec<String> = known.iter().map(u32::to_string).collect();
+    format!("{level} is none of the study's levels of {name}, which are {}", listed.join(", "))
+}
