@@ -116,12 +116,14 @@ mod tests {
             block,
             position: 0,
             datastore: Some(1),
+            cell: None,
             phase,
             started_unix_ms: 0,
             elapsed_ns: 0,
             seed: 0,
             outcome: TrialOutcome::Failed { reason: "stalled".into(), sample: None },
             incidents: incidents.collect(),
+            monitor: Vec::new(),
         }
     }
 

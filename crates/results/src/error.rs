@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use crate::contents::Contents;
 use crate::file::FORMAT_VERSION;
 
 /// A results file that cannot be made, read or written.
@@ -104,6 +105,20 @@ pub enum ResultsError {
         path: PathBuf,
         /// The reason.
         source: std::io::Error,
+    },
+    /// It is of something else than what was asked for.
+    #[error(
+        "{} holds {found}, and this is for {wanted}; `stormeter report` reads both, `stormeter \
+         compare` goes on with a comparison and `stormeter run` with a study",
+        path.display()
+    )]
+    OtherContents {
+        /// The file.
+        path: PathBuf,
+        /// What it is of.
+        found: Contents,
+        /// What was asked for.
+        wanted: Contents,
     },
     /// A trial of that number is in the file.
     #[error("trial {id} is in {} already", path.display())]

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use stormeter_study::StudyPlan;
 
+use crate::contents::{Contents, Planned};
 use crate::error::ResultsError;
 use crate::finished::{Event, Finished};
 use crate::header::Header;
@@ -18,7 +20,10 @@ use crate::{read, write};
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
 /// The form of the tables. A file of a higher number is refused; one of a lower number is read, and
 /// brought to this form before a trial is added to it.
-pub const FORMAT_VERSION: i32 = 2;
+pub const FORMAT_VERSION: i32 = 3;
+/// What brings a file to a form from the one before.
+const UPGRADES: [(i32, &str); 2] =
+    [(2, include_str!("upgrade-2.sql")), (3, include_str!("upgrade-3.sql"))];
 /// How long to wait for a reader in another program.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -32,13 +37,14 @@ pub struct ResultsFile {
 }
 
 impl ResultsFile {
-    /// Makes a new file and writes the header into it. An empty file at `path` is taken over.
+    /// Makes a new file of a comparison or a study and writes the header into it. An empty file at
+    /// `path` is taken over.
     ///
     /// # Errors
     /// `Exists` when something is there, `NotAFile` when that is a device or the like, `InUse` when
     /// another run writes it, `LockTaken` when the lock's name is somebody else's, `Io` when the
     /// place cannot be written.
-    pub fn create(path: &Path, header: &Header) -> Result<Self, ResultsError> {
+    pub fn create<P: Planned>(path: &Path, header: &Header<P>) -> Result<Self, ResultsError> {
         // Asked before the lock too, so that none is put beside a device.
         match regular_file_bytes(path) {
             Ok(_) | Err(ResultsError::Missing { .. }) => {}
@@ -115,10 +121,41 @@ impl ResultsFile {
         &self.path
     }
 
-    /// What was written at the start. Its plan can be carried out and its indices are in range.
+    /// What it is of.
+    ///
+    /// # Errors
+    /// `Corrupt` when it says something else.
+    pub fn contents(&self) -> Result<Contents, ResultsError> {
+        // Before there were studies, files did not say.
+        let contents = read::meta(&self.connection, "contents").map_err(|e| self.error(e))?;
+        Ok(contents.unwrap_or(Contents::Comparison))
+    }
+
+    /// What was written at the start of a comparison. Its plan can be carried out and its indices are
+    /// in range.
+    ///
+    /// # Errors
+    /// `OtherContents` when it is of a study, `Corrupt` when no run could have written it.
     pub fn header(&self) -> Result<Header, ResultsError> {
+        self.header_of()
+    }
+
+    /// What was written at the start of a study. Its indices are in range and its cells not too many.
+    ///
+    /// # Errors
+    /// `OtherContents` when it is of a comparison, `Corrupt` when no run could have written it.
+    pub fn study_header(&self) -> Result<Header<StudyPlan>, ResultsError> {
+        self.header_of()
+    }
+
+    fn header_of<P: Planned>(&self) -> Result<Header<P>, ResultsError> {
+        let found = self.contents()?;
+        if found != P::CONTENTS {
+            let path = self.path.clone();
+            return Err(ResultsError::OtherContents { path, found, wanted: P::CONTENTS });
+        }
         let corrupt = |what| ResultsError::corrupt(&self.path, what);
-        let header: Header = read::meta(&self.connection, "header")
+        let header: Header<P> = read::meta(&self.connection, "header")
             .map_err(|e| self.error(e))?
             .ok_or_else(|| corrupt("the header is missing".into()))?;
         header.check().map_err(|what| corrupt(format!("its header: {what}")))?;
@@ -139,18 +176,36 @@ impl ResultsFile {
         transaction.commit().map_err(sqlite)
     }
 
-    /// All trials, in the order in which they were added; each of a datastore of the plan.
+    /// All trials, in the order in which they were added; each of a datastore of the plan, and in a
+    /// study of a cell.
+    ///
+    /// # Errors
+    /// `Corrupt` when a row is not as a run writes it, or names what the plan does not.
     pub fn trials(&self) -> Result<Vec<TrialRecord>, ResultsError> {
-        let datastores = self.header()?.plan.datastores.len();
+        let (datastores, cells) = match self.contents()? {
+            Contents::Comparison => (self.header()?.plan.datastores.len(), Vec::new()),
+            Contents::Study => {
+                let plan = self.study_header()?.plan;
+                (plan.datastores.len(), plan.cells())
+            }
+        };
         let trials = read::trials(&self.connection).map_err(|e| self.error(e))?;
-        let is_outside = |trial: &&TrialRecord| trial.datastore.is_some_and(|d| d >= datastores);
-        match trials.iter().find(is_outside) {
-            None => Ok(trials),
-            Some(TrialRecord { id, .. }) => {
-                let what = format!("trial {id} is of a datastore that the plan does not name");
-                Err(ResultsError::corrupt(&self.path, what))
+        for TrialRecord { id, datastore, cell, .. } in &trials {
+            let corrupt = |what: &str| {
+                Err(ResultsError::corrupt(&self.path, format!("trial {id} is of a {what}")))
+            };
+            if datastore.is_some_and(|datastore| datastore >= datastores) {
+                return corrupt("datastore that the plan does not name");
+            }
+            match cell.map(|cell| cells.get(cell)) {
+                Some(None) => return corrupt("cell that the plan does not have"),
+                Some(Some(cell)) if *datastore != Some(cell.datastore) => {
+                    return corrupt("cell of another datastore");
+                }
+                Some(Some(_)) | None => {}
             }
         }
+        Ok(trials)
     }
 
     /// A number that no trial in the file has: one more than the highest.
@@ -239,8 +294,12 @@ fn make_durable(connection: &Connection) -> rusqlite::Result<()> {
 /// Brings a file of an earlier form to this one, all of it or nothing.
 fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
-    if read::format(&transaction)? < FORMAT_VERSION {
-        transaction.execute_batch(include_str!("upgrade.sql"))?;
+    let format = read::format(&transaction)?;
+    if format < FORMAT_VERSION {
+        transaction.execute_batch("DROP VIEW observation")?;
+        for (_, upgrade) in UPGRADES.iter().filter(|(to, _)| *to > format) {
+            transaction.execute_batch(upgrade)?;
+        }
         transaction.execute_batch(include_str!("observation.sql"))?;
         transaction.pragma_update(None, "user_version", FORMAT_VERSION)?;
     }

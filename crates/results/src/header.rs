@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 use stormeter_study::ComparisonPlan;
 
+use crate::contents::Planned;
 use crate::environment::Environment;
 
-/// Everything that is known before the first trial; written once, never changed.
+/// Everything that is known before the first trial; written once, never changed. `P` is the plan of
+/// a comparison or of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Header {
+pub struct Header<P = ComparisonPlan> {
     /// When the run began, in milliseconds since 1970-01-01 UTC.
     pub created_unix_ms: u64,
     /// Names this run among others; also in the names of its working directories.
@@ -17,7 +19,7 @@ pub struct Header {
     /// The command and its arguments. Passwords have been taken out by the caller.
     pub command_line: Vec<String>,
     /// What is compared and how.
-    pub plan: ComparisonPlan,
+    pub plan: P,
     /// On which machine.
     pub environment: Environment,
     /// The datastores, in the plan's order.
@@ -51,19 +53,20 @@ pub struct DatastoreDescription {
     pub notes: Vec<String>,
 }
 
-impl Header {
+impl<P: Planned> Header<P> {
     /// Whether a run could have written it. A file from elsewhere may say anything, and its numbers
     /// are used as indices and in formulas.
     pub(crate) fn check(&self) -> Result<(), String> {
         let plan = &self.plan;
-        plan.check().map_err(|error| error.to_string())?;
-        if self.datastores.len() != plan.datastores.len() {
-            let (found, planned) = (self.datastores.len(), plan.datastores.len());
+        plan.check_stored()?;
+        if self.datastores.len() != plan.datastore_count() {
+            let (found, planned) = (self.datastores.len(), plan.datastore_count());
             return Err(format!("{found} datastores are described and {planned} are planned"));
         }
         // Below a half, an interval on both sides of an estimate is no longer one.
-        if !(plan.level > 0.5 && plan.level < 1.0) {
-            return Err(format!("a confidence level of {}", plan.level));
+        let level = plan.confidence_level();
+        if !(level > 0.5 && level < 1.0) {
+            return Err(format!("a confidence level of {level}"));
         }
         Ok(())
     }

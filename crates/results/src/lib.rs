@@ -1,4 +1,4 @@
-//! The results file: one SQLite file a comparison, one transaction a trial.
+//! The results file: one SQLite file a comparison or study, one transaction a trial.
 //!
 //! It is the evidence and the checkpoint: what was planned, where it ran, every trial with its
 //! intervals and histograms, and why it ended. A run that was killed at any moment loses at most
@@ -7,6 +7,7 @@
 //!
 //! Nothing here computes a statistic; the figures beside a trial (IOPS, percentiles) are its own.
 
+mod contents;
 mod environment;
 mod error;
 mod file;
@@ -15,10 +16,12 @@ mod header;
 mod lock;
 mod monitor;
 mod read;
+mod step;
 mod trial;
 mod verified;
 mod write;
 
+pub use contents::{Contents, Planned};
 pub use environment::Environment;
 pub use error::ResultsError;
 pub use file::{FORMAT_VERSION, ResultsFile};

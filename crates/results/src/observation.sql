@@ -1,12 +1,17 @@
--- One observation a row: a metric of a compared trial. Metrics are named as on the command line.
+-- One observation a row: a metric of a compared trial. Metrics are named as on the command line. The
+-- factors of a study (datastore_name, workload, vms, outstanding) are NULL in a comparison, which has
+-- one workload and one load.
 CREATE VIEW observation AS
 WITH t AS (
-    SELECT trial.*, datastore.url AS datastore_url, datastore.baseline AS baseline
+    SELECT trial.*, datastore.url AS datastore_url, datastore.baseline AS baseline,
+           cell.datastore_name AS datastore_name, cell.workload AS workload, cell.vms AS vms,
+           cell.outstanding AS outstanding
     FROM trial JOIN datastore ON datastore.id = trial.datastore
+    LEFT JOIN cell ON cell.id = trial.cell
     WHERE trial.phase = 'main' AND trial.outcome = 'measured'
 )
 SELECT id AS trial_id, block, position, datastore, datastore_url, baseline,
-       metric, unit, value
+       cell, datastore_name, workload, vms, outstanding, metric, unit, value
 FROM (
     SELECT *, 'iops' AS metric, '1/s' AS unit, iops AS value FROM t
     UNION ALL SELECT *, 'throughput', 'B/s', bytes_per_s FROM t
@@ -19,4 +24,7 @@ FROM (
     UNION ALL SELECT *, 'cpu-per-io', 'ns', cpu_per_io_ns FROM t
     UNION ALL SELECT *, 'target-cpu-per-io', 'ns', target_cpu_per_io_ns FROM t
     UNION ALL SELECT *, 'host-cpu-per-io', 'ns', host_cpu_per_io_ns FROM t
+    UNION ALL SELECT *, 'host-cpu', 'share', host_cpu FROM t WHERE cell IS NOT NULL
+    UNION ALL SELECT *, 'elapsed', 'ns', CAST(errand_ns AS REAL) FROM t
+    WHERE cell IS NOT NULL AND errand_ns IS NOT NULL
 );

@@ -1,8 +1,11 @@
 //! Rows back into values. A file may come from anywhere: whatever this program would not have
 //! written is an error, never a panic.
+//!
+//! A study has thousands of trials with hundreds of rows each: queries are prepared once, and tables
+//! of many rows are read by the columns' places, because looking up a name costs more than the value.
 
 use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, RowIndex};
 use serde::de::DeserializeOwned;
 use stormeter_disk::{DeviceError, Kind};
 use stormeter_driver::{
@@ -12,7 +15,7 @@ use stormeter_driver::{
 
 use crate::finished::Event;
 use crate::trial::{Incident, Phase, TrialOutcome, TrialRecord};
-use crate::verified;
+use crate::{monitor, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -43,18 +46,45 @@ pub(crate) fn next_trial_id(connection: &Connection) -> Result<u64> {
 }
 
 pub(crate) fn trials(connection: &Connection) -> Result<Vec<TrialRecord>> {
-    let mut select = connection.prepare("SELECT * FROM trial ORDER BY id")?;
-    let trials = select.query_map([], |row| trial(connection, row))?;
+    /// More than there are queries below.
+    const QUERIES: usize = 32;
+    connection.set_prepared_statement_cache_capacity(QUERIES);
+    // One state of the file for all queries, also while a run adds trials to it.
+    let transaction = connection.unchecked_transaction()?;
+    let file = File { form: format(&transaction)?, verified: verified::has_tables(&transaction)? };
+    let mut select = transaction.prepare("SELECT * FROM trial ORDER BY id")?;
+    let trials = select.query_map([], |row| trial(&transaction, file, row))?;
     trials.collect()
 }
 
-fn trial(connection: &Connection, row: &Row) -> Result<TrialRecord> {
+/// Which tables a file has.
+#[derive(Clone, Copy)]
+struct File {
+    /// See [`crate::FORMAT_VERSION`].
+    form: i32,
+    /// Whether it has tables of what was verified.
+    verified: bool,
+}
+
+impl File {
+    /// Form 2: the target's CPU time, incidents.
+    fn has_targets(self) -> bool {
+        self.form >= 2
+    }
+
+    /// Form 3: cells of studies, steps of errands, the life of the host.
+    fn has_studies(self) -> bool {
+        self.form >= 3
+    }
+}
+
+fn trial(connection: &Connection, file: File, row: &Row) -> Result<TrialRecord> {
     let id: i64 = row.get("id")?;
-    let sample = sample(connection, id)?;
+    let sample = sample(connection, file, id)?;
     let outcome = match word(row, "outcome")?.as_str() {
         "measured" => TrialOutcome::Measured {
             sample: sample.ok_or_else(|| strange("a measured trial without a sample"))?,
-            cpu: cpu(connection, id)?,
+            cpu: cpu(connection, file, id)?,
             notes: notes(connection, id)?,
         },
         "failed" => TrialOutcome::Failed { reason: row.get("reason")?, sample },
@@ -67,17 +97,28 @@ fn trial(connection: &Connection, row: &Row) -> Result<TrialRecord> {
         block: row.get("block")?,
         position: row.get("position")?,
         datastore: optional_count(row, "datastore")?.map(|index| index as usize),
+        cell: match file.has_studies() {
+            true => optional_count(row, "cell")?.map(|index| index as usize),
+            false => None,
+        },
         phase: Phase::from_name(&phase).ok_or_else(|| strange(format!("the phase {phase:?}")))?,
         started_unix_ms: count(row, "started_unix_ms")?,
         elapsed_ns: count(row, "elapsed_ns")?,
         seed: seed.parse().map_err(|_| strange(format!("the seed {seed:?}")))?,
         outcome,
-        incidents: incidents(connection, id)?,
+        incidents: match file.has_targets() {
+            true => incidents(connection, id)?,
+            false => Vec::new(),
+        },
+        monitor: match file.has_studies() {
+            true => monitor::read(connection, id)?,
+            false => Vec::new(),
+        },
     })
 }
 
-fn sample(connection: &Connection, id: i64) -> Result<Option<Sample>> {
-    let mut select = connection.prepare("SELECT * FROM sample WHERE trial_id = ?")?;
+fn sample(connection: &Connection, file: File, id: i64) -> Result<Option<Sample>> {
+    let mut select = connection.prepare_cached("SELECT * FROM sample WHERE trial_id = ?")?;
     select
         .query_row([id], |row| {
             Ok(Sample {
@@ -95,8 +136,14 @@ fn sample(connection: &Connection, id: i64) -> Result<Option<Sample>> {
                 due_operations: count(row, "due_operations")?,
                 backlog_operations: count(row, "backlog_operations")?,
                 faults: faults(connection, id)?,
-                verified: verified::read(connection, id)?,
-                steps: Vec::new(),
+                verified: match file.verified {
+                    true => verified::read(connection, id)?,
+                    false => None,
+                },
+                steps: match file.has_studies() {
+                    true => step::read(connection, id)?,
+                    false => Vec::new(),
+                },
                 ended: json::<Ended>(row, "ended")?,
             })
         })
@@ -104,7 +151,8 @@ fn sample(connection: &Connection, id: i64) -> Result<Option<Sample>> {
 }
 
 fn totals(connection: &Connection, id: i64, kind: Kind) -> Result<KindTotals> {
-    let mut select = connection.prepare("SELECT * FROM total WHERE trial_id = ? AND kind = ?")?;
+    let mut select =
+        connection.prepare_cached("SELECT * FROM total WHERE trial_id = ? AND kind = ?")?;
     select.query_row((id, kind.name()), |row| {
         Ok(KindTotals {
             operations: count(row, "operations")?,
@@ -120,11 +168,11 @@ fn totals(connection: &Connection, id: i64, kind: Kind) -> Result<KindTotals> {
 }
 
 fn histogram(connection: &Connection, id: i64, kind: Kind) -> Result<Histogram> {
-    let mut select = connection.prepare(
+    let mut select = connection.prepare_cached(
         "SELECT bucket, count FROM histogram WHERE trial_id = ? AND kind = ? ORDER BY bucket",
     )?;
     let buckets = select
-        .query_map((id, kind.name()), |row| Ok((row.get("bucket")?, count(row, "count")?)))?
+        .query_map((id, kind.name()), |row| Ok((row.get(0)?, count(row, 1)?)))?
         .collect::<Result<Vec<(u32, u64)>>>()?;
     // Counts are added up all over: a sum that does not fit must not get that far.
     if buckets.iter().try_fold(0i64, |sum, &(_, n)| sum.checked_add_unsigned(n)).is_none() {
@@ -136,14 +184,16 @@ fn histogram(connection: &Connection, id: i64, kind: Kind) -> Result<Histogram> 
 
 fn intervals(connection: &Connection, id: i64) -> Result<Vec<Interval>> {
     // 'read' sorts before 'write': each interval is a row of reads and a row of writes.
-    let mut select =
-        connection.prepare("SELECT * FROM interval WHERE trial_id = ? ORDER BY number, kind")?;
+    let mut select = connection.prepare_cached(
+        "SELECT kind, start_ns, length_ns, operations, bytes, latency_sum_ns, latency_max_ns \
+         FROM interval WHERE trial_id = ? ORDER BY number, kind",
+    )?;
     let mut rows = select.query([id])?;
     let mut intervals = Vec::new();
     while let Some(row) = rows.next()? {
         let mut interval = Interval {
-            start_ns: count(row, "start_ns")?,
-            length_ns: count(row, "length_ns")?,
+            start_ns: count(row, 1)?,
+            length_ns: count(row, 2)?,
             reads: interval_totals(row, Kind::Read)?,
             ..Interval::default()
         };
@@ -155,28 +205,31 @@ fn intervals(connection: &Connection, id: i64) -> Result<Vec<Interval>> {
 }
 
 fn interval_totals(row: &Row, expected: Kind) -> Result<IntervalTotals> {
-    if kind(row)? != expected {
+    if row.get_ref(0)?.as_str()? != expected.name() {
         return Err(strange("intervals that are not pairs of reads and writes"));
     }
     Ok(IntervalTotals {
-        operations: count(row, "operations")?,
-        bytes: count(row, "bytes")?,
-        latency_sum_ns: count(row, "latency_sum_ns")?,
-        latency_max_ns: count(row, "latency_max_ns")?,
+        operations: count(row, 3)?,
+        bytes: count(row, 4)?,
+        latency_sum_ns: count(row, 5)?,
+        latency_max_ns: count(row, 6)?,
     })
 }
 
 fn disks(connection: &Connection, id: i64) -> Result<Vec<DiskTotals>> {
-    let mut select = connection.prepare("SELECT * FROM disk WHERE trial_id = ? ORDER BY number")?;
+    let mut select = connection.prepare_cached(
+        "SELECT disk, operations, bytes, latency_sum_ns, latency_max_ns, latency_p50_ns, \
+         latency_p99_ns FROM disk WHERE trial_id = ? ORDER BY number",
+    )?;
     let disks = select.query_map([id], |row| {
         Ok(DiskTotals {
-            disk: row.get("disk")?,
-            operations: count(row, "operations")?,
-            bytes: count(row, "bytes")?,
-            latency_sum_ns: count(row, "latency_sum_ns")?,
-            latency_max_ns: count(row, "latency_max_ns")?,
-            latency_p50_ns: number(row, "latency_p50_ns")?,
-            latency_p99_ns: number(row, "latency_p99_ns")?,
+            disk: row.get(0)?,
+            operations: count(row, 1)?,
+            bytes: count(row, 2)?,
+            latency_sum_ns: count(row, 3)?,
+            latency_max_ns: count(row, 4)?,
+            latency_p50_ns: number(row, 5)?,
+            latency_p99_ns: number(row, 6)?,
         })
     })?;
     disks.collect()
@@ -184,7 +237,7 @@ fn disks(connection: &Connection, id: i64) -> Result<Vec<DiskTotals>> {
 
 fn faults(connection: &Connection, id: i64) -> Result<Vec<Fault>> {
     let mut select =
-        connection.prepare("SELECT * FROM fault WHERE trial_id = ? ORDER BY number")?;
+        connection.prepare_cached("SELECT * FROM fault WHERE trial_id = ? ORDER BY number")?;
     let faults = select.query_map([id], |row| {
         let outcome = match (row.get("errno")?, row.get("moved_bytes")?) {
             (Some(errno), None) => FaultOutcome::Failed(DeviceError(errno)),
@@ -202,8 +255,8 @@ fn faults(connection: &Connection, id: i64) -> Result<Vec<Fault>> {
     faults.collect()
 }
 
-fn cpu(connection: &Connection, id: i64) -> Result<CpuUsage> {
-    let mut select = connection.prepare("SELECT * FROM cpu WHERE trial_id = ?")?;
+fn cpu(connection: &Connection, file: File, id: i64) -> Result<CpuUsage> {
+    let mut select = connection.prepare_cached("SELECT * FROM cpu WHERE trial_id = ?")?;
     select.query_row([id], |row| {
         Ok(CpuUsage {
             threads_user_ns: count(row, "threads_user_ns")?,
@@ -221,10 +274,9 @@ fn cpu(connection: &Connection, id: i64) -> Result<CpuUsage> {
                 idle_ns: count(row, "host_idle_ns")?,
                 cpus: row.get("host_cpus")?,
             },
-            // Files of the form 1 have no such column.
-            target_ns: match format(connection)? {
-                1 => None,
-                _ => optional_count(row, "target_ns")?,
+            target_ns: match file.has_targets() {
+                true => optional_count(row, "target_ns")?,
+                false => None,
             },
         })
     })
@@ -232,18 +284,14 @@ fn cpu(connection: &Connection, id: i64) -> Result<CpuUsage> {
 
 fn notes(connection: &Connection, id: i64) -> Result<Vec<String>> {
     let mut select =
-        connection.prepare("SELECT note FROM note WHERE trial_id = ? ORDER BY number")?;
+        connection.prepare_cached("SELECT note FROM note WHERE trial_id = ? ORDER BY number")?;
     let notes = select.query_map([id], |row| row.get("note"))?;
     notes.collect()
 }
 
 fn incidents(connection: &Connection, id: i64) -> Result<Vec<Incident>> {
-    // Files of the form 1 have no such table.
-    if format(connection)? == 1 {
-        return Ok(Vec::new());
-    }
     let mut select =
-        connection.prepare("SELECT * FROM incident WHERE trial_id = ? ORDER BY number")?;
+        connection.prepare_cached("SELECT * FROM incident WHERE trial_id = ? ORDER BY number")?;
     let incidents = select
         .query_map([id], |row| Ok(Incident { what: row.get("what")?, times: row.get("times")? }))?;
     incidents.collect()
@@ -267,9 +315,12 @@ fn word(row: &Row, column: &str) -> Result<String> {
 }
 
 /// A count; SQLite has signed ones only.
-pub(crate) fn count(row: &Row, column: &str) -> Result<u64> {
-    let value: i64 = row.get(column)?;
-    u64::try_from(value).map_err(|_| strange(format!("{column} = {value}")))
+pub(crate) fn count(row: &Row, column: impl RowIndex) -> Result<u64> {
+    let place = column.idx(row.as_ref())?;
+    let value: i64 = row.get(place)?;
+    u64::try_from(value).map_err(|_| {
+        strange(format!("{} = {value}", row.as_ref().column_name(place).unwrap_or("a count")))
+    })
 }
 
 fn optional_count(row: &Row, column: &str) -> Result<Option<u64>> {
@@ -280,7 +331,7 @@ fn optional_count(row: &Row, column: &str) -> Result<Option<u64>> {
 }
 
 /// A float; SQLite keeps "not a number" as NULL.
-fn number(row: &Row, column: &str) -> Result<f64> {
+pub(crate) fn number(row: &Row, column: impl RowIndex) -> Result<f64> {
     Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
 }
 
@@ -289,6 +340,6 @@ pub(crate) fn json<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T> {
     serde_json::from_str(&text).map_err(|error| strange(format!("{column}: {error}")))
 }
 
-fn strange(what: impl Into<String>) -> rusqlite::Error {
+pub(crate) fn strange(what: impl Into<String>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what.into().into())
 }

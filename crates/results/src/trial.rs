@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use stormeter_driver::{CpuUsage, Sample};
 
-/// One trial: where it stood in the comparison and what came of it.
+use crate::monitor::MonitorRow;
+
+/// One trial: where it stood in the comparison or study and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
     /// Its number in the file, in the order in which trials ended.
@@ -14,6 +16,10 @@ pub struct TrialRecord {
     pub position: u32,
     /// Index into the plan's datastores; `None` for the generator's ceiling, which is on `null:`.
     pub datastore: Option<usize>,
+    /// The cell of a study, as its place in [`stormeter_study::StudyPlan::cells`]; `None` in a
+    /// comparison, and for the generator's ceiling. Its datastore is `datastore`.
+    #[serde(default)]
+    pub cell: Option<usize>,
     /// What it was for.
     pub phase: Phase,
     /// When it began, in milliseconds since 1970-01-01 UTC.
@@ -28,6 +34,9 @@ pub struct TrialRecord {
     /// Each text once.
     #[serde(default)]
     pub incidents: Vec<Incident>,
+    /// What the host did meanwhile; empty where it could not be read.
+    #[serde(default)]
+    pub monitor: Vec<MonitorRow>,
 }
 
 /// Something that happened during a trial without ending it.

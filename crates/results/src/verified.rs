@@ -38,18 +38,15 @@ pub(crate) fn write(connection: &Connection, id: i64, verified: &Verified) -> Re
 }
 
 /// Whether the file has the tables.
-fn has_tables(connection: &Connection) -> Result<bool> {
+pub(crate) fn has_tables(connection: &Connection) -> Result<bool> {
     connection
         .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'verified'")?
         .exists([])
 }
 
-/// What was verified in a trial; `None` where nothing was.
+/// What was verified in a trial, in a file that has the tables; `None` where nothing was.
 pub(crate) fn read(connection: &Connection, id: i64) -> Result<Option<Verified>> {
-    if !has_tables(connection)? {
-        return Ok(None);
-    }
-    let mut select = connection.prepare("SELECT * FROM verified WHERE trial_id = ?")?;
+    let mut select = connection.prepare_cached("SELECT * FROM verified WHERE trial_id = ?")?;
     select
         .query_row([id], |row| {
             Ok(Verified {
@@ -64,7 +61,7 @@ pub(crate) fn read(connection: &Connection, id: i64) -> Result<Option<Verified>>
 
 fn corruptions(connection: &Connection, id: i64) -> Result<Vec<Corruption>> {
     let mut select =
-        connection.prepare("SELECT * FROM corruption WHERE trial_id = ? ORDER BY number")?;
+        connection.prepare_cached("SELECT * FROM corruption WHERE trial_id = ? ORDER BY number")?;
     let corruptions = select.query_map([id], |row| {
         Ok(Corruption {
             expected: ExpectedBlock {

@@ -3,24 +3,46 @@
 use rusqlite::{Connection, params};
 use serde::Serialize;
 use stormeter_disk::Kind;
-use stormeter_driver::{CpuUsage, FaultOutcome, Histogram, IntervalTotals, Sample};
+use stormeter_driver::{CpuUsage, FaultOutcome, Histogram, HostCpu, IntervalTotals, Sample};
+use stormeter_study::StudyPlan;
 
+use crate::contents::Planned;
 use crate::finished::Event;
 use crate::header::Header;
 use crate::trial::{TrialOutcome, TrialRecord};
-use crate::verified;
+use crate::{monitor, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
 
-pub(crate) fn header(connection: &Connection, header: &Header) -> Result<()> {
+pub(crate) fn header<P: Planned>(connection: &Connection, header: &Header<P>) -> Result<()> {
     meta(connection, "header", header)?;
+    meta(connection, "contents", &P::CONTENTS)?;
     // By itself as well, where a version that cannot read the rest still finds it.
     meta(connection, "stormeter_version", &header.stormeter_version)?;
     for (id, datastore) in header.datastores.iter().enumerate() {
         connection.execute(
             "INSERT INTO datastore VALUES (?, ?, ?, ?)",
-            params![int(id as u64)?, datastore.url, datastore.kind, id == header.plan.baseline],
+            params![int(id as u64)?, datastore.url, datastore.kind, id == header.plan.baseline()],
         )?;
+    }
+    if let Some(plan) = header.plan.as_study() {
+        cells(connection, plan)?;
+    }
+    Ok(())
+}
+
+/// The cells of a study by their names and levels. For people: the plan in the header says the same.
+fn cells(connection: &Connection, plan: &StudyPlan) -> Result<()> {
+    let mut insert = connection.prepare("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)")?;
+    for (id, cell) in (0i64..).zip(plan.cells()) {
+        insert.execute(params![
+            id,
+            int(cell.datastore as u64)?,
+            plan.datastores.get(cell.datastore).map(|datastore| &datastore.name),
+            plan.workloads.get(cell.workload).map(|workload| &workload.name),
+            cell.vms,
+            cell.outstanding,
+        ])?;
     }
     Ok(())
 }
@@ -50,7 +72,7 @@ pub(crate) fn trial(connection: &Connection, trial: &TrialRecord) -> Result<()> 
     };
     connection.execute(
         "INSERT INTO trial (id, block, position, datastore, phase, started_unix_ms, elapsed_ns, \
-         seed, outcome, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         seed, outcome, reason, cell) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         params![
             int(trial.id)?,
             trial.block,
@@ -62,6 +84,7 @@ pub(crate) fn trial(connection: &Connection, trial: &TrialRecord) -> Result<()> 
             trial.seed.to_string(),
             outcome,
             reason,
+            trial.cell.map(|index| int(index as u64)).transpose()?,
         ],
     )?;
     if let Some(sample) = trial.sample() {
@@ -79,7 +102,7 @@ pub(crate) fn trial(connection: &Connection, trial: &TrialRecord) -> Result<()> 
     for (number, incident) in (0i64..).zip(&trial.incidents) {
         insert.execute(params![int(trial.id)?, number, incident.what, incident.times])?;
     }
-    Ok(())
+    monitor::write(connection, trial.id, &trial.monitor)
 }
 
 /// The figures that people look for first, so that they need not merge histograms in SQL.
@@ -96,7 +119,7 @@ fn headline(
         "UPDATE trial SET operations = ?, bytes = ?, iops = ?, bytes_per_s = ?, \
          latency_mean_ns = ?, latency_p50_ns = ?, latency_p95_ns = ?, latency_p99_ns = ?, \
          latency_p999_ns = ?, latency_max_ns = ?, cpu_per_io_ns = ?, host_cpu_per_io_ns = ?, \
-         target_cpu_per_io_ns = ? WHERE id = ?",
+         target_cpu_per_io_ns = ?, host_cpu = ?, errand_ns = ? WHERE id = ?",
         params![
             int(total.operations)?,
             int(total.bytes)?,
@@ -111,10 +134,20 @@ fn headline(
             cpu.and_then(|cpu| per_io(cpu.process_ns)),
             cpu.and_then(|cpu| per_io(cpu.host.busy_ns())),
             cpu.and_then(|cpu| per_io(cpu.target_ns?)),
+            cpu.and_then(|cpu| busy_share(&cpu.host)),
+            (!sample.steps.is_empty()).then(|| int(sample.window_ns)).transpose()?,
             int(id)?,
         ],
     )?;
     Ok(())
+}
+
+/// Busy time as a share of all time that was not stolen; `None` where the system told no time.
+fn busy_share(host: &HostCpu) -> Option<f64> {
+    // As floats: the sum of counts from elsewhere may not fit.
+    let busy_ns = host.busy_ns() as f64;
+    let all_ns = busy_ns + host.idle_ns as f64 + host.iowait_ns as f64;
+    (all_ns > 0.0).then(|| busy_ns / all_ns)
 }
 
 fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
@@ -156,6 +189,7 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
     intervals(connection, id, sample)?;
     disks(connection, id, sample)?;
     faults(connection, id, sample)?;
+    step::write(connection, id, &sample.steps)?;
     match &sample.verified {
         Some(verified) => verified::write(connection, id, verified),
         None => Ok(()),

@@ -240,39 +240,6 @@ fn a_file_of_a_later_version_asks_for_an_update() {
 }
 
 #[test]
-fn a_file_of_the_first_form_is_read_and_gone_on_with() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("results.db");
-    let mut file = ResultsFile::create(&path, &header()).unwrap();
-    let is_compared = |trial: &TrialRecord| trial.phase == Phase::Main && trial.cpu().is_some();
-    let mut early = (0..).map(|seed| trial(seed, 0)).find(is_compared).unwrap();
-    file.append_trial(&early).unwrap();
-    drop(file);
-    // What the second form brought is taken away again.
-    Connection::open(&path)
-        .unwrap()
-        .execute_batch(
-            "DROP VIEW observation; DROP TABLE incident; \
-             ALTER TABLE trial DROP COLUMN target_cpu_per_io_ns; \
-             ALTER TABLE cpu DROP COLUMN target_ns; \
-             CREATE VIEW observation AS SELECT id AS trial_id FROM trial; PRAGMA user_version = 1",
-        )
-        .unwrap();
-    early.incidents.clear();
-    if let TrialOutcome::Measured { cpu, .. } = &mut early.outcome {
-        cpu.target_ns = None;
-    }
-    assert_eq!(ResultsFile::open(&path).unwrap().trials().unwrap(), [early.clone()]);
-    let mut file = ResultsFile::open_for_resume(&path).unwrap();
-    file.append_trial(&trial(7, 1)).unwrap();
-    assert_eq!(file.trials().unwrap(), [early, trial(7, 1)]);
-    let metric = "SELECT count(DISTINCT metric) FROM observation";
-    let metrics: i64 =
-        Connection::open(&path).unwrap().query_row(metric, [], |row| row.get(0)).unwrap();
-    assert_eq!(metrics, stormeter_study::Metric::ALL.len() as i64);
-}
-
-#[test]
 fn the_tables_serve_people_with_sql() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");

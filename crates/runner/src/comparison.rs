@@ -234,7 +234,7 @@ impl<'a> Run<'a> {
         let started_unix_ms = unix_ms();
         let began = Instant::now();
         let seal = seal_of(&self.plan, "ceiling", 0)?;
-        let end = measure_ceiling(
+        let mut end = measure_ceiling(
             &DatastoreUrl::parse("null:")?,
             &run,
             seal,
@@ -251,11 +251,13 @@ impl<'a> Run<'a> {
             block: 0,
             position: 0,
             datastore: None,
+            cell: None,
             phase: Phase::Ceiling,
             started_unix_ms,
             elapsed_ns: began.elapsed().as_nanos() as u64,
             seed,
-            incidents: end.incidents.clone(),
+            incidents: std::mem::take(&mut end.incidents),
+            monitor: std::mem::take(&mut end.monitor),
             outcome: outcome_of(end),
         })
     }
@@ -385,14 +387,17 @@ impl<'a> Run<'a> {
         if self.is_cancelled() {
             return Ok(());
         }
-        let (outcome, incidents) = match end {
+        let mut incidents = Vec::new();
+        let mut monitor = Vec::new();
+        let outcome = match end {
             Ok(mut end) => {
-                let incidents = std::mem::take(&mut end.incidents);
-                (outcome_of(end), incidents)
+                incidents.append(&mut end.incidents);
+                monitor.append(&mut end.monitor);
+                outcome_of(end)
             }
             // Disks that cannot be opened any more are this trial's failure; the rest may work.
             Err(error @ RunError::Datastore { .. }) => {
-                (TrialOutcome::Failed { reason: error.to_string(), sample: None }, Vec::new())
+                TrialOutcome::Failed { reason: error.to_string(), sample: None }
             }
             Err(error) => return Err(error),
         };
@@ -405,12 +410,14 @@ impl<'a> Run<'a> {
             block,
             position,
             datastore: Some(datastore),
+            cell: None,
             phase,
             started_unix_ms,
             elapsed_ns: began.elapsed().as_nanos() as u64,
             seed,
             outcome,
             incidents,
+            monitor,
         })
     }
 

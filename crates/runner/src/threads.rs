@@ -14,12 +14,13 @@ use stormeter_driver::{
     CpuUsage, Ended, Expectations, Interval, LentExpectations, Limits, Observer, Sample, Trial,
     Workload, WorkloadError, drive, drive_verified,
 };
-use stormeter_results::Incident;
+use stormeter_results::{Incident, MonitorRow};
 use stormeter_study::Timing;
 
 use crate::error::RunError;
 use crate::incidents::gather;
 use crate::machine::{allowed_cpus, memory_bytes, pin_to};
+use crate::monitor::Monitor;
 use crate::progress::Progress;
 use crate::target::{Opened, Target, TargetUnknown};
 use crate::usage::Reading;
@@ -55,6 +56,8 @@ pub struct TrialEnd {
     pub notes: Vec<String>,
     /// What happened on the way and was mended.
     pub incidents: Vec<Incident>,
+    /// What the host did meanwhile, from just before the ramp.
+    pub monitor: Vec<MonitorRow>,
 }
 
 /// The target of a trial, found when its disks are open: only then do the server's processes for
@@ -94,7 +97,7 @@ pub fn run_trial(
     let (ready_in, ready) = mpsc::channel::<Result<(), DatastoreError>>();
     let (rows_in, rows) = mpsc::channel::<(usize, Interval)>();
     let target = FoundTarget::new();
-    let ends = thread::scope(|scope| {
+    let (ends, monitor) = thread::scope(|scope| {
         let mut handles = Vec::new();
         let mut starters: Vec<Sender<u64>> = Vec::new();
         for (index, trial) in trials.iter().enumerate() {
@@ -132,6 +135,7 @@ pub fn run_trial(
             ready.recv().map_err(|_| RunError::Thread("it ended early".into()))?.map_err(failed)?;
         }
         let _ = target.set(Target::at(&datastore.peers()));
+        let monitor = Monitor::start(Duration::from_nanos(run.timing.interval_ns));
         let start_ns = clock_here.now_ns() + START_DELAY_NS;
         for starter in starters {
             // A thread that is gone is seen when it is joined.
@@ -155,12 +159,15 @@ pub fn run_trial(
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        Ok(ends)
+        let note = monitor.note().map(str::to_owned);
+        Ok((ends, (monitor.stop(), note)))
     })?;
     let (wall_end, end_ns) = both_clocks(&mut clock_here);
     let clock_ns = (end_ns - begin_ns) as f64;
     let wall_ns = (wall_end - wall).as_nanos() as f64;
     let mut notes = datastore.engine_notes();
+    let (monitor, unwatched) = monitor;
+    notes.extend(unwatched);
     let (mut incidents, mut lost) = (Vec::new(), None);
     let mut joined: Option<(Sample, CpuUsage)> = None;
     for WorkerEnd { sample, cpu, pinned, farewell, target_unknown } in ends {
@@ -186,7 +193,7 @@ pub fn run_trial(
         sample.ended = Ended::Lost { reason };
     }
     let clock_deviation = (clock_ns / wall_ns - 1.0).abs();
-    Ok(TrialEnd { sample, cpu, clock_deviation, notes, incidents: gather(incidents) })
+    Ok(TrialEnd { sample, cpu, clock_deviation, notes, incidents: gather(incidents), monitor })
 }
 
 impl TrialEnd {

@@ -6,11 +6,11 @@ use stormeter_disk::{DeviceError, Kind};
 use stormeter_driver::{
     Arrivals, BlockName, Content, Corruption, CpuUsage, DiskTotals, Distribution, Ended,
     ExpectedBlock, Fault, FaultOutcome, FoundBlock, Histogram, HostCpu, Interval, IntervalTotals,
-    KindTotals, Sample, SizeShare, Verified, Workload,
+    KindTotals, Sample, SizeShare, StepTime, Verified, Workload,
 };
 use stormeter_results::{DatastoreDescription, Environment, Header};
-use stormeter_results::{Incident, Phase, TrialOutcome, TrialRecord};
-use stormeter_study::{ComparisonPlan, EqualLoad, Metric, Timing};
+use stormeter_results::{Incident, MonitorRow, Phase, TrialOutcome, TrialRecord};
+use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing};
 
 pub(crate) struct Dice(SplitMix64);
 
@@ -185,8 +185,9 @@ fn cpu(dice: &mut Dice) -> CpuUsage {
     }
 }
 
-/// The trial of that number; the same seed and number give the same trial.
-pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
+/// The trial of that number as files of the form 2 had it; the same seed and number give the same
+/// trial. `fixture/form-2.sql` holds some: what later forms brought has dice of its own.
+pub(crate) fn early_trial(seed: u64, id: u64) -> TrialRecord {
     let dice = &mut Dice::new(seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let phase = [Phase::Main, Phase::Capacity, Phase::Ceiling][dice.below(3) as usize];
     TrialRecord {
@@ -194,6 +195,7 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
         block: dice.below(1 << 32) as u32,
         position: dice.below(9) as u32,
         datastore: (phase != Phase::Ceiling).then(|| dice.below(2) as usize),
+        cell: None,
         phase,
         started_unix_ms: dice.count(),
         elapsed_ns: dice.count(),
@@ -209,6 +211,113 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
         incidents: (0..dice.below(3))
             .map(|_| Incident { what: dice.text(), times: dice.below(1 << 32) as u32 })
             .collect(),
+        monitor: Vec::new(),
+    }
+}
+
+/// The trial of that number, with all that the present form has.
+pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
+    let mut trial = early_trial(seed, id);
+    let dice = &mut Dice::new(!seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    trial.monitor = (0..dice.below(5)).map(|_| monitor_row(dice)).collect();
+    let steps = (0..dice.below(4)).map(|_| StepTime {
+        name: dice.text(),
+        times: dice.count(),
+        total_ns: dice.count(),
+        max_ns: dice.count(),
+    });
+    match &mut trial.outcome {
+        TrialOutcome::Measured { sample, .. }
+        | TrialOutcome::Failed { sample: Some(sample), .. } => sample.steps = steps.collect(),
+        TrialOutcome::Failed { sample: None, .. } => {}
+    }
+    trial
+}
+
+fn monitor_row(dice: &mut Dice) -> MonitorRow {
+    MonitorRow {
+        at_ns: dice.count(),
+        length_ns: dice.count(),
+        cpu_busy: dice.float(),
+        cores_busy: (0..dice.below(5)).map(|_| dice.float()).collect(),
+        memory_used_bytes: dice.count(),
+        network_receive_bytes_per_s: dice.float(),
+        network_transmit_bytes_per_s: dice.float(),
+        loopback_bytes_per_s: dice.float(),
+        disk_read_bytes_per_s: dice.float(),
+        disk_write_bytes_per_s: dice.float(),
+    }
+}
+
+/// The trial of that number, of a cell of the study's plan unless it is a ceiling.
+#[allow(dead_code, reason = "not every test is of studies")]
+pub(crate) fn study_trial(seed: u64, id: u64) -> TrialRecord {
+    let mut trial = trial(seed, id);
+    let cells = study_header().plan.cells();
+    if trial.phase != Phase::Ceiling {
+        let cell = Dice::new(seed.rotate_left(7) ^ id).below(cells.len() as u64) as usize;
+        trial.cell = Some(cell);
+        trial.datastore = Some(cells[cell].datastore);
+    }
+    trial
+}
+
+/// The header of a study with every kind of workload: 4 × 2 loads on 2 datastores, but transfers have
+/// no levels of `outstanding`.
+#[allow(dead_code, reason = "not every test is of studies")]
+pub(crate) fn study_header() -> Header<StudyPlan> {
+    let comparison = header();
+    // Plans come from files: JSON is the shortest way to say one.
+    let plan = serde_json::json!({
+        "study": "Which one?",
+        "datastores": [
+            {"name": "local", "url": "/srv/vm"},
+            {"name": "nas", "url": "/mnt/nas"},
+        ],
+        "baseline": 1,
+        "workloads": [
+            {"name": "mixed", "disk_bytes": null, "kind": {
+                "kind": "io", "name": "mixed", "sizes": [{"bytes": 4096, "share": 0.1 + 0.2}],
+                "read_percent": 75.0, "random_percent": 100.0 / 3.0, "distribution": comparison.plan.workload.distribution,
+                "alignment_bytes": null, "arrivals": {"kind": "closed", "outstanding": 4},
+                "burst": null, "content": comparison.plan.workload.content,
+            }},
+            {"name": "reread", "disk_bytes": 1 << 20, "kind": {
+                "kind": "file", "operation": "reread", "record_bytes": 4096, "outstanding": 1,
+                "client_cache": true,
+            }},
+            {"name": "send", "disk_bytes": null, "kind": {
+                "kind": "transfer", "message_bytes": 100_000, "direction": "write",
+                "sink": "memory", "messages": 9,
+            }},
+            {"name": "desktops", "disk_bytes": null, "kind": {
+                "kind": "deploy", "copy_bytes": 65_536, "outstanding": 4, "customise_writes": 5,
+                "boot_reads": 0,
+            }},
+        ],
+        "vms": [1, 16],
+        "outstanding": [1, 8],
+        "disk_bytes": 1 << 30,
+        "prepare": "random",
+        "timing": comparison.plan.timing,
+        "design": {
+            "blocks": {"auto": {"min": 5, "max": 40}}, "precision": 0.02, "margin": 0.05,
+            "level": 0.95, "metric": "iops", "order": "abba", "reset": {"command": "rollback"},
+            "unit": "trial", "time_limit_ns": null,
+        },
+        "questions": ["nas is faster than local in iops"],
+        "threads": 0,
+        "verify": false,
+        "seed": u64::MAX,
+    });
+    Header {
+        created_unix_ms: comparison.created_unix_ms,
+        run_id: comparison.run_id,
+        stormeter_version: comparison.stormeter_version,
+        command_line: comparison.command_line,
+        plan: serde_json::from_value(plan).expect("a plan"),
+        environment: comparison.environment,
+        datastores: comparison.datastores,
     }
 }
 

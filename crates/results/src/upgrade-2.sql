@@ -11,5 +11,3 @@ CREATE TABLE incident (
     times INTEGER NOT NULL,
     PRIMARY KEY (trial_id, number)
 ) STRICT, WITHOUT ROWID;
-
-DROP VIEW observation;

@@ -1,0 +1,126 @@
+//! Files of earlier forms open, and a run goes on with them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{early_trial, header, trial};
+use rusqlite::Connection;
+use stormeter_results::{
+    Contents, FORMAT_VERSION, FinishReason, ResultsFile, TrialOutcome, TrialRecord,
+};
+
+/// The seed of the trials in `fixture/form-2.sql`, and how many there are.
+const SEED: u64 = 477;
+const TRIALS: u64 = 4;
+
+/// Makes a file of the form 2 and says which trials are in it.
+fn make_form_2(path: &Path) -> Vec<TrialRecord> {
+    let connection = Connection::open(path).unwrap();
+    connection.execute_batch(include_str!("fixture/form-2.sql")).unwrap();
+    (0..TRIALS).map(|id| early_trial(SEED, id)).collect()
+}
+
+/// Makes a file of the form 1 of it: what the second form brought is taken away again.
+fn make_form_1(path: &Path) -> Vec<TrialRecord> {
+    let mut trials = make_form_2(path);
+    Connection::open(path)
+        .unwrap()
+        .execute_batch(
+            "DROP VIEW observation; DROP TABLE incident; \
+             ALTER TABLE trial DROP COLUMN target_cpu_per_io_ns; \
+             ALTER TABLE cpu DROP COLUMN target_ns; \
+             CREATE VIEW observation AS SELECT id AS trial_id FROM trial; PRAGMA user_version = 1",
+        )
+        .unwrap();
+    for trial in &mut trials {
+        trial.incidents.clear();
+        if let TrialOutcome::Measured { cpu, .. } = &mut trial.outcome {
+            cpu.target_ns = None;
+        }
+    }
+    trials
+}
+
+fn opens_and_goes_on(path: &Path, mut trials: Vec<TrialRecord>) {
+    let before = std::fs::read(path).unwrap();
+    let file = ResultsFile::open(path).unwrap();
+    assert_eq!(file.contents().unwrap(), Contents::Comparison);
+    assert_eq!(file.header().unwrap(), header());
+    assert_eq!(file.trials().unwrap(), trials);
+    assert_eq!(file.finished().unwrap().unwrap().reason, FinishReason::MaxBlocks);
+    drop(file);
+    assert_eq!(std::fs::read(path).unwrap(), before, "who reads changes nothing");
+
+    let mut file = ResultsFile::open_for_resume(path).unwrap();
+    assert_eq!(file.trials().unwrap(), trials);
+    trials.extend((TRIALS..TRIALS + 20).map(|id| trial(7, id)));
+    for trial in &trials[TRIALS as usize..] {
+        file.append_trial(trial).unwrap();
+    }
+    assert_eq!(file.trials().unwrap(), trials);
+    drop(file);
+    // A second time there is nothing left to do.
+    assert_eq!(ResultsFile::open_for_resume(path).unwrap().trials().unwrap(), trials);
+    let connection = Connection::open(path).unwrap();
+    let form: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    assert_eq!(form, FORMAT_VERSION);
+    for trial in &trials {
+        let share: Option<f64> = connection
+            .query_row("SELECT host_cpu FROM trial WHERE id = ?", [trial.id as i64], |row| {
+                row.get(0)
+            })
+            .unwrap();
+        let host = trial.cpu().map(|cpu| cpu.host);
+        let expected = host.map(|host| {
+            let busy_ns = host.busy_ns() as f64;
+            busy_ns / (busy_ns + host.idle_ns as f64 + host.iowait_ns as f64)
+        });
+        let apart = share.zip(expected).map_or(0.0, |(share, expected)| (share - expected).abs());
+        assert!(share.is_some() == expected.is_some() && apart < 1e-12, "{share:?} {expected:?}");
+    }
+}
+
+#[test]
+fn a_file_of_the_first_form_is_read_and_gone_on_with() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let trials = make_form_1(&path);
+    opens_and_goes_on(&path, trials);
+    assert_eq!(tables(&path), tables_of_a_new_file(directory.path()));
+}
+
+#[test]
+fn a_file_of_the_second_form_is_read_and_gone_on_with() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let trials = make_form_2(&path);
+    assert!(trials.iter().any(|trial| !trial.incidents.is_empty()));
+    opens_and_goes_on(&path, trials);
+    assert_eq!(tables(&path), tables_of_a_new_file(directory.path()));
+}
+
+/// Tables and views with their columns, in their order: `INSERT` and people with SQL rely on it.
+fn tables(path: &Path) -> Vec<(String, String)> {
+    let connection = Connection::open(path).unwrap();
+    let mut select = connection
+        .prepare(
+            "SELECT s.name, group_concat(c.name || ' ' || c.type || ' ' || c.\"notnull\" || c.pk) \
+             FROM sqlite_schema s, pragma_table_info(s.name) c \
+             WHERE s.type IN ('table', 'view') GROUP BY s.name ORDER BY s.name",
+        )
+        .unwrap();
+    let tables = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    tables.map(Result::unwrap).collect()
+}
+
+fn tables_of_a_new_file(directory: &Path) -> Vec<(String, String)> {
+    let path = directory.join("new.db");
+    let mut file = ResultsFile::create(&path, &header()).unwrap();
+    // One that was verified, which makes its tables.
+    let is_verified = |trial: &TrialRecord| trial.sample().is_some_and(|s| s.verified.is_some());
+    file.append_trial(&(0..).map(|id| trial(6, id)).find(is_verified).unwrap()).unwrap();
+    tables(&path)
+}

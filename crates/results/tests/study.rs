@@ -1,0 +1,220 @@
+//! A study goes into a results file and comes out of it, cell by cell.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{header, study_header, study_trial, trial};
+use rusqlite::Connection;
+use stormeter_results::{Contents, Phase, ResultsError, ResultsFile, TrialRecord};
+use stormeter_study::Metric;
+
+fn make(path: &Path, seed: u64, trials: u64) -> Vec<TrialRecord> {
+    let mut file = ResultsFile::create(path, &study_header()).unwrap();
+    let trials: Vec<_> = (0..trials).map(|id| study_trial(seed, id)).collect();
+    for trial in &trials {
+        file.append_trial(trial).unwrap();
+    }
+    trials
+}
+
+#[test]
+fn what_was_written_is_read_back_exactly() {
+    let directory = tempfile::tempdir().unwrap();
+    for seed in 0..20 {
+        let path = directory.path().join(format!("{seed}.db"));
+        let written = make(&path, seed, 8);
+        let file = ResultsFile::open(&path).unwrap();
+        assert_eq!(file.contents().unwrap(), Contents::Study);
+        assert_eq!(file.study_header().unwrap(), study_header());
+        assert_eq!(file.trials().unwrap(), written, "seed {seed}");
+        drop(file);
+        let file = ResultsFile::open_for_resume(&path).unwrap();
+        assert_eq!(file.study_header().unwrap(), study_header());
+    }
+}
+
+#[test]
+fn a_study_is_not_taken_for_a_comparison() {
+    let directory = tempfile::tempdir().unwrap();
+    let (study, comparison) =
+        (directory.path().join("study.db"), directory.path().join("other.db"));
+    make(&study, 1, 1);
+    let error = ResultsFile::open(&study).unwrap().header().unwrap_err();
+    assert!(matches!(error, ResultsError::OtherContents { found: Contents::Study, .. }), "{error}");
+    assert!(error.to_string().contains("holds a study"), "{error}");
+    ResultsFile::create(&comparison, &header()).unwrap();
+    let error = ResultsFile::open(&comparison).unwrap().study_header().unwrap_err();
+    assert!(error.to_string().contains("holds a comparison"), "{error}");
+}
+
+#[test]
+fn a_trial_of_no_cell_of_the_study_is_not_taken_in() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let mut file = ResultsFile::create(&path, &study_header()).unwrap();
+    let cells = study_header().plan.cells().len();
+    assert_eq!(cells, 2 * 2 * (3 * 2 + 1), "transfers have no levels of outstanding");
+    let mut outside = study_trial(1, 0);
+    outside.cell = Some(cells);
+    file.append_trial(&outside).unwrap_err();
+    assert_eq!(file.trials().unwrap(), []);
+    // Nor has a comparison any cell.
+    let path = directory.path().join("comparison.db");
+    let mut file = ResultsFile::create(&path, &header()).unwrap();
+    let mut outside = trial(1, 0);
+    outside.cell = Some(0);
+    file.append_trial(&outside).unwrap_err();
+}
+
+#[test]
+fn cells_that_the_plan_does_not_have_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("strange.db");
+    make(&path, 4, 8);
+    let sound = std::fs::read(&path).unwrap();
+    for (change, words) in [
+        ("UPDATE trial SET cell = 28 WHERE cell NOT NULL", "cell that the plan does not have"),
+        ("UPDATE trial SET cell = -1", "damaged"),
+        ("UPDATE trial SET datastore = 1 - datastore", "cell of another datastore"),
+        ("UPDATE trial SET datastore = NULL", "cell of another datastore"),
+        ("UPDATE trial SET cell = 3 WHERE datastore IS NULL", "cell of another datastore"),
+        ("UPDATE monitor SET number = number + 100", "not counted from 0"),
+        ("UPDATE monitor SET at_ns = -1", "at_ns = -1"),
+        ("DELETE FROM monitor", "interval that is not there"),
+        ("DELETE FROM monitor_core WHERE core = 0", "leaves a CPU out"),
+        ("UPDATE step SET times = -4", "times = -4"),
+        ("DROP TABLE step", "no such table"),
+        ("DELETE FROM meta WHERE key = 'contents'", "damaged"),
+        ("UPDATE meta SET value = '\"lunch\"' WHERE key = 'contents'", "damaged"),
+    ] {
+        std::fs::write(&path, &sound).unwrap();
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch(&format!("PRAGMA foreign_keys = OFF; {change}")).unwrap();
+        drop(connection);
+        let error = ResultsFile::open(&path).unwrap().trials().expect_err(change).to_string();
+        assert!(error.contains(words), "{change}: {error}");
+    }
+}
+
+#[test]
+fn a_header_that_no_run_writes_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("hostile.db");
+    make(&path, 4, 1);
+    let sound = std::fs::read(&path).unwrap();
+    // A hundred thousand levels of two factors: a few megabytes that stand for ten thousand million
+    // cells.
+    let many = format!("json('[{}1]')", "1,".repeat(100_000));
+    let io = "plan.workloads[0].kind";
+    for (changes, words) in [
+        (vec![("plan.baseline", "2")], "baseline"),
+        (vec![("plan.datastores", "json('[]')")], "baseline"),
+        (vec![("datastores", "json('[]')")], "0 datastores are described and 2 are planned"),
+        (vec![("plan.datastores[1].name", "'local'")], "datastores of one name"),
+        (vec![("plan.workloads", "json('[]')")], "no cells"),
+        (vec![("plan.workloads[1].name", "'mixed'")], "workloads of one name"),
+        (vec![("plan.vms", "json('[]')")], "no cells"),
+        (vec![("plan.vms", "json('[1, 0]')")], "0 VMs"),
+        (vec![("plan.outstanding", "json('[0]')")], "0 outstanding"),
+        (vec![("plan.vms", &many), ("plan.outstanding", &many)], "cells"),
+        (vec![("plan.design.level", "0.5")], "confidence level"),
+        (vec![("plan.design.level", "1")], "confidence level"),
+        (vec![("plan.design.level", "json('1e999')")], "damaged"),
+        (vec![("plan.design.precision", "0")], "precision"),
+        (vec![("plan.design.margin", "1")], "margin"),
+        (vec![("plan.design.blocks", "json('{\"fixed\":0}')")], "0 blocks"),
+        (vec![("plan.design.blocks.auto.max", "4")], "5 to 4 blocks"),
+        (vec![("plan.timing.interval_ns", "0")], "0 ns"),
+        (vec![("plan.disk_bytes", "100")], "workload \"mixed\""),
+        (vec![(&format!("{io}.arrivals.outstanding"), "0")], "workload \"mixed\""),
+        (vec![("plan.workloads[1].kind.record_bytes", "0")], "without work"),
+        (vec![("plan.workloads[2].kind.messages", "0")], "without work"),
+        (vec![("plan.workloads[3].kind.copy_bytes", "0")], "without work"),
+    ] {
+        std::fs::write(&path, &sound).unwrap();
+        let connection = Connection::open(&path).unwrap();
+        for (key, value) in &changes {
+            let change = format!(
+                "UPDATE meta SET value = json_set(value, '$.{key}', {value}) WHERE key = 'header'"
+            );
+            assert_eq!(connection.execute(&change, []).unwrap(), 1);
+        }
+        drop(connection);
+        let file = ResultsFile::open(&path).unwrap();
+        for error in [file.study_header().unwrap_err(), file.trials().unwrap_err()] {
+            assert!(matches!(error, ResultsError::Corrupt { .. }), "{words}: {error}");
+            assert!(error.to_string().contains(words), "{words}: {error}");
+        }
+    }
+}
+
+#[test]
+fn the_tables_serve_people_with_sql() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let trials = make(&path, 5, 40);
+    let plan = study_header().plan;
+    let cells = plan.cells();
+    let connection = Connection::open(&path).unwrap();
+    let rows: i64 = connection.query_row("SELECT count(*) FROM cell", [], |r| r.get(0)).unwrap();
+    assert_eq!(rows, cells.len() as i64);
+    let is_compared = |trial: &&TrialRecord| trial.phase == Phase::Main && trial.cpu().is_some();
+    let compared: Vec<_> = trials.iter().filter(is_compared).collect();
+    let errands = |trial: &&&TrialRecord| trial.sample().is_some_and(|s| !s.steps.is_empty());
+    assert!(compared.iter().filter(errands).count() > 2 && compared.len() > 5);
+    for trial in &compared {
+        let cell = cells[trial.cell.unwrap()];
+        let mut select = connection
+            .prepare(
+                "SELECT metric, unit, value, datastore_name, workload, vms, outstanding, block \
+                 FROM observation WHERE trial_id = ?",
+            )
+            .unwrap();
+        let mut rows = select.query([trial.id as i64]).unwrap();
+        let mut metrics = Vec::new();
+        while let Some(row) = rows.next().unwrap() {
+            let metric: String = row.get("metric").unwrap();
+            let value: Option<f64> = row.get("value").unwrap();
+            let levels: (String, String, u32, Option<u32>, u32) = (
+                row.get("datastore_name").unwrap(),
+                row.get("workload").unwrap(),
+                row.get("vms").unwrap(),
+                row.get("outstanding").unwrap(),
+                row.get("block").unwrap(),
+            );
+            let (store, workload) =
+                (&plan.datastores[cell.datastore], &plan.workloads[cell.workload]);
+            let (store, workload) = (store.name.clone(), workload.name.clone());
+            assert_eq!(levels, (store, workload, cell.vms, cell.outstanding, trial.block));
+            let sample = trial.sample().unwrap();
+            match metric.as_str() {
+                "iops" => assert_eq!(value, Some(sample.iops())),
+                "elapsed" => assert_eq!(value, Some(sample.window_ns as f64)),
+                "host-cpu" => assert!((0.0..=1.0).contains(&value.unwrap()), "{value:?}"),
+                _ => {}
+            }
+            metrics.push(metric);
+        }
+        let has_steps = !trial.sample().unwrap().steps.is_empty();
+        let expected =
+            Metric::OF_STUDIES.into_iter().filter(|m| *m != Metric::Elapsed || has_steps);
+        let mut expected: Vec<_> = expected.map(Metric::name).collect();
+        expected.sort_unstable();
+        metrics.sort_unstable();
+        assert_eq!(metrics, expected);
+    }
+    let (steps, shares): (i64, i64) = connection
+        .query_row(
+            "SELECT (SELECT count(*) FROM step), (SELECT count(*) FROM monitor_core)",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .unwrap();
+    let told = |count: fn(&TrialRecord) -> usize| trials.iter().map(count).sum::<usize>() as i64;
+    assert_eq!(steps, told(|trial| trial.sample().map_or(0, |sample| sample.steps.len())));
+    let cores = |trial: &TrialRecord| trial.monitor.iter().map(|row| row.cores_busy.len()).sum();
+    assert_eq!(shares, told(cores));
+}

@@ -1,0 +1,165 @@
+//! Watches the host while a trial runs: CPU, memory, networks, disks, interval by interval.
+//!
+//! A thread of its own reads the kernel's accounts and sleeps in between. It disturbs little: it is
+//! pinned to no CPU, so the system puts it where nobody drives if there is such a place, and one
+//! reading costs some tens of microseconds of a CPU, at most ten times a second. That CPU time is
+//! this process's and so a part of its CPU time per I/O, far below what tells two datastores apart.
+
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use stormeter_results::MonitorRow;
+
+use crate::monitor_sampler::Sampler;
+
+/// The kernel counts CPU time in ticks of 10 ms for others to read: shares of less than ten of them
+/// would be noise.
+const LEAST_INTERVAL: Duration = Duration::from_millis(100);
+
+/// A host being watched. Dropped without [`Monitor::stop`], it ends and its rows are lost.
+#[derive(Debug)]
+pub struct Monitor {
+    watch: Option<(Sender<()>, JoinHandle<Vec<MonitorRow>>)>,
+    note: Option<String>,
+}
+
+impl Monitor {
+    /// Begins to watch; row times count from here. A row is as long as `interval`, but at least
+    /// 100 ms, and longer where the host is too busy to let it read in time. What cannot be watched is
+    /// said by [`Monitor::note`] and stops nothing.
+    pub fn start(interval: Duration) -> Monitor {
+        let began = Instant::now();
+        let (sampler, missing) = Sampler::open(Path::new("/proc"), Path::new("/sys"), 0);
+        let mut note = note_of(&missing);
+        let (stop, stopped) = mpsc::channel();
+        let interval = interval.max(LEAST_INTERVAL);
+        let thread = thread::Builder::new()
+            .name("monitor".into())
+            .spawn(move || watch(sampler, began, interval, &stopped));
+        let watch = match thread {
+            Ok(thread) => Some((stop, thread)),
+            Err(error) => {
+                note = Some(format!("what the host did is not known: no thread for it ({error})"));
+                None
+            }
+        };
+        Monitor { watch, note }
+    }
+
+    /// What of the host is not known, as a sentence without full stop.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// Ends it and gives the rows, which follow one another without a gap. The last is shorter than
+    /// the others; one of less than half an interval is left out, unless it is the only one.
+    pub fn stop(self) -> Vec<MonitorRow> {
+        let Some((stop, thread)) = self.watch else { return Vec::new() };
+        drop(stop);
+        match thread.join() {
+            Ok(rows) => rows,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+fn note_of(missing: &[&str]) -> Option<String> {
+    if missing.contains(&"/proc/stat") {
+        return Some("what the host did is not known, because /proc/stat cannot be read".into());
+    }
+    let files = missing.join(" and ");
+    (!missing.is_empty()).then(|| {
+        format!("what {files} would say of the host is shown as 0, because it cannot be read")
+    })
+}
+
+/// Reads at every multiple of the interval until it is told to stop.
+fn watch(
+    mut sampler: Sampler,
+    began: Instant,
+    interval: Duration,
+    stopped: &Receiver<()>,
+) -> Vec<MonitorRow> {
+    let mut rows = Vec::new();
+    loop {
+        let wait = next_reading(began.elapsed(), interval);
+        let goes_on = matches!(stopped.recv_timeout(wait), Err(RecvTimeoutError::Timeout));
+        if let Some(row) = sampler.row(nanoseconds(began.elapsed()))
+            && (goes_on || rows.is_empty() || 2 * row.length_ns >= nanoseconds(interval))
+        {
+            rows.push(row);
+        }
+        if !goes_on {
+            return rows;
+        }
+    }
+}
+
+/// How long until the next multiple of the interval. One that is nearer than half an interval (the
+/// last wait ended early) or gone by already (it ended late) is left out.
+fn next_reading(elapsed: Duration, interval: Duration) -> Duration {
+    let (elapsed_ns, interval_ns) = (nanoseconds(elapsed), nanoseconds(interval).max(1));
+    let left_ns = interval_ns - elapsed_ns % interval_ns;
+    let short = 2 * left_ns < interval_ns && elapsed_ns > 0;
+    Duration::from_nanos(if short { left_ns + interval_ns } else { left_ns })
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    duration.as_nanos() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[test]
+    fn readings_fall_on_multiples_of_the_interval() {
+        assert_eq!(next_reading(MS(0), MS(100)), MS(100));
+        assert_eq!(next_reading(MS(103), MS(100)), MS(97), "it was read a little late");
+        assert_eq!(next_reading(MS(250), MS(100)), MS(50), "two were missed");
+        assert_eq!(next_reading(MS(199), MS(100)), MS(101), "it woke early");
+    }
+
+    #[test]
+    fn what_is_missing_is_said_in_a_sentence() {
+        assert_eq!(note_of(&[]), None);
+        let note = note_of(&["/proc/net/dev", "/proc/diskstats"]).unwrap();
+        assert!(note.contains("/proc/net/dev and /proc/diskstats would say"), "{note}");
+        let note = note_of(&["/proc/stat", "/proc/diskstats"]).unwrap();
+        assert!(note.starts_with("what the host did is not known"), "{note}");
+    }
+
+    #[test]
+    fn rows_follow_one_another_and_see_work() {
+        let monitor = Monitor::start(MS(0));
+        let mut sum = 0u64;
+        // Work for some rows; on a busy machine they are longer and fewer.
+        let began = Instant::now();
+        for round in 0..100_000_000_000u64 {
+            sum = sum.wrapping_add(std::hint::black_box(round));
+            if round % 1_000_000 == 0 && began.elapsed() > MS(350) {
+                break;
+            }
+        }
+        std::hint::black_box(sum);
+        let rows = monitor.stop();
+        assert_eq!(rows[0].at_ns, 0);
+        for (row, next) in rows.iter().zip(&rows[1..]) {
+            assert_eq!(row.at_ns + row.length_ns, next.at_ns);
+            assert!(row.length_ns >= nanoseconds(LEAST_INTERVAL) / 2, "{row:?}");
+        }
+        assert!(rows.iter().any(|row| row.cpu_busy > 0.0), "{rows:?}");
+        assert!(rows.iter().all(|row| row.cpu_busy <= 1.0), "{rows:?}");
+    }
+
+    #[test]
+    fn a_trial_shorter_than_an_interval_has_one_row() {
+        let rows = Monitor::start(Duration::from_secs(3600)).stop();
+        assert_eq!(rows.len(), 1, "{rows:?}");
+        assert_eq!(rows[0].at_ns, 0);
+    }
+}
