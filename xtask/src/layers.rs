@@ -53,6 +53,11 @@ pub(crate) const LAYERS: &[Layer] = &[
         pure: true,
     },
     Layer {
+        package: "stormeter-replicate",
+        uses: These(&["disk", "study", "statistics"]),
+        pure: true,
+    },
+    Layer {
         package: "stormeter-runner",
         uses: These(&["disk", "driver", "datastore", "study", "statistics", "results"]),
         pure: false,

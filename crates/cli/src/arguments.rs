@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Compare(Box<CompareOptions>),
     /// Show a results file again: as a table, as a page, as JSON
     Report(ReportOptions),
+    /// Recompute a published study from its own tables, and hold it against results
+    Replicate(ReplicateOptions),
     /// Measure the load generator itself, without any storage
     Ceiling(Box<CeilingOptions>),
     /// Tell what this machine can do, and how to get what is missing
@@ -270,6 +272,32 @@ pub(crate) struct ReportOptions {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) show: ShowOptions,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Every finding in one table: as published, recomputed from the study's own tables, what a sound analysis
+of the same data gives, and what results of a study of the same design say.
+
+Examples:
+  stormeter replicate                          the studies that come with the program
+  stormeter replicate virtual-physical
+  stormeter replicate vsan --json
+  stormeter replicate studies/mine/published.yaml
+  stormeter replicate nfs-datastore --measured night.db")]
+pub(crate) struct ReplicateOptions {
+    /// The study: nfs-datastore, tr3808, vsan, virtual-physical, mpls-servers, or a published.yaml or
+    /// its directory [default: an overview of all]
+    pub(crate) study: Option<String>,
+    /// The results file of a study, to be asked the questions of the findings
+    #[arg(long, value_name = "FILE", requires = "study")]
+    pub(crate) measured: Option<PathBuf>,
+    /// A results file that a model made, to be asked the same
+    #[arg(long, value_name = "FILE", requires = "study")]
+    pub(crate) predicted: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

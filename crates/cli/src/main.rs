@@ -21,6 +21,7 @@ fn main() -> std::process::ExitCode {
     let result = match arguments.command {
         Command::Demo(options) => commands::demo::run(&options),
         Command::Compare(options) => commands::compare::run(&options),
+        Command::Replicate(options) => commands::replicate::run(&options),
         Command::Report(options) => commands::report::run(&options),
         Command::Ceiling(options) => commands::ceiling::run(&options),
         Command::Doctor(options) => commands::doctor::run(&options),

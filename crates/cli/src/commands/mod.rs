@@ -7,6 +7,8 @@ pub(crate) mod doctor;
 pub(crate) mod net;
 pub(crate) mod print;
 pub(crate) mod profile;
+pub(crate) mod replicate;
+pub(crate) mod replicate_answers;
 pub(crate) mod report;
 pub(crate) mod serve_nfs;
 pub(crate) mod serve_null;

@@ -1,0 +1,209 @@
+//! Whether a figure follows from the tables: the printed digits decide.
+//!
+//! A computed value agrees when it rounds, or is cut, to the printed digits. Where it misses them, the
+//! inputs may be to blame, for they are printed with few digits themselves: every input is moved by up
+//! to half of its last printed digit, and what the expression can become in this way is held against
+//! the claim. What is beyond that does not follow.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::expression::{Expression, ExpressionError, Scope, Value};
+use crate::printed::{Digits, Printed};
+use crate::published::{Claim, Computation};
+use crate::table::Tables;
+
+/// Said to be about something, a figure may be off by this part of it.
+pub const ABOUT: f64 = 0.10;
+
+/// Whether a finding follows from the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Agreement {
+    /// It does.
+    Agrees,
+    /// It does if the printed inputs are taken to be rounded.
+    AgreesWithinRounding,
+    /// It does not.
+    DoesNotFollow,
+    /// The publication does not print what it would take.
+    NotTestable,
+}
+
+/// In which way a figure agrees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// Rounds to the printed digits.
+    Rounded,
+    /// Gives the printed digits when the rest is cut off.
+    Truncated,
+    /// Comes out when intermediate results are rounded as the authors rounded them.
+    IntermediateRounding,
+    /// Within what the rounding of the printed inputs can explain.
+    PrintedInputs,
+    /// Within a tenth of a figure that is said to be about that.
+    About,
+    /// Within the printed range.
+    Inside,
+    /// A statement that is true of the tables.
+    True,
+}
+
+/// What a recomputation came to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Outcome {
+    /// Whether it agrees.
+    pub agreement: Agreement,
+    /// And how.
+    pub how: Option<How>,
+    /// With all digits.
+    pub value: Value,
+    /// With the authors' intermediate rounding, where that was needed.
+    pub rounded: Option<f64>,
+    /// What the value can be for the rounding of the printed inputs, where that was needed.
+    pub range: Option<(f64, f64)>,
+}
+
+/// Why a recomputation failed: a mistake in the study's file.
+pub(crate) type Failure = ExpressionError;
+
+/// Recomputes a finding.
+pub(crate) fn recompute(
+    claim: &Claim,
+    computation: &Computation,
+    tables: &Tables,
+) -> Result<Outcome, Failure> {
+    let value = computation.exact.evaluate(&mut Scope::new(tables))?;
+    let outcome = |agreement, how| Outcome {
+        agreement,
+        how,
+        value: value.clone(),
+        rounded: None,
+        range: None,
+    };
+    // A comparison speaks for itself, whatever is printed beside it.
+    if let Value::Truth(truth) = &value {
+        return Ok(match truth {
+            true => outcome(Agreement::Agrees, Some(How::True)),
+            false => outcome(Agreement::DoesNotFollow, None),
+        });
+    }
+    if *claim == Claim::Statement {
+        return Err(wrong(
+            &value,
+            "a statement needs a comparison; write `published` beside a number",
+        ));
+    }
+    let values = match &value {
+        Value::Number(number) => vec![*number],
+        Value::List(list) if !list.is_empty() => list.clone(),
+        _ => return Err(wrong(&value, "a printed figure needs a number, or a list of them")),
+    };
+    let hows: Vec<Option<How>> = values.iter().map(|value| fits(claim, *value)).collect();
+    // A list agrees as its weakest value does: cut when one of them is cut.
+    let fitting = hows.iter().copied().collect::<Option<Vec<How>>>();
+    let how = fitting
+        .map(|hows| hows.into_iter().find(|how| *how != How::Rounded).unwrap_or(How::Rounded));
+    if how.is_some_and(|how| how != How::Truncated || computation.rounded.is_none()) {
+        return Ok(outcome(Agreement::Agrees, how));
+    }
+    if let Some(rounded) = &computation.rounded {
+        let Value::Number(number) = rounded.evaluate(&mut Scope::new(tables))? else {
+            return Err(wrong(&value, "compute_rounded has to give a number"));
+        };
+        if fits(claim, number).is_some() {
+            let agrees = outcome(Agreement::Agrees, Some(How::IntermediateRounding));
+            return Ok(Outcome { rounded: Some(number), ..agrees });
+        }
+    }
+    if how.is_some() {
+        return Ok(outcome(Agreement::Agrees, how));
+    }
+    let [_] = values[..] else { return Ok(outcome(Agreement::DoesNotFollow, None)) };
+    let (low, high) = range(&computation.exact, tables)?;
+    let agrees = match claim {
+        Claim::Number(printed) => printed.fits_within(low, high),
+        Claim::About(printed) => {
+            let room = ABOUT * printed.value.abs();
+            low <= printed.value + room && high >= printed.value - room
+        }
+        Claim::Between(from, to) => {
+            low <= to.value + to.half_unit() && high >= from.value - from.half_unit()
+        }
+        Claim::Statement => false,
+    };
+    let found = if agrees {
+        outcome(Agreement::AgreesWithinRounding, Some(How::PrintedInputs))
+    } else {
+        outcome(Agreement::DoesNotFollow, None)
+    };
+    Ok(Outcome { range: Some((low, high)), ..found })
+}
+
+fn wrong(value: &Value, what: &str) -> Failure {
+    ExpressionError { column: 1, what: format!("{what}; this is {}", value.kind()) }
+}
+
+fn fits(claim: &Claim, value: f64) -> Option<How> {
+    let digits = |printed: &Printed| match printed.fits(value) {
+        Some(Digits::Rounded) => Some(How::Rounded),
+        Some(Digits::Truncated) => Some(How::Truncated),
+        None => None,
+    };
+    match claim {
+        Claim::Number(printed) => digits(printed),
+        Claim::About(printed) => {
+            let is_near = (value - printed.value).abs() <= ABOUT * printed.value.abs();
+            is_near.then_some(How::About)
+        }
+        Claim::Between(low, high) => {
+            let is_inside = value >= low.value && value <= high.value
+                || digits(low).is_some()
+                || digits(high).is_some();
+            is_inside.then_some(How::Inside)
+        }
+        Claim::Statement => None,
+    }
+}
+
+/// What a number can be when each of its inputs is anywhere within half of its last printed digit.
+///
+/// Each input is moved alone, which tells the direction it pulls to, then all of them together to the
+/// ends that pull the same way. For expressions that rise or fall with each input throughout, which
+/// over half a digit is nearly all, these ends are the range.
+pub(crate) fn range(expression: &Expression, tables: &Tables) -> Result<(f64, f64), Failure> {
+    let mut scope = Scope::new(tables);
+    let middle = number(&expression.evaluate(&mut scope)?);
+    let (mut low, mut high) = (middle, middle);
+    let (mut downwards, mut upwards) = (BTreeMap::new(), BTreeMap::new());
+    let mut at = |shifts: BTreeMap<_, _>| -> f64 {
+        // Where a moved input has no value (a division by zero) it tells nothing.
+        let moved = expression.evaluate(&mut Scope::shifted(tables, shifts));
+        let moved = moved.as_ref().map_or(f64::NAN, number);
+        low = low.min(moved);
+        high = high.max(moved);
+        moved
+    };
+    for place in scope.looked_at {
+        let half = tables.half_unit(place);
+        if half > 0.0 {
+            let less = at(BTreeMap::from([(place, -half)]));
+            let more = at(BTreeMap::from([(place, half)]));
+            let up = if more >= less { half } else { -half };
+            upwards.insert(place, up);
+            downwards.insert(place, -up);
+        }
+    }
+    at(downwards);
+    at(upwards);
+    Ok((low, high))
+}
+
+fn number(value: &Value) -> f64 {
+    match value {
+        Value::Number(number) => *number,
+        _ => f64::NAN,
+    }
+}

@@ -1,0 +1,76 @@
+//! What measurements answer to the questions of a finding.
+
+use serde::Serialize;
+use stormeter_statistics::{Answer, Reply};
+
+/// Something measured (or predicted) that can be asked questions in the grammar of studies.
+pub trait AnswerSource {
+    /// The answer to a question, or why it cannot be asked of these results.
+    fn answer(&self, question: &str) -> Result<Answer, String>;
+}
+
+/// What results say of a finding.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Observed {
+    /// In a word.
+    pub outcome: ObservedOutcome,
+    /// Each question with its answer.
+    pub answers: Vec<AskedAnswer>,
+}
+
+/// What results say of a finding, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ObservedOutcome {
+    /// The results show the same: every question is answered yes.
+    Agree,
+    /// They show the contrary in at least one question.
+    Disagree,
+    /// They show neither.
+    Inconclusive,
+    /// The finding has no question, or these results cannot answer it.
+    NotTestable,
+}
+
+/// A question and its answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AskedAnswer {
+    /// The question.
+    pub question: String,
+    /// The reply; `None` when it could not be asked.
+    pub reply: Option<Reply>,
+    /// The answer, or why there is none.
+    pub sentence: String,
+}
+
+/// Asks all questions of a finding.
+pub(crate) fn observe(questions: &[String], source: &dyn AnswerSource) -> Observed {
+    let answers: Vec<AskedAnswer> = questions
+        .iter()
+        .map(|question| match source.answer(question) {
+            Ok(answer) => AskedAnswer {
+                question: question.clone(),
+                reply: Some(answer.reply),
+                sentence: answer.sentence,
+            },
+            Err(reason) => {
+                AskedAnswer { question: question.clone(), reply: None, sentence: reason }
+            }
+        })
+        .collect();
+    let replied = |reply: Reply| answers.iter().any(|answer| answer.reply == Some(reply));
+    let outcome = if replied(Reply::No) {
+        // One part shown to be otherwise is enough, whatever the others are.
+        ObservedOutcome::Disagree
+    } else if answers.is_empty()
+        || replied(Reply::NotAnswered)
+        || answers.iter().any(|answer| answer.reply.is_none())
+    {
+        ObservedOutcome::NotTestable
+    } else if replied(Reply::Inconclusive) {
+        ObservedOutcome::Inconclusive
+    } else {
+        ObservedOutcome::Agree
+    };
+    Observed { outcome, answers }
+}

@@ -1,0 +1,36 @@
+//! Published studies, replicated: every finding in one table, as published, recomputed from the
+//! study's own tables, and as measurements answer it.
+//!
+//! A study is a file of facts (`studies/*/published.yaml`): its tables with the digits as printed, its
+//! findings, and for each finding the expression by which it follows from the tables. More tables and
+//! findings are more rows and need no code. Pure: text in, tables out.
+//!
+//! The path: text → [`Published::read`] → [`replicate`] → [`ReplicateTable`] → [`terminal`] or JSON.
+
+mod agreement;
+mod answers;
+mod embedded;
+mod expression;
+mod printed;
+mod published;
+mod read;
+mod replicate;
+mod source;
+mod table;
+mod terminal;
+
+pub use agreement::{ABOUT, Agreement, How};
+pub use answers::{AnswerSource, AskedAnswer, Observed, ObservedOutcome};
+pub use embedded::{STUDIES, embedded};
+pub use expression::{
+    Expression, ExpressionError, FUNCTIONS, Function, Scope, Template, TemplatePart, Value,
+};
+pub use printed::{Digits, Printed};
+pub use published::{Basis, Check, Claim, Computation, Finding, Published, Sound, Survives};
+pub use replicate::{
+    Recomputed, ReplicateError, ReplicateTable, Row, SCHEMA, SCHEMA_VERSION, SoundResult,
+    Soundness, StudyHead, Tally, replicate,
+};
+pub use source::ReadError;
+pub use table::{Cell, CellPlace, Column, Found, Table, TableCount, Tables};
+pub use terminal::{overview, terminal};

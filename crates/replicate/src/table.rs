@@ -1,0 +1,167 @@
+//! The published tables: tidy (a row is an observation, a column a quantity), with every number as
+//! it is printed.
+
+use serde::Serialize;
+
+use crate::printed::Printed;
+
+/// A table of a study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// How expressions call it.
+    pub name: String,
+    /// How the publication calls it, such as `Table 3`.
+    pub label: String,
+    /// What it shows.
+    pub about: String,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows, each with a cell for every column.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// How expressions call it.
+    pub name: String,
+    /// The unit of its numbers; empty for text.
+    pub unit: String,
+    /// Its numbers are counts or settings: no digits are lost by printing.
+    pub exact: bool,
+}
+
+/// What stands in a table at one place.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// A number.
+    Number(Printed),
+    /// A name.
+    Name(String),
+    /// Nothing was printed.
+    Missing,
+}
+
+/// Where a cell is: table, row, column, each counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CellPlace {
+    /// Which table of the study.
+    pub table: usize,
+    /// Which row.
+    pub row: usize,
+    /// Which column.
+    pub column: usize,
+}
+
+/// All tables of a study.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tables(pub Vec<Table>);
+
+/// What a path leads to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found<'a> {
+    /// The numbers there, in the order of the rows.
+    pub cells: Vec<(CellPlace, &'a Printed)>,
+    /// Whether the path names a whole column.
+    pub is_column: bool,
+}
+
+/// How many tables and numbers a study has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TableCount {
+    /// Tables.
+    pub tables: usize,
+    /// Numbers in them.
+    pub numbers: usize,
+}
+
+impl Tables {
+    /// What `table.column` or `table.row.column` leads to; otherwise what there is instead.
+    pub fn find(&self, steps: &[String]) -> Result<Found<'_>, String> {
+        let (name, row_name, column_name) = match steps {
+            [table, column] => (table, None, column),
+            [table, row, column] => (table, Some(row), column),
+            _ => return Err("a path is table.column or table.row.column".to_owned()),
+        };
+        let (table_index, table) =
+            self.0.iter().enumerate().find(|(_, table)| table.name == *name).ok_or_else(|| {
+                missing("table", name, self.0.iter().map(|table| table.name.as_str()))
+            })?;
+        let column =
+            table.columns.iter().position(|column| column.name == *column_name).ok_or_else(
+                || {
+                    let names = table.columns.iter().map(|column| column.name.as_str());
+                    missing(&format!("column in {name}"), column_name, names)
+                },
+            )?;
+        let rows = match row_name {
+            None => 0..table.rows.len(),
+            Some(row_name) => {
+                let row = table.rows.iter().position(|row| key(row) == Some(row_name)).ok_or_else(
+                    || {
+                        let names = table.rows.iter().filter_map(|row| key(row));
+                        missing(&format!("row in {name}"), row_name, names.map(String::as_str))
+                    },
+                )?;
+                row..row + 1
+            }
+        };
+        let mut cells = Vec::with_capacity(rows.len());
+        for row in rows {
+            match &table.rows[row][column] {
+                Cell::Number(printed) => {
+                    cells.push((CellPlace { table: table_index, row, column }, printed));
+                }
+                Cell::Name(text) => {
+                    return Err(format!(
+                        "{} holds the name `{text}` and no number",
+                        steps.join(".")
+                    ));
+                }
+                Cell::Missing => {
+                    return Err(format!(
+                        "{} has no printed value in row {}; use the rows that have one",
+                        steps.join("."),
+                        row + 1
+                    ));
+                }
+            }
+        }
+        Ok(Found { cells, is_column: row_name.is_none() })
+    }
+
+    /// What rounding can have moved the number there: half of its last digit, or nothing in a column
+    /// of exact numbers.
+    pub fn half_unit(&self, place: CellPlace) -> f64 {
+        let table = &self.0[place.table];
+        match &table.rows[place.row][place.column] {
+            Cell::Number(printed) if !table.columns[place.column].exact => printed.half_unit(),
+            _ => 0.0,
+        }
+    }
+
+    /// How much there is.
+    pub fn count(&self) -> TableCount {
+        let cells = self.0.iter().flat_map(|table| table.rows.iter().flatten());
+        TableCount {
+            tables: self.0.len(),
+            numbers: cells.filter(|cell| matches!(cell, Cell::Number(_))).count(),
+        }
+    }
+}
+
+/// A row's name: its first cell, where that is one.
+pub(crate) fn key(row: &[Cell]) -> Option<&String> {
+    match row.first() {
+        Some(Cell::Name(name)) => Some(name),
+        _ => None,
+    }
+}
+
+fn missing<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match names.is_empty() {
+        true => format!("there is no {what} called `{name}`, for there are none with names"),
+        false => format!("there is no {what} called `{name}`; there are `{}`", names.join("`, `")),
+    }
+}

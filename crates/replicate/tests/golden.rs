@@ -1,0 +1,24 @@
+//! What the table of each study looks like, to the letter. After a change that is meant,
+//! `UPDATE_GOLDEN=1 cargo test -p stormeter-replicate` writes the files anew: read the difference.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use stormeter_replicate::{Published, STUDIES, replicate, terminal};
+
+#[test]
+fn each_study_on_a_terminal_of_100_columns() {
+    for (name, text) in STUDIES {
+        let study = Published::read(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let table = replicate(&study, None, None).unwrap_or_else(|error| panic!("{error}"));
+        let text = terminal(&table, 100);
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.txt"));
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        let golden = std::fs::read_to_string(&path).unwrap();
+        assert!(golden == text, "{name} differs; UPDATE_GOLDEN=1 writes it anew. Now:\n{text}");
+    }
+}

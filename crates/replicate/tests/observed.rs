@@ -1,0 +1,113 @@
+//! Results held against findings, and the JSON against its schema.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../../report/tests/json_schema/mod.rs"]
+mod json_schema;
+
+use std::collections::BTreeMap;
+
+use json_schema::violations;
+use stormeter_replicate::{
+    AnswerSource, ObservedOutcome, Published, ReplicateTable, SCHEMA, STUDIES, embedded, replicate,
+    terminal,
+};
+use stormeter_statistics::{Answer, Reply};
+
+/// Answers by question; one that is not listed cannot be asked.
+struct Oracle(BTreeMap<&'static str, Reply>);
+
+impl AnswerSource for Oracle {
+    fn answer(&self, question: &str) -> Result<Answer, String> {
+        let reply = *self.0.get(question).ok_or("there is no such workload in these results")?;
+        Ok(Answer {
+            question: question.to_owned(),
+            must: false,
+            reply,
+            sentence: "So it was measured.".to_owned(),
+            test: String::new(),
+            estimate: None,
+            p_value: None,
+            table: None,
+            parts: Vec::new(),
+            remarks: Vec::new(),
+        })
+    }
+}
+
+fn table(name: &str, oracle: &Oracle) -> ReplicateTable {
+    let study = Published::read(embedded(name).unwrap()).unwrap();
+    replicate(&study, Some(oracle), None).unwrap()
+}
+
+fn outcome(table: &ReplicateTable, id: &str) -> ObservedOutcome {
+    let row = table.findings.iter().find(|row| row.id == id).unwrap();
+    row.measured.as_ref().unwrap().outcome
+}
+
+#[test]
+fn each_reply_has_its_outcome() {
+    let ask = "virtual is faster than physical in iops on seq-write-4k";
+    for (reply, expected) in [
+        (Reply::Yes, ObservedOutcome::Agree),
+        (Reply::No, ObservedOutcome::Disagree),
+        (Reply::Inconclusive, ObservedOutcome::Inconclusive),
+        (Reply::NotAnswered, ObservedOutcome::NotTestable),
+    ] {
+        let table = table("virtual-physical", &Oracle(BTreeMap::from([(ask, reply)])));
+        assert_eq!(outcome(&table, "vp-4k-dir"), expected);
+        // Its question is not listed, and this one asks nothing.
+        assert_eq!(outcome(&table, "vp-32k-dir"), ObservedOutcome::NotTestable);
+        assert_eq!(outcome(&table, "vp-rec-wb"), ObservedOutcome::NotTestable);
+        assert!(table.findings.iter().all(|row| row.predicted.is_none()));
+    }
+}
+
+#[test]
+fn a_finding_of_several_questions_agrees_only_as_a_whole() {
+    let [nfs, iscsi, paths] = [
+        "nfs is within 9% of local in iops",
+        "iscsi is within 9% of local in iops",
+        "iscsi-2-paths is within 9% of local in iops",
+    ];
+    let outcome = |replies: [Reply; 3]| {
+        let oracle =
+            Oracle(BTreeMap::from([(nfs, replies[0]), (iscsi, replies[1]), (paths, replies[2])]));
+        outcome(&table("tr3808", &oracle), "tr3808-2.2-a")
+    };
+    use Reply::{Inconclusive, No, NotAnswered, Yes};
+    assert_eq!(outcome([Yes, Yes, Yes]), ObservedOutcome::Agree);
+    assert_eq!(outcome([Yes, Inconclusive, Yes]), ObservedOutcome::Inconclusive);
+    assert_eq!(outcome([NotAnswered, Inconclusive, Yes]), ObservedOutcome::NotTestable);
+    assert_eq!(outcome([NotAnswered, No, Yes]), ObservedOutcome::Disagree);
+}
+
+#[test]
+fn the_json_follows_its_schema() {
+    let schema = serde_json::from_str(SCHEMA).unwrap();
+    let ask = "virtual is faster than physical in iops on seq-write-4k";
+    let oracle = Oracle(BTreeMap::from([(ask, Reply::NotAnswered)]));
+    for (name, _) in STUDIES {
+        let found = violations(&schema, &serde_json::to_value(table(name, &oracle)).unwrap());
+        assert!(found.is_empty(), "{name}: {found:#?}");
+    }
+    let mut bad = serde_json::to_value(table("vsan", &oracle)).unwrap();
+    bad["findings"][0]["recomputed"]["agreement"] = "perhaps".into();
+    assert!(!violations(&schema, &bad).is_empty());
+}
+
+#[test]
+fn no_line_is_wider_than_asked_and_nothing_steers_the_terminal() {
+    let ask = "virtual is faster than physical in iops on seq-write-4k";
+    let oracle = Oracle(BTreeMap::from([(ask, Reply::Yes)]));
+    for (name, _) in STUDIES {
+        for width in [60, 80, 100, 120] {
+            let text = terminal(&table(name, &oracle), width);
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= width, "{name}: {widest} columns of {width}");
+        }
+    }
+    let mut table = table("vsan", &oracle);
+    table.findings[0].statement = "a\x1b[2Jb".to_owned();
+    assert!(!terminal(&table, 100).contains('\x1b'));
+}

@@ -1,0 +1,205 @@
+//! All five studies: complete, every finding computed or with its reason, wrong figures noticed, and
+//! more tables without more code.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use stormeter_replicate::{
+    Agreement, Cell, Check, Claim, How, Published, ReplicateTable, STUDIES, Value, embedded,
+    replicate,
+};
+
+fn study(name: &str) -> Published {
+    Published::read(embedded(name).unwrap()).unwrap()
+}
+
+fn tables(study: &Published) -> ReplicateTable {
+    replicate(study, None, None).unwrap()
+}
+
+fn agreement(table: &ReplicateTable, id: &str) -> Agreement {
+    table
+        .findings
+        .iter()
+        .chain(&table.checks)
+        .find(|row| row.id == id)
+        .unwrap()
+        .recomputed
+        .agreement
+}
+
+#[test]
+fn every_finding_is_there_and_computed_or_says_why_not() {
+    // Claims that were collected of each publication.
+    let claims = [
+        ("nfs-datastore", 39),
+        ("tr3808", 41),
+        ("vsan", 53),
+        ("virtual-physical", 45),
+        ("mpls-servers", 40),
+    ];
+    assert_eq!(claims.len(), STUDIES.len());
+    for (name, count) in claims {
+        let table = tables(&study(name));
+        assert_eq!(table.study.name, name);
+        assert_eq!(table.findings.len(), count, "{name}");
+        let tally = table.summary;
+        let sum =
+            tally.agree + tally.agree_within_rounding + tally.do_not_follow + tally.not_testable;
+        assert_eq!(sum, count, "{name}");
+        for row in table.findings.iter().chain(&table.checks) {
+            let recomputed = &row.recomputed;
+            match recomputed.agreement {
+                Agreement::NotTestable => {
+                    assert!(
+                        recomputed.value.is_none() && recomputed.reason.len() > 8,
+                        "{}",
+                        row.id
+                    );
+                }
+                Agreement::DoesNotFollow => assert!(!recomputed.reason.is_empty(), "{}", row.id),
+                _ => assert!(recomputed.value.is_some() && recomputed.how.is_some(), "{}", row.id),
+            }
+        }
+        assert!(table.study.weak.is_some() && table.study.sound.is_some(), "{name}");
+    }
+}
+
+#[test]
+fn what_does_not_follow_in_each_study() {
+    let expected: [(&str, &[&str]); 5] = [
+        ("nfs-datastore", &["nfs-c-small-nfs-large-local", "nfs-law-network", "nfs-law-first-row"]),
+        ("tr3808", &["tr3808-1.1-a", "tr3808-law-drives"]),
+        ("vsan", &["vsan-4.1.3-c", "vsan-law-little", "vsan-law-size-order"]),
+        (
+            "virtual-physical",
+            &["vp-q3", "vp-law-mbps-phys4", "vp-law-mbps-sd-phys4", "vp-law-range"],
+        ),
+        ("mpls-servers", &["mpls-law-ftp-size", "mpls-law-ftp-rate", "mpls-law-link"]),
+    ];
+    for (name, ids) in expected {
+        let table = tables(&study(name));
+        let missing: Vec<&str> = table
+            .findings
+            .iter()
+            .chain(&table.checks)
+            .filter(|row| row.recomputed.agreement == Agreement::DoesNotFollow)
+            .map(|row| row.id.as_str())
+            .collect();
+        assert_eq!(missing, ids, "{name}");
+    }
+}
+
+#[test]
+fn the_percentages_of_the_nfs_study_are_cut() {
+    let table = tables(&study("nfs-datastore"));
+    let how = |id: &str| table.findings.iter().find(|row| row.id == id).unwrap().recomputed.how;
+    // 2.1257 would be 2.13 and 285.1292 would be 285.13.
+    assert_eq!(how("nfs-t05-pct"), Some(How::Truncated));
+    assert_eq!(how("nfs-t10-pct"), Some(How::Truncated));
+    assert_eq!(how("nfs-t01-pct"), Some(How::Rounded));
+}
+
+/// A corruption of each printed measurement of a study: one of its digits is another. Gives the cells
+/// after whose change no row of the table was any different.
+fn unnoticed(name: &str, tables_of_data: &[&str]) -> Vec<String> {
+    let original = study(name);
+    let before = tables(&original);
+    let mut unnoticed = Vec::new();
+    for table in 0..original.tables.0.len() {
+        let table_name = original.tables.0[table].name.clone();
+        if !tables_of_data.contains(&table_name.as_str()) {
+            continue;
+        }
+        for row in 0..original.tables.0[table].rows.len() {
+            for column in 0..original.tables.0[table].columns.len() {
+                let mut study = original.clone();
+                let column_name = study.tables.0[table].columns[column].name.clone();
+                if original.tables.0[table].columns[column].exact {
+                    // Counts and settings are no measurements.
+                    continue;
+                }
+                let Cell::Number(printed) = &mut study.tables.0[table].rows[row][column] else {
+                    continue;
+                };
+                // A slip of the pen in the first digit.
+                printed.value = if printed.value == 0.0 { 1.0 } else { printed.value * 1.1 };
+                let noticed = match replicate(&study, None, None) {
+                    Ok(after) => before
+                        .findings
+                        .iter()
+                        .chain(&before.checks)
+                        .zip(after.findings.iter().chain(&after.checks))
+                        .any(|(before, after)| {
+                            before.recomputed.agreement != after.recomputed.agreement
+                        }),
+                    Err(_) => true,
+                };
+                if !noticed {
+                    unnoticed.push(format!("{table_name}.{column_name} row {}", row + 1));
+                }
+            }
+        }
+    }
+    unnoticed
+}
+
+#[test]
+fn a_wrong_figure_in_a_table_is_noticed() {
+    // Every time of the NFS study is in an average with eight printed digits.
+    let tables = ["T01", "T02", "T05", "T06", "T09", "T10", "T13", "T14"];
+    assert_eq!(unnoticed("nfs-datastore", &tables), [] as [&str; 0]);
+    // Table 3 has medians and standard errors that enter nothing else, and ranges with room.
+    let missed = unnoticed("virtual-physical", &["table3"]);
+    let expected = |cell: &String| {
+        ["median", "range", "se ", "variance"].iter().any(|part| cell.contains(part))
+    };
+    assert!(missed.iter().all(expected), "{missed:?}");
+    assert_eq!(unnoticed("vsan", &["baseline", "table6"]), [] as [&str; 0]);
+}
+
+#[test]
+fn a_wrong_claim_is_noticed() {
+    for (name, _) in STUDIES {
+        let original = study(name);
+        for index in 0..original.findings.len() {
+            let mut study = original.clone();
+            let finding = &mut study.findings[index];
+            let Check::Compute(computation) = &finding.check else { continue };
+            let Claim::Number(printed) = &mut finding.claim else { continue };
+            let computed = {
+                let mut scope = stormeter_replicate::Scope::new(&original.tables);
+                computation.exact.evaluate(&mut scope).unwrap()
+            };
+            // Two in the last place, which neither rounding nor cutting gives.
+            printed.value += 2.0 * printed.last_unit();
+            let id = finding.id.clone();
+            let after = agreement(&tables(&study), &id);
+            let is_exact = matches!(computed, Value::Truth(_));
+            assert!(
+                after == Agreement::DoesNotFollow
+                    || after == Agreement::AgreesWithinRounding
+                    || is_exact,
+                "{id}"
+            );
+        }
+    }
+}
+
+#[test]
+fn more_tables_rows_and_findings_need_no_code() {
+    let text = embedded("nfs-datastore").unwrap();
+    let tables_more = "tables:\n  - name: T03\n    label: Table III\n    about: 1 MB write\n    unit: ms\n    \
+                       columns: [local, nfs]\n    rows:\n      - [2.0, 1.0]\n      - [4.0, 3.0]\n";
+    let findings_more = "findings:\n  - id: nfs-t03-pct\n    source: Table III\n    statement: More.\n    \
+                         published: \"50.0\"\n    unit: \"%\"\n    compute: pct_faster(T03.local, T03.nfs)\n";
+    let more = text.replace("tables:\n", tables_more).replace("findings:\n", findings_more);
+    let before = tables(&Published::read(text).unwrap());
+    let after = tables(&Published::read(&more).unwrap());
+    assert_eq!(after.findings.len(), before.findings.len() + 1);
+    assert_eq!(agreement(&after, "nfs-t03-pct"), Agreement::Agrees);
+    assert_eq!(after.study.given.numbers, before.study.given.numbers + 4);
+    // And one more row in it is another mean: (2 + 4 + 12) / 3 against (1 + 3 + 2) / 3.
+    let row = more.replace("      - [4.0, 3.0]\n", "      - [4.0, 3.0]\n      - [12.0, 2.0]\n");
+    let after = tables(&Published::read(&row).unwrap());
+    assert_eq!(agreement(&after, "nfs-t03-pct"), Agreement::DoesNotFollow);
+}
