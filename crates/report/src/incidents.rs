@@ -4,7 +4,7 @@
 //! A connection that was lost and made again does not make a trial invalid: that is what the storage
 //! is like. But whoever reads the figures should know.
 
-use stormeter_results::{Phase, TrialRecord};
+use stormeter_results::{Incident, Phase, TrialRecord};
 
 use crate::model::{Finding, Severity};
 
@@ -26,11 +26,22 @@ struct Happening<'a> {
 
 /// The incidents of the trials; `names` are the datastores'.
 pub(crate) fn incidents(trials: &[TrialRecord], names: &[String]) -> Vec<Finding> {
-    let mut happenings: Vec<Happening<'_>> = Vec::new();
-    for trial in trials {
-        let Some(datastore) = trial.datastore else { continue };
+    let of_trials = trials.iter().filter_map(|trial| {
         let place = (trial.phase == Phase::Main).then(|| trial.block.saturating_add(1));
-        for incident in &trial.incidents {
+        Some((trial.datastore?, place, trial.incidents.as_slice()))
+    });
+    incidents_of(of_trials, names)
+}
+
+/// The same of trials given as datastore, block counted from 1 (`None`: before the first) and what
+/// happened.
+pub(crate) fn incidents_of<'a>(
+    trials: impl Iterator<Item = (usize, Option<u32>, &'a [Incident])>,
+    names: &[String],
+) -> Vec<Finding> {
+    let mut happenings: Vec<Happening<'_>> = Vec::new();
+    for (datastore, place, incidents) in trials {
+        for incident in incidents {
             let times = u64::from(incident.times);
             let same = |known: &&mut Happening<'_>| {
                 known.datastore == datastore && known.what == incident.what
@@ -105,7 +116,7 @@ impl Happening<'_> {
 
 #[cfg(test)]
 mod tests {
-    use stormeter_results::{Incident, TrialOutcome};
+    use stormeter_results::TrialOutcome;
 
     use super::*;
 

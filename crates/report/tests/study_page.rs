@@ -78,6 +78,7 @@ fn a_page_has_every_section_and_every_chart_its_text() {
         "rsize",
         "effective n",
         "connection reset by peer",
+        "blocks 1 and 2: the connection was lost and made again (6 times)",
         "AMD EPYC 7443P",
         "--seed 20260921",
         "power of 80",

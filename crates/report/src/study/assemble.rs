@@ -6,11 +6,12 @@
 use std::collections::HashSet;
 
 use stormeter_driver::{CpuUsage, Sample};
-use stormeter_results::{Event, FinishReason, MonitorRow};
+use stormeter_results::{Event, FinishReason, Incident, MonitorRow, TrialOutcome, TrialRecord};
 use stormeter_statistics::{StudyAnalysis, metrics};
 
 use super::grid::cell_name;
 use super::model::{MonitorAverage, StudyFacts, StudyReport, TrialTrace, WorkloadCeiling};
+use crate::incidents::incidents_of;
 use crate::model::{Finding, SeriesPoint, Severity, Status};
 use crate::wording::{plural, shell_command};
 
@@ -39,8 +40,32 @@ pub struct StudyTrial<'a> {
     pub measured: Option<(&'a Sample, &'a CpuUsage)>,
     /// What a reader should know of it, one sentence each.
     pub notes: &'a [String],
+    /// What happened on the way and was mended.
+    pub incidents: &'a [Incident],
     /// What the host did meanwhile.
     pub monitor: &'a [MonitorRow],
+}
+
+impl<'a> StudyTrial<'a> {
+    /// A trial as the results file has it, with its cell and what the host did meanwhile.
+    pub fn of(record: &'a TrialRecord, cell: usize, monitor: &'a [MonitorRow]) -> Self {
+        let (measured, notes) = match &record.outcome {
+            TrialOutcome::Measured { sample, cpu, notes } => {
+                (Some((sample, cpu)), notes.as_slice())
+            }
+            TrialOutcome::Failed { .. } => (None, [].as_slice()),
+        };
+        Self {
+            cell,
+            block: record.block,
+            started_unix_ms: record.started_unix_ms,
+            elapsed_ns: record.elapsed_ns,
+            measured,
+            notes,
+            incidents: &record.incidents,
+            monitor,
+        }
+    }
 }
 
 /// What a report is made of.
@@ -280,6 +305,12 @@ fn findings(report: &StudyReport, trials: &[StudyTrial<'_>], events: &[Event]) -
             findings.push(Finding { severity: Severity::Note, subject, what, advice });
         }
     }
+    let happened = trials.iter().filter_map(|trial| {
+        let datastore = cells.get(trial.cell)?.datastore;
+        Some((datastore, Some(trial.block.saturating_add(1)), trial.incidents))
+    });
+    let names: Vec<String> = report.plan().datastores.iter().map(|d| d.name.clone()).collect();
+    findings.extend(incidents_of(happened, &names));
     let failed = report.status.failed_trials;
     if failed > 0 {
         findings.push(Finding {

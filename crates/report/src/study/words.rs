@@ -60,10 +60,11 @@ impl Scale {
         if estimate.is_ratio {
             return Scale::Ratio;
         }
-        // The estimate says of what it is: `nas - local, mean latency`.
-        let of = estimate.of.to_lowercase();
-        let named =
-            Metric::OF_STUDIES.into_iter().filter(|m| of.ends_with(&m.title().to_lowercase()));
+        // The estimate says of what it is: `p99 latency of nas`, `nas - local, p99 latency`.
+        let of = &estimate.of;
+        let named = Metric::OF_STUDIES
+            .into_iter()
+            .filter(|metric| of.starts_with(metric.title()) || of.ends_with(metric.title()));
         named.max_by_key(|m| m.title().len()).map_or(Scale::Plain, Scale::Of)
     }
 
@@ -72,6 +73,16 @@ impl Scale {
             Scale::Ratio if value.is_finite() => format!("{} %", super::grid::hundred(value)),
             Scale::Of(metric) => metric_value(metric, value),
             _ => number(value),
+        }
+    }
+
+    /// A round value at an axis: `60 %`, `0`.
+    pub(crate) fn tick(self, value: f64) -> String {
+        match self {
+            _ if value == 0.0 => "0".into(),
+            Scale::Ratio => format!("{} %", number((value * 1000.0).round() / 10.0)),
+            Scale::Of(metric) => super::draw::metric_tick(metric, value),
+            Scale::Plain => number(value),
         }
     }
 

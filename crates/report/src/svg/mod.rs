@@ -29,7 +29,7 @@ const COLORS: usize = 7;
 /// Mean width of a character of the charts' text.
 pub(crate) const CHARACTER: f64 = 6.8;
 /// The same for the bold labels of datastores.
-const BOLD_CHARACTER: f64 = 8.0;
+pub(crate) const BOLD_CHARACTER: f64 = 8.0;
 
 /// The class that carries a datastore's colour.
 pub(crate) fn color_class(datastore: usize) -> String {

@@ -7,16 +7,21 @@ use stormeter_study::Metric;
 use super::letter;
 use crate::markup::Markup;
 use crate::study::grid::{Grid, Load, hundred};
-use crate::svg::{CHARACTER, Scale, WIDTH, chart, color_class, line, text, y_axis};
+use crate::svg::{Scale, WIDTH, chart, color_class, line, text, y_axis};
 
 const LEFT: f64 = 46.0;
+/// Characters of a load's label, and the width of one.
+const LONGEST_LABEL: usize = 18;
+const NAME_CHARACTER: f64 = 7.6;
 const TOP: f64 = 20.0;
 const PLOT: f64 = 170.0;
 const UNDER: f64 = 46.0;
 const PANEL: f64 = TOP + PLOT + UNDER;
 const GROUP_GAP: f64 = 22.0;
 const NARROWEST: f64 = 9.0;
-const WIDEST: f64 = 46.0;
+const WIDEST: f64 = 58.0;
+/// Groups stand no further apart than this, or the eye no longer compares them.
+const WIDEST_GAP: f64 = 84.0;
 /// From this width on a bar has room for its number.
 const NUMBERED: f64 = 27.0;
 /// Beyond this bars from 0 hide the small ones, and the axis is logarithmic.
@@ -31,12 +36,16 @@ pub(crate) fn bars(grid: &Grid<'_>, workload: usize, metric: Metric, id: &str) -
     }
     let columns = grid.columns();
     let room = WIDTH - LEFT;
-    let narrowest = columns.len() as f64 * NARROWEST + GROUP_GAP;
+    let longest = loads.iter().map(|load| load.label.chars().count()).max().unwrap_or(0);
+    let label = longest.min(LONGEST_LABEL) as f64 * NAME_CHARACTER + 14.0;
+    let narrowest = (columns.len() as f64 * NARROWEST + GROUP_GAP).max(label);
     let most_groups = ((room / narrowest) as usize).max(1);
     let panels = loads.len().div_ceil(most_groups);
     let groups = loads.len().div_ceil(panels);
     let bar = (room / groups as f64 - GROUP_GAP) / columns.len() as f64;
     let bar = bar.clamp(NARROWEST * 0.4, WIDEST);
+    let gap = room / groups as f64 - bar * columns.len() as f64;
+    let gap = gap.clamp(GROUP_GAP * 0.5, WIDEST_GAP);
     let y = axis(grid, &loads, metric);
     let title = format!(
         "{} of {} relative to {} = 100",
@@ -48,8 +57,7 @@ pub(crate) fn bars(grid: &Grid<'_>, workload: usize, metric: Metric, id: &str) -
     let mut markup = chart(id, height, &title, &description(grid, &loads, metric));
     for (panel, loads) in loads.chunks(groups).enumerate() {
         let top = panel as f64 * PANEL;
-        let width = loads.len() as f64 * (columns.len() as f64 * bar + GROUP_GAP);
-        self::panel(&mut markup, grid, loads, metric, &y, (top, bar, width));
+        self::panel(&mut markup, grid, loads, metric, &y, (top, bar, gap));
     }
     Some(markup)
 }
@@ -74,7 +82,7 @@ fn axis(grid: &Grid<'_>, loads: &[&Load], metric: Metric) -> Scale {
     }
 }
 
-/// A row of groups. `place` is the row's top, the width of a bar and that of all groups.
+/// A row of groups. `place` is the row's top, the width of a bar and the gap between groups.
 fn panel(
     markup: &mut Markup,
     grid: &Grid<'_>,
@@ -83,14 +91,15 @@ fn panel(
     y: &Scale,
     place: (f64, f64, f64),
 ) {
-    let (top, bar, width) = place;
+    let (top, bar, gap) = place;
+    let width = loads.len() as f64 * (grid.datastores() as f64 * bar + gap);
     markup.tag("g").at("transform", format!("translate(0 {top:.0})")).open();
     let right = LEFT + width;
     let ticks: Vec<_> = y.ticks(5).into_iter().map(|tick| (tick, format!("{tick:.0}"))).collect();
     y_axis(markup, y, (LEFT, right), &ticks);
     let at = y.at(100.0);
     let mut labels = Markup::default();
-    let mut x = LEFT + GROUP_GAP / 2.0;
+    let mut x = LEFT + gap / 2.0;
     for load in loads {
         let from = x;
         for (position, datastore) in grid.columns().into_iter().enumerate() {
@@ -100,10 +109,10 @@ fn panel(
             x += bar;
         }
         let middle = (from + x) / 2.0;
-        let room = ((x - from + GROUP_GAP) / CHARACTER) as usize;
-        let words = crate::label::elide(&load.label, room.max(4));
+        let room = ((x - from + gap) / NAME_CHARACTER) as usize;
+        let words = crate::label::elide(&load.label, room.clamp(4, LONGEST_LABEL));
         text(&mut labels, "name middle", (middle, TOP + PLOT + 34.0), &words);
-        x += GROUP_GAP;
+        x += gap;
     }
     line(markup, "baseline", (LEFT, at), (right, at)).empty();
     markup.append(labels);

@@ -29,7 +29,6 @@ struct Row {
 /// The plot; `None` when there is nothing to estimate.
 pub(crate) fn forest(answer: &Answer, id: &str) -> Option<Markup> {
     let shown = Shown::of(answer);
-    let reference = if shown == Shown::Ratio { 1.0 } else { 0.0 };
     let mut rows: Vec<Row> = Vec::new();
     if answer.parts.len() <= MOST_PARTS {
         rows.extend(answer.parts.iter().map(|part| Row {
@@ -52,6 +51,11 @@ pub(crate) fn forest(answer: &Answer, id: &str) -> Option<Markup> {
     if rows.is_empty() {
         return None;
     }
+    // Where there is no difference: at a ratio of 1, and at 0 where an interval reaches below it.
+    let reference = match shown {
+        Shown::Ratio => Some(1.0),
+        _ => rows.iter().any(|row| row.interval.is_some_and(|i| i.low <= 0.0)).then_some(0.0),
+    };
     let x = axis(&rows, reference, shown == Shown::Ratio);
     let height = TOP + rows.len() as f64 * ROW + 30.0;
     let title = format!("Estimate: {}", answer.question);
@@ -60,10 +64,11 @@ pub(crate) fn forest(answer: &Answer, id: &str) -> Option<Markup> {
     for tick in x.ticks(5) {
         let at = x.at(tick);
         line(&mut markup, "grid", (at, TOP), (at, bottom)).empty();
-        text(&mut markup, "tick middle", (at, bottom + 16.0), &shown.show(tick));
+        text(&mut markup, "tick middle", (at, bottom + 16.0), &shown.tick(tick));
     }
-    let at = x.at(reference);
-    line(&mut markup, "baseline", (at, TOP - 4.0), (at, bottom)).empty();
+    if let Some(at) = reference.map(|reference| x.at(reference)) {
+        line(&mut markup, "baseline", (at, TOP - 4.0), (at, bottom)).empty();
+    }
     for (index, row) in rows.iter().enumerate() {
         let y = TOP + (index as f64 + 0.5) * ROW;
         self::row(&mut markup, row, &x, y, shown);
@@ -71,14 +76,15 @@ pub(crate) fn forest(answer: &Answer, id: &str) -> Option<Markup> {
     Some(markup)
 }
 
-fn axis(rows: &[Row], reference: f64, is_ratio: bool) -> Scale {
+fn axis(rows: &[Row], reference: Option<f64>, is_ratio: bool) -> Scale {
     let ends = rows.iter().flat_map(|row| {
         let interval = row.interval;
         [Some(row.value), interval.map(|i| i.low), interval.map(|i| i.high)]
     });
     // An interval without end is drawn to the edge and does not set the axis.
     let ends = ends.flatten().filter(|end| end.is_finite() && end.abs() < 1e15);
-    let (mut low, mut high) = (reference, reference);
+    let start = reference.or(rows.first().map(|row| row.value)).unwrap_or(0.0);
+    let (mut low, mut high) = (start, start);
     for end in ends {
         low = low.min(end);
         high = high.max(end);
@@ -86,7 +92,7 @@ fn axis(rows: &[Row], reference: f64, is_ratio: bool) -> Scale {
     if is_ratio && low > 0.0 && high / low > LINEAR_UP_TO {
         return Scale::log_rounded(low, high, LEFT, WIDTH - RIGHT);
     }
-    let reserve = ((high - low) * 0.06).max(reference.abs() * 0.01);
+    let reserve = ((high - low) * 0.06).max(start.abs() * 0.01);
     Scale::linear(low - reserve, high + reserve, LEFT, WIDTH - RIGHT)
 }
 

@@ -7,11 +7,13 @@ use super::{mark, metric_tick};
 use crate::label::elide;
 use crate::markup::Markup;
 use crate::svg::{
-    CHARACTER, Scale, WIDTH, chart, color_class, dashes, line, path, spread, text, y_axis,
+    BOLD_CHARACTER, CHARACTER, Scale, WIDTH, chart, color_class, dashes, line, path, spread, text,
+    y_axis,
 };
 
 const LEFT: f64 = 62.0;
-const RIGHT: f64 = 104.0;
+/// Characters of a datastore's name at the end of its line.
+const LONGEST_NAME: usize = 14;
 const TOP: f64 = 30.0;
 const PLOT: f64 = 190.0;
 const UNDER: f64 = 30.0;
@@ -34,43 +36,64 @@ pub(crate) struct Point {
     pub(crate) ends: Option<(f64, f64)>,
 }
 
-/// The panels, side by side in pairs, all on one vertical axis; `None` without a line to draw.
-pub(crate) fn lines(panels: &[Panel], metric: Metric, id: &str, title: &str) -> Option<Markup> {
+/// The panels, side by side in pairs; `None` without a line to draw. On one common axis they can be
+/// compared with each other, on axes of their own each shows its shape.
+pub(crate) fn lines(
+    panels: &[Panel],
+    metric: Metric,
+    id: &str,
+    title: &str,
+    is_common: bool,
+) -> Option<Markup> {
+    if !panels.iter().any(|panel| panel.levels.len() > 1) {
+        return None;
+    }
+    let common = axis(panels)?;
+    let columns = if panels.len() > 1 { 2 } else { 1 };
+    let height = panels.len().div_ceil(columns) as f64 * PANEL;
+    let names =
+        panels.iter().flat_map(|panel| &panel.series).map(|series| series.1.chars().count());
+    let longest = names.max().unwrap_or(0).min(LONGEST_NAME);
+    let right = longest as f64 * BOLD_CHARACTER + 24.0;
+    let mut markup = chart(id, height, title, &description(panels, metric));
+    for (index, panel) in panels.iter().enumerate() {
+        let (row, column) = (index / columns, index % columns);
+        let width = WIDTH / columns as f64;
+        let at = (column as f64 * width, row as f64 * PANEL);
+        let own = if is_common { None } else { axis(std::slice::from_ref(panel)) };
+        markup.tag("g").at("transform", format!("translate({:.0} {:.0})", at.0, at.1)).open();
+        self::panel(&mut markup, panel, metric, &own.unwrap_or(common), width - right);
+        markup.close();
+    }
+    Some(markup)
+}
+
+/// An axis for these panels; `None` when they have no value.
+fn axis(panels: &[Panel]) -> Option<Scale> {
     let points = || {
         panels.iter().flat_map(|panel| &panel.series).flat_map(|series| series.2.iter().flatten())
     };
     let values = || points().map(|point| point.value).filter(|value| value.is_finite());
     let least = values().fold(f64::INFINITY, f64::min);
     let most = values().fold(0.0, f64::max);
-    if !panels.iter().any(|panel| panel.levels.len() > 1) || most <= 0.0 {
+    if most <= 0.0 {
         return None;
     }
-    let ends = points().filter_map(|point| point.ends).map(|ends| ends.1).filter(|e| e.is_finite());
+    let ends =
+        points().filter_map(|point| point.ends).map(|ends| ends.1).filter(|end| end.is_finite());
+    // An interval that reaches far out does not press all else to the ground.
     let top = ends.fold(most, f64::max).min(most * 2.0);
-    let y = if least > 0.0 && most / least > LINEAR_UP_TO {
+    Some(if least > 0.0 && most / least > LINEAR_UP_TO {
         Scale::log_rounded(least, top, TOP + PLOT, TOP)
     } else {
         Scale::linear(0.0, top * 1.04, TOP + PLOT, TOP)
-    };
-    let columns = if panels.len() > 1 { 2 } else { 1 };
-    let height = panels.len().div_ceil(columns) as f64 * PANEL;
-    let mut markup = chart(id, height, title, &description(panels, metric));
-    for (index, panel) in panels.iter().enumerate() {
-        let (row, column) = (index / columns, index % columns);
-        let width = WIDTH / columns as f64;
-        let at = (column as f64 * width, row as f64 * PANEL);
-        markup.tag("g").at("transform", format!("translate({:.0} {:.0})", at.0, at.1)).open();
-        self::panel(&mut markup, panel, metric, &y, width);
-        markup.close();
-    }
-    Some(markup)
+    })
 }
 
-fn panel(markup: &mut Markup, panel: &Panel, metric: Metric, y: &Scale, width: f64) {
-    let right = width - RIGHT;
+fn panel(markup: &mut Markup, panel: &Panel, metric: Metric, y: &Scale, right: f64) {
     text(markup, "name start", (LEFT, 14.0), &elide(&panel.title, 44));
     let ticks: Vec<_> =
-        y.ticks(4).into_iter().map(|value| (value, metric_tick(metric, value))).collect();
+        y.ticks(7).into_iter().map(|value| (value, metric_tick(metric, value))).collect();
     y_axis(markup, y, (LEFT, right), &ticks);
     let step = (right - LEFT) / panel.levels.len().max(1) as f64;
     let x = |level: usize| LEFT + (level as f64 + 0.5) * step;
@@ -113,7 +136,7 @@ fn panel(markup: &mut Markup, panel: &Panel, metric: Metric, y: &Scale, width: f
     for ((place, name, end), height) in ends.into_iter().zip(heights) {
         line(markup, "leader", (end.0 + 6.0, end.1), (right + 4.0, height)).empty();
         let class = format!("name start ink {}", color_class(place));
-        text(markup, &class, (right + 8.0, height + 4.0), &elide(name, 12));
+        text(markup, &class, (right + 8.0, height + 4.0), &elide(name, LONGEST_NAME));
     }
 }
 

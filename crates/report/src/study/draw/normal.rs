@@ -69,10 +69,10 @@ pub(crate) fn normal(
         .collect();
     markup.tag("path").at("class", "curve").at("d", path(&points)).empty();
     line(&mut markup, "axis", (6.0, BOTTOM), (WIDTH - 6.0, BOTTOM)).empty();
-    for (class, value) in [("start", spread.min), ("end", spread.max)] {
-        let at = if class == "start" { 6.0 } else { WIDTH - 6.0 };
-        let words = metric_tick(metric, value);
-        text(&mut markup, &format!("note {class}"), (at, BOTTOM + 15.0), &words);
+    for value in [spread.min, spread.max] {
+        let at = x.at(value).clamp(26.0, WIDTH - 26.0);
+        line(&mut markup, "axis", (x.at(value), BOTTOM), (x.at(value), BOTTOM + 3.0)).empty();
+        text(&mut markup, "note middle", (at, BOTTOM + 15.0), &metric_tick(metric, value));
     }
     Some(markup)
 }

@@ -103,7 +103,7 @@ pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame, span: (f64
     text(markup, "note start", (left, top - 6.0), panel.title);
     let ticks: Vec<(f64, String)> = match panel.unit {
         Unit::Rate | Unit::Bytes => binary_ticks(high),
-        _ => y.ticks(2),
+        _ => y.ticks(3),
     }
     .into_iter()
     .map(|value| (value, panel.unit.tick(value)))
@@ -144,10 +144,10 @@ fn time_ticks(end_ns: f64, count: usize) -> Vec<f64> {
     (0..=most).map(|index| index as f64 * step * 1e9).collect()
 }
 
-/// Half and the whole of the largest power of two below `high`.
+/// Multiples of half the largest power of two below `high`.
 fn binary_ticks(high: f64) -> Vec<f64> {
     let power = 2f64.powf(high.log2().floor());
-    vec![0.0, power / 2.0, power]
+    (0..4).map(|half| f64::from(half) * power / 2.0).filter(|tick| *tick <= high).collect()
 }
 
 fn broken_path(points: &[(f64, f64)], x: &Scale, y: &Scale) -> String {

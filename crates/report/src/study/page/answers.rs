@@ -107,7 +107,8 @@ fn answer(page: &mut Markup, answer: &Answer, number: usize) {
 fn basis(page: &mut Markup, answer: &Answer, estimate: Option<&AnswerEstimate>) {
     let mut words = Vec::new();
     words.extend(estimate.map(|estimate| words::estimate(answer, estimate)));
-    words.extend(answer.p_value.map(words::p_value));
+    // What belongs together is not torn apart at the end of a line.
+    words.extend(answer.p_value.map(|p| words::p_value(p).replace(' ', "\u{202f}")));
     if !answer.test.is_empty() {
         words.push(answer.test.clone());
     }

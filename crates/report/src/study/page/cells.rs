@@ -92,6 +92,8 @@ fn gist(grid: &Grid<'_>, index: usize, summary: &CellSummary) -> String {
 }
 
 fn values(page: &mut Markup, grid: &Grid<'_>, index: usize, metrics: &[Metric]) {
+    // The baseline is relative to nothing.
+    let is_baseline = grid.is_baseline(index);
     let rows = metrics.iter().filter_map(|&metric| {
         let value = grid.value(index, metric)?;
         let spread = crate::quantity::spread_percent(&crate::model::MetricValue {
@@ -112,17 +114,20 @@ fn values(page: &mut Markup, grid: &Grid<'_>, index: usize, metrics: &[Metric]) 
             let word = verdict_word_for(metric, comparison.verdict);
             format!("{} {word}", symbol(comparison.verdict))
         });
-        Some(vec![
+        let mut row = vec![
             metric.title().to_string(),
             format!("{}{spread}", quantity(metric, value.value).typeset()),
-            format!("{relative}{}", range.unwrap_or_default()),
-            word.unwrap_or_default(),
-        ])
+        ];
+        if !is_baseline {
+            row.push(format!("{relative}{}", range.unwrap_or_default()));
+            row.push(word.unwrap_or_default());
+        }
+        Some(row)
     });
     let rows: Vec<_> = rows.collect();
     if !rows.is_empty() {
         let head = ["metric", "value", "relative", "verdict"].map(String::from);
-        tables::plain(page, &head, rows);
+        tables::plain(page, &head[..if is_baseline { 2 } else { 4 }], rows);
     }
 }
 

@@ -17,7 +17,9 @@ pub(super) fn shapes(grid: &Grid<'_>) -> Option<Markup> {
     for metric in grid.headline_metrics() {
         let title = format!("{} against load", metric.title());
         let id = format!("load-{}", metric.name());
-        let Some(chart) = lines(&against_load(grid, metric), metric, &id, &title) else { continue };
+        let Some(chart) = lines(&against_load(grid, metric), metric, &id, &title, true) else {
+            continue;
+        };
         page.leaf("h3", &title);
         figure(&mut page, chart, "");
         is_empty = false;
@@ -25,7 +27,9 @@ pub(super) fn shapes(grid: &Grid<'_>) -> Option<Markup> {
     if asks_for_workload(grid) {
         let metric = grid.report.plan().design.metric;
         let title = format!("{} by workload and datastore", metric.title());
-        if let Some(chart) = lines(&against_workload(grid, metric), metric, "by-workload", &title) {
+        if let Some(chart) =
+            lines(&against_workload(grid, metric), metric, "by-workload", &title, false)
+        {
             page.leaf("h3", &title);
             figure(&mut page, chart, "");
             is_empty = false;
