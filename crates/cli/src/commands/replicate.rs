@@ -22,7 +22,11 @@ pub(crate) fn run(options: &ReplicateOptions) -> Result<Exit, Failure> {
     let measured = options.measured.as_deref().map(replicate_answers::open).transpose()?;
     let predicted = options.predicted.as_deref().map(replicate_answers::open).transpose()?;
     let table = table(&published, measured.as_deref(), predicted.as_deref())?;
-    if options.json { json(&table)? } else { print(&terminal(&table, WIDTH))? }
+    if options.json {
+        json(&table)?
+    } else {
+        print(&terminal(&table, WIDTH))?
+    }
     Ok(Exit::Done)
 }
 
@@ -32,7 +36,11 @@ fn all(as_json: bool) -> Result<Exit, Failure> {
         .iter()
         .map(|(name, text)| table(&read(name, text)?, None, None))
         .collect::<Result<Vec<_>, _>>()?;
-    if as_json { json(&tables)? } else { print(&overview(&tables, WIDTH))? }
+    if as_json {
+        json(&tables)?
+    } else {
+        print(&overview(&tables, WIDTH))?
+    }
     Ok(Exit::Done)
 }
 
