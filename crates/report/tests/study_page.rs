@@ -228,6 +228,11 @@ fn two_hundred_cells_stay_below_five_megabytes() {
     };
     let report = made(&shape, |analysis| analysis.answers = answers());
     assert_eq!((report.analysis.cells.len(), report.traces.len()), (200, 1999));
+    // The middle trial of a cell gives way when there are many cells, the others always.
+    for trace in &report.traces {
+        let most = if trace.is_representative { 40 } else { 30 };
+        assert!(trace.points.len() <= most && trace.monitor.len() <= most);
+    }
     let page = page("study-large.html", &report);
     assert!(page.len() < 5_000_000, "{} bytes", page.len());
     // Small things add up: what is folded away is parsed all the same.

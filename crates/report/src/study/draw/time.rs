@@ -197,5 +197,7 @@ mod tests {
         let (x, y) = (Scale::linear(0.0, 4.0, 0.0, 40.0), Scale::linear(0.0, 1.0, 10.0, 0.0));
         let points = [(0.0, 0.0), (1.0, 1.0), (2.0, f64::NAN), (3.0, 1.0)];
         assert_eq!(broken_path(&points, &x, &y), "M0 10L10 0M29.4 0L30.6 0");
+        let levels = [(0.0, 1.0, 0.5), (0.0, 1.0, 0.5), (1.0, 2.0, f64::NAN)];
+        assert_eq!(strokes(&levels, &x, &y), "M0 5H10");
     }
 }
