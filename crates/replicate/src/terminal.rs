@@ -38,6 +38,12 @@ pub fn terminal(table: &ReplicateTable, width: usize) -> String {
     if !table.checks.is_empty() {
         wrap(&mut text, width, "", "  ", &summary("checks of ours", &table.checks_summary));
     }
+    for (name, observed) in [
+        ("measured", table.findings.iter().filter_map(|row| row.measured.as_ref()).collect()),
+        ("predicted", table.findings.iter().filter_map(|row| row.predicted.as_ref()).collect()),
+    ] {
+        observed_summary(&mut text, width, name, observed);
+    }
     if table.summary.agree_with_statements_only > 0 {
         let words =
             "consistent: agrees with other statements of the study, which prints no data for it.";
@@ -158,6 +164,23 @@ fn verdict(row: &Row) -> &'static str {
     }
 }
 
+/// How many findings the results agree with; nothing without results.
+fn observed_summary(text: &mut String, width: usize, name: &str, observed: Vec<&Observed>) {
+    if observed.is_empty() {
+        return;
+    }
+    let count = |outcome| observed.iter().filter(|observed| observed.outcome == outcome).count();
+    let silent = observed.iter().filter(|observed| observed.answers.is_empty()).count();
+    let line = format!(
+        "{name}: agree {}, disagree {}, inconclusive {}, not testable {} ({silent} of them ask nothing).",
+        count(ObservedOutcome::Agree),
+        count(ObservedOutcome::Disagree),
+        count(ObservedOutcome::Inconclusive),
+        count(ObservedOutcome::NotTestable),
+    );
+    wrap(text, width, "", "  ", &line);
+}
+
 fn answers(text: &mut String, width: usize, name: &str, observed: &Observed) {
     let outcome = match observed.outcome {
         ObservedOutcome::Agree => "agrees",
@@ -165,10 +188,6 @@ fn answers(text: &mut String, width: usize, name: &str, observed: &Observed) {
         ObservedOutcome::Inconclusive => "inconclusive",
         ObservedOutcome::NotTestable => "not testable",
     };
-    if observed.answers.is_empty() {
-        let line = format!("{outcome}: no question of ours asks this");
-        return wrap(text, width, &format!("  {name}: "), "     ", &line);
-    }
     for (index, answer) in observed.answers.iter().enumerate() {
         let lead = if index == 0 { format!("{outcome}; ") } else { String::new() };
         let line = format!("{lead}\"{}\": {}", answer.question, answer.sentence);

@@ -60,6 +60,15 @@ fn each_reply_has_its_outcome() {
         assert_eq!(outcome(&table, "vp-32k-dir"), ObservedOutcome::NotTestable);
         assert_eq!(outcome(&table, "vp-rec-wb"), ObservedOutcome::NotTestable);
         assert!(table.findings.iter().all(|row| row.predicted.is_none()));
+        let text = terminal(&table, 100);
+        let words = [
+            "agree 1, disagree 0",
+            "agree 0, disagree 1",
+            "disagree 0, inconclusive 1",
+            "not testable 45",
+        ];
+        assert!(text.contains(words[expected as usize]), "{text}");
+        assert!(!text.contains("predicted: "));
     }
 }
 

@@ -26,7 +26,9 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn AnswerSource>, Failure> {
 impl AnswerSource for StudyResults {
     fn answer(&self, question: &str) -> Result<Answer, String> {
         let trials: Vec<CellTrial<'_>> = self.trials.iter().filter_map(measured).collect();
-        answer_text(&self.plan, &trials, question).map_err(|error| error.to_string())
+        // What could be asked instead is for who writes questions; here they come with the study.
+        let first_line = |text: String| text.lines().next().unwrap_or_default().to_owned();
+        answer_text(&self.plan, &trials, question).map_err(|error| first_line(error.to_string()))
     }
 }
 
