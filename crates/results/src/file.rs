@@ -199,7 +199,8 @@ impl ResultsFile {
             }
             match cell.map(|cell| cells.get(cell)) {
                 Some(None) => return corrupt("cell that the plan does not have"),
-                Some(Some(cell)) if *datastore != Some(cell.datastore) => {
+                // The generator's ceiling is of a cell's load and of no datastore.
+                Some(Some(cell)) if datastore.is_some_and(|it| it != cell.datastore) => {
                     return corrupt("cell of another datastore");
                 }
                 Some(Some(_)) | None => {}

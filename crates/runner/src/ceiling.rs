@@ -54,7 +54,8 @@ pub fn measure_ceiling(
         datastore: &name,
         block: None,
         purpose: "ceiling",
-        length_ns: timing.ramp_ns + timing.duration_ns,
+        length_ns: Some(timing.ramp_ns + timing.duration_ns),
+        place: None,
     });
     let run = TrialRun { workload: &workload, ..run.clone() };
     let mut expectations = seal.map(|seal| rehearsal(seal, run.vms, run.disk_bytes));

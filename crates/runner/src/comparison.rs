@@ -352,7 +352,8 @@ impl<'a> Run<'a> {
             datastore: &url,
             block: (phase == Phase::Main).then_some(block),
             purpose: if phase == Phase::Main { "trial" } else { "capacity" },
-            length_ns: timing.ramp_ns + timing.duration_ns,
+            length_ns: Some(timing.ramp_ns + timing.duration_ns),
+            place: None,
         });
         let started_unix_ms = unix_ms();
         let began = Instant::now();

@@ -5,6 +5,7 @@ use stormeter_driver::ErrandError;
 use stormeter_results::ResultsError;
 use stormeter_study::PlanError;
 
+use crate::study::ResetError;
 use crate::target::TargetUnknown;
 
 /// What stopped a comparison before or between its trials. What goes wrong within a trial is that
@@ -49,6 +50,23 @@ pub enum RunError {
         /// What differs.
         what: String,
     },
+    /// The results file belongs to another study.
+    #[error(
+        "{path} holds a study with another {what}; give another --output, or put the study file back \
+         as it was to go on with it"
+    )]
+    OtherStudy {
+        /// The file.
+        path: String,
+        /// What differs.
+        what: String,
+    },
+    /// A question that cannot be asked.
+    #[error("{0}")]
+    Question(String),
+    /// The state before a trial.
+    #[error(transparent)]
+    Reset(#[from] ResetError),
     /// The time is too short for the least that gives a verdict.
     #[error(
         "a time limit of {limit} leaves no room for two blocks of {trials} trials of {trial} each; \

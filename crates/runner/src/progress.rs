@@ -1,6 +1,6 @@
 //! What happens, told to whoever wants to show it.
 
-use stormeter_driver::Interval;
+use stormeter_driver::{Interval, Sample};
 use stormeter_study::Metric;
 
 /// A trial is about to begin.
@@ -12,8 +12,36 @@ pub struct TrialStart<'a> {
     pub block: Option<u32>,
     /// What it is for, in a word or two: `ceiling`, `capacity`, `trial`.
     pub purpose: &'static str,
-    /// Ramp and window.
-    pub length_ns: u64,
+    /// Ramp and window; `None` where it ends when its work is done.
+    pub length_ns: Option<u64>,
+    /// Where in a study it stands.
+    pub place: Option<Place<'a>>,
+}
+
+/// Where a trial stands in a study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place<'a> {
+    /// Which cell: `nas, vm-4k, 4 VMs × 8`.
+    pub cell: &'a str,
+    /// Which trial of the study it is, from 1.
+    pub number: u32,
+    /// How many there will be at most.
+    pub of: u32,
+    /// How many have failed so far.
+    pub failed: u32,
+    /// How long it and all that may follow will probably take.
+    pub rest_ns: u64,
+}
+
+/// A block of a study ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockEnd {
+    /// Blocks done.
+    pub blocks: u32,
+    /// The most there will be.
+    pub most: u32,
+    /// Trials that failed so far.
+    pub failed: u32,
 }
 
 /// Hears of each step. All of it is optional.
@@ -26,6 +54,12 @@ pub trait Progress {
     fn interval(&mut self, _row: &Interval) {}
     /// A trial ended: IOPS, or the reason why there are none.
     fn trial_ended(&mut self, _datastore: &str, _outcome: Result<f64, &str>) {}
+    /// A trial of a study ended: its sample, or the reason why there is none.
+    fn study_trial_ended(&mut self, _place: &Place<'_>, _outcome: Result<&Sample, &str>) {}
+    /// A block of a study ended.
+    fn block_ended(&mut self, _end: &BlockEnd) {}
+    /// The disks of a datastore are brought back to the state from which trials start.
+    fn resetting(&mut self, _datastore: &str) {}
     /// A block ended. The relative half width of the interval so far, if there is one, and how
     /// long the rest will probably take.
     fn block(&mut self, _blocks: u32, _metric: Metric, _half_width: Option<f64>, _rest_ns: u64) {}

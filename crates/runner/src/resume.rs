@@ -3,6 +3,8 @@
 //! Half a comparison is worth nothing beside another half of something else: a run goes on only
 //! with the plan, the machine and the storage that it was begun with.
 
+use std::path::Path;
+
 use stormeter_results::{
     DatastoreDescription, Environment, Event, FinishReason, Finished, ResultsFile,
 };
@@ -103,9 +105,19 @@ pub(crate) fn check_same_place(
     now: (&Environment, &[DatastoreDescription]),
     request: &Request,
 ) -> Result<(), RunError> {
-    let other = |what: String| {
-        Err(RunError::OtherPlan { path: request.output.display().to_string(), what })
-    };
+    check_machine(begun.0, now.0, &request.output)?;
+    for (then, now) in begun.1.iter().zip(now.1) {
+        check_storage(then, now, &request.output)?;
+    }
+    Ok(())
+}
+
+/// Whether the run goes on where it was begun.
+pub(crate) fn check_machine(
+    begun: &Environment,
+    now: &Environment,
+    output: &Path,
+) -> Result<(), RunError> {
     let machine = |environment: &Environment| {
         format!(
             "{} with kernel {} and {} CPUs",
@@ -114,20 +126,24 @@ pub(crate) fn check_same_place(
             environment.cpus
         )
     };
-    if machine(begun.0) != machine(now.0) {
-        return other(format!("machine ({}; this is {})", machine(begun.0), machine(now.0)));
+    if machine(begun) == machine(now) {
+        return Ok(());
     }
-    for (then, now) in begun.1.iter().zip(now.1) {
-        if place(then) != place(now) {
-            return other(format!(
-                "storage behind {} ({}; now {})",
-                now.url,
-                place(then),
-                place(now)
-            ));
-        }
+    let what = format!("machine ({}; this is {})", machine(begun), machine(now));
+    Err(RunError::OtherPlan { path: output.display().to_string(), what })
+}
+
+/// Whether a datastore is still what it was.
+pub(crate) fn check_storage(
+    then: &DatastoreDescription,
+    now: &DatastoreDescription,
+    output: &Path,
+) -> Result<(), RunError> {
+    if place(then) == place(now) {
+        return Ok(());
     }
-    Ok(())
+    let what = format!("storage behind {} ({}; now {})", now.url, place(then), place(now));
+    Err(RunError::OtherPlan { path: output.display().to_string(), what })
 }
 
 /// What a datastore is, apart from its name.

@@ -21,12 +21,16 @@ pub(crate) fn seal_of(
         return Ok(None);
     }
     let unit_bytes = plan.workload.verify_unit_bytes().map_err(PlanError::Workload)?;
+    Ok(Some(Seal { owner: owner_of(run_id, store), unit_bytes }))
+}
+
+/// Whose blocks they are: the run's datastore number `store`.
+pub(crate) fn owner_of(run_id: &str, store: usize) -> u64 {
     // FNV-1a (Fowler, Noll, Vo): spreads what differs in few characters.
     let name = format!("{run_id}-{store}");
-    let owner = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    });
-    Ok(Some(Seal { owner, unit_bytes }))
+    })
 }
 
 /// What is expected of a datastore's disks when the first trial begins.

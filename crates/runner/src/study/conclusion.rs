@@ -1,0 +1,96 @@
+//! What the results file of a study says: its trials, and everything concluded from them.
+
+use stormeter_driver::{Ended, Sample};
+use stormeter_results::{
+    Event, Finished, Header, Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord,
+};
+use stormeter_statistics::{
+    CellTrial, FailedTrials, StudyAnalysis, StudySurroundings, analyse_study,
+};
+use stormeter_study::StudyPlan;
+
+/// A study's results file read and concluded from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyConclusion {
+    /// What was planned, and where it ran.
+    pub header: Header<StudyPlan>,
+    /// Every trial.
+    pub trials: Vec<TrialRecord>,
+    /// What happened on the way.
+    pub events: Vec<Event>,
+    /// Why the run ended; `None` while it runs or after it was killed.
+    pub finished: Option<Finished>,
+    /// The generator's ceiling with each workload, in IOPS.
+    pub ceilings_iops: Vec<Option<f64>>,
+    /// The conclusions.
+    pub analysis: StudyAnalysis,
+}
+
+/// Reads a results file and concludes; the same at the end of the run and a year later.
+///
+/// # Errors
+/// The file cannot be read, or holds no study.
+pub fn conclude_study(file: &ResultsFile) -> Result<StudyConclusion, ResultsError> {
+    let header = file.study_header()?;
+    let trials = file.trials()?;
+    let is_null: Vec<bool> = header.datastores.iter().map(|store| store.kind == "null").collect();
+    let surroundings = surroundings(&header.plan, is_null, &trials);
+    let analysis = analyse_study(&header.plan, &views(&trials), &surroundings);
+    Ok(StudyConclusion {
+        analysis,
+        ceilings_iops: surroundings.ceiling_iops,
+        events: file.events()?,
+        finished: file.finished()?,
+        header,
+        trials,
+    })
+}
+
+/// The measured trials of the blocks.
+pub(crate) fn views(trials: &[TrialRecord]) -> Vec<CellTrial<'_>> {
+    trials
+        .iter()
+        .filter(|trial| trial.phase == Phase::Main)
+        .filter_map(|trial| match &trial.outcome {
+            TrialOutcome::Measured { sample, cpu, .. } => {
+                Some(CellTrial { block: trial.block, cell: trial.cell?, sample, cpu })
+            }
+            TrialOutcome::Failed { .. } => None,
+        })
+        .collect()
+}
+
+/// What is known beside the measured trials; `is_null` says it of each datastore of the plan.
+fn surroundings(plan: &StudyPlan, is_null: Vec<bool>, trials: &[TrialRecord]) -> StudySurroundings {
+    let cells = plan.cells();
+    let mut failed: Vec<Option<FailedTrials>> = vec![None; cells.len()];
+    let mut verified = vec![None; cells.len()];
+    let mut ceilings_iops = vec![None; plan.workloads.len()];
+    for trial in trials {
+        let Some(cell) = trial.cell.filter(|&cell| cell < cells.len()) else { continue };
+        if trial.phase == Phase::Ceiling {
+            if let TrialOutcome::Measured { sample, .. } = &trial.outcome {
+                ceilings_iops[cells[cell].workload] = Some(sample.iops());
+            }
+            continue;
+        }
+        if let TrialOutcome::Failed { reason, sample } = &trial.outcome {
+            let known = failed[cell].get_or_insert_with(|| FailedTrials {
+                count: 0,
+                reason: reason.clone(),
+                by_datastore: false,
+            });
+            known.count += 1;
+            // A trial that came to its end and was rejected all the same failed on our side.
+            let came_to_its_end = |sample: &Sample| sample.ended == Ended::Completed;
+            known.by_datastore |= !sample.as_ref().is_some_and(came_to_its_end);
+        }
+        if let Some(found) = trial.sample().and_then(|sample| sample.verified.as_ref()) {
+            match &mut verified[cell] {
+                None => verified[cell] = Some(found.clone()),
+                Some(all) => stormeter_driver::Verified::merge(all, found),
+            }
+        }
+    }
+    StudySurroundings { ceiling_iops: ceilings_iops, is_null, failed, verified }
+}

@@ -1,0 +1,22 @@
+//! A study from its plan to its last block.
+//!
+//! Block after block every cell has its turn, in the order that the plan says, until the precision is
+//! reached, the blocks are done or the time is up. A trial is in the results file before the next one
+//! begins: a run that was killed goes on from there. A trial that fails is counted and told, and the
+//! study goes on: of two hundred cells, one that cannot be had is no reason to lose the others.
+
+mod conclusion;
+mod question;
+mod request;
+mod reset;
+mod resume;
+mod run;
+mod schedule;
+mod setting;
+mod trial;
+
+pub use conclusion::{StudyConclusion, conclude_study};
+pub use question::Witness;
+pub use request::StudyRequest;
+pub use reset::ResetError;
+pub use run::run_study;

@@ -1,0 +1,46 @@
+//! What is to be carried out.
+
+use std::path::PathBuf;
+
+use stormeter_datastore::{DatastoreUrl, Secret};
+use stormeter_study::StudyPlan;
+
+use crate::error::RunError;
+use crate::stores::with_secret;
+
+/// A study to be carried out.
+#[derive(Debug, Clone)]
+pub struct StudyRequest {
+    /// What is compared, and how.
+    pub plan: StudyPlan,
+    /// The results file. One that holds this study's beginning is gone on with.
+    pub output: PathBuf,
+    /// Devices and LUNs whose data may be destroyed, as `--destroy-data` names them.
+    pub destroy_data: Vec<PathBuf>,
+    /// Passwords by the datastores' URLs; the plan, which is stored, has none.
+    pub secrets: Vec<(String, Secret)>,
+    /// Where datastores really are whose URL in the plan says no more than that somebody starts them,
+    /// such as `embedded:nfs`: (URL in the plan, URL to open).
+    pub addresses: Vec<(String, String)>,
+    /// For the record: how to repeat it.
+    pub command_line: Vec<String>,
+    /// For the record.
+    pub version: String,
+}
+
+impl StudyRequest {
+    /// The datastores' URLs as they are opened, with their passwords.
+    pub(crate) fn urls(&self) -> Result<Vec<DatastoreUrl>, RunError> {
+        let urls = self.plan.datastores.iter().map(|datastore| {
+            let elsewhere = self.addresses.iter().find(|(name, _)| *name == datastore.url);
+            let address = elsewhere.map_or(&datastore.url, |(_, address)| address);
+            with_secret(address, &self.secrets)
+        });
+        urls.collect()
+    }
+
+    /// Whether the datastore is started anew for each run.
+    pub(crate) fn is_embedded(&self, url: &str) -> bool {
+        self.addresses.iter().any(|(name, _)| name == url)
+    }
+}

@@ -1,0 +1,267 @@
+//! A study under way: opened, prepared, and driven block by block.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use stormeter_datastore::{Datastore, DatastoreError, Location, RealClock};
+use stormeter_driver::Expectations;
+use stormeter_results::{
+    FinishReason, Finished, Header, Phase, ResultsFile, TrialOutcome, TrialRecord,
+};
+use stormeter_statistics::decide_study;
+use stormeter_statistics::stopping::Decision;
+use stormeter_study::{Cell, StudyPlan};
+
+use crate::comparison::{event, new_run_id, unix_ms};
+use crate::describe::describe;
+use crate::environment::environment;
+use crate::error::RunError;
+use crate::machine::raise_open_files;
+use crate::progress::{BlockEnd, Progress};
+use crate::room::shared_file_system;
+use crate::stores::{Stores, open_stores};
+use crate::study::conclusion::{StudyConclusion, conclude_study, views};
+use crate::study::request::StudyRequest;
+use crate::study::resume::{begun, check_same_place, is_over};
+use crate::study::schedule::{block_length, expected, is_recorded};
+use crate::study::setting::disk_spec;
+
+/// Carries out a study, or goes on with it; `cancel` ends it at the next opportunity, keeping what is
+/// finished.
+///
+/// # Errors
+/// Whatever keeps it from starting or going on. Trials that were finished before are in the results
+/// file all the same. A trial that fails is no error: the study goes on.
+pub fn run_study(
+    request: &StudyRequest,
+    clock: &RealClock,
+    cancel: &AtomicBool,
+    progress: &mut dyn Progress,
+) -> Result<StudyConclusion, RunError> {
+    raise_open_files();
+    let begun = begun(request)?;
+    if let Some(mut file) = begun {
+        if is_over(&file, &request.plan)?
+            && let Some(finished) = file.finished()?
+        {
+            // Opened to go on, it has a log beside it; finishing leaves one file again.
+            file.finish(&finished)?;
+            return Ok(conclude_study(&file)?);
+        }
+        return carry_out(StudyRun::open(request, Some(file), clock, cancel)?, progress);
+    }
+    carry_out(StudyRun::open(request, None, clock, cancel)?, progress)
+}
+
+fn carry_out(
+    mut run: StudyRun<'_>,
+    progress: &mut dyn Progress,
+) -> Result<StudyConclusion, RunError> {
+    let result = run.measure(progress);
+    run.tidy(progress);
+    let reason = match &result {
+        Ok(reason) => reason.clone(),
+        Err(error) if run.is_cancelled() || is_cancellation(error) => FinishReason::Interrupted,
+        Err(error) => FinishReason::Failed { reason: error.to_string() },
+    };
+    run.file.finish(&Finished { finished_unix_ms: unix_ms(), reason: reason.clone() })?;
+    match result {
+        Err(error) if reason != FinishReason::Interrupted => Err(error),
+        _ => Ok(conclude_study(&run.file)?),
+    }
+}
+
+fn is_cancellation(error: &RunError) -> bool {
+    matches!(
+        error,
+        RunError::Interrupted | RunError::Datastore { source: DatastoreError::Cancelled, .. }
+    )
+}
+
+/// A study under way.
+pub(crate) struct StudyRun<'a> {
+    pub(crate) plan: &'a StudyPlan,
+    pub(crate) cells: Vec<Cell>,
+    pub(crate) file: ResultsFile,
+    pub(crate) stores: Vec<Datastore>,
+    pub(crate) store_of: Vec<usize>,
+    pub(crate) trials: Vec<TrialRecord>,
+    /// What is expected of each of the stores' disks; empty where nothing is verified.
+    pub(crate) expectations: Vec<Expectations>,
+    /// Per store: whether a trial left disks that others cannot use.
+    pub(crate) spoilt: Vec<bool>,
+    pub(crate) run_id: String,
+    pub(crate) clock: &'a RealClock,
+    pub(crate) cancel: &'a AtomicBool,
+}
+
+impl<'a> StudyRun<'a> {
+    fn open(
+        request: &'a StudyRequest,
+        begun: Option<ResultsFile>,
+        clock: &'a RealClock,
+        cancel: &'a AtomicBool,
+    ) -> Result<Self, RunError> {
+        let plan = &request.plan;
+        let urls = request.urls()?;
+        if let Some(null) = urls.iter().find(|url| url.location == Location::Null)
+            && plan.verify
+        {
+            return Err(RunError::VerifyNull(null.to_string()));
+        }
+        let run_id = match &begun {
+            Some(file) => file.study_header()?.run_id,
+            None => new_run_id(plan.seed),
+        };
+        let Stores { stores, store_of } =
+            open_stores(&urls, &run_id, &disk_spec(plan), &request.destroy_data)?;
+        let mut environment = environment(clock);
+        environment.engine = stores.first().map(|store| store.description().engine);
+        let descriptions: Vec<_> = store_of.iter().map(|&store| describe(&stores[store])).collect();
+        let file = match begun {
+            Some(mut file) => {
+                let header = file.study_header()?;
+                check_same_place(&header, (&environment, &descriptions), request)?;
+                file.append_event(&event("resumed".into()))?;
+                file
+            }
+            None => {
+                let header = Header {
+                    created_unix_ms: unix_ms(),
+                    run_id: run_id.clone(),
+                    stormeter_version: request.version.clone(),
+                    command_line: request.command_line.clone(),
+                    plan: plan.clone(),
+                    environment,
+                    datastores: descriptions,
+                };
+                let mut file = ResultsFile::create(&request.output, &header)?;
+                if let Some(warning) = shared_file_system(&stores) {
+                    file.append_event(&event(warning))?;
+                }
+                file
+            }
+        };
+        let trials = file.trials()?;
+        let spoilt = vec![false; stores.len()];
+        Ok(Self {
+            plan,
+            cells: plan.cells(),
+            file,
+            stores,
+            store_of,
+            trials,
+            expectations: Vec::new(),
+            spoilt,
+            run_id,
+            clock,
+            cancel,
+        })
+    }
+
+    fn measure(&mut self, progress: &mut dyn Progress) -> Result<FinishReason, RunError> {
+        for datastore in &self.stores {
+            for note in datastore.description().notes {
+                progress.note(&format!("{}: {note}", datastore.description().url));
+            }
+        }
+        self.ceilings(progress)?;
+        self.prepare(progress)?;
+        self.blocks(progress)
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Block after block until it is enough.
+    fn blocks(&mut self, progress: &mut dyn Progress) -> Result<FinishReason, RunError> {
+        let began = Instant::now();
+        let most = self.plan.design.blocks.most();
+        for block in 0..most {
+            if !self.is_begun(block) {
+                if self.is_enough() {
+                    return Ok(FinishReason::PrecisionReached);
+                }
+                if !self.fits(block, began) {
+                    return Ok(FinishReason::TimeLimit);
+                }
+            }
+            for (position, cell) in self.plan.trials_of_block(block).into_iter().enumerate() {
+                if is_recorded(&self.trials, block, cell) {
+                    continue;
+                }
+                self.trial(block, position as u32, cell, progress)?;
+                if self.is_cancelled() {
+                    return Ok(FinishReason::Interrupted);
+                }
+            }
+            self.tell(block, progress);
+        }
+        Ok(FinishReason::MaxBlocks)
+    }
+
+    /// Whether a trial of the block is recorded: what was begun is brought to its end.
+    fn is_begun(&self, block: u32) -> bool {
+        self.trials.iter().any(|trial| trial.phase == Phase::Main && trial.block == block)
+    }
+
+    fn is_enough(&self) -> bool {
+        matches!(decide_study(self.plan, &views(&self.trials)), Decision::PrecisionReached)
+    }
+
+    /// Whether the time limit has room for a block. The first has it always: a study of nothing helps
+    /// nobody.
+    fn fits(&self, block: u32, began: Instant) -> bool {
+        match self.plan.design.time_limit_ns {
+            Some(limit_ns) if block > 0 => {
+                let block = block_length(self.plan, &self.trials);
+                (began.elapsed() + block).as_nanos() <= u128::from(limit_ns)
+            }
+            _ => true,
+        }
+    }
+
+    fn tell(&self, block: u32, progress: &mut dyn Progress) {
+        progress.block_ended(&BlockEnd {
+            blocks: block + 1,
+            most: self.plan.design.blocks.most(),
+            failed: self.failed(),
+        });
+    }
+
+    pub(crate) fn failed(&self) -> u32 {
+        let failed = |trial: &&TrialRecord| matches!(trial.outcome, TrialOutcome::Failed { .. });
+        self.trials.iter().filter(failed).count() as u32
+    }
+
+    /// How long the trials that are left will take, all blocks that may come included, as far as the
+    /// time limit lets them.
+    pub(crate) fn rest_ns(&self) -> u64 {
+        let most = self.plan.design.blocks.most();
+        let mut rest_ns = 0u128;
+        for cell in 0..self.cells.len() {
+            let done = (0..most).filter(|&block| is_recorded(&self.trials, block, cell)).count();
+            let left = u128::from(most).saturating_sub(done as u128);
+            rest_ns += left * expected(self.plan, &self.trials, cell).as_nanos();
+        }
+        let limit_ns = self.plan.design.time_limit_ns.map_or(u128::MAX, u128::from);
+        rest_ns.min(limit_ns).min(u128::from(u64::MAX)) as u64
+    }
+
+    pub(crate) fn store(&mut self, mut record: TrialRecord) -> Result<(), RunError> {
+        record.id = self.file.next_trial_id()?;
+        self.file.append_trial(&record)?;
+        self.trials.push(record);
+        Ok(())
+    }
+
+    /// Removes the disks.
+    fn tidy(&mut self, progress: &mut dyn Progress) {
+        for store in self.stores.drain(..) {
+            if let Some(left) = store.remove() {
+                progress.note(&left);
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What the disks of a study must be, so that every cell finds its own among them.
+
+use stormeter_datastore::DiskSpec;
+use stormeter_driver::{Content, Workload};
+use stormeter_study::{Cell, Prepare, StudyPlan, WorkloadKind};
+
+use crate::ceiling::granularity;
+
+/// What deployments move in pieces of: a page.
+const PAGE_BYTES: u32 = 4096;
+
+/// The disks that serve every cell: the most VMs, the largest disk, the finest alignment.
+pub(crate) fn disk_spec(plan: &StudyPlan) -> DiskSpec {
+    let vms = plan.vms.iter().copied().max().unwrap_or(1);
+    let kinds = || plan.workloads.iter().map(|workload| &workload.kind);
+    // A deployment copies from a disk that no VM has.
+    let templates = u32::from(kinds().any(|kind| matches!(kind, WorkloadKind::Deploy(_))));
+    let sizes = (0..plan.workloads.len()).map(|workload| plan.disk_bytes_of(workload));
+    DiskSpec {
+        count: vms + templates,
+        size_bytes: sizes.max().unwrap_or(plan.disk_bytes),
+        granularity_bytes: kinds().map(granularity_of).min().unwrap_or(PAGE_BYTES),
+    }
+}
+
+fn granularity_of(kind: &WorkloadKind) -> u32 {
+    match kind {
+        WorkloadKind::Io(workload) => granularity(workload),
+        WorkloadKind::File(test) => 1 << test.record_bytes.trailing_zeros().min(30),
+        WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => PAGE_BYTES,
+    }
+}
+
+/// The content of the disks before the first trial: what the first workload that writes writes, so that
+/// an overwritten place is like one that was not.
+pub(crate) fn content(plan: &StudyPlan) -> Content {
+    let own = plan.workloads.iter().find_map(|workload| match &workload.kind {
+        WorkloadKind::Io(io) => Some(io.content),
+        _ => None,
+    });
+    own.unwrap_or_default()
+}
+
+/// Names the content of the prepared disks, so that only the right ones are used again.
+pub(crate) fn content_id(plan: &StudyPlan, unit_bytes: Option<u32>) -> u64 {
+    let content = content(plan);
+    let zero = match plan.prepare {
+        Prepare::Random => 0,
+        Prepare::Zero => 0x5a5a_0000_a5a5_0000,
+    };
+    plan.seed
+        ^ content.compressible_percent.to_bits().rotate_left(17)
+        ^ content.duplicate_percent.to_bits().rotate_left(43)
+        ^ u64::from(unit_bytes.unwrap_or(0)).rotate_left(29)
+        ^ zero
+}
+
+/// The workload of a cell with the cell's load.
+pub(crate) fn loaded(workload: &Workload, cell: &Cell) -> Workload {
+    let mut workload = workload.clone();
+    if let (Some(outstanding), stormeter_driver::Arrivals::Closed { .. }) =
+        (cell.outstanding, workload.arrivals)
+    {
+        workload.arrivals = stormeter_driver::Arrivals::Closed { outstanding };
+    }
+    workload
+}
+
+/// What a trial of the cell is called: `nas, vm-4k, 4 VMs × 8`.
+pub(crate) fn cell_label(plan: &StudyPlan, cell: &Cell) -> String {
+    let datastore = plan.datastores.get(cell.datastore).map_or("", |store| store.name.as_str());
+    let workload = plan.workloads.get(cell.workload).map_or("", |it| it.name.as_str());
+    format!("{datastore}, {workload}, {}", plan.load_label(cell))
+}

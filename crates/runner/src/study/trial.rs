@@ -1,0 +1,361 @@
+//! One trial of a cell, from the state of its disks to its record.
+
+use std::time::Instant;
+
+use stormeter_datastore::{DatastoreUrl, Preparation};
+use stormeter_driver::{ContentSource, Expectations, FileOperation, FileTest, Limits, Past, Seal};
+use stormeter_results::{Phase, TrialOutcome, TrialRecord};
+use stormeter_study::{Cell, Prepare, Reset, Timing, WorkloadKind, trial_seed};
+
+use crate::ceiling::measure_ceiling;
+use crate::comparison::{event, outcome_of, unix_ms};
+use crate::errand::{ErrandRun, run_errand};
+use crate::error::RunError;
+use crate::progress::{Place, Progress, TrialStart};
+use crate::resume::is_resumption;
+use crate::study::reset::run_command;
+use crate::study::run::StudyRun;
+use crate::study::setting::{cell_label, content, content_id, disk_spec, loaded};
+use crate::threads::{TrialEnd, TrialRun, run_trial};
+use crate::verify::owner_of;
+
+/// The ceiling is measured for at most this long.
+const CEILING_NS: u64 = 500_000_000;
+
+impl StudyRun<'_> {
+    /// What the generator can do with each workload, at its highest load.
+    pub(crate) fn ceilings(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
+        let plan = self.plan;
+        for (workload, spec) in plan.workloads.iter().enumerate() {
+            // An errand waits for its storage; the generator has nothing to be measured.
+            let WorkloadKind::Io(io) = &spec.kind else { continue };
+            let of_workload = |cell: &usize| self.cells[*cell].workload == workload;
+            // The last cell of a workload has its highest load.
+            let Some(cell) = (0..self.cells.len()).rfind(of_workload) else { continue };
+            let known = |trial: &TrialRecord| {
+                trial.phase == Phase::Ceiling && trial.cell.is_some_and(|cell| of_workload(&cell))
+            };
+            if self.trials.iter().any(known) {
+                continue;
+            }
+            let duration_ns = plan.timing.duration_ns.min(CEILING_NS);
+            let timing = Timing { ramp_ns: duration_ns / 5, duration_ns, interval_ns: duration_ns };
+            let seed = trial_seed(plan.seed, u32::MAX);
+            let io = loaded(io, &self.cells[cell]);
+            let run = TrialRun {
+                workload: &io,
+                vms: self.cells[cell].vms,
+                disk_bytes: plan.disk_bytes_of(workload),
+                threads: plan.threads,
+                timing,
+                seed,
+            };
+            let (started_unix_ms, began) = (unix_ms(), Instant::now());
+            let seal = self.seal("ceiling", 0)?;
+            let null = DatastoreUrl::parse("null:")?;
+            let end = measure_ceiling(&null, &run, seal, self.clock, self.cancel, progress)?;
+            if self.is_cancelled() {
+                return Err(RunError::Interrupted);
+            }
+            self.record(Phase::Ceiling, (0, 0), cell, (started_unix_ms, began), seed, end)?;
+        }
+        Ok(())
+    }
+
+    /// How blocks of the run's datastore number `store` are sealed; `None` where nothing is verified.
+    fn seal(&self, run_id: &str, store: usize) -> Result<Option<Seal>, RunError> {
+        let Some(unit_bytes) = self.unit_bytes()? else { return Ok(None) };
+        Ok(Some(Seal { owner: owner_of(run_id, store), unit_bytes }))
+    }
+
+    /// The finest block that any workload needs to be verified.
+    fn unit_bytes(&self) -> Result<Option<u32>, RunError> {
+        if !self.plan.verify {
+            return Ok(None);
+        }
+        let mut least = None;
+        for workload in &self.plan.workloads {
+            if let WorkloadKind::Io(io) = &workload.kind {
+                let unit = io.verify_unit_bytes().map_err(stormeter_study::PlanError::Workload)?;
+                least = Some(least.map_or(unit, |least: u32| least.min(unit)));
+            }
+        }
+        Ok(least)
+    }
+
+    /// Writes all disks, or finds them written by the killed run.
+    pub(crate) fn prepare(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
+        for store in 0..self.stores.len() {
+            let reused = self.prepare_store(store, None, progress)?;
+            let url = self.stores[store].description().url.to_string();
+            if reused {
+                progress.note(&format!("{url}: the disks of the interrupted run are used again"));
+                // A run killed while it wrote a file anew left less than the others need.
+                self.spoilt[store] = self.writes_anew();
+            }
+            if let Some(seal) = self.seal(&self.run_id, store)? {
+                let past = if reused { Past::Unknown } else { Past::Prepared };
+                let events = self.file.events()?;
+                let resumptions = events.iter().filter(|event| is_resumption(event)).count() as u32;
+                self.expectations.push(self.expectations_of(seal, past, resumptions));
+            }
+        }
+        Ok(())
+    }
+
+    fn writes_anew(&self) -> bool {
+        let anew = |kind: &WorkloadKind| matches!(kind, WorkloadKind::File(test) if test.operation == FileOperation::Write);
+        self.plan.workloads.iter().any(|workload| anew(&workload.kind))
+    }
+
+    fn expectations_of(&self, seal: Seal, past: Past, resumptions: u32) -> Expectations {
+        let spec = disk_spec(self.plan);
+        Expectations::new(seal, past, resumptions, spec.count, spec.size_bytes)
+    }
+
+    /// Writes the disks of a store, or resets them; gives whether disks that were there are used again.
+    fn prepare_store(
+        &mut self,
+        store: usize,
+        reset: Option<stormeter_datastore::DiskReset>,
+        progress: &mut dyn Progress,
+    ) -> Result<bool, RunError> {
+        let seal = self.seal(&self.run_id, store)?;
+        let source = ContentSource::new(content(self.plan), self.plan.seed);
+        let source = match seal {
+            Some(seal) => source.sealed(seal),
+            None => source,
+        };
+        let zero = self.plan.prepare == Prepare::Zero && seal.is_none();
+        let fill = |disk: u32, offset: u64, bytes: &mut [u8]| {
+            if zero {
+                bytes.fill(0);
+            } else {
+                source.fill(disk, offset, bytes);
+            }
+        };
+        let cancel = self.cancel;
+        let datastore = &mut self.stores[store];
+        let url = datastore.description().url.to_string();
+        let preparation = Preparation {
+            disks: disk_spec(self.plan),
+            content_id: content_id(self.plan, seal.map(|seal| seal.unit_bytes)),
+            fill: &fill,
+            progress: &mut |done, total| progress.preparing(&url, done, total),
+            cancelled: &|| cancel.load(std::sync::atomic::Ordering::Relaxed),
+        };
+        let prepared = match reset {
+            None => datastore.prepare(preparation),
+            Some(reset) => datastore.reset(reset, preparation),
+        }
+        .map_err(|source| RunError::Datastore { url: url.clone(), source })?;
+        self.note_once(&url, prepared.notes, progress)?;
+        Ok(prepared.reused)
+    }
+
+    /// Says what is worth knowing about a datastore's disks, once however often they are reset.
+    fn note_once(
+        &mut self,
+        url: &str,
+        notes: Vec<String>,
+        progress: &mut dyn Progress,
+    ) -> Result<(), RunError> {
+        for note in notes {
+            let text = format!("{url}: {note}");
+            if !self.file.events()?.iter().any(|event| event.what == text) {
+                progress.note(&text);
+                self.file.append_event(&event(text))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the disks of the cell's datastore to the state from which its trial starts.
+    fn reset(&mut self, cell: &Cell, progress: &mut dyn Progress) -> Result<(), RunError> {
+        let store = self.store_of[cell.datastore];
+        let named = &self.plan.datastores[cell.datastore];
+        let reset = match &self.plan.design.reset {
+            Reset::Recreate => Some(stormeter_datastore::DiskReset::Recreate),
+            Reset::Discard => Some(stormeter_datastore::DiskReset::Discard),
+            Reset::None | Reset::Command(_) if self.spoilt[store] => {
+                Some(stormeter_datastore::DiskReset::Recreate)
+            }
+            Reset::None | Reset::Command(_) => None,
+        };
+        if let Some(reset) = reset {
+            progress.resetting(&named.name);
+            self.prepare_store(store, Some(reset), progress)?;
+            self.spoilt[store] = false;
+            if let Some(seal) = self.seal(&self.run_id, store)? {
+                self.expectations[store] = self.expectations_of(seal, Past::Prepared, 0);
+            }
+        }
+        if let Reset::Command(command) = &self.plan.design.reset {
+            progress.resetting(&named.name);
+            let url = self.stores[store].description().url.to_string();
+            run_command(command, &named.name, &url, self.cancel)?;
+        }
+        Ok(())
+    }
+
+    /// One trial, stored whatever came of it. An interrupted one is not kept.
+    pub(crate) fn trial(
+        &mut self,
+        block: u32,
+        position: u32,
+        number: usize,
+        progress: &mut dyn Progress,
+    ) -> Result<(), RunError> {
+        let cell = self.cells[number];
+        let plan = self.plan;
+        let label = cell_label(plan, &cell);
+        let place = Place {
+            cell: &label,
+            number: self.main_trials() + 1,
+            of: plan.design.blocks.most() * self.cells.len() as u32,
+            failed: self.failed(),
+            rest_ns: self.rest_ns(),
+        };
+        let workload = &plan.workloads[cell.workload];
+        let timed = matches!(workload.kind, WorkloadKind::Io(_));
+        let length_ns = timed.then_some(plan.timing.ramp_ns + plan.timing.duration_ns);
+        let (started_unix_ms, began) = (unix_ms(), Instant::now());
+        let seed = trial_seed(plan.seed, block);
+        let end = self.reset(&cell, progress).and_then(|()| {
+            progress.trial(&TrialStart {
+                datastore: &plan.datastores[cell.datastore].name,
+                block: Some(block),
+                purpose: "trial",
+                length_ns,
+                place: Some(place.clone()),
+            });
+            self.drive(&cell, seed, progress)
+        });
+        if self.is_cancelled() {
+            return Ok(());
+        }
+        let end = match end {
+            Ok(end) => Ok(end),
+            // What cannot be opened or reset any more is this trial's failure; the others may work.
+            Err(
+                error @ (RunError::Datastore { .. } | RunError::Reset(_) | RunError::Errand(_)),
+            ) => Err(error.to_string()),
+            Err(error) => return Err(error),
+        };
+        match &end {
+            Ok(end) => match end.failure() {
+                None => progress.study_trial_ended(&place, Ok(&end.sample)),
+                Some(reason) => progress.study_trial_ended(&place, Err(&reason)),
+            },
+            Err(reason) => progress.study_trial_ended(&place, Err(reason)),
+        }
+        match end {
+            Ok(end) => {
+                let when = (started_unix_ms, began);
+                self.record(Phase::Main, (block, position), number, when, seed, end)
+            }
+            Err(reason) => self.store(TrialRecord {
+                id: 0,
+                block,
+                position,
+                datastore: Some(cell.datastore),
+                cell: Some(number),
+                phase: Phase::Main,
+                started_unix_ms,
+                elapsed_ns: began.elapsed().as_nanos() as u64,
+                seed,
+                outcome: TrialOutcome::Failed { reason, sample: None },
+                incidents: Vec::new(),
+                monitor: Vec::new(),
+            }),
+        }
+    }
+
+    fn main_trials(&self) -> u32 {
+        self.trials.iter().filter(|trial| trial.phase == Phase::Main).count() as u32
+    }
+
+    /// The load or the errand of a cell.
+    fn drive(
+        &mut self,
+        cell: &Cell,
+        seed: u64,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        let plan = self.plan;
+        let store = self.store_of[cell.datastore];
+        let disk_bytes = plan.disk_bytes_of(cell.workload);
+        match &plan.workloads[cell.workload].kind {
+            WorkloadKind::Io(io) => {
+                let run = TrialRun {
+                    workload: &loaded(io, cell),
+                    vms: cell.vms,
+                    disk_bytes,
+                    threads: plan.threads,
+                    timing: plan.timing,
+                    seed,
+                };
+                let expectations = self.expectations.get_mut(store);
+                run_trial(
+                    &run,
+                    &self.stores[store],
+                    expectations,
+                    self.clock,
+                    self.cancel,
+                    progress,
+                )
+            }
+            kind => {
+                let spec = disk_spec(plan);
+                let run = ErrandRun {
+                    kind,
+                    vms: cell.vms,
+                    disk_bytes,
+                    outstanding: cell.outstanding,
+                    threads: plan.threads,
+                    interval_ns: plan.timing.interval_ns,
+                    seed,
+                    limits: Limits::default(),
+                };
+                if let WorkloadKind::File(FileTest { operation: FileOperation::Write, .. }) = kind {
+                    // A file written anew is no longer than it was asked to be.
+                    self.spoilt[store] = disk_bytes < spec.size_bytes;
+                    let url = self.stores[store].description().url.to_string();
+                    let fresh = self.stores[store].make_fresh(0..cell.vms);
+                    let notes =
+                        fresh.map_err(|source| RunError::Datastore { url: url.clone(), source })?;
+                    self.note_once(&url, notes, progress)?;
+                }
+                run_errand(&run, &self.stores[store], self.clock, self.cancel, progress)
+            }
+        }
+    }
+
+    fn record(
+        &mut self,
+        phase: Phase,
+        (block, position): (u32, u32),
+        cell: usize,
+        (started_unix_ms, began): (u64, Instant),
+        seed: u64,
+        mut end: TrialEnd,
+    ) -> Result<(), RunError> {
+        let incidents = std::mem::take(&mut end.incidents);
+        let monitor = std::mem::take(&mut end.monitor);
+        let datastore = (phase == Phase::Main).then(|| self.cells[cell].datastore);
+        self.store(TrialRecord {
+            id: 0,
+            block,
+            position,
+            datastore,
+            cell: Some(cell),
+            phase,
+            started_unix_ms,
+            elapsed_ns: began.elapsed().as_nanos() as u64,
+            seed,
+            outcome: outcome_of(end),
+            incidents,
+            monitor,
+        })
+    }
+}
