@@ -81,7 +81,10 @@ fn print_schema(repository: &Repository, binary: &Path) -> Result<(), String> {
     if output(Command::new(binary).args(["schema", "comparison"]))? == committed {
         return Ok(());
     }
-    Err(format!("{} is not what `stormeter schema comparison` prints; make it anew", path.display()))
+    Err(format!(
+        "{} is not what `stormeter schema comparison` prints; make it anew",
+        path.display()
+    ))
 }
 
 /// It does real work: two directories, for a second.

@@ -1,7 +1,7 @@
 //! The observations of a cell as a histogram with the normal curve of their mean and SD: whether a t
 //! test's assumption is far off is seen at a glance.
 
-use stormeter_statistics::Summary;
+use stormeter_statistics::{Bins, Histogram, Summary};
 use stormeter_study::Metric;
 
 use super::metric_tick;
@@ -12,6 +12,8 @@ const WIDTH: f64 = 236.0;
 const HEIGHT: f64 = 132.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 108.0;
+/// More columns than this are too narrow to be seen.
+const MOST_COLUMNS: usize = 24;
 /// Fewer observations make no histogram.
 pub(crate) const LEAST: usize = 8;
 
@@ -27,19 +29,11 @@ pub(crate) fn normal(
     if observations.len() < LEAST || !(spread.range > 0.0 && spread.range.is_finite()) {
         return None;
     }
-    // As many columns as the square root of the observations, within reason.
-    let columns = ((observations.len() as f64).sqrt().ceil() as usize).clamp(5, 24);
-    let width = spread.range / columns as f64;
-    let mut counts = vec![0usize; columns];
-    for value in observations {
-        let column = ((value - spread.min) / width) as usize;
-        counts[column.min(columns - 1)] += 1;
-    }
-    let curve = |value: f64| {
-        let z = (value - spread.mean) / sd;
-        let density = (-z * z / 2.0).exp() / (sd * (2.0 * std::f64::consts::PI).sqrt());
-        density * width * observations.len() as f64
-    };
+    let bins = Bins::Automatic { most: MOST_COLUMNS };
+    let histogram = Histogram::of(observations, bins)?;
+    let curve = |value: f64| histogram.expected_count(value).unwrap_or(0.0);
+    let edges = histogram.edges();
+    let counts = &histogram.counts;
     let low = spread.min.min(spread.mean - 2.5 * sd);
     let high = spread.max.max(spread.mean + 2.5 * sd);
     let x = Scale::linear(low, high, 6.0, WIDTH - 6.0);
@@ -54,10 +48,9 @@ pub(crate) fn normal(
     );
     let mut markup = small_chart((WIDTH, HEIGHT), name, &description);
     text(&mut markup, "note start", (6.0, 12.0), &crate::label::elide(name, 40));
-    let mut outline = format!("M{} {}", coordinate(x.at(spread.min)), coordinate(BOTTOM));
-    for (column, count) in counts.iter().enumerate() {
-        let from = x.at(spread.min + column as f64 * width);
-        let to = x.at(spread.min + (column + 1) as f64 * width);
+    let mut outline = format!("M{} {}", coordinate(x.at(histogram.low)), coordinate(BOTTOM));
+    for (column, count) in edges.windows(2).zip(counts) {
+        let (from, to) = (x.at(column[0]), x.at(column[1]));
         let (from, to, at) = (coordinate(from), coordinate(to), coordinate(y.at(*count as f64)));
         outline += &format!("L{from} {at}L{to} {at}L{to} {}", coordinate(BOTTOM));
     }
