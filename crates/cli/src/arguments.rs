@@ -8,6 +8,7 @@ use stormeter_disk::units::{parse_bytes, parse_duration_ns, parse_percent};
 use stormeter_study::Metric;
 
 use crate::arguments_net::NetOptions;
+use crate::arguments_study::RunOptions;
 
 /// Which datastore should these virtual machines live on, by how much is it better, at what CPU
 /// cost, and how sure are we?
@@ -20,7 +21,8 @@ Examples:
   stormeter compare /srv/vm /mnt/nas --html report.html
   stormeter doctor /srv/vm                     can this machine measure that datastore?
 
-Exit codes: 0 done, 1 failed, 2 usage, 4 inconclusive, 5 invalid result, 130 interrupted")]
+Exit codes: 0 done, 1 failed, 2 usage, 3 a question that says `must` was answered no,
+4 inconclusive, 5 invalid result, 130 interrupted")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -32,6 +34,8 @@ pub(crate) enum Command {
     Demo(DemoOptions),
     /// Compare datastores: which is faster, by how much, at what CPU cost, and how sure
     Compare(Box<CompareOptions>),
+    /// Carry out a study from its file, or go on with it
+    Run(RunOptions),
     /// Show a results file again: as a table, as a page, as JSON
     Report(ReportOptions),
     /// Recompute a published study from its own tables, and hold it against results

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use stormeter_report::Report;
 use stormeter_results::{FinishReason, ResultsError};
-use stormeter_runner::RunError;
-use stormeter_statistics::Verdict;
+use stormeter_runner::{RunError, StudyConclusion};
+use stormeter_statistics::{Reply, Severity, Verdict};
 
 /// How the program ends, for scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub(crate) enum Exit {
     Failed = 1,
     /// The command makes no sense as given.
     Usage = 2,
+    /// A question that says `must` was answered no.
+    NotAsWanted = 3,
     /// No verdict could be reached.
     Inconclusive = 4,
     /// A law is broken: the result says nothing.
@@ -56,6 +58,38 @@ impl Exit {
     }
 }
 
+impl Exit {
+    /// How a study's run ended: interrupted, or with its answers.
+    pub(crate) fn of_study_run(conclusion: &StudyConclusion) -> Self {
+        match conclusion.finished.as_ref().map(|finished| &finished.reason) {
+            Some(FinishReason::Interrupted) => Exit::Interrupted,
+            _ => Exit::of_answers(conclusion),
+        }
+    }
+
+    /// What a study's answers amount to. Only what must be so decides; other questions are asked to
+    /// be told. A broken law goes before all of them, for then nothing may be concluded.
+    pub(crate) fn of_answers(conclusion: &StudyConclusion) -> Self {
+        let analysis = &conclusion.analysis;
+        if analysis.findings.iter().any(|(_, finding)| finding.severity == Severity::Invalid) {
+            return Exit::Invalid;
+        }
+        let wanted = analysis.answers.iter().filter(|answer| answer.must);
+        let exits = wanted.map(|answer| match answer.reply {
+            Reply::Yes => Exit::Done,
+            Reply::No => Exit::NotAsWanted,
+            Reply::Inconclusive | Reply::NotAnswered => Exit::Inconclusive,
+        });
+        // A clear no is worse than a question that stays open.
+        let rank = |exit: &Exit| match exit {
+            Exit::NotAsWanted => 2,
+            Exit::Inconclusive => 1,
+            _ => 0,
+        };
+        exits.max_by_key(rank).unwrap_or(Exit::Done)
+    }
+}
+
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -79,7 +113,10 @@ impl Failure {
                 | RunError::VerifyNull(_)
                 | RunError::TimeLimit { .. }
                 | RunError::NoTarget { .. }
-                | RunError::OtherPlan { .. },
+                | RunError::OtherPlan { .. }
+                | RunError::OtherStudy { .. }
+                | RunError::Question(_)
+                | RunError::Errand(_),
             ) => Exit::Usage,
             Failure::Run(RunError::Interrupted) => Exit::Interrupted,
             Failure::Run(RunError::KeepsFailing { .. }) => Exit::Invalid,

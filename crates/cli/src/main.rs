@@ -3,13 +3,17 @@
 
 mod arguments;
 mod arguments_net;
+mod arguments_study;
 mod child;
 mod commands;
+mod embedded;
 mod exit;
 mod output;
 mod progress;
+mod screen;
 mod secrets;
 mod signals;
+mod study_output;
 mod workload;
 
 use clap::Parser;
@@ -22,6 +26,7 @@ fn main() -> std::process::ExitCode {
         Command::Demo(options) => commands::demo::run(&options),
         Command::Compare(options) => commands::compare::run(&options),
         Command::Replicate(options) => commands::replicate::run(&options),
+        Command::Run(options) => commands::run::run(&options),
         Command::Report(options) => commands::report::run(&options),
         Command::Ceiling(options) => commands::ceiling::run(&options),
         Command::Doctor(options) => commands::doctor::run(&options),

@@ -76,7 +76,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-fn terminal_options() -> TerminalOptions {
+pub(crate) fn terminal_options() -> TerminalOptions {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
     TerminalOptions {

@@ -90,7 +90,7 @@ impl Progress for Line {
             Some(block) => format!("block {} {}", block + 1, start.datastore),
             None => format!("{} {}", start.purpose, start.datastore),
         };
-        let length = Duration::from_nanos(start.length_ns);
+        let length = Duration::from_nanos(start.length_ns.unwrap_or_default());
         self.trial = Some((what, Instant::now(), length));
         self.draw_trial(None, true);
     }
@@ -126,7 +126,7 @@ impl Progress for Line {
     }
 }
 
-fn bar(share: f64) -> String {
+pub(crate) fn bar(share: f64) -> String {
     const CELLS: usize = 10;
     let full = ((share * CELLS as f64) as usize).min(CELLS);
     format!("[{}{}]", "█".repeat(full), "·".repeat(CELLS - full))

@@ -10,5 +10,6 @@ pub(crate) mod profile;
 pub(crate) mod replicate;
 pub(crate) mod replicate_answers;
 pub(crate) mod report;
+pub(crate) mod run;
 pub(crate) mod serve_nfs;
 pub(crate) mod serve_null;

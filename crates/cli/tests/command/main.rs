@@ -24,6 +24,7 @@ mod resume;
 mod safety;
 mod schema;
 mod servers;
+mod study;
 mod verdict;
 mod verify;
 mod workload;

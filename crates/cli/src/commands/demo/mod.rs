@@ -4,8 +4,6 @@
 mod explanation;
 mod servers;
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use stormeter_datastore::RealClock;
@@ -13,10 +11,11 @@ use stormeter_runner::{Request, run_comparison};
 use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
 
 use explanation::explanation;
-use servers::{nfs, tgt};
+use servers::tgt;
 
 use crate::arguments::DemoOptions;
 use crate::commands::compare::drawn_seed;
+use crate::embedded::{make_own, nfs};
 use crate::exit::{Exit, Failure};
 use crate::output::{print, report_of, show, write_page};
 use crate::progress::Line;
@@ -152,25 +151,6 @@ impl Directories {
         for directory in [self.export.clone(), self.top.join("local"), self.top.clone()] {
             let _ = std::fs::remove_dir(directory);
         }
-    }
-}
-
-/// Makes a directory that nobody else can look into. One that is there must be this user's: it is
-/// going to be served, and where others may write they could have put a link in its place.
-fn make_own(directory: &Path) -> std::io::Result<()> {
-    match DirBuilder::new().mode(0o700).create(directory) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            let found = std::fs::symlink_metadata(directory)?;
-            // The owner of /proc/self is the user that this process acts as (proc(5)).
-            if found.is_dir() && found.uid() == std::fs::metadata("/proc/self")?.uid() {
-                return Ok(());
-            }
-            Err(std::io::Error::other(format!(
-                "{} is there and is no directory of yours; remove it, or work elsewhere",
-                directory.display()
-            )))
-        }
-        outcome => outcome,
     }
 }
 

@@ -1,17 +1,8 @@
-//! The servers of the demonstration: our own NFS server, and tgt where it is installed.
+//! The demonstration's iSCSI target: tgt where it is installed.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use stormeter_peers::{PeerError, Tgt, TgtOptions};
-
-use crate::child::ServerChild;
-use crate::exit::Failure;
-
-/// The directory over NFS.
-pub(super) fn nfs(directory: &Path) -> Result<ServerChild, Failure> {
-    ServerChild::start([OsStr::new("serve-nfs"), directory.as_os_str()])
-}
 
 /// tgt with a LUN on a file in the directory, or a sentence about why not.
 pub(super) fn tgt(directory: &Path, bytes: u64) -> Result<Tgt, String> {

@@ -1,0 +1,43 @@
+//! The arguments of studies.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::arguments::ShowOptions;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A study file says what is compared and what is asked; `stormeter schema study` prints its schema, and
+docs/study-file.md explains every key. Trials go into the results file one by one: run the same command
+again to go on with a study that was interrupted or killed.
+
+A datastore of a study may be embedded:local, embedded:nfs or embedded:iscsi: a directory, our own NFS
+server, tgt, all below the working directory and ended with the study.
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 a question that says `must` was answered no, 4 such a question
+could not be settled, 5 invalid result, 130 interrupted
+
+Examples:
+  stormeter run study.yaml --plan              what would be done, how long, how much space
+  stormeter run study.yaml --html study.html
+  stormeter run studies/tr3808/small.yaml --output tr3808.db")]
+pub(crate) struct RunOptions {
+    /// The study file
+    pub(crate) file: PathBuf,
+    /// Print the trials in order, the time and the space they need; touch nothing
+    #[arg(long)]
+    pub(crate) plan: bool,
+    /// The results file; gone on with where it holds this study's beginning [default: the study file's
+    /// name with .db, in the working directory]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Overwrite this device or LUN although it holds data; repeat its exact name
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) destroy_data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) show: ShowOptions,
+    /// No progress, only the result
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}

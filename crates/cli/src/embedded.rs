@@ -1,0 +1,220 @@
+//! Datastores that a study brings with it: `embedded:local`, `embedded:nfs` and `embedded:iscsi`.
+//!
+//! A study that anyone can run needs datastores that everyone has: a directory, our own NFS server and
+//! tgt, all on the disk of the working directory. The plan keeps the names, so it is the same on every
+//! machine and in every run; where the servers really listen (loopback, a port of their own each time) is
+//! known here only.
+
+use std::ffi::OsStr;
+use std::fs::{DirBuilder, File};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use stormeter_peers::{PeerError, Tgt, TgtOptions};
+
+use crate::child::ServerChild;
+use crate::exit::Failure;
+
+/// Below this directory of the working directory.
+const DIRECTORY: &str = "stormeter-embedded";
+const SCHEME: &str = "embedded:";
+const KINDS: [&str; 3] = ["local", "nfs", "iscsi"];
+/// What stays apart at both ends of a LUN.
+const LUN_MARGIN_BYTES: u64 = 4 << 20;
+
+/// The datastores that were brought, for as long as this value lives.
+pub(crate) struct Embedded {
+    addresses: Vec<(String, String)>,
+    // In the order of dropping: the servers, then what they use.
+    nfs: Option<ServerChild>,
+    tgt: Option<Tgt>,
+    directory: Option<OwnDirectory>,
+}
+
+impl Embedded {
+    /// Starts what these URLs name; URLs of other kinds are none of its business. `bytes` is the room that
+    /// each LUN needs.
+    pub(crate) fn start(urls: &[String], bytes: u64) -> Result<Self, Failure> {
+        let mut embedded = Self { addresses: Vec::new(), nfs: None, tgt: None, directory: None };
+        let mut named: Vec<&String> = urls.iter().filter(|url| url.starts_with(SCHEME)).collect();
+        named.sort();
+        named.dedup();
+        if named.is_empty() {
+            return Ok(embedded);
+        }
+        if let Some(other) = named.iter().map(|url| kind(url)).find(|kind| !KINDS.contains(kind)) {
+            return Err(Failure::Usage(format!(
+                "there is no embedded datastore {other:?}; there are embedded:local, embedded:nfs and \
+                 embedded:iscsi, each with the options of its kind after a question mark"
+            )));
+        }
+        let directory = OwnDirectory::take()?;
+        let units = named.iter().filter(|url| kind(url) == "iscsi").count();
+        if units > 0 {
+            embedded.tgt = Some(tgt(&directory.fresh("tgt")?, units, bytes + LUN_MARGIN_BYTES)?);
+        }
+        let mut lun = 0;
+        for url in named {
+            let options = url.split_once('?').map_or(String::new(), |(_, text)| format!("?{text}"));
+            let address = match kind(url) {
+                "local" => format!("{}{options}", directory.make("local")?.display()),
+                "nfs" => {
+                    if embedded.nfs.is_none() {
+                        embedded.nfs = Some(nfs(&directory.make("export")?)?);
+                    }
+                    let server = embedded.nfs.as_ref().map_or("", ServerChild::url);
+                    join(server, &options)
+                }
+                _ => {
+                    lun += 1;
+                    let target = embedded.tgt.as_ref().map_or(String::new(), |tgt| tgt.url(lun));
+                    join(&target, &options)
+                }
+            };
+            embedded.addresses.push((url.clone(), address));
+        }
+        embedded.directory = Some(directory);
+        Ok(embedded)
+    }
+
+    /// (name in the plan, URL to open) of each.
+    pub(crate) fn addresses(&self) -> Vec<(String, String)> {
+        self.addresses.clone()
+    }
+}
+
+/// `iscsi` of `embedded:iscsi?sessions=2`.
+fn kind(url: &str) -> &str {
+    let rest = url.strip_prefix(SCHEME).unwrap_or(url);
+    rest.split('?').next().unwrap_or(rest)
+}
+
+/// Adds options to a URL that may have some.
+fn join(url: &str, options: &str) -> String {
+    match (url.contains('?'), options.strip_prefix('?')) {
+        (true, Some(more)) => format!("{url}&{more}"),
+        _ => format!("{url}{options}"),
+    }
+}
+
+/// The directory over NFS.
+pub(crate) fn nfs(directory: &Path) -> Result<ServerChild, Failure> {
+    ServerChild::start([OsStr::new("serve-nfs"), directory.as_os_str()])
+}
+
+fn tgt(directory: &Path, units: usize, bytes: u64) -> Result<Tgt, Failure> {
+    let options = TgtOptions {
+        units_bytes: vec![bytes; units],
+        directory: Some(directory.to_path_buf()),
+        ..TgtOptions::default()
+    };
+    Tgt::start(&options).map_err(|error| {
+        match error {
+        PeerError::Missing { .. } => Failure::File(
+            "embedded:iscsi needs tgt, which is not installed: install it (Debian: apt-get install \
+             tgt), or take that datastore out of the study file"
+                .into(),
+        ),
+        error => Failure::File(format!("tgt did not start: {error}")),
+    }
+    })
+}
+
+/// Our own directory below the working directory, for one run at a time.
+struct OwnDirectory {
+    top: PathBuf,
+    _lock: File,
+}
+
+impl OwnDirectory {
+    fn take() -> Result<Self, Failure> {
+        let failed = |error: std::io::Error| {
+            Failure::File(format!(
+                "the embedded datastores cannot have {DIRECTORY} in the working directory: {error}"
+            ))
+        };
+        make_own(Path::new(DIRECTORY)).map_err(failed)?;
+        // The servers' view of it must not depend on a working directory.
+        let top = PathBuf::from(DIRECTORY).canonicalize().map_err(failed)?;
+        let lock = File::create(top.join("lock")).map_err(failed)?;
+        lock.try_lock().map_err(|_| {
+            Failure::File(format!(
+                "another run uses the embedded datastores in {DIRECTORY}; wait for it, or work in \
+                 another directory"
+            ))
+        })?;
+        Ok(Self { top, _lock: lock })
+    }
+
+    fn make(&self, name: &str) -> Result<PathBuf, Failure> {
+        let path = self.top.join(name);
+        make_own(&path).map_err(|error| Failure::File(format!("{} : {error}", path.display())))?;
+        Ok(path)
+    }
+
+    /// Made empty: what a killed run left there is of no use.
+    fn fresh(&self, name: &str) -> Result<PathBuf, Failure> {
+        let _ = std::fs::remove_dir_all(self.top.join(name));
+        self.make(name)
+    }
+}
+
+impl Drop for OwnDirectory {
+    /// Removes the directories where they are empty again, as they are unless somebody put something
+    /// there.
+    fn drop(&mut self) {
+        for name in ["local", "export", "tgt"] {
+            let _ = std::fs::remove_dir(self.top.join(name));
+        }
+        let _ = std::fs::remove_file(self.top.join("lock"));
+        let _ = std::fs::remove_dir(&self.top);
+    }
+}
+
+/// Makes a directory that nobody else can look into. One that is there must be this user's: it is
+/// going to be served, and where others may write they could have put a link in its place.
+pub(crate) fn make_own(directory: &Path) -> std::io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            let found = std::fs::symlink_metadata(directory)?;
+            // The owner of /proc/self is the user that this process acts as (proc(5)).
+            if found.is_dir() && found.uid() == std::fs::metadata("/proc/self")?.uid() {
+                return Ok(());
+            }
+            Err(std::io::Error::other(format!(
+                "{} is there and is no directory of yours; remove it, or work elsewhere",
+                directory.display()
+            )))
+        }
+        outcome => outcome,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_go_with_the_address() {
+        assert_eq!(kind("embedded:iscsi?sessions=2"), "iscsi");
+        assert_eq!(kind("embedded:nfs"), "nfs");
+        assert_eq!(join("nfs://127.0.0.1:20/x", ""), "nfs://127.0.0.1:20/x");
+        assert_eq!(join("nfs://h/x", "?connections=2"), "nfs://h/x?connections=2");
+        assert_eq!(join("nfs://h/x?a=1", "?connections=2"), "nfs://h/x?a=1&connections=2");
+    }
+
+    #[test]
+    fn an_unknown_kind_lists_the_known_ones() {
+        let Err(failure) = Embedded::start(&["embedded:ceph".into()], 0) else {
+            panic!("there is none");
+        };
+        assert!(failure.to_string().contains("embedded:local"), "{failure}");
+    }
+
+    #[test]
+    fn other_urls_need_nothing() {
+        let embedded = Embedded::start(&["/srv/vm".into(), "null:".into()], 0)
+            .unwrap_or_else(|f| panic!("{f}"));
+        assert!(embedded.addresses().is_empty());
+    }
+}

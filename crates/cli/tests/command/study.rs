@@ -1,0 +1,204 @@
+//! A study as users run it: from its file to its answers, interrupted, killed and gone on with.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use crate::place::{Place, until};
+use crate::results::{Trial, one, trials};
+
+const BLOCKS: usize = 4;
+/// Datastores × workloads × VMs.
+const CELLS: usize = 2 * 2 * 2;
+const KILLS: usize = 5;
+
+/// Eight cells, four times each, of a load that is far below what any storage can do.
+fn study(questions: &str) -> String {
+    format!(
+        "study: Is b as quick as a?\n\
+         datastores:\n  a: a\n  b: b\n\
+         workloads:\n\
+         - {{profile: vm-4k, rate: 300}}\n\
+         - {{name: pages, sizes: 8KiB, read: 50%, random: 100%, rate: 200}}\n\
+         load: {{vms: [1, 2]}}\n\
+         disk: {{size: 4MiB}}\n\
+         measure: {{ramp: 20ms, duration: 150ms, interval: 50ms}}\n\
+         design: {{blocks: {BLOCKS}, metric: latency-mean}}\n\
+         seed: 4711\n\
+         questions:\n{questions}"
+    )
+}
+
+const TOLERANT: &str = "- a is at most 10000% slower than b in latency-mean on vm-4k\n";
+
+fn write(place: &Place, text: &str) {
+    std::fs::write(place.path("s.yaml"), text).unwrap();
+}
+
+/// Which cell had which turn, with which operations.
+fn turns(trials: &[Trial]) -> HashSet<(i64, i64, i64, String)> {
+    let turn = |t: &Trial| (t.block, t.position, t.datastore, t.seed.clone());
+    trials.iter().map(turn).collect()
+}
+
+#[test]
+fn a_study_killed_five_times_goes_on_to_the_same_plan_and_a_complete_result() {
+    // xorshift (G. Marsaglia, "Xorshift RNGs", 2003): moments that differ and can be repeated.
+    let mut state = 0x51c0_9e37_79b9_7f4a_u64;
+    let mut random = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    let place = Place::new();
+    write(&place, &study(TOLERANT));
+    let path = place.path("killed.db");
+    let command = "run s.yaml --output killed.db";
+    let plan = |place: &Place| place.run("run s.yaml --plan").expect(&[0]).stdout;
+    let planned = plan(&place);
+    let mut kept: Vec<Trial> = Vec::new();
+    for round in 0..KILLS {
+        let mut running = place.start(command);
+        if round == 0 {
+            // While the disks are written, or soon after.
+            running.until("a working folder", || place.folders("a").pop());
+        } else {
+            let more = kept.len() + random(3) as usize;
+            until("another trial", || {
+                (running.ended().is_some() || trials(&path).len() >= more).then_some(())
+            });
+        }
+        let moment = Instant::now() + Duration::from_millis(random(250));
+        until("a moment", || (Instant::now() >= moment).then_some(()));
+        assert_eq!(running.ended(), None, "it must be killed before it ends");
+        let before = trials(&path);
+        running.kill();
+        let after = trials(&path);
+        assert!(after.starts_with(&before), "a finished trial is lost: {before:?}, {after:?}");
+        assert!(after.len() <= before.len() + 1, "{before:?}, {after:?}");
+        assert!(after.starts_with(&kept), "an earlier trial was changed: {kept:?}, {after:?}");
+        kept = after;
+    }
+    place.run(command).expect(&[0]);
+
+    let all = trials(&path);
+    assert!(all.starts_with(&kept));
+    assert_eq!(all.len(), CELLS * BLOCKS, "each cell has one trial a block");
+    assert!(all.iter().all(|trial| trial.outcome == "measured"), "{all:?}");
+    assert_eq!(plan(&place), planned);
+    place.run("run s.yaml --output whole.db").expect(&[0]);
+    assert_eq!(turns(&all), turns(&trials(&place.path("whole.db"))));
+    let cells =
+        "SELECT count(*) FROM (SELECT DISTINCT cell, block FROM trial WHERE phase = 'main')";
+    assert_eq!(one::<i64>(&path, cells) as usize, CELLS * BLOCKS);
+    assert_eq!(one::<String>(&path, "PRAGMA integrity_check"), "ok");
+    assert!(place.folders("a").is_empty() && place.folders("b").is_empty());
+    // Nothing is left to do: it is shown and not measured again.
+    place.run(command).expect(&[0]);
+    assert_eq!(trials(&path), all);
+}
+
+#[test]
+fn another_study_is_not_gone_on_with() {
+    let place = Place::new();
+    write(&place, &study(TOLERANT));
+    let mut running = place.start("run s.yaml --output s.db");
+    running.until("a trial", || (!trials(&place.path("s.db")).is_empty()).then_some(()));
+    running.kill();
+    for (from, to, what) in [
+        ("rate: 300", "rate: 301", "workloads"),
+        ("vms: [1, 2]", "vms: [1, 3]", "load"),
+        ("seed: 4711", "seed: 4712", "seed"),
+        ("150ms", "151ms", "duration"),
+        ("size: 4MiB", "size: 5MiB", "disk"),
+    ] {
+        write(&place, &study(TOLERANT).replace(from, to));
+        let outcome = place.run("run s.yaml --output s.db").expect(&[2]);
+        assert!(outcome.stderr.contains(what), "{to}: {outcome:?}");
+        assert!(outcome.stderr.contains("--output"), "{to}: {outcome:?}");
+    }
+    // More blocks are more of the same study.
+    write(&place, &study(TOLERANT).replace("blocks: 4", "blocks: 5"));
+    place.run("run s.yaml --output s.db").expect(&[0]);
+    assert_eq!(trials(&place.path("s.db")).len(), CELLS * 5);
+}
+
+#[test]
+fn a_plan_touches_nothing_and_is_always_the_same() {
+    let place = Place::new();
+    write(&place, &study(TOLERANT).replace("  a: a\n", "  a: /nowhere\n").replace("on vm-4k", ""));
+    let outcome = place.run("run s.yaml --plan").expect(&[0]);
+    assert_eq!(outcome.stdout, place.run("run s.yaml --plan").expect(&[0]).stdout);
+    for words in ["vm-4k", "pages", "8MiB", "block 4"] {
+        assert!(outcome.stdout.contains(words), "{words}: {}", outcome.stdout);
+    }
+    let names: Vec<_> = std::fs::read_dir(place.root()).unwrap().flatten().collect();
+    assert_eq!(names.len(), 3, "a, b and s.yaml, and nothing else: {names:?}");
+}
+
+#[test]
+fn a_must_that_is_answered_no_ends_with_three() {
+    let place = Place::new();
+    write(&place, &study("- latency-mean of a must be at most 1ns on vm-4k\n"));
+    let outcome = place.run("run s.yaml --output s.db --quiet").expect(&[3]);
+    assert!(outcome.stdout.contains("must be at most"), "{outcome:?}");
+    assert_eq!(outcome.stderr, "");
+    place.run("report s.db").expect(&[3]);
+    write(&place, &study("- latency-mean of a is at most 1ns on vm-4k\n"));
+    place.run("run s.yaml --output t.db --quiet").expect(&[0]);
+}
+
+#[test]
+fn a_datastore_that_fails_costs_its_own_trials_only() {
+    let place = Place::new();
+    // Before every trial on b the state cannot be brought back.
+    let text = study(TOLERANT)
+        .replace("design: {", "design: {reset: {command: 'test $STORMETER_DATASTORE = a'}, ");
+    write(&place, &text);
+    let outcome = place.run("run s.yaml --output s.db").expect(&[5]);
+    assert!(outcome.stderr.contains("failed: the reset command"), "{outcome:?}");
+    let all = trials(&place.path("s.db"));
+    assert_eq!(all.len(), CELLS * BLOCKS);
+    for trial in &all {
+        let expected = if trial.datastore == 0 { "measured" } else { "failed" };
+        assert_eq!(trial.outcome, expected, "{trial:?}");
+    }
+    assert!(outcome.stdout.contains("failed"), "{}", outcome.stdout);
+}
+
+#[test]
+fn every_datastore_and_errand_that_a_study_can_bring_works() {
+    let place = Place::on_disk();
+    let text = "study: Everything once\n\
+         datastores:\n  local: embedded:local\n  nas: embedded:nfs\n  san: embedded:iscsi\n\
+         workloads:\n\
+         - {profile: vm-4k}\n\
+         - {name: file, file-test: [write, reread, random-write], record: 16KiB, size: 2MiB}\n\
+         - {name: net, transfer: {size: 100KB, direction: write, sink: disk, messages: 5}}\n\
+         - {name: desks, size: 4MiB, deploy: {copy: 256KiB, customise: 10, boot: 10}}\n\
+         disk: {size: 4MiB}\n\
+         measure: {ramp: 20ms, duration: 200ms, interval: 50ms}\n\
+         design: {blocks: 2, metric: latency-mean, reset: recreate}\n\
+         questions:\n- nas is slower than local in latency-mean\n";
+    write(&place, text);
+    let outcome = place.run("run s.yaml --output s.db --html s.html").expect(&[0, 5]);
+    let all = trials(&place.path("s.db"));
+    assert_eq!(all.len(), 3 * 6 * 2, "{outcome:?}");
+    assert!(all.iter().all(|trial| trial.outcome == "measured"), "{outcome:?}");
+    assert!(place.path("s.html").exists());
+    assert!(!place.path("stormeter-embedded").exists(), "what was brought is gone");
+}
+
+#[test]
+fn ctrl_c_keeps_what_is_finished() {
+    let place = Place::new();
+    write(&place, &study(TOLERANT));
+    let mut running = place.start("run s.yaml --output s.db");
+    running.until("a trial", || (!trials(&place.path("s.db")).is_empty()).then_some(()));
+    running.signal(nix::sys::signal::Signal::SIGINT);
+    let outcome = running.wait().expect(&[130]);
+    assert!(outcome.stdout.contains("Is b as quick as a?"), "{outcome:?}");
+    assert!(place.folders("a").is_empty() && place.folders("b").is_empty());
+    place.run("run s.yaml --output s.db").expect(&[0]);
+    assert_eq!(trials(&place.path("s.db")).len(), CELLS * BLOCKS);
+}
