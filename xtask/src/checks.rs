@@ -9,9 +9,9 @@ use crate::child::{succeed, watch};
 use crate::peers::{self, MUSL};
 use crate::repository::Repository;
 use crate::steps::{Conditions, Finding, Step, run as run_steps};
-use crate::{bench, readme, static_binary, tidy};
+use crate::{bench, readme, static_binary, studies, tidy};
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step {
         name: "peers",
         what: "programs that the checks need, installed if they are missing",
@@ -35,6 +35,12 @@ const STEPS: [Step; 9] = [
         run: static_binary::check,
     },
     Step { name: "readme", what: "every command of the README", needs: &[], run: readme::check },
+    Step {
+        name: "studies",
+        what: "the published studies at the scale that runs here",
+        needs: &["tgtd"],
+        run: studies::check,
+    },
     Step {
         name: "bench",
         what: "instructions per I/O beside fio's",

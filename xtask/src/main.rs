@@ -16,6 +16,7 @@ mod readme;
 mod repository;
 mod static_binary;
 mod steps;
+mod studies;
 mod tidy;
 
 use std::process::ExitCode;

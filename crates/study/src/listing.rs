@@ -6,7 +6,6 @@
 use std::fmt::Write;
 
 use stormeter_disk::units::{format_bytes, format_duration_ns};
-use stormeter_driver::TransferSink;
 
 use crate::plan::{block_order, trial_seed};
 use crate::study_plan::{Blocks, Order, Prepare, Reset, StudyPlan, Unit, WorkloadKind};
@@ -78,22 +77,10 @@ impl StudyPlan {
         }
     }
 
-    /// The largest that any workload asks of a datastore: its disks, and for a deployment the
-    /// template.
+    /// What all disks of a datastore take together.
     fn space_bytes(&self) -> u64 {
-        let vms = u64::from(self.vms.iter().copied().max().unwrap_or(0));
-        let needed = self.workloads.iter().enumerate().map(|(index, workload)| {
-            let disks = match &workload.kind {
-                WorkloadKind::Io(_) | WorkloadKind::File(_) => vms,
-                WorkloadKind::Deploy(_) => vms + 1,
-                WorkloadKind::Transfer(transfer) => match transfer.sink {
-                    TransferSink::Disk => vms,
-                    TransferSink::Memory => 0,
-                },
-            };
-            self.disk_bytes_of(index).saturating_mul(disks)
-        });
-        needed.max().unwrap_or(0)
+        let (disks, bytes) = self.disks();
+        bytes.saturating_mul(u64::from(disks))
     }
 
     /// A cell in words: datastore, workload, load.

@@ -250,6 +250,18 @@ impl StudyPlan {
         own.unwrap_or(self.disk_bytes)
     }
 
+    /// The disks that each datastore has for the whole study, and the size of each: the most VMs, and the
+    /// largest disk that any workload has. One set serves all cells, so that no trial finds disks made
+    /// anew where another does not.
+    pub fn disks(&self) -> (u32, u64) {
+        let vms = self.vms.iter().copied().max().unwrap_or(1);
+        let kinds = || self.workloads.iter().map(|workload| &workload.kind);
+        // A deployment copies from a disk that no VM has.
+        let templates = u32::from(kinds().any(|kind| matches!(kind, WorkloadKind::Deploy(_))));
+        let sizes = (0..self.workloads.len()).map(|workload| self.disk_bytes_of(workload));
+        (vms.saturating_add(templates), sizes.max().unwrap_or(self.disk_bytes))
+    }
+
     /// The load of a cell, as tables show it: `4 VMs × 8`; without the factors that have one level.
     pub fn load_label(&self, cell: &Cell) -> String {
         let vms = format!("{} VM{}", cell.vms, if cell.vms == 1 { "" } else { "s" });

@@ -63,12 +63,15 @@ fn the_time_is_that_of_the_timed_trials() {
 }
 
 #[test]
-fn the_space_is_that_of_the_hungriest_workload() {
+fn one_set_of_disks_serves_every_workload() {
     let bytes = |lines: &str| plan(lines).estimate().space_bytes;
     assert_eq!(bytes("load: {vms: [1, 4]}"), [4 << 30, 4 << 30]);
     // The template is one disk more.
     assert_eq!(bytes("workloads: [deploy]\nload: {vms: 4}"), [5 << 30, 5 << 30]);
-    assert_eq!(bytes("workloads: [memory-write-1mb]"), [0, 0]);
+    // The largest disk of one workload, as often as another one needs disks.
+    let both =
+        "workloads: [{profile: deploy, size: 1GiB}, {profile: rt, size: 2GiB}]\nload: {vms: 4}";
+    assert_eq!(bytes(both), [10 << 30, 10 << 30]);
     assert_eq!(bytes("workloads: [vm-4k, bst, rt]"), [10 << 30, 10 << 30]);
     assert_eq!(bytes("workloads: [iozone]\nload: {vms: 5}"), [500 << 20, 500 << 20]);
 }

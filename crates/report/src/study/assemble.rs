@@ -267,6 +267,33 @@ fn ceilings(
         .collect()
 }
 
+/// Makes one finding of those that say the same of several cells.
+fn gather(findings: &mut Vec<Finding>) {
+    const NAMED: usize = 3;
+    let mut gathered: Vec<(Finding, Vec<String>)> = Vec::new();
+    for finding in findings.drain(..) {
+        let alike = gathered.iter_mut().find(|(known, _)| {
+            (known.severity, &known.what, &known.advice)
+                == (finding.severity, &finding.what, &finding.advice)
+        });
+        match alike {
+            Some((_, subjects)) => subjects.push(finding.subject),
+            None => {
+                let subject = finding.subject.clone();
+                gathered.push((finding, vec![subject]));
+            }
+        }
+    }
+    findings.extend(gathered.into_iter().map(|(finding, subjects)| {
+        let named = subjects[..subjects.len().min(NAMED)].join("; ");
+        let subject = match subjects.len().saturating_sub(NAMED) {
+            0 => named,
+            more => format!("{named}; and {}", plural(more as u64, "more cell")),
+        };
+        Finding { subject, ..finding }
+    }));
+}
+
 fn findings(report: &StudyReport, trials: &[StudyTrial<'_>], events: &[Event]) -> Vec<Finding> {
     let cells = report.plan().cells();
     let subject =
@@ -283,9 +310,11 @@ fn findings(report: &StudyReport, trials: &[StudyTrial<'_>], events: &[Event]) -
             },
             subject: subject(*cell),
             what: finding.what.clone(),
-            advice: finding.advice.clone(),
+            // The laws speak of options; a study has keys of the same names.
+            advice: finding.advice.replace("--", ""),
         })
         .collect();
+    gather(&mut findings);
     let mut notes: Vec<(String, &String)> =
         events.iter().map(|event| (String::new(), &event.what)).collect();
     for (named, description) in report.plan().datastores.iter().zip(&report.header.datastores) {

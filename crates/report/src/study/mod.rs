@@ -11,6 +11,7 @@ mod grid;
 mod json;
 mod model;
 mod page;
+mod remarks;
 mod terminal;
 mod words;
 

@@ -5,6 +5,7 @@ use stormeter_study::Metric;
 
 use super::grid::{Grid, Load, hundred, hundred_half, sign};
 use super::model::StudyReport;
+use super::remarks::{self, Shared};
 use super::words::{self, Scale};
 use crate::printable::printable;
 use crate::quantity::{level_percent, metric_value, percent};
@@ -30,8 +31,19 @@ pub fn study_terminal(report: &StudyReport, options: TerminalOptions) -> String 
     paragraph(Style::Plain, &words::tally(report), "");
     paragraph(Style::Plain, &wording::status(&report.status), "");
     push_line(&mut text, "");
-    for (index, answer) in report.analysis.answers.iter().enumerate() {
-        self::answer(index, answer, width, paint, &mut text);
+    let answers = &report.analysis.answers;
+    let shared = remarks::shared(answers);
+    for (index, answer) in answers.iter().enumerate() {
+        self::answer(index, answer, &shared, width, paint, &mut text);
+        push_line(&mut text, "");
+    }
+    for one in &shared {
+        let note = format!("{}: {}", one.of(answers.len()), printable(one.remark));
+        for line in wrap(&note, width, "note to ", "        ") {
+            push_line(&mut text, &line);
+        }
+    }
+    if !shared.is_empty() {
         push_line(&mut text, "");
     }
     findings(&report.findings, width, paint, &mut text);
@@ -53,7 +65,14 @@ fn style_of(reply: Reply) -> Style {
 }
 
 /// A question with its reply, the sentence and what it rests on.
-fn answer(index: usize, answer: &Answer, width: usize, paint: Paint, text: &mut String) {
+fn answer(
+    index: usize,
+    answer: &Answer,
+    shared: &[Shared<'_>],
+    width: usize,
+    paint: Paint,
+    text: &mut String,
+) {
     const HANG: &str = "   ";
     let word = words::reply(answer.reply).to_uppercase();
     let question = printable(&answer.question);
@@ -90,7 +109,7 @@ fn answer(index: usize, answer: &Answer, width: usize, paint: Paint, text: &mut 
     }
     parts(answer, text);
     anova(answer, text);
-    for remark in &answer.remarks {
+    for remark in remarks::own(answer, shared) {
         for line in wrap(&printable(remark), width, "   note: ", "         ") {
             push_line(text, &line);
         }

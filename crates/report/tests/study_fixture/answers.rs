@@ -1,7 +1,7 @@
 //! Answers of every kind, as questions of the made-up study would get them.
 
-use stormeter_statistics::anova::{AnovaRow, AnovaTable};
 use stormeter_statistics::{Answer, AnswerEstimate, AnswerPart, Interval, Reply};
+use stormeter_statistics::{AnswerRow, AnswerTable};
 
 /// Answers of every kind.
 pub(crate) fn answers() -> Vec<Answer> {
@@ -26,7 +26,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         parts: vec![],
         remarks: vec![],
     };
-    let row = |term: &str, ss: f64, df: f64, error: Option<(f64, f64)>| AnovaRow {
+    let row = |term: &str, ss: f64, df: f64, error: Option<(f64, f64)>| AnswerRow {
         term: term.into(),
         sum_of_squares: ss,
         df,
@@ -81,7 +81,7 @@ pub(crate) fn answers() -> Vec<Answer> {
             )
         },
         Answer {
-            table: Some(AnovaTable {
+            table: Some(AnswerTable {
                 rows: vec![
                     row("block", 3.1e6, 8.0, Some((2.2e5, 0.087))),
                     row("datastore", 9.4e9, 2.0, Some((2.2e5, 1e-40))),

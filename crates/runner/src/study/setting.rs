@@ -11,15 +11,12 @@ const PAGE_BYTES: u32 = 4096;
 
 /// The disks that serve every cell: the most VMs, the largest disk, the finest alignment.
 pub(crate) fn disk_spec(plan: &StudyPlan) -> DiskSpec {
-    let vms = plan.vms.iter().copied().max().unwrap_or(1);
-    let kinds = || plan.workloads.iter().map(|workload| &workload.kind);
-    // A deployment copies from a disk that no VM has.
-    let templates = u32::from(kinds().any(|kind| matches!(kind, WorkloadKind::Deploy(_))));
-    let sizes = (0..plan.workloads.len()).map(|workload| plan.disk_bytes_of(workload));
+    let (count, size_bytes) = plan.disks();
+    let kinds = plan.workloads.iter().map(|workload| &workload.kind);
     DiskSpec {
-        count: vms + templates,
-        size_bytes: sizes.max().unwrap_or(plan.disk_bytes),
-        granularity_bytes: kinds().map(granularity_of).min().unwrap_or(PAGE_BYTES),
+        count,
+        size_bytes,
+        granularity_bytes: kinds.map(granularity_of).min().unwrap_or(PAGE_BYTES),
     }
 }
 

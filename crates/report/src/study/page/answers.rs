@@ -7,6 +7,7 @@ use crate::label::elide;
 use crate::markup::Markup;
 use crate::study::draw::forest::{class_of, forest};
 use crate::study::grid::Grid;
+use crate::study::remarks::{self, Shared};
 use crate::study::words::{self, Scale};
 
 /// The questions, for the table of contents.
@@ -44,8 +45,15 @@ pub(super) fn answers(grid: &Grid<'_>) -> Option<Markup> {
         return None;
     }
     let mut page = Markup::default();
+    let shared = remarks::shared(answers);
     for (index, answer) in answers.iter().enumerate() {
-        self::answer(&mut page, answer, index + 1);
+        self::answer(&mut page, answer, index + 1, &shared);
+    }
+    for one in &shared {
+        page.tag("p").at("class", "remark shared").open();
+        page.leaf("strong", &format!("To {}: ", one.of(answers.len())));
+        page.text(&typographic(one.remark));
+        page.close();
     }
     if let Some(power) = &grid.report.analysis.power {
         let words = words::power(grid.report.plan(), power);
@@ -57,7 +65,7 @@ pub(super) fn answers(grid: &Grid<'_>) -> Option<Markup> {
     Some(page)
 }
 
-fn answer(page: &mut Markup, answer: &Answer, number: usize) {
+fn answer(page: &mut Markup, answer: &Answer, number: usize, shared: &[Shared<'_>]) {
     let class = class_of(answer.reply);
     page.tag("article")
         .at("class", format!("answer {class}"))
@@ -80,7 +88,7 @@ fn answer(page: &mut Markup, answer: &Answer, number: usize) {
         page.close();
     }
     basis(page, answer, answer.estimate.as_ref());
-    for remark in &answer.remarks {
+    for remark in remarks::own(answer, shared) {
         page.tag("p").at("class", "remark").text(&typographic(remark));
     }
     if let Some(table) = &answer.table {
