@@ -41,7 +41,11 @@ fn main() -> std::process::ExitCode {
     match result {
         Ok(code) => code.into(),
         Err(failure) => {
-            eprintln!("stormeter: {}", stormeter_report::printable(&failure.to_string()));
+            // Line by line: a place in a file is shown on lines of its own.
+            let text = format!("stormeter: {failure}");
+            for line in text.lines() {
+                eprintln!("{}", stormeter_report::printable(line));
+            }
             failure.code().into()
         }
     }
