@@ -26,7 +26,7 @@ pub(crate) struct RunOptions {
     /// The study file
     pub(crate) file: PathBuf,
     /// Print the trials in order, the time and the space they need; touch nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["html", "json"])]
     pub(crate) plan: bool,
     /// The results file; gone on with where it holds this study's beginning [default: the study file's
     /// name with .db, in the working directory]

@@ -7,10 +7,13 @@
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::OFlag;
+
 use stormeter_peers::{PeerError, Tgt, TgtOptions};
+use stormeter_study::StudyPlan;
 
 use crate::child::ServerChild;
 use crate::exit::Failure;
@@ -21,6 +24,8 @@ const SCHEME: &str = "embedded:";
 const KINDS: [&str; 3] = ["local", "nfs", "iscsi"];
 /// What stays apart at both ends of a LUN.
 const LUN_MARGIN_BYTES: u64 = 4 << 20;
+/// Disks on a LUN begin at multiples of this.
+const LUN_STEP_BYTES: u64 = 1 << 20;
 
 /// The datastores that were brought, for as long as this value lives.
 pub(crate) struct Embedded {
@@ -32,9 +37,19 @@ pub(crate) struct Embedded {
 }
 
 impl Embedded {
-    /// Starts what these URLs name; URLs of other kinds are none of its business. `bytes` is the room that
-    /// each LUN needs.
-    pub(crate) fn start(urls: &[String], bytes: u64) -> Result<Self, Failure> {
+    /// Starts what the plan's URLs name; URLs of other kinds are none of its business.
+    pub(crate) fn start(plan: &StudyPlan) -> Result<Self, Failure> {
+        let urls: Vec<String> = plan.datastores.iter().map(|store| store.url.clone()).collect();
+        let (disks, disk_bytes) = plan.disks();
+        let bytes = disk_bytes
+            .checked_next_multiple_of(LUN_STEP_BYTES)
+            .and_then(|bytes| bytes.checked_mul(u64::from(disks)))
+            .unwrap_or(u64::MAX - LUN_MARGIN_BYTES);
+        Self::serve(&urls, bytes)
+    }
+
+    /// `bytes` is the room that the disks need on each LUN.
+    fn serve(urls: &[String], bytes: u64) -> Result<Self, Failure> {
         let mut embedded = Self { addresses: Vec::new(), nfs: None, tgt: None, directory: None };
         let mut named: Vec<&String> = urls.iter().filter(|url| url.starts_with(SCHEME)).collect();
         named.sort();
@@ -49,6 +64,13 @@ impl Embedded {
             )));
         }
         let directory = OwnDirectory::take()?;
+        if directory.top.to_string_lossy().contains('?') {
+            return Err(Failure::Usage(
+                "embedded datastores need a working directory without a question mark in its path, \
+                 where options of datastores begin"
+                    .into(),
+            ));
+        }
         let units = named.iter().filter(|url| kind(url) == "iscsi").count();
         if units > 0 {
             embedded.tgt = Some(tgt(&directory.fresh("tgt")?, units, bytes + LUN_MARGIN_BYTES)?);
@@ -136,7 +158,14 @@ impl OwnDirectory {
         make_own(Path::new(DIRECTORY)).map_err(failed)?;
         // The servers' view of it must not depend on a working directory.
         let top = PathBuf::from(DIRECTORY).canonicalize().map_err(failed)?;
-        let lock = File::create(top.join("lock")).map_err(failed)?;
+        // Never through a link, and nothing that is there is emptied.
+        let lock = File::options()
+            .create(true)
+            .write(true)
+            .truncate(false)
+            .custom_flags(OFlag::O_NOFOLLOW.bits())
+            .open(top.join("lock"))
+            .map_err(failed)?;
         lock.try_lock().map_err(|_| {
             Failure::File(format!(
                 "another run uses the embedded datastores in {DIRECTORY}; wait for it, or work in \
@@ -152,10 +181,17 @@ impl OwnDirectory {
         Ok(path)
     }
 
-    /// Made empty: what a killed run left there is of no use.
+    /// Without what a killed run's tgt left there, which is of no use: directories that begin with its
+    /// name.
     fn fresh(&self, name: &str) -> Result<PathBuf, Failure> {
-        let _ = std::fs::remove_dir_all(self.top.join(name));
-        self.make(name)
+        let path = self.make(name)?;
+        for entry in std::fs::read_dir(&path).into_iter().flatten().flatten() {
+            let is_left = entry.file_name().to_string_lossy().starts_with("tgt");
+            if is_left && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+        Ok(path)
     }
 }
 
@@ -205,7 +241,7 @@ mod tests {
 
     #[test]
     fn an_unknown_kind_lists_the_known_ones() {
-        let Err(failure) = Embedded::start(&["embedded:ceph".into()], 0) else {
+        let Err(failure) = Embedded::serve(&["embedded:ceph".into()], 0) else {
             panic!("there is none");
         };
         assert!(failure.to_string().contains("embedded:local"), "{failure}");
@@ -213,7 +249,7 @@ mod tests {
 
     #[test]
     fn other_urls_need_nothing() {
-        let embedded = Embedded::start(&["/srv/vm".into(), "null:".into()], 0)
+        let embedded = Embedded::serve(&["/srv/vm".into(), "null:".into()], 0)
             .unwrap_or_else(|f| panic!("{f}"));
         assert!(embedded.addresses().is_empty());
     }

@@ -67,26 +67,25 @@ impl Exit {
         }
     }
 
-    /// What a study's answers amount to. Only what must be so decides; other questions are asked to
-    /// be told. A broken law goes before all of them, for then nothing may be concluded.
+    /// What a study's answers amount to. A clear no to what must be so goes first: it is given of sound
+    /// cells only. Then a broken law, then what must be so and is not settled. Other questions are
+    /// asked to be told.
     pub(crate) fn of_answers(conclusion: &StudyConclusion) -> Self {
         let analysis = &conclusion.analysis;
-        if analysis.findings.iter().any(|(_, finding)| finding.severity == Severity::Invalid) {
-            return Exit::Invalid;
-        }
-        let wanted = analysis.answers.iter().filter(|answer| answer.must);
-        let exits = wanted.map(|answer| match answer.reply {
-            Reply::Yes => Exit::Done,
-            Reply::No => Exit::NotAsWanted,
-            Reply::Inconclusive | Reply::NotAnswered => Exit::Inconclusive,
-        });
-        // A clear no is worse than a question that stays open.
-        let rank = |exit: &Exit| match exit {
-            Exit::NotAsWanted => 2,
-            Exit::Inconclusive => 1,
-            _ => 0,
+        let must = |reply: fn(Reply) -> bool| {
+            analysis.answers.iter().any(|answer| answer.must && reply(answer.reply))
         };
-        exits.max_by_key(rank).unwrap_or(Exit::Done)
+        let is_invalid =
+            analysis.findings.iter().any(|(_, finding)| finding.severity == Severity::Invalid);
+        if must(|reply| reply == Reply::No) {
+            Exit::NotAsWanted
+        } else if is_invalid {
+            Exit::Invalid
+        } else if must(|reply| reply != Reply::Yes) {
+            Exit::Inconclusive
+        } else {
+            Exit::Done
+        }
     }
 }
 

@@ -8,13 +8,14 @@ use stormeter_disk::units::{format_bytes, format_count, format_duration_ns};
 use stormeter_driver::{Interval, Sample};
 use stormeter_report::printable;
 use stormeter_runner::{BlockEnd, Place, Progress, TrialStart};
+use terminal_size::{Width, terminal_size_of};
 
 use crate::progress::bar;
 
 /// Redrawing more often than this only costs CPU time that is measured.
 const REDRAW: Duration = Duration::from_millis(200);
-/// Longer lines would wrap, and be drawn over only in part.
-const WIDTH: usize = 99;
+/// The width where the terminal does not tell its own.
+const USUAL_WIDTH: usize = 80;
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,8 +75,12 @@ impl Screen {
             return;
         }
         let mut text = self.wiped();
+        // Longer lines would wrap, and be drawn over only in part. Asked anew: windows are resized.
+        let width = terminal_size_of(std::io::stderr())
+            .map_or(USUAL_WIDTH, |(Width(columns), _)| usize::from(columns))
+            .saturating_sub(1);
         for line in lines {
-            let line: String = printable(line).chars().take(WIDTH).collect();
+            let line: String = printable(line).chars().take(width).collect();
             text.push_str(&line);
             text.push('\n');
         }

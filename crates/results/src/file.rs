@@ -148,6 +148,16 @@ impl ResultsFile {
         self.header_of()
     }
 
+    /// Puts another plan of the same cells in the place of a study's: what is asked, and when it ends, may
+    /// change before a study goes on.
+    ///
+    /// # Errors
+    /// `OtherContents` when it is of a comparison.
+    pub fn replace_study_plan(&mut self, plan: &StudyPlan) -> Result<(), ResultsError> {
+        let header = Header { plan: plan.clone(), ..self.study_header()? };
+        write::meta(&self.connection, "header", &header).map_err(|e| self.error(e))
+    }
+
     fn header_of<P: Planned>(&self) -> Result<Header<P>, ResultsError> {
         let found = self.contents()?;
         if found != P::CONTENTS {

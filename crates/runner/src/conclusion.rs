@@ -38,15 +38,7 @@ pub fn conclude(file: &ResultsFile) -> Result<Conclusion, ResultsError> {
     let surroundings = surroundings(is_null, &trials);
     let mut analysis = analyse(&header.plan, &views(&trials), &surroundings);
     let events = file.events()?;
-    if events.iter().any(|event| event.what == AFTER_VERDICT) {
-        let finding = LawFinding {
-            law: 0,
-            severity: Severity::Warning,
-            what: "the run went on after its verdict could be read; going on until a verdict \
-                   pleases makes more than 5 % of verdicts wrong"
-                .into(),
-            advice: "for a verdict that counts, measure anew with a longer --time-limit".into(),
-        };
+    if let Some(finding) = went_on(&events) {
         analysis.findings.push((None, finding));
         analysis.findings.sort_by_key(|(_, finding)| finding.severity);
     }
@@ -57,6 +49,18 @@ pub fn conclude(file: &ResultsFile) -> Result<Conclusion, ResultsError> {
         finished: file.finished()?,
         header,
         trials,
+    })
+}
+
+/// What is to be said of a run that went on after its verdict could be read.
+pub(crate) fn went_on(events: &[Event]) -> Option<LawFinding> {
+    events.iter().any(|event| event.what == AFTER_VERDICT).then(|| LawFinding {
+        law: 0,
+        severity: Severity::Warning,
+        what: "the run went on after its verdict could be read; going on until a verdict pleases \
+               makes more than 5 % of verdicts wrong"
+            .into(),
+        advice: "for a verdict that counts, measure anew with a longer --time-limit".into(),
     })
 }
 

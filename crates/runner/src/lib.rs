@@ -42,6 +42,8 @@ pub use environment::environment;
 pub use errand::{ErrandRun, run_errand};
 pub use error::RunError;
 pub use progress::{BlockEnd, Place, Progress, Silent, TrialStart};
-pub use study::{ResetError, StudyConclusion, StudyRequest, Witness, conclude_study, run_study};
+pub use study::{
+    ResetError, StudyConclusion, StudyRequest, Witness, conclude_study, finished_study, run_study,
+};
 pub use target::TargetUnknown;
 pub use threads::{TrialEnd, TrialRun, run_trial};

@@ -24,9 +24,9 @@ pub struct Place<'a> {
     /// Which cell: `nas, vm-4k, 4 VMs × 8`.
     pub cell: &'a str,
     /// Which trial of the study it is, from 1.
-    pub number: u32,
+    pub number: u64,
     /// How many there will be at most.
-    pub of: u32,
+    pub of: u64,
     /// How many have failed so far.
     pub failed: u32,
     /// How long it and all that may follow will probably take.

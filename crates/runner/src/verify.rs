@@ -63,6 +63,16 @@ pub(crate) fn check_memory(plan: &ComparisonPlan, stores: usize) -> Result<(), R
     fits(needed, memory_bytes("MemAvailable"))
 }
 
+/// The same for so many disks of a size on each of the stores.
+pub(crate) fn check_room_for(
+    unit_bytes: u32,
+    (disks, disk_bytes): (u32, u64),
+    stores: usize,
+) -> Result<(), RunError> {
+    let each = Expectations::memory_bytes(unit_bytes, disks, disk_bytes);
+    fits(each.saturating_mul(stores as u64), memory_bytes("MemAvailable"))
+}
+
 fn fits(needed: u64, available: Option<u64>) -> Result<(), RunError> {
     match available {
         Some(available) if needed > available / 2 => Err(RunError::VerifyMemory {

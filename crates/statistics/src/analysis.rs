@@ -427,9 +427,13 @@ pub(crate) fn failed(trials: &FailedTrials, nothing_left: bool) -> LawFinding {
         law: 10,
         severity: if *by_datastore || nothing_left { Severity::Invalid } else { Severity::Warning },
         what: format!("{count} {} failed: {reason}", if *count == 1 { "trial" } else { "trials" }),
-        advice: "look for the cause in the kernel log (dmesg) and on the storage, then measure \
-                 again; blocks with a failed trial do not count"
-            .into(),
+        advice: if *by_datastore {
+            "look for the cause in the kernel log (dmesg) and on the storage, then measure again; \
+             blocks with a failed trial do not count"
+        } else {
+            "mend what the reason says, then measure again; blocks with a failed trial do not count"
+        }
+        .into(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use stormeter_datastore::RealClock;
-use stormeter_runner::{StudyRequest, run_study};
+use stormeter_runner::{StudyRequest, finished_study, run_study};
 use stormeter_study::{StudyPlan, parse_study, plan_text};
 
 use crate::arguments_study::RunOptions;
@@ -26,24 +26,29 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
     }
     let output = output(options);
     check_page(&options.show, Some(&output))?;
-    let urls: Vec<String> = plan.datastores.iter().map(|store| store.url.clone()).collect();
-    let most_bytes = plan.estimate().space_bytes.into_iter().max().unwrap_or(0);
-    let embedded = Embedded::start(&urls, most_bytes)?;
-    let request = StudyRequest {
+    let mut request = StudyRequest {
         plan,
         output,
         destroy_data: options.destroy_data.clone(),
         secrets: vec![],
-        addresses: embedded.addresses(),
+        addresses: vec![],
         command_line: command_line(),
         version: env!("CARGO_PKG_VERSION").into(),
     };
+    // Before any server is started: who is interrupted then has servers to end.
     let cancel = cancel_on_signals();
-    let mut screen = Screen::new(&request.plan.study, options.quiet);
-    let conclusion = run_study(&request, &RealClock::new(), &cancel, &mut screen);
-    drop(screen);
-    drop(embedded);
-    let conclusion = conclusion?;
+    let conclusion = match finished_study(&request)? {
+        Some(conclusion) => conclusion,
+        None => {
+            let embedded = Embedded::start(&request.plan)?;
+            request.addresses = embedded.addresses();
+            let mut screen = Screen::new(&request.plan.study, options.quiet);
+            let conclusion = run_study(&request, &RealClock::new(), &cancel, &mut screen);
+            drop(screen);
+            drop(embedded);
+            conclusion?
+        }
+    };
     let exit = Exit::of_study_run(&conclusion);
     show_study(&study_report_of(conclusion), &options.show)?;
     if !options.quiet {

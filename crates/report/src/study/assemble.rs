@@ -357,8 +357,8 @@ fn findings(report: &StudyReport, trials: &[StudyTrial<'_>], events: &[Event]) -
     findings
 }
 
-/// The command as it was given, without what belongs to that one run, and with the seed, which may
-/// have been drawn.
+/// The command as it was given, without what belongs to that one run, and with a results file of its
+/// own: with the same one it would only be shown again. The seed is the study file's.
 fn repeat_command(header: &StudyFacts) -> String {
     let mut words = Vec::new();
     let mut given = header.command_line.iter();
@@ -374,7 +374,7 @@ fn repeat_command(header: &StudyFacts) -> String {
             _ => words.push(word.clone()),
         }
     }
-    words.extend(["--seed".into(), header.plan.seed.to_string()]);
+    words.extend(["--output".into(), "again.db".into()]);
     shell_command(&words)
 }
 

@@ -9,6 +9,9 @@ use stormeter_statistics::{
 };
 use stormeter_study::StudyPlan;
 
+use crate::conclusion::went_on;
+use crate::study::reset::is_reset_failure;
+
 /// A study's results file read and concluded from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StudyConclusion {
@@ -35,11 +38,16 @@ pub fn conclude_study(file: &ResultsFile) -> Result<StudyConclusion, ResultsErro
     let trials = file.trials()?;
     let is_null: Vec<bool> = header.datastores.iter().map(|store| store.kind == "null").collect();
     let surroundings = surroundings(&header.plan, is_null, &trials);
-    let analysis = analyse_study(&header.plan, &views(&trials), &surroundings);
+    let mut analysis = analyse_study(&header.plan, &views(&trials), &surroundings);
+    let events = file.events()?;
+    if let Some(finding) = went_on(&events) {
+        analysis.findings.push((None, finding));
+        analysis.findings.sort_by_key(|(_, finding)| finding.severity);
+    }
     Ok(StudyConclusion {
         analysis,
         ceilings_iops: surroundings.ceiling_iops,
-        events: file.events()?,
+        events,
         finished: file.finished()?,
         header,
         trials,
@@ -61,7 +69,11 @@ pub(crate) fn views(trials: &[TrialRecord]) -> Vec<CellTrial<'_>> {
 }
 
 /// What is known beside the measured trials; `is_null` says it of each datastore of the plan.
-fn surroundings(plan: &StudyPlan, is_null: Vec<bool>, trials: &[TrialRecord]) -> StudySurroundings {
+pub(crate) fn surroundings(
+    plan: &StudyPlan,
+    is_null: Vec<bool>,
+    trials: &[TrialRecord],
+) -> StudySurroundings {
     let cells = plan.cells();
     let mut failed: Vec<Option<FailedTrials>> = vec![None; cells.len()];
     let mut verified = vec![None; cells.len()];
@@ -83,7 +95,8 @@ fn surroundings(plan: &StudyPlan, is_null: Vec<bool>, trials: &[TrialRecord]) ->
             known.count += 1;
             // A trial that came to its end and was rejected all the same failed on our side.
             let came_to_its_end = |sample: &Sample| sample.ended == Ended::Completed;
-            known.by_datastore |= !sample.as_ref().is_some_and(came_to_its_end);
+            known.by_datastore |=
+                !is_reset_failure(reason) && !sample.as_ref().is_some_and(came_to_its_end);
         }
         if let Some(found) = trial.sample().and_then(|sample| sample.verified.as_ref()) {
             match &mut verified[cell] {

@@ -19,4 +19,4 @@ pub use conclusion::{StudyConclusion, conclude_study};
 pub use question::Witness;
 pub use request::StudyRequest;
 pub use reset::ResetError;
-pub use run::run_study;
+pub use run::{finished_study, run_study};

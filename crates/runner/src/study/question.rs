@@ -1,17 +1,19 @@
 //! Questions asked of the results file of a study, also ones that the study did not ask.
 
 use stormeter_results::{ResultsFile, TrialRecord};
-use stormeter_statistics::{Answer, answer_text};
+use stormeter_statistics::{Answer, analyse_study};
 use stormeter_study::StudyPlan;
+use stormeter_study::question::{Vocabulary, parse};
 
 use crate::error::RunError;
-use crate::study::conclusion::views;
+use crate::study::conclusion::{surroundings, views};
 
 /// A study's results, ready to be asked.
 #[derive(Debug)]
 pub struct Witness {
     plan: StudyPlan,
     trials: Vec<TrialRecord>,
+    is_null: Vec<bool>,
 }
 
 impl Witness {
@@ -20,15 +22,22 @@ impl Witness {
     /// # Errors
     /// The file cannot be read, or holds no study.
     pub fn read(file: &ResultsFile) -> Result<Self, RunError> {
-        Ok(Self { plan: file.study_header()?.plan, trials: file.trials()? })
+        let header = file.study_header()?;
+        let is_null = header.datastores.iter().map(|store| store.kind == "null").collect();
+        Ok(Self { plan: header.plan, trials: file.trials()?, is_null })
     }
 
-    /// What the results say to the question, in the grammar of study files.
+    /// What the results say to the question, in the grammar of study files. Where a law is broken they
+    /// say nothing, as in the study's own report.
     ///
     /// # Errors
     /// The question cannot be parsed, or names what the study does not have.
     pub fn answer(&self, question: &str) -> Result<Answer, RunError> {
-        answer_text(&self.plan, &views(&self.trials), question)
-            .map_err(|error| RunError::Question(error.message()))
+        let refused = |why: String| RunError::Question(why);
+        parse(question, &Vocabulary::of(&self.plan)).map_err(|error| refused(error.message()))?;
+        let plan = StudyPlan { questions: vec![question.to_owned()], ..self.plan.clone() };
+        let surroundings = surroundings(&plan, self.is_null.clone(), &self.trials);
+        let analysis = analyse_study(&plan, &views(&self.trials), &surroundings);
+        analysis.answers.into_iter().next().ok_or_else(|| refused("there is no answer".into()))
     }
 }

@@ -16,6 +16,11 @@ const LIMIT: Duration = Duration::from_secs(1800);
 /// How often an ending is looked for.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// Whether a trial's failure is that of the command: the storage did nothing wrong.
+pub(crate) fn is_reset_failure(reason: &str) -> bool {
+    reason.starts_with("the reset command")
+}
+
 /// Why the state before a trial could not be had.
 #[derive(Debug, thiserror::Error)]
 pub enum ResetError {
@@ -111,6 +116,7 @@ mod tests {
     fn a_command_that_fails_is_named_with_its_status() {
         let message = run("exit 7", false).unwrap_err().to_string();
         assert!(message.contains("`exit 7`") && message.contains('7'), "{message}");
+        assert!(is_reset_failure(&message), "{message}");
     }
 
     #[test]

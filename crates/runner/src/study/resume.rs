@@ -9,7 +9,7 @@ use stormeter_study::{Blocks, StudyPlan};
 use crate::error::RunError;
 use crate::resume::{check_machine, check_storage};
 use crate::study::request::StudyRequest;
-use crate::study::schedule::is_recorded;
+use crate::study::schedule::Schedule;
 
 /// The results file to go on with, if there is one with this study.
 pub(crate) fn begun(request: &StudyRequest) -> Result<Option<ResultsFile>, RunError> {
@@ -22,7 +22,14 @@ pub(crate) fn begun(request: &StudyRequest) -> Result<Option<ResultsFile>, RunEr
     let file = ResultsFile::open_for_resume(&request.output)?;
     let header = file.study_header()?;
     match difference(&header.plan, &request.plan) {
-        None => Ok(Some(file)),
+        None => {
+            let mut file = file;
+            // What is asked and when it ends may have changed.
+            if header.plan != request.plan {
+                file.replace_study_plan(&request.plan)?;
+            }
+            Ok(Some(file))
+        }
         Some(what) => Err(RunError::OtherStudy {
             path: request.output.display().to_string(),
             what: what.into(),
@@ -36,8 +43,9 @@ pub(crate) fn is_over(file: &ResultsFile, plan: &StudyPlan) -> Result<bool, RunE
         Some(FinishReason::PrecisionReached) => matches!(plan.design.blocks, Blocks::Auto { .. }),
         Some(FinishReason::MaxBlocks) => {
             let last = plan.design.blocks.most().saturating_sub(1);
-            let trials = file.trials()?;
-            (0..plan.cells().len()).all(|cell| is_recorded(&trials, last, cell))
+            let cells = plan.cells().len();
+            let schedule = Schedule::of(cells, &file.trials()?);
+            (0..cells).all(|cell| schedule.is_recorded(last, cell))
         }
         _ => false,
     })

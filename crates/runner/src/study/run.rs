@@ -5,12 +5,10 @@ use std::time::Instant;
 
 use stormeter_datastore::{Datastore, DatastoreError, Location, RealClock};
 use stormeter_driver::Expectations;
-use stormeter_results::{
-    FinishReason, Finished, Header, Phase, ResultsFile, TrialOutcome, TrialRecord,
-};
+use stormeter_results::{FinishReason, Finished, Header, ResultsFile, TrialRecord};
 use stormeter_statistics::decide_study;
 use stormeter_statistics::stopping::Decision;
-use stormeter_study::{Cell, StudyPlan};
+use stormeter_study::{Cell, Order, StudyPlan};
 
 use crate::comparison::{event, new_run_id, unix_ms};
 use crate::describe::describe;
@@ -18,13 +16,15 @@ use crate::environment::environment;
 use crate::error::RunError;
 use crate::machine::raise_open_files;
 use crate::progress::{BlockEnd, Progress};
+use crate::resume::resumption;
 use crate::room::shared_file_system;
 use crate::stores::{Stores, open_stores};
 use crate::study::conclusion::{StudyConclusion, conclude_study, views};
 use crate::study::request::StudyRequest;
 use crate::study::resume::{begun, check_same_place, is_over};
-use crate::study::schedule::{block_length, expected, is_recorded};
-use crate::study::setting::disk_spec;
+use crate::study::schedule::Schedule;
+use crate::study::setting::{disk_spec, unit_bytes};
+use crate::verify::check_room_for;
 
 /// Carries out a study, or goes on with it; `cancel` ends it at the next opportunity, keeping what is
 /// finished.
@@ -39,18 +39,23 @@ pub fn run_study(
     progress: &mut dyn Progress,
 ) -> Result<StudyConclusion, RunError> {
     raise_open_files();
-    let begun = begun(request)?;
-    if let Some(mut file) = begun {
-        if is_over(&file, &request.plan)?
-            && let Some(finished) = file.finished()?
-        {
-            // Opened to go on, it has a log beside it; finishing leaves one file again.
-            file.finish(&finished)?;
-            return Ok(conclude_study(&file)?);
-        }
-        return carry_out(StudyRun::open(request, Some(file), clock, cancel)?, progress);
+    if let Some(conclusion) = finished_study(request)? {
+        return Ok(conclusion);
     }
-    carry_out(StudyRun::open(request, None, clock, cancel)?, progress)
+    carry_out(StudyRun::open(request, begun(request)?, clock, cancel)?, progress)
+}
+
+/// The study's conclusion, if its results file has all of it already: then no datastore is touched.
+///
+/// # Errors
+/// The results file cannot be read, or is another study's.
+pub fn finished_study(request: &StudyRequest) -> Result<Option<StudyConclusion>, RunError> {
+    let Some(mut file) = begun(request)? else { return Ok(None) };
+    let over = is_over(&file, &request.plan)?;
+    let Some(finished) = file.finished()? else { return Ok(None) };
+    // Opened to go on, it has a log beside it; finishing leaves one file again.
+    file.finish(&finished)?;
+    if over { Ok(Some(conclude_study(&file)?)) } else { Ok(None) }
 }
 
 fn carry_out(
@@ -86,6 +91,7 @@ pub(crate) struct StudyRun<'a> {
     pub(crate) stores: Vec<Datastore>,
     pub(crate) store_of: Vec<usize>,
     pub(crate) trials: Vec<TrialRecord>,
+    pub(crate) schedule: Schedule,
     /// What is expected of each of the stores' disks; empty where nothing is verified.
     pub(crate) expectations: Vec<Expectations>,
     /// Per store: whether a trial left disks that others cannot use.
@@ -113,8 +119,12 @@ impl<'a> StudyRun<'a> {
             Some(file) => file.study_header()?.run_id,
             None => new_run_id(plan.seed),
         };
+        let spec = disk_spec(plan);
         let Stores { stores, store_of } =
-            open_stores(&urls, &run_id, &disk_spec(plan), &request.destroy_data)?;
+            open_stores(&urls, &run_id, &spec, &request.destroy_data)?;
+        if let Some(unit_bytes) = unit_bytes(plan)? {
+            check_room_for(unit_bytes, (spec.count, spec.size_bytes), stores.len())?;
+        }
         let mut environment = environment(clock);
         environment.engine = stores.first().map(|store| store.description().engine);
         let descriptions: Vec<_> = store_of.iter().map(|&store| describe(&stores[store])).collect();
@@ -122,7 +132,8 @@ impl<'a> StudyRun<'a> {
             Some(mut file) => {
                 let header = file.study_header()?;
                 check_same_place(&header, (&environment, &descriptions), request)?;
-                file.append_event(&event("resumed".into()))?;
+                let what = resumption(&file)?;
+                file.append_event(&event(what.into()))?;
                 file
             }
             None => {
@@ -143,14 +154,17 @@ impl<'a> StudyRun<'a> {
             }
         };
         let trials = file.trials()?;
+        let cells = plan.cells();
+        let schedule = Schedule::of(cells.len(), &trials);
         let spoilt = vec![false; stores.len()];
         Ok(Self {
             plan,
-            cells: plan.cells(),
+            cells,
             file,
             stores,
             store_of,
             trials,
+            schedule,
             expectations: Vec::new(),
             spoilt,
             run_id,
@@ -179,7 +193,9 @@ impl<'a> StudyRun<'a> {
         let began = Instant::now();
         let most = self.plan.design.blocks.most();
         for block in 0..most {
-            if !self.is_begun(block) {
+            // Drift cancels out over pairs of blocks: the second of a pair always follows.
+            let is_second = self.plan.design.order == Order::Abba && block % 2 == 1;
+            if !self.schedule.is_begun(block) && !is_second {
                 if self.is_enough() {
                     return Ok(FinishReason::PrecisionReached);
                 }
@@ -188,7 +204,7 @@ impl<'a> StudyRun<'a> {
                 }
             }
             for (position, cell) in self.plan.trials_of_block(block).into_iter().enumerate() {
-                if is_recorded(&self.trials, block, cell) {
+                if self.schedule.is_recorded(block, cell) {
                     continue;
                 }
                 self.trial(block, position as u32, cell, progress)?;
@@ -198,12 +214,7 @@ impl<'a> StudyRun<'a> {
             }
             self.tell(block, progress);
         }
-        Ok(FinishReason::MaxBlocks)
-    }
-
-    /// Whether a trial of the block is recorded: what was begun is brought to its end.
-    fn is_begun(&self, block: u32) -> bool {
-        self.trials.iter().any(|trial| trial.phase == Phase::Main && trial.block == block)
+        Ok(if self.is_enough() { FinishReason::PrecisionReached } else { FinishReason::MaxBlocks })
     }
 
     fn is_enough(&self) -> bool {
@@ -215,7 +226,7 @@ impl<'a> StudyRun<'a> {
     fn fits(&self, block: u32, began: Instant) -> bool {
         match self.plan.design.time_limit_ns {
             Some(limit_ns) if block > 0 => {
-                let block = block_length(self.plan, &self.trials);
+                let block = self.schedule.block_length(self.plan);
                 (began.elapsed() + block).as_nanos() <= u128::from(limit_ns)
             }
             _ => true,
@@ -226,32 +237,14 @@ impl<'a> StudyRun<'a> {
         progress.block_ended(&BlockEnd {
             blocks: block + 1,
             most: self.plan.design.blocks.most(),
-            failed: self.failed(),
+            failed: self.schedule.failed(),
         });
-    }
-
-    pub(crate) fn failed(&self) -> u32 {
-        let failed = |trial: &&TrialRecord| matches!(trial.outcome, TrialOutcome::Failed { .. });
-        self.trials.iter().filter(failed).count() as u32
-    }
-
-    /// How long the trials that are left will take, all blocks that may come included, as far as the
-    /// time limit lets them.
-    pub(crate) fn rest_ns(&self) -> u64 {
-        let most = self.plan.design.blocks.most();
-        let mut rest_ns = 0u128;
-        for cell in 0..self.cells.len() {
-            let done = (0..most).filter(|&block| is_recorded(&self.trials, block, cell)).count();
-            let left = u128::from(most).saturating_sub(done as u128);
-            rest_ns += left * expected(self.plan, &self.trials, cell).as_nanos();
-        }
-        let limit_ns = self.plan.design.time_limit_ns.map_or(u128::MAX, u128::from);
-        rest_ns.min(limit_ns).min(u128::from(u64::MAX)) as u64
     }
 
     pub(crate) fn store(&mut self, mut record: TrialRecord) -> Result<(), RunError> {
         record.id = self.file.next_trial_id()?;
         self.file.append_trial(&record)?;
+        self.schedule.add(&record);
         self.trials.push(record);
         Ok(())
     }

@@ -1,47 +1,117 @@
-//! Which trial comes next, and how long the rest will take.
+//! What is done of a study, and how long the rest will take.
+//!
+//! Kept up to date trial by trial: a study may have hundreds of cells and hundreds of blocks, and looking
+//! through all of its trials before each would take longer than the trials.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
-use stormeter_results::{Phase, TrialRecord};
+use stormeter_results::{Phase, TrialOutcome, TrialRecord};
 use stormeter_study::{StudyPlan, WorkloadKind};
 
 use crate::threads::trial_length;
 
-/// Whether the cell's trial of that block is recorded, whatever came of it.
-pub(crate) fn is_recorded(trials: &[TrialRecord], block: u32, cell: usize) -> bool {
-    trials
-        .iter()
-        .any(|trial| trial.phase == Phase::Main && trial.block == block && trial.cell == Some(cell))
+/// What is done.
+#[derive(Debug)]
+pub(crate) struct Schedule {
+    recorded: HashSet<(u32, usize)>,
+    begun: HashSet<u32>,
+    /// Per cell: its trials, and how long the last of them took.
+    cells: Vec<(u32, Option<Duration>)>,
+    spent: Duration,
+    failed: u32,
 }
 
-/// How long a trial of a cell takes: as long as the last ones did, or as the plan says. An errand that
-/// was never made takes as long as the study's usual trial.
-pub(crate) fn expected(plan: &StudyPlan, trials: &[TrialRecord], cell: usize) -> Duration {
-    let of_cell = |trial: &&TrialRecord| trial.phase == Phase::Main && trial.cell == Some(cell);
-    let last = trials.iter().rfind(of_cell);
-    if let Some(last) = last {
-        return Duration::from_nanos(last.elapsed_ns);
+impl Schedule {
+    /// Of a study with so many cells.
+    pub(crate) fn of(cells: usize, trials: &[TrialRecord]) -> Self {
+        let mut schedule = Self {
+            recorded: HashSet::new(),
+            begun: HashSet::new(),
+            cells: vec![(0, None); cells],
+            spent: Duration::ZERO,
+            failed: 0,
+        };
+        for trial in trials {
+            schedule.add(trial);
+        }
+        schedule
     }
-    let cells = plan.cells();
-    let kind = cells.get(cell).and_then(|cell| plan.workloads.get(cell.workload));
-    match kind.map(|workload| &workload.kind) {
-        Some(WorkloadKind::Io(_)) => trial_length(plan.timing),
-        _ => usual(trials).unwrap_or_else(|| trial_length(plan.timing)),
+
+    /// Takes a trial into account.
+    pub(crate) fn add(&mut self, trial: &TrialRecord) {
+        let (Phase::Main, Some(cell)) = (trial.phase, trial.cell) else { return };
+        let Some((done, last)) = self.cells.get_mut(cell) else { return };
+        let took = Duration::from_nanos(trial.elapsed_ns);
+        *done += 1;
+        *last = Some(took);
+        self.spent += took;
+        self.recorded.insert((trial.block, cell));
+        self.begun.insert(trial.block);
+        self.failed += u32::from(matches!(trial.outcome, TrialOutcome::Failed { .. }));
     }
-}
 
-/// The mean of the trials so far.
-fn usual(trials: &[TrialRecord]) -> Option<Duration> {
-    let main: Vec<u64> = trials
-        .iter()
-        .filter(|trial| trial.phase == Phase::Main)
-        .map(|trial| trial.elapsed_ns)
-        .collect();
-    let mean_ns = main.iter().sum::<u64>().checked_div(main.len() as u64)?;
-    Some(Duration::from_nanos(mean_ns))
-}
+    /// Whether the cell's trial of that block is recorded, whatever came of it.
+    pub(crate) fn is_recorded(&self, block: u32, cell: usize) -> bool {
+        self.recorded.contains(&(block, cell))
+    }
 
-/// How long a whole block takes.
-pub(crate) fn block_length(plan: &StudyPlan, trials: &[TrialRecord]) -> Duration {
-    (0..plan.cells().len()).map(|cell| expected(plan, trials, cell)).sum()
+    /// Whether a trial of the block is recorded.
+    pub(crate) fn is_begun(&self, block: u32) -> bool {
+        self.begun.contains(&block)
+    }
+
+    /// Trials of cells so far.
+    pub(crate) fn trials(&self) -> u64 {
+        self.recorded.len() as u64
+    }
+
+    /// Those of them that failed.
+    pub(crate) fn failed(&self) -> u32 {
+        self.failed
+    }
+
+    /// How long a trial of a cell takes: as long as the last one did, or as the plan says. An errand that
+    /// was never made takes as long as the study's usual trial.
+    fn expected(&self, plan: &StudyPlan, cell: usize, is_timed: bool) -> Duration {
+        let last = self.cells.get(cell).and_then(|(_, last)| *last);
+        let trials = self.recorded.len() as u32;
+        let usual = || if trials == 0 { None } else { Some(self.spent / trials) };
+        let planned = || trial_length(plan.timing);
+        last.or_else(|| if is_timed { None } else { usual() }).unwrap_or_else(planned)
+    }
+
+    /// Per cell: how long a trial of it takes.
+    fn lengths(&self, plan: &StudyPlan) -> Vec<Duration> {
+        let is_timed = |workload: usize| {
+            let kind = plan.workloads.get(workload).map(|workload| &workload.kind);
+            matches!(kind, Some(WorkloadKind::Io(_)))
+        };
+        let cells = plan.cells();
+        let length = |(cell, it): (usize, &stormeter_study::Cell)| {
+            self.expected(plan, cell, is_timed(it.workload))
+        };
+        cells.iter().enumerate().map(length).collect()
+    }
+
+    /// How long a whole block takes.
+    pub(crate) fn block_length(&self, plan: &StudyPlan) -> Duration {
+        self.lengths(plan).into_iter().sum()
+    }
+
+    /// How long the trials that are left will take, all blocks that may come included, as far as the
+    /// time limit lets them.
+    pub(crate) fn rest_ns(&self, plan: &StudyPlan) -> u64 {
+        let most = plan.design.blocks.most();
+        let lengths = self.lengths(plan);
+        let rest_ns: u128 = lengths
+            .iter()
+            .zip(&self.cells)
+            .map(|(length, (done, _))| {
+                u128::from(most.saturating_sub(*done)).saturating_mul(length.as_nanos())
+            })
+            .fold(0, u128::saturating_add);
+        let limit_ns = plan.design.time_limit_ns.map_or(u128::MAX, u128::from);
+        rest_ns.min(limit_ns).min(u128::from(u64::MAX)) as u64
+    }
 }

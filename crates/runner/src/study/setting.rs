@@ -2,7 +2,7 @@
 
 use stormeter_datastore::DiskSpec;
 use stormeter_driver::{Content, Workload};
-use stormeter_study::{Cell, Prepare, StudyPlan, WorkloadKind};
+use stormeter_study::{Cell, PlanError, Prepare, StudyPlan, WorkloadKind};
 
 use crate::ceiling::granularity;
 
@@ -36,6 +36,21 @@ pub(crate) fn content(plan: &StudyPlan) -> Content {
         _ => None,
     });
     own.unwrap_or_default()
+}
+
+/// The finest block that any workload needs to be verified; `None` where nothing is verified.
+pub(crate) fn unit_bytes(plan: &StudyPlan) -> Result<Option<u32>, PlanError> {
+    if !plan.verify {
+        return Ok(None);
+    }
+    let mut least: Option<u32> = None;
+    for workload in &plan.workloads {
+        if let WorkloadKind::Io(io) = &workload.kind {
+            let unit = io.verify_unit_bytes()?;
+            least = Some(least.map_or(unit, |least| least.min(unit)));
+        }
+    }
+    Ok(least)
 }
 
 /// Names the content of the prepared disks, so that only the right ones are used again.

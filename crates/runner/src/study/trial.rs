@@ -11,11 +11,11 @@ use crate::ceiling::measure_ceiling;
 use crate::comparison::{event, outcome_of, unix_ms};
 use crate::errand::{ErrandRun, run_errand};
 use crate::error::RunError;
-use crate::progress::{Place, Progress, TrialStart};
+use crate::progress::{Place, Progress, Silent, TrialStart};
 use crate::resume::is_resumption;
 use crate::study::reset::run_command;
 use crate::study::run::StudyRun;
-use crate::study::setting::{cell_label, content, content_id, disk_spec, loaded};
+use crate::study::setting::{cell_label, content, content_id, disk_spec, loaded, unit_bytes};
 use crate::threads::{TrialEnd, TrialRun, run_trial};
 use crate::verify::owner_of;
 
@@ -64,23 +64,8 @@ impl StudyRun<'_> {
 
     /// How blocks of the run's datastore number `store` are sealed; `None` where nothing is verified.
     fn seal(&self, run_id: &str, store: usize) -> Result<Option<Seal>, RunError> {
-        let Some(unit_bytes) = self.unit_bytes()? else { return Ok(None) };
+        let Some(unit_bytes) = unit_bytes(self.plan)? else { return Ok(None) };
         Ok(Some(Seal { owner: owner_of(run_id, store), unit_bytes }))
-    }
-
-    /// The finest block that any workload needs to be verified.
-    fn unit_bytes(&self) -> Result<Option<u32>, RunError> {
-        if !self.plan.verify {
-            return Ok(None);
-        }
-        let mut least = None;
-        for workload in &self.plan.workloads {
-            if let WorkloadKind::Io(io) = &workload.kind {
-                let unit = io.verify_unit_bytes().map_err(stormeter_study::PlanError::Workload)?;
-                least = Some(least.map_or(unit, |least: u32| least.min(unit)));
-            }
-        }
-        Ok(least)
     }
 
     /// Writes all disks, or finds them written by the killed run.
@@ -211,10 +196,10 @@ impl StudyRun<'_> {
         let label = cell_label(plan, &cell);
         let place = Place {
             cell: &label,
-            number: self.main_trials() + 1,
-            of: plan.design.blocks.most() * self.cells.len() as u32,
-            failed: self.failed(),
-            rest_ns: self.rest_ns(),
+            number: self.schedule.trials() + 1,
+            of: u64::from(plan.design.blocks.most()) * self.cells.len() as u64,
+            failed: self.schedule.failed(),
+            rest_ns: self.schedule.rest_ns(plan),
         };
         let workload = &plan.workloads[cell.workload];
         let timed = matches!(workload.kind, WorkloadKind::Io(_));
@@ -271,10 +256,6 @@ impl StudyRun<'_> {
         }
     }
 
-    fn main_trials(&self) -> u32 {
-        self.trials.iter().filter(|trial| trial.phase == Phase::Main).count() as u32
-    }
-
     /// The load or the errand of a cell.
     fn drive(
         &mut self,
@@ -317,16 +298,39 @@ impl StudyRun<'_> {
                     seed,
                     limits: Limits::default(),
                 };
-                if let WorkloadKind::File(FileTest { operation: FileOperation::Write, .. }) = kind {
-                    // A file written anew is no longer than it was asked to be.
-                    self.spoilt[store] = disk_bytes < spec.size_bytes;
+                let operation = match kind {
+                    WorkloadKind::File(test) => Some(test.operation),
+                    _ => None,
+                };
+                if operation == Some(FileOperation::Write) {
+                    // Until it is written whole, others find less than they need.
+                    self.spoilt[store] = true;
                     let url = self.stores[store].description().url.to_string();
                     let fresh = self.stores[store].make_fresh(0..cell.vms);
                     let notes =
                         fresh.map_err(|source| RunError::Datastore { url: url.clone(), source })?;
                     self.note_once(&url, notes, progress)?;
                 }
-                run_errand(&run, &self.stores[store], self.clock, self.cancel, progress)
+                if let WorkloadKind::File(
+                    test @ FileTest { operation: FileOperation::Reread, .. },
+                ) = kind
+                {
+                    // What is read again was read before, at once before and by nobody else since.
+                    let first = FileTest { operation: FileOperation::Read, ..*test };
+                    let kind = WorkloadKind::File(first);
+                    let run = ErrandRun { kind: &kind, ..run };
+                    let stores = &self.stores[store];
+                    let first = run_errand(&run, stores, self.clock, self.cancel, &mut Silent)?;
+                    if self.is_cancelled() || first.failure().is_some() {
+                        return Ok(first);
+                    }
+                }
+                let stores = &self.stores[store];
+                let end = run_errand(&run, stores, self.clock, self.cancel, progress)?;
+                if operation == Some(FileOperation::Write) && end.failure().is_none() {
+                    self.spoilt[store] = disk_bytes < spec.size_bytes;
+                }
+                Ok(end)
             }
         }
     }

@@ -78,6 +78,12 @@ pub(super) fn check(plan: &StudyPlan, places: &Places, metric_given: bool, fault
             places.verify,
             "verify looks at the reads of timed workloads, and this study has none; leave it out",
         );
+    } else if plan.verify && ios().count() < plan.workloads.len() {
+        faults.at(
+            places.verify,
+            "verify knows what timed workloads write, and not what file tests, transfers and \
+             deployments write over it; leave it out, or give those a study of their own",
+        );
     }
     if plan.design.unit == Unit::Interval && ios().count() < plan.workloads.len() {
         faults.at(

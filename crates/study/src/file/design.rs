@@ -63,6 +63,11 @@ pub(super) fn read(study: &Section<'_>, metric: Metric, faults: &mut Faults) -> 
                  2h",
             );
         }
+        if let (Order::Abba, Blocks::Auto { min, max }) = (design.order, design.blocks) {
+            // Drift cancels out over pairs of blocks only.
+            let min = min.saturating_add(min % 2);
+            design.blocks = Blocks::Auto { min, max: (max - max % 2).max(min) };
+        }
         if let (Order::Abba, Blocks::Fixed(blocks)) = (design.order, design.blocks)
             && blocks % 2 == 1
         {
