@@ -149,6 +149,43 @@ fn everywhere_is_more_than_on_average() {
 }
 
 #[test]
+fn a_no_everywhere_is_told_of_a_load_that_says_no() {
+    let plan = plan(&["a", "b"], &["w"], &[1, 4]);
+    // At 1 VM much noise, which shows neither; at 4 VMs hardly any. The noise alternates, so that
+    // the means are exact.
+    let ask = |text: &str, noisy: f64, quiet: f64| {
+        let trials = Trials::of(&plan, 6, |block, cell| {
+            let sign = if block % 2 == 0 { 1.0 } else { -1.0 };
+            let log = match cell {
+                1 => noisy + 0.2 * sign,
+                3 => quiet + 0.002 * sign,
+                _ => 0.0,
+            };
+            (9.0f64 + log).exp()
+        });
+        trials.ask(&plan, text)
+    };
+    for (text, noisy, quiet) in [
+        // Surely different, and not surely by less than the margin.
+        ("b is equal to a everywhere", 0.07, 0.048),
+        // Surely the same within the margin, and not surely different.
+        ("b differs from a everywhere", 0.0, 0.001),
+        ("b is within 10% of a everywhere", 0.15, 0.2),
+    ] {
+        let answer = ask(text, noisy, quiet);
+        assert_eq!(answer.reply, Reply::No, "{answer:?}");
+        let part = |load: &str| answer.parts.iter().find(|part| part.load.ends_with(load)).unwrap();
+        assert_ne!(part("1 VM").reply, Reply::No, "{answer:?}");
+        assert_eq!(part("4 VMs").reply, Reply::No, "{answer:?}");
+        let value = answer.estimate.as_ref().unwrap().value;
+        assert!((value.ln() - quiet).abs() < 1e-3, "{answer:?}");
+        assert!(answer.sentence.contains(" at w, 4 VMs, "), "{}", answer.sentence);
+        let alone = ask(&text.replace("everywhere", "at 4 vms"), noisy, quiet);
+        assert_eq!(answer.p_value, alone.p_value, "{answer:?}");
+    }
+}
+
+#[test]
 fn values_without_any_spread_leave_no_doubt() {
     let plan = study();
     let trials = Trials::of(&plan, 3, |_, cell| if cell % 2 == 1 { 200.0 } else { 100.0 });
