@@ -37,6 +37,7 @@ fn vocabulary(study: &str) -> Vocabulary {
         workloads: owned(workloads),
         vms: vms.to_vec(),
         outstanding: Vec::new(),
+        metric: None,
     }
 }
 

@@ -81,7 +81,14 @@ fn what_could_not_be_asked_says_why() {
     let two = noisy(&plan, 2, 0.01, 1, |_| 0.0);
     assert!(why(&two, "b is faster than a in elapsed").contains("no elapsed time"));
     assert!(why(&two, "b costs less target cpu per io than a").contains("no target CPU per I/O"));
-    assert!(why(&two, "b is at least 100% slower than a").contains("less than 100 %"));
+    // The study's metric refuses this when it is read; whoever does not know the metric is told here.
+    let unknown = Vocabulary { metric: None, ..Vocabulary::of(&plan) };
+    let text = "b is at least 100% slower than a";
+    let question = parse(text, &unknown).unwrap();
+    assert!(parse(text, &Vocabulary::of(&plan)).is_err());
+    let answer = answer_of(&Measured::new(&plan, &two.views()), &question, text.into());
+    assert_eq!(answer.reply, Reply::NotAnswered);
+    assert!(answer.sentence.contains("less than 100 %"), "{}", answer.sentence);
     let gone = two.without(|_, cell| cell == 1);
     let sentence = why(&gone, "b is faster than a on w at 1 vms");
     assert!(sentence.contains("b has no measured trial at w, 1 VM"), "{sentence}");
