@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use stormeter_replicate::{Published, embedded};
-use stormeter_study::question::{Vocabulary, parse};
+use stormeter_study::question::{Change, Claim, Question, Relation, Vocabulary, parse};
 
 /// The names of the studies' small designs.
 fn vocabulary(study: &str) -> Vocabulary {
@@ -37,6 +37,7 @@ fn vocabulary(study: &str) -> Vocabulary {
         workloads: owned(workloads),
         vms: vms.to_vec(),
         outstanding: Vec::new(),
+        metric: None,
     }
 }
 
@@ -54,4 +55,56 @@ fn every_question_can_be_asked() {
         }
     }
     assert!(asked >= 45, "{asked} questions");
+}
+
+/// What is claimed of every configuration is not shown by a mean over them.
+#[test]
+fn what_is_claimed_of_every_configuration_is_asked_everywhere() {
+    let study = Published::read(embedded("tr3808").unwrap()).unwrap();
+    for id in ["1.1-a", "1.1-e", "2-a", "2.2-a", "2.2-c", "5.1-a", "5.3-a"] {
+        let id = format!("tr3808-{id}");
+        let finding = study.findings.iter().find(|finding| finding.id == id).unwrap();
+        assert!(!finding.ask.is_empty(), "{id}");
+        for question in &finding.ask {
+            let everywhere = parse(question, &vocabulary("tr3808")).unwrap().scope.everywhere;
+            assert!(everywhere, "{id}: {question}");
+        }
+    }
+}
+
+/// The contrary of "A is more than B", where that is what a question asks.
+fn contrary(question: &Question) -> Option<Question> {
+    let mut contrary = question.clone();
+    let Claim::Compared { relation: Relation::AtLeast { change, percent }, .. } =
+        &mut contrary.claim
+    else {
+        return None;
+    };
+    *change = match change {
+        Change::Faster => Change::Slower,
+        Change::Slower => Change::Faster,
+        Change::Lower => Change::Higher,
+        Change::Higher => Change::Lower,
+    };
+    *percent = 0.0;
+    Some(contrary)
+}
+
+/// Two findings about different test beds cannot both be asked of the same results.
+#[test]
+fn no_study_asks_contrary_things() {
+    for name in ["nfs-datastore", "tr3808", "vsan", "virtual-physical", "mpls-servers"] {
+        let study = Published::read(embedded(name).unwrap()).unwrap();
+        let questions: Vec<(&str, Question)> = study
+            .findings
+            .iter()
+            .flat_map(|finding| finding.ask.iter().map(|text| (finding.id.as_str(), text)))
+            .map(|(id, text)| (id, parse(text, &vocabulary(name)).unwrap()))
+            .collect();
+        for (id, question) in &questions {
+            let Some(contrary) = contrary(question) else { continue };
+            let other = questions.iter().find(|(_, other)| *other == contrary);
+            assert!(other.is_none(), "{id} asks the contrary of {}: {question}", other.unwrap().0);
+        }
+    }
 }

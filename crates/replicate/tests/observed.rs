@@ -75,9 +75,9 @@ fn each_reply_has_its_outcome() {
 #[test]
 fn a_finding_of_several_questions_agrees_only_as_a_whole() {
     let [nfs, iscsi, paths] = [
-        "nfs is within 9% of local in iops",
-        "iscsi is within 9% of local in iops",
-        "iscsi-2-paths is within 9% of local in iops",
+        "nfs is within 9% of local in iops everywhere",
+        "iscsi is within 9% of local in iops everywhere",
+        "iscsi-2-paths is within 9% of local in iops everywhere",
     ];
     let outcome = |replies: [Reply; 3]| {
         let oracle =

@@ -111,12 +111,7 @@ fn everywhere(measured: &Measured<'_>, asked: &Asked, loads: &[AtLoad], level: f
     let replies: Vec<Reply> =
         loads.iter().map(|load| load.ruling.reply(alpha, loads.len())).collect();
     let count = |wanted: Reply| replies.iter().filter(|&&reply| reply == wanted).count();
-    // The load that speaks most against it.
-    let worst = loads.iter().max_by(|a, b| {
-        let key = |load: &AtLoad| (load.ruling.p, -load.ruling.p_contrary);
-        key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal)
-    });
-    let Some(worst) = worst else {
+    let Some(worst) = worst(loads, &replies) else {
         return Draft::new(Reply::NotAnswered, "There is no load.".into(), String::new());
     };
     let interval = worst.effect.interval(asked.region.interval_level(level));
@@ -160,6 +155,25 @@ fn everywhere(measured: &Measured<'_>, asked: &Asked, loads: &[AtLoad], level: f
         draft.remarks = remarks::of_effect(measured, asked, &worst.effect, contrast);
     }
     draft
+}
+
+/// The load that speaks most against the claim, which the answer shows: among those that show the
+/// contrary the one that shows it most clearly, and where none does, the one that shows the claim
+/// least. The two can differ: a load with much noise shows neither, and so shows the claim less than
+/// one that is surely a little off.
+fn worst<'l>(loads: &'l [AtLoad], replies: &[Reply]) -> Option<&'l AtLoad> {
+    let says_no = |reply: &Reply| *reply == Reply::No;
+    let no = loads.iter().zip(replies).filter(|(_, reply)| says_no(reply)).map(|(load, _)| load);
+    if replies.iter().any(says_no) {
+        return no.min_by(|a, b| {
+            let key = |load: &AtLoad| (load.ruling.p_contrary, -load.ruling.p);
+            key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal)
+        });
+    }
+    loads.iter().max_by(|a, b| {
+        let key = |load: &AtLoad| (load.ruling.p, -load.ruling.p_contrary);
+        key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal)
+    })
 }
 
 fn part(asked: &Asked, load: &AtLoad, level: f64) -> AnswerPart {

@@ -112,6 +112,12 @@ impl Faults {
         self.found.is_empty()
     }
 
+    /// How many there are so far: as many before and after reading a part means that it was read
+    /// whole.
+    pub(crate) fn count(&self) -> usize {
+        self.found.len()
+    }
+
     /// As told to the person; `text` is the file.
     pub(crate) fn into_errors(mut self, text: &str) -> StudyErrors {
         self.found.sort_by_key(|(place, _)| (place.line, place.column));

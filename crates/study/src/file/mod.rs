@@ -53,12 +53,19 @@ fn study(root: &Node, faults: &mut Faults) -> Option<StudyPlan> {
     let section = Section::open(root, "a study file", &keys::STUDY, faults)?;
     let datastores = datastores::read(&section, faults);
     let baseline = datastores::baseline(&section, &datastores, faults);
+    let before = faults.count();
     let workloads = workloads::read(&section, faults);
+    // A datastore with a wrong URL still has its name; a workload with a mistake may be missing.
+    let names = !datastores.is_empty() && faults.count() == before;
+    let before = faults.count();
     let load = measure::load(&section, faults);
+    let levels = faults.count() == before;
     let disk = measure::disk(&section, faults);
     let measure = measure::measure(&section, faults);
     let kinds: Vec<&StudyWorkload> = workloads.iter().map(|found| &found.workload).collect();
+    let before = faults.count();
     let design = design::read(&section, default_metric(&kinds), faults);
+    let known = questions::Known { names, levels, metric: faults.count() == before };
     let title = section.text("study", faults).map(str::to_owned).unwrap_or_else(|| {
         let names: Vec<&str> = datastores.iter().map(|datastore| datastore.name.as_str()).collect();
         format!("Comparison of {}", names.join(", "))
@@ -85,8 +92,8 @@ fn study(root: &Node, faults: &mut Faults) -> Option<StudyPlan> {
     };
     if faults.is_empty() {
         checks::check(&plan, &places, design.metric_given, faults);
-        questions::check(&plan, &questions, faults);
     }
+    questions::check(&plan, known, &questions, faults);
     Some(plan)
 }
 

@@ -32,15 +32,47 @@ pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<(String, Pla
     questions
 }
 
-/// Holds every question against the names and levels of the plan.
-pub(super) fn check(plan: &StudyPlan, questions: &[(String, Place)], faults: &mut Faults) {
-    let vocabulary = Vocabulary::of(plan);
+/// What of the study could be read, for questions to be held against.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    /// The names of the datastores and of the workloads. Without them no question is looked at: a
+    /// name that is missing there would be called wrong here.
+    pub(super) names: bool,
+    /// The levels of the load.
+    pub(super) levels: bool,
+    /// The study's metric.
+    pub(super) metric: bool,
+}
+
+/// Holds every question against what is known of the names, levels and metric of the plan.
+pub(super) fn check(
+    plan: &StudyPlan,
+    known: Known,
+    questions: &[(String, Place)],
+    faults: &mut Faults,
+) {
+    if !known.names {
+        return;
+    }
+    let mut vocabulary = Vocabulary::of(plan);
+    vocabulary.metric = vocabulary.metric.filter(|_| known.metric);
     for (text, place) in questions {
+        if !known.levels {
+            vocabulary.vms = levels_in(text);
+            vocabulary.outstanding = vocabulary.vms.clone();
+        }
         if let Err(error) = parse(text, &vocabulary) {
             faults.at(within(text, *place, error.column), error.message());
             faults.advise("what can be asked:", &CAN_BE_ASKED);
         }
     }
+}
+
+/// Levels with which none that the question names is wrong: its own numbers, and two more, so that
+/// it may speak of several.
+fn levels_in(text: &str) -> Vec<u32> {
+    let words = text.split(|c: char| !c.is_ascii_digit());
+    words.filter_map(|word| word.parse().ok()).chain([0, u32::MAX]).collect()
 }
 
 /// The place of a column of the question. A text over several lines is pointed at as a whole.

@@ -24,6 +24,8 @@ pub(super) struct Parser<'a> {
     pub(super) vocabulary: &'a Vocabulary,
     expected: Vec<String>,
     candidates: Vec<String>,
+    /// Where the percentage of a change stands, to point at it when the metric is known.
+    pub(super) change_place: Option<usize>,
 }
 
 impl<'a> Parser<'a> {
@@ -37,7 +39,7 @@ impl<'a> Parser<'a> {
             nearest: None,
         })?;
         let (expected, candidates) = (Vec::new(), Vec::new());
-        Ok(Self { text, tokens, at: 0, vocabulary, expected, candidates })
+        Ok(Self { text, tokens, at: 0, vocabulary, expected, candidates, change_place: None })
     }
 
     /// The whole question.
@@ -47,6 +49,7 @@ impl<'a> Parser<'a> {
         while self.at < self.tokens.len() {
             self.clause(&mut claim, &mut scope)?;
         }
+        self.check_change(&claim)?;
         self.check_levels(&claim, &scope)?;
         Ok(Question { must, claim, scope })
     }

@@ -86,16 +86,36 @@ impl Parser<'_> {
         let place = self.place();
         let percent = self.percent()?;
         let change = changes[self.require(words)?];
-        // Which way a metric is better is not known here, so a fall is what its words say; a value
-        // that may fall by all of itself is no claim.
-        if change == Change::Lower && percent >= 100.0 {
-            return Err(self.wrong(place, "nothing can be lower by 100% or more".into()));
-        }
+        // Whether that is a rise or a fall is known when the metric is, which may come last.
+        self.change_place = Some(place);
         Ok(if at_most {
             Relation::AtMost { change, percent }
         } else {
             Relation::AtLeast { change, percent }
         })
+    }
+
+    /// A value that may fall by all of itself is no claim: whoever asks `at most 150% slower` of
+    /// IOPS would have no answer after the whole study.
+    pub(super) fn check_change(&self, claim: &Claim) -> Result<(), QuestionError> {
+        let Claim::Compared { relation, metric, .. } = claim else { return Ok(()) };
+        let (Relation::AtLeast { change, percent } | Relation::AtMost { change, percent }) =
+            *relation
+        else {
+            return Ok(());
+        };
+        let (Some(place), Some(metric)) = (self.change_place, metric.or(self.vocabulary.metric))
+        else {
+            return Ok(());
+        };
+        if percent < 100.0 || change.is_up(metric) {
+            return Ok(());
+        }
+        let title = metric.title();
+        Err(self.wrong(
+            place,
+            format!("no {title} can be lower by 100% or more: ask for less than 100%"),
+        ))
     }
 
     /// Everything after the metric at the beginning, up to the scope.

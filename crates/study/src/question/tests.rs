@@ -12,6 +12,7 @@ fn vocabulary() -> Vocabulary {
         workloads: names(&["vm-4k", "vm-8k", "oltp"]),
         vms: vec![1, 4, 16],
         outstanding: vec![4, 8],
+        metric: Some(Metric::Iops),
     }
 }
 
@@ -115,7 +116,7 @@ fn every_form_is_read_and_printed_in_its_plain_words() {
 }
 
 /// One question a line in `bad_questions.txt`'s order; their messages are the golden file.
-const BAD: [&str; 46] = [
+const BAD: [&str; 48] = [
     "",
     "   ",
     "is nas fast",
@@ -153,6 +154,8 @@ const BAD: [&str; 46] = [
     "\"build farm is faster than local",
     "nas costs less than local",
     "nas costs at least 100% less cpu per io than local",
+    "nas must be at most 150% slower than local",
+    "nas is at least 100% faster than local on oltp in p99 latency",
     "nas costs less cpu per io local",
     "iops is faster than local",
     "iops depends on colour",
@@ -190,6 +193,7 @@ fn factors_with_one_level_are_refused() {
         workloads: vec!["w".into()],
         vms: vec![1],
         outstanding: vec![],
+        metric: None,
     };
     for (text, part) in [
         ("iops depends on datastore", "one datastore only"),
@@ -200,6 +204,35 @@ fn factors_with_one_level_are_refused() {
     ] {
         let error = parse(text, &one).unwrap_err();
         assert!(error.what.contains(part), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_change_by_all_of_a_value_is_refused_by_the_metric() {
+    let slower = "nas is at most 150% slower than local";
+    let faster = "nas is at least 150% faster than local";
+    for (study, text, refused) in [
+        (Some(Metric::Iops), slower, true),
+        (Some(Metric::LatencyP99), slower, false),
+        (Some(Metric::Iops), faster, false),
+        (Some(Metric::LatencyP99), faster, true),
+        (None, slower, false),
+        // The question's own metric comes before the study's.
+        (Some(Metric::Iops), "nas is at most 150% slower than local in p99 latency", false),
+        (Some(Metric::LatencyP99), "nas is at most 150% slower than local in iops", true),
+        (None, "nas has at most 150% lower iops than local", true),
+        (None, "nas has at most 150% higher iops than local", false),
+        (Some(Metric::Iops), "nas is at most 99% slower than local", false),
+        (Some(Metric::Iops), "nas is within 150% of local", false),
+    ] {
+        let vocabulary = Vocabulary { metric: study, ..vocabulary() };
+        match parse(text, &vocabulary) {
+            Ok(_) => assert!(!refused, "{text} passes for {study:?}"),
+            Err(error) => {
+                assert!(refused, "{text} for {study:?}: {error}");
+                assert!(text[error.column - 1..].starts_with("150%"), "{error}");
+            }
+        }
     }
 }
 
@@ -258,6 +291,7 @@ impl Dice {
             workloads: names(4),
             vms: vec![1, 4, 16],
             outstanding: vec![2, 8, 32],
+            metric: Some(self.metric()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The names and levels of a study: what a question about it may speak of.
 
 use super::claim::Factor;
+use crate::plan::Metric;
 use crate::study_plan::StudyPlan;
 
 /// What a question may name.
@@ -14,6 +15,9 @@ pub struct Vocabulary {
     pub vms: Vec<u32>,
     /// Levels of `outstanding`; empty where each workload has its own.
     pub outstanding: Vec<u32>,
+    /// What a comparison is about that names no metric; `None`: not known, so what only the metric
+    /// makes impossible passes.
+    pub metric: Option<Metric>,
 }
 
 impl Vocabulary {
@@ -24,6 +28,7 @@ impl Vocabulary {
             workloads: plan.workloads.iter().map(|workload| workload.name.clone()).collect(),
             vms: plan.vms.clone(),
             outstanding: plan.outstanding.clone(),
+            metric: Some(plan.design.metric),
         }
     }
 

@@ -81,7 +81,14 @@ fn what_could_not_be_asked_says_why() {
     let two = noisy(&plan, 2, 0.01, 1, |_| 0.0);
     assert!(why(&two, "b is faster than a in elapsed").contains("no elapsed time"));
     assert!(why(&two, "b costs less target cpu per io than a").contains("no target CPU per I/O"));
-    assert!(why(&two, "b is at least 100% slower than a").contains("less than 100 %"));
+    // The study's metric refuses this when it is read; whoever does not know the metric is told here.
+    let unknown = Vocabulary { metric: None, ..Vocabulary::of(&plan) };
+    let text = "b is at least 100% slower than a";
+    let question = parse(text, &unknown).unwrap();
+    assert!(parse(text, &Vocabulary::of(&plan)).is_err());
+    let answer = answer_of(&Measured::new(&plan, &two.views()), &question, text.into());
+    assert_eq!(answer.reply, Reply::NotAnswered);
+    assert!(answer.sentence.contains("less than 100 %"), "{}", answer.sentence);
     let gone = two.without(|_, cell| cell == 1);
     let sentence = why(&gone, "b is faster than a on w at 1 vms");
     assert!(sentence.contains("b has no measured trial at w, 1 VM"), "{sentence}");
@@ -146,6 +153,43 @@ fn everywhere_is_more_than_on_average() {
     assert_eq!(everywhere.reply, Reply::No);
     assert!(everywhere.sentence.contains("1 load of 4"), "{}", everywhere.sentence);
     assert!(everywhere.test.ends_with("intersection-union over 4 loads"), "{}", everywhere.test);
+}
+
+#[test]
+fn a_no_everywhere_is_told_of_a_load_that_says_no() {
+    let plan = plan(&["a", "b"], &["w"], &[1, 4]);
+    // At 1 VM much noise, which shows neither; at 4 VMs hardly any. The noise alternates, so that
+    // the means are exact.
+    let ask = |text: &str, noisy: f64, quiet: f64| {
+        let trials = Trials::of(&plan, 6, |block, cell| {
+            let sign = if block % 2 == 0 { 1.0 } else { -1.0 };
+            let log = match cell {
+                1 => noisy + 0.2 * sign,
+                3 => quiet + 0.002 * sign,
+                _ => 0.0,
+            };
+            (9.0f64 + log).exp()
+        });
+        trials.ask(&plan, text)
+    };
+    for (text, noisy, quiet) in [
+        // Surely different, and not surely by less than the margin.
+        ("b is equal to a everywhere", 0.07, 0.048),
+        // Surely the same within the margin, and not surely different.
+        ("b differs from a everywhere", 0.0, 0.001),
+        ("b is within 10% of a everywhere", 0.15, 0.2),
+    ] {
+        let answer = ask(text, noisy, quiet);
+        assert_eq!(answer.reply, Reply::No, "{answer:?}");
+        let part = |load: &str| answer.parts.iter().find(|part| part.load.ends_with(load)).unwrap();
+        assert_ne!(part("1 VM").reply, Reply::No, "{answer:?}");
+        assert_eq!(part("4 VMs").reply, Reply::No, "{answer:?}");
+        let value = answer.estimate.as_ref().unwrap().value;
+        assert!((value.ln() - quiet).abs() < 1e-3, "{answer:?}");
+        assert!(answer.sentence.contains(" at w, 4 VMs, "), "{}", answer.sentence);
+        let alone = ask(&text.replace("everywhere", "at 4 vms"), noisy, quiet);
+        assert_eq!(answer.p_value, alone.p_value, "{answer:?}");
+    }
 }
 
 #[test]
