@@ -8,6 +8,7 @@ mod listing;
 mod plan;
 mod profile;
 pub mod question;
+mod spelling;
 mod study_plan;
 
 pub use file::{

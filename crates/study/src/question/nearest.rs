@@ -1,5 +1,7 @@
 //! The known word that a mistyped one was probably meant to be.
 
+use crate::spelling::distance;
+
 /// Words that people use, and the keyword that says the same.
 const MEANT: [(&str, &str); 14] = [
     ("quicker", "faster"),
@@ -39,25 +41,6 @@ pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> O
         })
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, name)| name)
-}
-
-/// Letters to insert, remove, replace or exchange with their neighbour (optimal string alignment:
-/// Damerau, *Communications of the ACM* 7 (1964) 171-176).
-fn distance(left: &[char], right: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, &a) in left.iter().enumerate() {
-        let mut next = vec![i + 1];
-        for (j, &b) in right.iter().enumerate() {
-            let mut best = (row[j] + usize::from(a != b)).min(row[j + 1] + 1).min(next[j] + 1);
-            if i > 0 && j > 0 && a == right[j - 1] && left[i - 1] == b {
-                best = best.min(before[j - 1] + 1);
-            }
-            next.push(best);
-        }
-        before = std::mem::replace(&mut row, next);
-    }
-    row[right.len()]
 }
 
 #[cfg(test)]
