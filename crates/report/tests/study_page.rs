@@ -76,11 +76,11 @@ fn a_page_has_every_section_and_every_chart_its_text() {
         "CPU, all together and each (thin)",
         "MaxBurstLength",
         "rsize",
-        "effective n",
+        "eff. n",
         "connection reset by peer",
         "blocks 1 and 2: the connection was lost and made again (6 times)",
         "AMD EPYC 7443P",
-        "--seed 20260921",
+        "--output again.db",
         "power of 80",
     ] {
         assert!(page.contains(text), "{text}");

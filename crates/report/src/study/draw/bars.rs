@@ -7,7 +7,7 @@ use stormeter_study::Metric;
 use super::letter;
 use crate::markup::Markup;
 use crate::study::grid::{Grid, Load, hundred};
-use crate::svg::{Scale, WIDTH, chart, color_class, line, text, y_axis};
+use crate::svg::{Scale, WIDTH, color_class, line, narrow_chart, text, y_axis};
 
 const LEFT: f64 = 46.0;
 /// Characters of a load's label, and the width of one.
@@ -54,7 +54,9 @@ pub(crate) fn bars(grid: &Grid<'_>, workload: usize, metric: Metric, id: &str) -
         grid.datastore(grid.baseline())
     );
     let height = panels as f64 * PANEL;
-    let mut markup = chart(id, height, &title, &description(grid, &loads, metric));
+    let width = LEFT + groups as f64 * (bar * columns.len() as f64 + gap);
+    let size = (width.min(WIDTH), height);
+    let mut markup = narrow_chart(id, size, &title, &description(grid, &loads, metric));
     for (panel, loads) in loads.chunks(groups).enumerate() {
         let top = panel as f64 * PANEL;
         self::panel(&mut markup, grid, loads, metric, &y, (top, bar, gap));

@@ -12,7 +12,7 @@ const LEFT: f64 = 216.0;
 const RIGHT: f64 = 196.0;
 const TOP: f64 = 8.0;
 const ROW: f64 = 24.0;
-const LONGEST_LABEL: usize = 32;
+const LONGEST_LABEL: usize = 27;
 /// More parts than this are left to the table.
 const MOST_PARTS: usize = 24;
 /// Ratios that differ by more than this factor are drawn on a logarithmic axis.

@@ -63,12 +63,16 @@ fn charts(page: &mut Markup, grid: &Grid<'_>, metric: Metric) {
     }
     legend(page, grid, true);
     let is_alone = charts.len() == 1;
+    page.tag("div").at("class", "bars").open();
     for (workload, chart) in charts {
+        page.tag("div").open();
         if !is_alone {
             page.leaf("h4", &grid.workload(workload));
         }
         figure(page, chart, "");
+        page.close();
     }
+    page.close();
 }
 
 fn table(page: &mut Markup, grid: &Grid<'_>, metric: Metric) {

@@ -60,7 +60,7 @@ fn table(page: &mut Markup, grid: &Grid<'_>) {
     ];
     let mut head: Vec<String> = heads.map(String::from).to_vec();
     if dependent {
-        head.extend(["lag\u{2011}1", "effective n"].map(String::from));
+        head.extend(["lag\u{2011}1", "eff. n"].map(String::from));
     }
     let show = |value: f64| quantity(metric, value).typeset();
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "–".into());
