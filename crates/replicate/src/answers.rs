@@ -3,6 +3,8 @@
 use serde::Serialize;
 use stormeter_statistics::{Answer, Reply};
 
+use crate::published::Finding;
+
 /// Something measured (or predicted) that can be asked questions in the grammar of studies.
 pub trait AnswerSource {
     /// The answer to a question, or why it cannot be asked of these results.
@@ -43,8 +45,21 @@ pub struct AskedAnswer {
     pub sentence: String,
 }
 
-/// Asks all questions of a finding.
-pub(crate) fn observe(questions: &[String], source: &dyn AnswerSource) -> Observed {
+/// Asks a finding's questions: those of the full scale where these results can be asked them and none
+/// of the others.
+pub(crate) fn observe(finding: &Finding, source: &dyn AnswerSource) -> Observed {
+    let can_be_asked =
+        |observed: &Observed| observed.answers.iter().any(|answer| answer.reply.is_some());
+    let own = observe_all(&finding.ask, source);
+    if can_be_asked(&own) {
+        return own;
+    }
+    let full = observe_all(&finding.ask_full, source);
+    if can_be_asked(&full) { full } else { own }
+}
+
+/// Asks all of these questions.
+fn observe_all(questions: &[String], source: &dyn AnswerSource) -> Observed {
     let answers: Vec<AskedAnswer> = questions
         .iter()
         .map(|question| match source.answer(question) {

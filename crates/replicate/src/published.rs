@@ -56,6 +56,8 @@ pub struct Finding {
     pub weak: Option<String>,
     /// Questions of the study's grammar that ask the same of measurements; all must be answered yes.
     pub ask: Vec<String>,
+    /// The same for results of the design at its full scale, whose datastores have other names.
+    pub ask_full: Vec<String>,
 }
 
 /// What a finding claims.

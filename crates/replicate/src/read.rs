@@ -194,13 +194,14 @@ fn finding(node: Node<'_>, tables: &Tables) -> Result<Finding, ReadError> {
         "sound",
         "weak",
         "ask",
+        "ask_full",
     ])?;
-    let ask = match fields.get("ask") {
-        None => Vec::new(),
+    let questions = |key: &str| match fields.get(key) {
+        None => Ok(Vec::new()),
         Some(node) if node.is_list() => {
-            node.items()?.iter().map(Node::text).collect::<Result<_, _>>()?
+            node.items()?.iter().map(Node::text).collect::<Result<_, _>>()
         }
-        Some(node) => vec![node.text()?],
+        Some(node) => node.text().map(|text| vec![text]),
     };
     Ok(Finding {
         id: fields.text("id")?,
@@ -211,7 +212,8 @@ fn finding(node: Node<'_>, tables: &Tables) -> Result<Finding, ReadError> {
         check: check(node, &fields, tables)?,
         sound: fields.get("sound").map(|node| sound(node, tables)).transpose()?,
         weak: fields.optional_text("weak")?,
-        ask,
+        ask: questions("ask")?,
+        ask_full: questions("ask_full")?,
     })
 }
 

@@ -257,8 +257,8 @@ fn row(
         recomputed,
         sound,
         weak: finding.weak.clone(),
-        measured: measured.map(|source| observe(&finding.ask, source)),
-        predicted: predicted.map(|source| observe(&finding.ask, source)),
+        measured: measured.map(|source| observe(finding, source)),
+        predicted: predicted.map(|source| observe(finding, source)),
     })
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use stormeter_replicate::{Published, embedded};
+use stormeter_study::parse_study;
 use stormeter_study::question::{Change, Claim, Question, Relation, Vocabulary, parse};
 
 /// The names of the studies' small designs.
@@ -57,6 +58,19 @@ fn every_question_can_be_asked() {
     assert!(asked >= 45, "{asked} questions");
 }
 
+#[test]
+fn every_question_of_the_full_scale_can_be_asked_of_the_study_file() {
+    let plan = parse_study(include_str!("../../../studies/tr3808/study.yaml")).unwrap();
+    let study = Published::read(embedded("tr3808").unwrap()).unwrap();
+    for finding in &study.findings {
+        assert!(finding.ask.is_empty() || !finding.ask_full.is_empty(), "{}", finding.id);
+        for question in &finding.ask_full {
+            let parsed = parse(question, &Vocabulary::of(&plan));
+            assert!(parsed.is_ok(), "{}: {question}: {}", finding.id, parsed.unwrap_err());
+        }
+    }
+}
+
 /// What is claimed of every configuration is not shown by a mean over them.
 #[test]
 fn what_is_claimed_of_every_configuration_is_asked_everywhere() {
@@ -65,9 +79,8 @@ fn what_is_claimed_of_every_configuration_is_asked_everywhere() {
         let id = format!("tr3808-{id}");
         let finding = study.findings.iter().find(|finding| finding.id == id).unwrap();
         assert!(!finding.ask.is_empty(), "{id}");
-        for question in &finding.ask {
-            let everywhere = parse(question, &vocabulary("tr3808")).unwrap().scope.everywhere;
-            assert!(everywhere, "{id}: {question}");
+        for question in finding.ask.iter().chain(&finding.ask_full) {
+            assert!(question.ends_with(" everywhere"), "{id}: {question}");
         }
     }
 }

@@ -92,6 +92,27 @@ fn a_finding_of_several_questions_agrees_only_as_a_whole() {
 }
 
 #[test]
+fn results_of_the_full_scale_are_asked_by_their_own_names() {
+    let full = "iscsi-1g costs less cpu per io than nfs-1g";
+    let small = "iscsi costs less cpu per io than nfs";
+    let outcome = |replies: &[(&'static str, Reply)]| {
+        let table = table("tr3808", &Oracle(replies.iter().copied().collect()));
+        outcome(&table, "tr3808-2.1-e")
+    };
+    assert_eq!(outcome(&[(full, Reply::No)]), ObservedOutcome::Disagree);
+    assert_eq!(outcome(&[(full, Reply::Yes)]), ObservedOutcome::Agree);
+    // Results that have the names of the small scale are asked by these.
+    assert_eq!(outcome(&[(full, Reply::No), (small, Reply::Yes)]), ObservedOutcome::Agree);
+    assert_eq!(outcome(&[(small, Reply::NotAnswered)]), ObservedOutcome::NotTestable);
+    assert_eq!(outcome(&[]), ObservedOutcome::NotTestable);
+    // Of the older generation there is nothing at the small scale.
+    let ask = "esx35-iscsi-1g costs more cpu per io than esx35-nfs-1g";
+    let found = table("tr3808", &Oracle(BTreeMap::from([(ask, Reply::Yes)])));
+    let row = found.findings.iter().find(|row| row.id == "tr3808-2.1-d").unwrap();
+    assert_eq!(row.measured.as_ref().unwrap().outcome, ObservedOutcome::Agree);
+}
+
+#[test]
 fn the_json_follows_its_schema() {
     let schema = serde_json::from_str(SCHEMA).unwrap();
     let ask = "virtual is faster than physical in iops on seq-write-4k";
