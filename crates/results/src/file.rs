@@ -13,7 +13,7 @@ use crate::error::ResultsError;
 use crate::finished::{Event, Finished};
 use crate::header::Header;
 use crate::lock::RunLock;
-use crate::trial::TrialRecord;
+use crate::trial::{Phase, TrialRecord};
 use crate::{read, write};
 
 /// "storm" in SQLite's four-byte application id, so that `file` and we can tell it is ours.
@@ -200,7 +200,7 @@ impl ResultsFile {
             }
         };
         let trials = read::trials(&self.connection).map_err(|e| self.error(e))?;
-        for TrialRecord { id, datastore, cell, .. } in &trials {
+        for TrialRecord { id, datastore, cell, phase, .. } in &trials {
             let corrupt = |what: &str| {
                 Err(ResultsError::corrupt(&self.path, format!("trial {id} is of a {what}")))
             };
@@ -210,7 +210,8 @@ impl ResultsFile {
             match cell.map(|cell| cells.get(cell)) {
                 Some(None) => return corrupt("cell that the plan does not have"),
                 // The generator's ceiling is of a cell's load and of no datastore.
-                Some(Some(cell)) if datastore.is_some_and(|it| it != cell.datastore) => {
+                Some(Some(_)) if datastore.is_none() && *phase == Phase::Ceiling => {}
+                Some(Some(cell)) if *datastore != Some(cell.datastore) => {
                     return corrupt("cell of another datastore");
                 }
                 Some(Some(_)) | None => {}

@@ -80,7 +80,6 @@ fn cells_that_the_plan_does_not_have_are_refused() {
         ("UPDATE trial SET cell = -1", "damaged"),
         ("UPDATE trial SET datastore = 1 - datastore", "cell of another datastore"),
         ("UPDATE trial SET datastore = NULL", "cell of another datastore"),
-        ("UPDATE trial SET cell = 3 WHERE datastore IS NULL", "cell of another datastore"),
         ("UPDATE monitor SET number = number + 100", "not counted from 0"),
         ("UPDATE monitor SET at_ns = -1", "at_ns = -1"),
         ("DELETE FROM monitor", "interval that is not there"),
