@@ -13,6 +13,8 @@ const CHUNK_BYTES: u32 = 256 << 10;
 const IN_FLIGHT: u32 = 16;
 /// How often a wish to stop is asked for while the storage is slow.
 const CANCEL_CHECK_NS: u64 = 100_000_000;
+/// A buffer that stays in use for so many looks, each of which may wait as long, is never let go.
+const MOST_HELD: u32 = 100;
 
 /// What [`fill`] needs of the disks.
 pub(crate) const MEMORY: OpenDisks =
@@ -36,6 +38,8 @@ pub(crate) fn fill(
     let mut free: Vec<u32> = (0..IN_FLIGHT).collect();
     let mut lengths = [0u32; IN_FLIGHT as usize];
     let (mut next, mut written) = (0, 0);
+    // How often in a row a free slot's buffer was not free.
+    let mut held = 0;
     let mut done: Vec<Completion> = Vec::new();
     while written < total {
         if (preparation.cancelled)() {
@@ -47,13 +51,14 @@ pub(crate) fn fill(
             let disk = (next / per_disk) as u32;
             let offset_bytes = next % per_disk * chunk_bytes;
             let length = chunk_bytes.min(spec.size_bytes - offset_bytes) as u32;
-            next += 1;
             let Some(bytes) = disks.buffer(slot) else {
-                return Err(DatastoreError::Broken {
-                    name: name.into(),
-                    reason: "a buffer is in use that no write uses".into(),
-                });
+                // A server may answer a write before the kernel says that it let go of its bytes.
+                free.insert(0, slot);
+                held += 1;
+                break;
             };
+            held = 0;
+            next += 1;
             (preparation.fill)(disk, offset_bytes, &mut bytes[..length as usize]);
             lengths[slot as usize] = length;
             let operation = Operation {
@@ -67,6 +72,12 @@ pub(crate) fn fill(
             disks.submit(&[operation]).map_err(broken)?;
             // Sent now and not with the last of the batch: filling takes as long as writing.
             disks.reap(Wait::No, &mut done).map_err(broken)?;
+        }
+        if held > MOST_HELD {
+            return Err(DatastoreError::Broken {
+                name: name.into(),
+                reason: "a buffer is in use that no write uses".into(),
+            });
         }
         if done.is_empty() {
             disks.reap(Wait::AtMost(CANCEL_CHECK_NS), &mut done).map_err(broken)?;
@@ -93,5 +104,69 @@ fn failed(name: &str, outcome: Result<u32, DeviceError>) -> DatastoreError {
             name: name.into(),
             reason: format!("a write moved only {moved} bytes"),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DiskSpec;
+    use stormeter_disk::DisksError;
+
+    /// Answers at the next reap; a buffer stays in use for some looks after that.
+    struct Slow {
+        bytes: Vec<u8>,
+        asked: Vec<Operation>,
+        answered: u32,
+        looks: u32,
+    }
+
+    impl Disks for Slow {
+        fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
+            self.asked.extend(operations);
+            Ok(())
+        }
+
+        fn reap(&mut self, _: Wait, completions: &mut Vec<Completion>) -> Result<(), DisksError> {
+            for operation in self.asked.drain(..) {
+                self.answered += 1;
+                completions.push(Completion::moved(operation.slot, operation.length_bytes));
+            }
+            Ok(())
+        }
+
+        fn buffer(&mut self, _: u32) -> Option<&mut [u8]> {
+            if self.answered > 0 && self.looks > 0 {
+                self.looks -= 1;
+                return None;
+            }
+            Some(&mut self.bytes)
+        }
+    }
+
+    fn filled(looks: u32) -> Result<u32, DatastoreError> {
+        let bytes = vec![0; CHUNK_BYTES as usize];
+        let mut disks = Slow { bytes, asked: Vec::new(), answered: 0, looks };
+        let size_bytes = 40 * u64::from(CHUNK_BYTES);
+        let mut preparation = Preparation {
+            disks: DiskSpec { count: 1, size_bytes, granularity_bytes: 512 },
+            content_id: 0,
+            fill: &|_, _, _| {},
+            progress: &mut |_, _| {},
+            cancelled: &|| false,
+        };
+        fill(&mut disks, &mut preparation, "x").map(|()| disks.answered)
+    }
+
+    #[test]
+    fn a_buffer_that_the_kernel_still_has_is_waited_for() {
+        assert_eq!(filled(0).unwrap(), 40);
+        assert_eq!(filled(7).unwrap(), 40);
+    }
+
+    #[test]
+    fn a_buffer_that_never_comes_back_ends_it() {
+        let message = filled(u32::MAX).unwrap_err().to_string();
+        assert!(message.contains("a buffer is in use"), "{message}");
     }
 }
