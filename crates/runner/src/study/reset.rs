@@ -124,8 +124,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("pid");
         let command = format!("sleep 1000 & echo $! > {}; wait", file.display());
-        // Cancelled from the begin: it is ended at the first look, which may be before the shell got
-        // anywhere; so the flag is raised once the grandchild is known.
+        // The flag is raised once the grandchild is known: earlier the shell may not have got anywhere.
         let cancel = AtomicBool::new(false);
         let pid = std::thread::scope(|scope| {
             let runs = scope.spawn(|| run_command(&command, "nas", "x", &cancel));
@@ -141,8 +140,15 @@ mod tests {
             assert!(matches!(runs.join().unwrap(), Err(ResetError::Cancelled)));
             pid
         });
-        // Gone, or a zombie that init has yet to reap.
-        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        assert!(state.is_empty() || state.contains(") Z") || state.contains(") X"), "{state}");
+        // Killed, it dies when it is scheduled next: gone then, or a zombie that init has yet to reap.
+        let began = Instant::now();
+        loop {
+            let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            if state.is_empty() || state.contains(") Z") || state.contains(") X") {
+                break;
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "{state}");
+            std::thread::yield_now();
+        }
     }
 }
