@@ -12,6 +12,7 @@ mod drive;
 mod errand;
 mod generator;
 mod histogram;
+mod monitor;
 mod observer;
 mod pacing;
 mod random;
@@ -30,6 +31,7 @@ pub use errand::{
     StepTime, Transfer, TransferDirection, TransferSink, drive_deployment, drive_file_test,
 };
 pub use histogram::Histogram;
+pub use monitor::MonitorRow;
 pub use observer::Observer;
 pub use sample::{
     DiskTotals, Ended, Fault, FaultOutcome, Interval, IntervalTotals, KindTotals, Sample,

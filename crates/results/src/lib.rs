@@ -27,5 +27,4 @@ pub use error::ResultsError;
 pub use file::{FORMAT_VERSION, ResultsFile};
 pub use finished::{Event, FinishReason, Finished};
 pub use header::{DatastoreDescription, Header};
-pub use monitor::MonitorRow;
 pub use trial::{Incident, Phase, TrialOutcome, TrialRecord};

@@ -1,9 +1,7 @@
 //! One trial as it is kept.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{CpuUsage, Sample};
-
-use crate::monitor::MonitorRow;
+use stormeter_driver::{CpuUsage, MonitorRow, Sample};
 
 /// One trial: where it stood in the comparison or study and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

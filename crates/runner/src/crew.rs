@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 use stormeter_datastore::{Datastore, DatastoreError, Farewell, RealClock};
 use stormeter_disk::Clock;
 use stormeter_disk::units::format_bytes;
-use stormeter_driver::{BufferNeeds, CpuUsage, Ended, Interval, Observer, Sample};
-use stormeter_results::MonitorRow;
+use stormeter_driver::{BufferNeeds, CpuUsage, Ended, Interval, MonitorRow, Observer, Sample};
 
 use crate::error::RunError;
 use crate::incidents::gather;

@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use stormeter_results::MonitorRow;
+use stormeter_driver::MonitorRow;
 
 use crate::monitor_sampler::Sampler;
 

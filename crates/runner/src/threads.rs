@@ -7,10 +7,10 @@ use std::time::Duration;
 use stormeter_datastore::{Datastore, DatastoreError, DiskSet, Farewell, OpenDisks, RealClock};
 use stormeter_disk::Disks;
 use stormeter_driver::{
-    CpuUsage, Ended, Expectations, LentExpectations, Limits, Sample, Trial, Workload,
+    CpuUsage, Ended, Expectations, LentExpectations, Limits, MonitorRow, Sample, Trial, Workload,
     WorkloadError, drive, drive_verified,
 };
-use stormeter_results::{Incident, MonitorRow};
+use stormeter_results::Incident;
 use stormeter_study::Timing;
 
 use crate::crew::{Crew, Job, Windows, check_memory};

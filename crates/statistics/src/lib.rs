@@ -24,6 +24,7 @@ pub mod holm;
 pub mod laws;
 pub mod metrics;
 pub mod moments;
+pub mod monitor;
 pub mod multiple;
 pub mod noncentral;
 pub mod normality;

@@ -5,9 +5,9 @@
 
 use std::collections::HashSet;
 
-use stormeter_driver::{CpuUsage, Sample};
-use stormeter_results::{Event, FinishReason, Incident, MonitorRow, TrialOutcome, TrialRecord};
-use stormeter_statistics::{StudyAnalysis, metrics};
+use stormeter_driver::{CpuUsage, MonitorRow, Sample};
+use stormeter_results::{Event, FinishReason, Incident, TrialOutcome, TrialRecord};
+use stormeter_statistics::{StudyAnalysis, metrics, monitor};
 
 use super::grid::cell_name;
 use super::model::{MonitorAverage, StudyFacts, StudyReport, TrialTrace, WorkloadCeiling};
@@ -156,7 +156,11 @@ fn traces(header: &StudyFacts, trials: &[StudyTrial<'_>]) -> Vec<TrialTrace> {
                 iops: sample.iops(),
                 is_representative,
                 points: thin(&points, if is_representative { most } else { OTHER_POINTS }),
-                monitor: if is_representative { thin_monitor(trial.monitor, most) } else { vec![] },
+                monitor: if is_representative {
+                    monitor::thinned(trial.monitor, most)
+                } else {
+                    vec![]
+                },
                 averages: averages(trial.monitor),
             })
         })
@@ -198,53 +202,20 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-fn thin_monitor(rows: &[MonitorRow], most: usize) -> Vec<MonitorRow> {
-    let group = rows.len().div_ceil(most.max(1)).max(1);
-    rows.chunks(group)
-        .map(|chunk| {
-            let all = |value: fn(&MonitorRow) -> f64| weighted(chunk, value);
-            let cores = chunk.iter().map(|row| row.cores_busy.len()).min().unwrap_or(0);
-            MonitorRow {
-                at_ns: chunk[0].at_ns,
-                length_ns: chunk.iter().map(|row| row.length_ns).sum(),
-                cpu_busy: all(|row| row.cpu_busy),
-                cores_busy: (0..cores)
-                    .map(|core| weighted(chunk, |r| r.cores_busy[core]))
-                    .collect(),
-                memory_used_bytes: chunk[chunk.len() - 1].memory_used_bytes,
-                network_receive_bytes_per_s: all(|row| row.network_receive_bytes_per_s),
-                network_transmit_bytes_per_s: all(|row| row.network_transmit_bytes_per_s),
-                loopback_bytes_per_s: all(|row| row.loopback_bytes_per_s),
-                disk_read_bytes_per_s: all(|row| row.disk_read_bytes_per_s),
-                disk_write_bytes_per_s: all(|row| row.disk_write_bytes_per_s),
-            }
-        })
-        .collect()
-}
-
-/// The mean over time: rows count by their length.
-fn weighted(rows: &[MonitorRow], value: impl Fn(&MonitorRow) -> f64) -> f64 {
-    let length: f64 = rows.iter().map(|row| row.length_ns as f64).sum();
-    let sum: f64 = rows.iter().map(|row| value(row) * row.length_ns as f64).sum();
-    if length > 0.0 { sum / length } else { 0.0 }
-}
-
 /// Means over [`AVERAGE_NS`] from the begin of the trial; none reaches into another trial.
 fn averages(rows: &[MonitorRow]) -> Vec<MonitorAverage> {
-    rows.chunk_by(|a, b| a.at_ns / AVERAGE_NS == b.at_ns / AVERAGE_NS)
-        .map(|chunk| MonitorAverage {
-            at_ns: chunk[0].at_ns,
-            length_ns: chunk.iter().map(|row| row.length_ns).sum(),
-            cpu_busy: weighted(chunk, |row| row.cpu_busy),
-            memory_used_bytes: weighted(chunk, |row| row.memory_used_bytes as f64),
-            network_bytes_per_s: weighted(chunk, |row| {
-                row.network_receive_bytes_per_s + row.network_transmit_bytes_per_s
-            }),
-            loopback_bytes_per_s: weighted(chunk, |row| row.loopback_bytes_per_s),
-            disk_read_bytes_per_s: weighted(chunk, |row| row.disk_read_bytes_per_s),
-            disk_write_bytes_per_s: weighted(chunk, |row| row.disk_write_bytes_per_s),
-        })
-        .collect()
+    let means = monitor::averages(rows, AVERAGE_NS);
+    let average = |row: MonitorRow| MonitorAverage {
+        at_ns: row.at_ns,
+        length_ns: row.length_ns,
+        cpu_busy: row.cpu_busy,
+        memory_used_bytes: row.memory_used_bytes as f64,
+        network_bytes_per_s: row.network_receive_bytes_per_s + row.network_transmit_bytes_per_s,
+        loopback_bytes_per_s: row.loopback_bytes_per_s,
+        disk_read_bytes_per_s: row.disk_read_bytes_per_s,
+        disk_write_bytes_per_s: row.disk_write_bytes_per_s,
+    };
+    means.into_iter().map(average).collect()
 }
 
 fn ceilings(
@@ -402,17 +373,5 @@ mod tests {
         assert_eq!(lengths, [20, 20, 5]);
         assert!((averages[0].cpu_busy - 0.5).abs() < 1e-12);
         assert!((averages[2].cpu_busy - 0.2).abs() < 1e-12);
-    }
-
-    #[test]
-    fn thinning_weighs_rows_by_their_length() {
-        let mut rows = vec![row(0, 0.9), row(1, 0.3)];
-        rows[1].length_ns = 500_000_000;
-        rows[1].cores_busy = vec![0.3];
-        let thinned = thin_monitor(&rows, 1);
-        assert_eq!(thinned.len(), 1);
-        assert!((thinned[0].cpu_busy - 0.7).abs() < 1e-12);
-        // A CPU that went away in between has no mean.
-        assert_eq!(thinned[0].cores_busy.len(), 1);
     }
 }

@@ -4,7 +4,8 @@
 //! the plan. Times are nanoseconds, rates are per second, shares are fractions.
 
 use serde::{Deserialize, Serialize};
-use stormeter_results::{DatastoreDescription, Environment, MonitorRow};
+use stormeter_driver::MonitorRow;
+use stormeter_results::{DatastoreDescription, Environment};
 use stormeter_statistics::StudyAnalysis;
 use stormeter_study::StudyPlan;
 

@@ -9,12 +9,10 @@ pub(crate) use answers::answers;
 
 use stormeter_driver::{
     CpuUsage, Ended, FileOperation, FileTest, Histogram, HostCpu, Interval as Row, IntervalTotals,
-    KindTotals, Sample, StepTime,
+    KindTotals, MonitorRow, Sample, StepTime,
 };
 use stormeter_report::{StudyFacts, StudyParts, StudyReport, StudyTrial, assemble_study};
-use stormeter_results::{
-    DatastoreDescription, Environment, Event, FinishReason, Incident, MonitorRow,
-};
+use stormeter_results::{DatastoreDescription, Environment, Event, FinishReason, Incident};
 use stormeter_statistics::metrics::{direction_of, value_of};
 use stormeter_statistics::{
     CellSummary, Comparison, ComparisonInput, Dependence, Estimate, LawFinding, Looks,

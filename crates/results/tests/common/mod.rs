@@ -6,10 +6,10 @@ use stormeter_disk::{DeviceError, Kind};
 use stormeter_driver::{
     Arrivals, BlockName, Content, Corruption, CpuUsage, DiskTotals, Distribution, Ended,
     ExpectedBlock, Fault, FaultOutcome, FoundBlock, Histogram, HostCpu, Interval, IntervalTotals,
-    KindTotals, Sample, SizeShare, StepTime, Verified, Workload,
+    KindTotals, MonitorRow, Sample, SizeShare, StepTime, Verified, Workload,
 };
 use stormeter_results::{DatastoreDescription, Environment, Header};
-use stormeter_results::{Incident, MonitorRow, Phase, TrialOutcome, TrialRecord};
+use stormeter_results::{Incident, Phase, TrialOutcome, TrialRecord};
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing};
 
 pub(crate) struct Dice(SplitMix64);

@@ -1,7 +1,7 @@
 //! What the host did: over the whole study as means of 20 s, in the way of the `mpls-servers` study
 //! (2012), beside the I/O that caused it; and for one trial of a cell in full.
 
-use stormeter_results::MonitorRow;
+use stormeter_driver::MonitorRow;
 
 use super::{figure, legend};
 use crate::markup::Markup;
