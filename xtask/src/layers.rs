@@ -27,7 +27,8 @@ use Uses::{All, These};
 pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-disk", uses: These(&[]), pure: true },
     Layer { package: "stormeter-driver", uses: These(&["disk"]), pure: true },
-    Layer { package: "stormeter-simulator", uses: These(&["disk"]), pure: true },
+    Layer { package: "stormeter-site", uses: These(&["disk"]), pure: true },
+    Layer { package: "stormeter-simulator", uses: These(&["disk", "driver", "site"]), pure: true },
     Layer { package: "stormeter-wire", uses: These(&["disk"]), pure: true },
     Layer { package: "stormeter-nfs", uses: These(&["disk", "wire"]), pure: true },
     Layer { package: "stormeter-iscsi", uses: These(&["disk", "wire"]), pure: true },

@@ -1,13 +1,19 @@
-//! Disks and a clock in virtual time, deterministic from a seed.
+//! Sites, disks and a clock in virtual time, deterministic from a seed.
 //!
 //! They bear the very loop that drives real storage, with any service time, noise, drift, error,
-//! stall or short I/O, and faster than real time. There is no real time here, no thread and no
-//! randomness without a seed.
+//! stall or short I/O, and faster than real time. [`Machine`] is a whole site at work: hosts, wires,
+//! controllers and disks; [`SimulatedDisks`] is one queue, for tests of what is above. There is no
+//! real time here, no thread and no randomness without a seed.
 
+mod device;
 mod disks;
+mod machine;
+mod slab;
+mod storage;
 mod time;
 mod weather;
 
 pub use disks::{FaultPlan, Model, Service, SimulatedDisks, Stall};
+pub use machine::{ComponentKind, ComponentUse, Load, Machine, MachineError, Window};
 pub use time::{VirtualClock, VirtualTime};
 pub use weather::{Weather, WeatherPlan};

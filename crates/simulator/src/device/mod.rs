@@ -1,0 +1,109 @@
+//! Storage devices: what one disk does with the accesses that come to it.
+//!
+//! A device answers an access by an event of its own making: it puts the time at which the access
+//! ends into the queue of events and says so when that event comes. So a disk with heads, which
+//! serves one access at a time in an order of its own, and flash, which serves many, look alike from
+//! outside.
+
+mod queue;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use stormeter_disk::Kind;
+use stormeter_site::Device as Description;
+
+use crate::machine::EventQueue;
+use crate::slab::Slab;
+use queue::Queue;
+
+/// An access to a device, or an event of the storage around it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Access {
+    /// Which of the machine's storages it belongs to.
+    pub(crate) store: u32,
+    /// Which of the storage's devices.
+    pub(crate) device: u32,
+    /// Read or write.
+    pub(crate) kind: Kind,
+    /// Whether a request waits for it; what does not may be served later.
+    pub(crate) background: bool,
+    /// Where on the device.
+    pub(crate) offset_bytes: u64,
+    pub(crate) length_bytes: u32,
+    /// When it came to the device.
+    pub(crate) arrived_ns: u64,
+    /// Whose it is, in the words of the storage.
+    pub(crate) owner: u32,
+    /// What it is for, in the words of the storage or, for events that a device makes for itself, of
+    /// the device.
+    pub(crate) purpose: u32,
+}
+
+/// The accesses under way and the means to serve them.
+pub(crate) struct Bench<'a> {
+    pub(crate) now_ns: u64,
+    pub(crate) accesses: &'a mut Slab<Access>,
+    pub(crate) events: &'a mut EventQueue,
+    pub(crate) random: &'a mut Xoshiro256PlusPlus,
+    /// Accesses that are done; whoever gave them frees their places.
+    pub(crate) done: &'a mut Vec<u32>,
+}
+
+impl Bench<'_> {
+    /// The event of an access comes at that time.
+    pub(crate) fn at(&mut self, at_ns: u64, access: u32) {
+        self.events.push(at_ns.max(self.now_ns), crate::machine::access_token(access));
+    }
+}
+
+/// What a device did since the beginning.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct DeviceUse {
+    /// Accesses that may be served at the same time.
+    pub(crate) servers: u32,
+    pub(crate) busy_ns: u64,
+    pub(crate) waited_ns: u64,
+    pub(crate) accesses: u64,
+}
+
+/// A device at work.
+#[derive(Debug)]
+pub(crate) enum Device {
+    Queue(Queue),
+}
+
+impl Device {
+    pub(crate) fn new(description: &Description) -> Self {
+        match description {
+            Description::Queue(queue) => Device::Queue(Queue::new(queue.clone())),
+            Description::Hdd(_) | Description::Ssd(_) => todo!("other devices"),
+        }
+    }
+
+    /// An access comes.
+    pub(crate) fn arrive(&mut self, access: u32, bench: &mut Bench<'_>) {
+        match self {
+            Device::Queue(queue) => queue.arrive(access, bench),
+        }
+    }
+
+    /// An event that this device put in has come.
+    pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>) {
+        match self {
+            Device::Queue(_) => bench.done.push(access),
+        }
+    }
+
+    /// Takes so many times as long from now on.
+    pub(crate) fn slow_down(&mut self, slowness: f64) {
+        match self {
+            Device::Queue(queue) => queue.slow_down(slowness),
+        }
+    }
+
+    /// What was done until now.
+    pub(crate) fn usage(&self, now_ns: u64) -> DeviceUse {
+        match self {
+            Device::Queue(queue) => queue.usage(now_ns),
+        }
+    }
+}

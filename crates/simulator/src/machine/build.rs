@@ -1,0 +1,177 @@
+//! From the description of a site to a machine: who shares what, and the ways between.
+
+mod network;
+mod route;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+use stormeter_site::{Placement, Site, SiteDatastore, Target};
+
+use super::component::{Component, ComponentKind};
+use super::meter::Meter;
+use super::station::Station;
+use super::step::Step;
+use super::{EventQueue, Machine};
+use crate::slab::Slab;
+use crate::storage::Store;
+use crate::time::VirtualTime;
+
+/// What is going to be driven, as far as the machine has to know before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Load {
+    /// Virtual disks; each is a VM's.
+    pub vms: u32,
+    /// Size of each, as it lies on the storage.
+    pub disk_bytes: u64,
+    /// Bytes of each that the workload touches.
+    pub working_set_bytes: u64,
+    /// Share of requests that go to random places, 0 to 1.
+    pub random: f64,
+    /// The exponent of a Zipf distribution of the random ones; `None`: all places alike.
+    pub zipf: Option<f64>,
+}
+
+/// When components are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// The ramp before it.
+    pub from_ns: u64,
+    /// Length of an interval.
+    pub interval_ns: u64,
+}
+
+/// Why a site cannot bear a load.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum MachineError {
+    /// More VMs than there is room for.
+    #[error(
+        "{vms} VMs do not fit on {hosts} hosts with at most {each} each; raise vms-per-host or the \
+         count of hosts {name}, or ask for fewer VMs"
+    )]
+    TooManyVms {
+        /// Asked for.
+        vms: u32,
+        /// Hosts of the group.
+        hosts: u32,
+        /// Room on each.
+        each: u32,
+        /// The group.
+        name: String,
+    },
+    /// More bytes than the disks have.
+    #[error(
+        "{vms} virtual disks of {disk} do not fit on {name}, which has {room}; make them smaller or \
+         add disks"
+    )]
+    NoRoom {
+        /// Virtual disks.
+        vms: u32,
+        /// Size of each, as written.
+        disk: String,
+        /// What has no room.
+        name: String,
+        /// Its size, as written.
+        room: String,
+    },
+}
+
+/// A machine being built.
+pub(super) struct Builder<'a> {
+    pub(super) site: &'a Site,
+    pub(super) datastore: &'a SiteDatastore,
+    pub(super) load: Load,
+    pub(super) stations: Vec<Station>,
+    pub(super) components: Vec<Component>,
+    pub(super) steps: Vec<Step>,
+    pub(super) stores: Vec<Store>,
+}
+
+impl Machine {
+    /// The machine of a site's datastore (an index into [`Site::datastores`]), for a load.
+    ///
+    /// # Errors
+    /// The site has no room for it.
+    pub fn new(
+        site: &Site,
+        datastore: usize,
+        load: Load,
+        window: Window,
+        seed: u64,
+    ) -> Result<Machine, MachineError> {
+        let datastore = &site.datastores[datastore];
+        let mut builder = Builder {
+            site,
+            datastore,
+            load,
+            stations: Vec::new(),
+            components: Vec::new(),
+            steps: Vec::new(),
+            stores: Vec::new(),
+        };
+        let hosts = builder.hosts_of_vms()?;
+        let routes = builder.routes(&hosts)?;
+        let turns = vec![0; builder.stations.len()];
+        Ok(Machine {
+            time: VirtualTime::new(),
+            now_ns: 0,
+            events: EventQueue::default(),
+            jobs: Slab::default(),
+            steps: builder.steps,
+            routes,
+            stations: builder.stations,
+            turns,
+            components: builder.components,
+            stores: builder.stores,
+            accesses: Slab::default(),
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+            meter: Meter::new(window.from_ns, window.interval_ns),
+            completions: Vec::new(),
+            done: Vec::new(),
+            ready: Vec::new(),
+            steps_done: 0,
+        })
+    }
+}
+
+impl Builder<'_> {
+    /// By VM: which host of the group it runs on.
+    fn hosts_of_vms(&self) -> Result<Vec<u32>, MachineError> {
+        let group = &self.site.hosts[self.datastore.hosts];
+        let vms = self.load.vms;
+        if let Some(each) = group.vms_per_host
+            && u64::from(vms) > u64::from(each) * u64::from(group.count)
+        {
+            return Err(MachineError::TooManyVms {
+                vms,
+                hosts: group.count,
+                each,
+                name: group.name.clone(),
+            });
+        }
+        let each = group.vms_per_host.unwrap_or_else(|| vms.div_ceil(group.count)).max(1);
+        let host = |vm| match self.datastore.placement {
+            Placement::Spread => vm % group.count,
+            Placement::Fill => vm / each,
+        };
+        Ok((0..vms).map(host).collect())
+    }
+
+    /// A component without stations yet; gives its number.
+    pub(super) fn component(&mut self, name: String, kind: ComponentKind) -> u32 {
+        self.components.push(Component { name, kind, stations: Vec::new(), residence_ns: 0 });
+        self.components.len() as u32 - 1
+    }
+
+    /// A station of a component; gives its number.
+    pub(super) fn station(&mut self, component: u32, servers: u32) -> u32 {
+        let number = self.stations.len() as u32;
+        self.stations.push(Station::new(servers));
+        self.components[component as usize].stations.push(number);
+        number
+    }
+
+    /// The storage of the datastore's target as so many stores.
+    pub(super) fn is_local(&self) -> bool {
+        matches!(self.datastore.target, Target::Group(_))
+    }
+}

@@ -1,0 +1,303 @@
+//! A site at work: requests go step by step through stations, lines and storages, in virtual time.
+//!
+//! It is one queue of events. The driver's loop submits and reaps as on real storage; between the two
+//! the machine carries out event after event until something completes or the wait is over. A step
+//! that ends before anything else happens is carried out at once and never enters the queue: on a
+//! machine whose disks take milliseconds and whose CPUs take microseconds, that is most steps.
+
+mod build;
+mod component;
+mod event_queue;
+mod job;
+mod meter;
+mod station;
+mod step;
+mod usage;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Kind, Operation, Wait};
+
+use crate::device::{Access, Bench};
+use crate::slab::Slab;
+use crate::storage::{FAILED, Request, Store};
+use crate::time::VirtualTime;
+use component::Component;
+use job::{Job, NONE};
+use meter::Meter;
+use step::{Pick, Route, Step, What};
+
+pub use build::{Load, MachineError, Window};
+pub use component::{ComponentKind, ComponentUse};
+pub(crate) use event_queue::EventQueue;
+pub(crate) use station::Station;
+
+/// The upper bits of a token say what it is of; the rest is a number of it.
+const KIND_SHIFT: u32 = 30;
+const OF_JOB: u32 = 0;
+const OF_ACCESS: u32 = 1;
+
+/// The token of an access's event.
+pub(crate) fn access_token(access: u32) -> u32 {
+    OF_ACCESS << KIND_SHIFT | access
+}
+
+/// A site at work for one datastore. It is the disks that a driver's loop drives.
+#[derive(Debug)]
+pub struct Machine {
+    time: VirtualTime,
+    now_ns: u64,
+    events: EventQueue,
+    jobs: Slab<Job>,
+    steps: Vec<Step>,
+    /// By virtual disk.
+    routes: Vec<Route>,
+    stations: Vec<Station>,
+    /// By station: whose turn it is among several.
+    turns: Vec<u32>,
+    components: Vec<Component>,
+    stores: Vec<Store>,
+    accesses: Slab<Access>,
+    random: Xoshiro256PlusPlus,
+    meter: Meter,
+    completions: Vec<Completion>,
+    /// Scratch of [`Bench::done`] and of what storages are done with.
+    done: Vec<u32>,
+    ready: Vec<u32>,
+    /// Steps and events carried out.
+    steps_done: u64,
+}
+
+impl Machine {
+    /// The time that the machine moves; the driver's clock reads it.
+    pub fn time(&self) -> &VirtualTime {
+        &self.time
+    }
+
+    /// Steps and events carried out so far: what the engine's speed is told in.
+    pub fn events(&self) -> u64 {
+        self.steps_done
+    }
+
+    /// Carries out what happens until `until_ns`, or until something completes.
+    fn advance(&mut self, until_ns: u64) {
+        while self.completions.is_empty() {
+            let next_ns = self.events.next_ns();
+            if next_ns > until_ns {
+                self.read_meter(until_ns);
+                self.now_ns = self.now_ns.max(until_ns);
+                return;
+            }
+            let Some((at_ns, token)) = self.events.pop() else { return };
+            self.read_meter(at_ns);
+            self.now_ns = at_ns;
+            self.steps_done += 1;
+            let number = token & ((1 << KIND_SHIFT) - 1);
+            match token >> KIND_SHIFT {
+                OF_JOB => self.go_on(number, until_ns),
+                _ => self.access_event(number, until_ns),
+            }
+        }
+    }
+
+    /// Carries out the steps of a job until one ends later than something else happens.
+    fn go_on(&mut self, number: u32, until_ns: u64) {
+        loop {
+            let job = &mut self.jobs[number];
+            let step = self.steps[job.step as usize];
+            let next_ns = match step.what {
+                What::Serve(pick) => {
+                    let station = picked(pick, job, &mut self.turns);
+                    let service_ns = step.takes.ns(job.length_bytes);
+                    let (start_ns, taken_ns) =
+                        self.stations[station as usize].visit(self.now_ns, service_ns);
+                    let end_ns = start_ns + taken_ns + step.latency_ns;
+                    job.tail_ns = end_ns;
+                    end_ns
+                }
+                What::Send(pick) => {
+                    let station = picked(pick, job, &mut self.turns);
+                    let service_ns = step.takes.ns(job.length_bytes);
+                    let (start_ns, taken_ns) =
+                        self.stations[station as usize].visit(self.now_ns, service_ns);
+                    let head_ns = step.takes.head_ns.min(taken_ns);
+                    let end_ns = (start_ns + taken_ns).max(job.tail_ns + head_ns);
+                    job.tail_ns = end_ns + step.latency_ns;
+                    // The next line has the head already; anything else waits for the whole message.
+                    match self.steps[job.step as usize + 1].what {
+                        What::Send(_) => start_ns + head_ns + step.latency_ns,
+                        _ => job.tail_ns,
+                    }
+                }
+                What::Store(store) => {
+                    let request = Request {
+                        job: number,
+                        kind: job.kind,
+                        disk: job.disk,
+                        offset_bytes: job.offset_bytes,
+                        length_bytes: job.length_bytes,
+                    };
+                    self.store_arrives(store, request, until_ns);
+                    return;
+                }
+                What::Fork => {
+                    self.fork(number);
+                    return;
+                }
+                What::End => {
+                    self.end(number);
+                    return;
+                }
+            };
+            self.spent(number, step.component, next_ns);
+            self.jobs[number].step += 1;
+            if next_ns < self.events.next_ns() && next_ns <= until_ns && next_ns < self.meter.due_ns
+            {
+                self.now_ns = next_ns;
+                self.steps_done += 1;
+            } else {
+                self.events.push(next_ns, OF_JOB << KIND_SHIFT | number);
+                return;
+            }
+        }
+    }
+
+    /// Time of a job until `end_ns` was spent at a component.
+    #[inline]
+    fn spent(&mut self, number: u32, component: u32, end_ns: u64) {
+        let job = &mut self.jobs[number];
+        let ns = end_ns.saturating_sub(job.entered_ns);
+        job.entered_ns = end_ns;
+        let ns = if job.share > 1 { ns / u64::from(job.share) } else { ns };
+        self.components[component as usize].residence_ns += ns;
+    }
+
+    fn store_arrives(&mut self, store: u32, request: Request, until_ns: u64) {
+        let mut bench = Bench {
+            now_ns: self.now_ns,
+            accesses: &mut self.accesses,
+            events: &mut self.events,
+            random: &mut self.random,
+            done: &mut self.done,
+        };
+        self.stores[store as usize].arrive(request, &mut bench, &mut self.ready);
+        self.leave_stores(until_ns);
+    }
+
+    fn access_event(&mut self, access: u32, until_ns: u64) {
+        let store = self.accesses[access].store as usize;
+        let mut bench = Bench {
+            now_ns: self.now_ns,
+            accesses: &mut self.accesses,
+            events: &mut self.events,
+            random: &mut self.random,
+            done: &mut self.done,
+        };
+        self.stores[store].event(access, &mut bench, &mut self.ready);
+        self.leave_stores(until_ns);
+    }
+
+    /// Jobs that a storage is done with go on. All but the last as events of this instant, so that
+    /// none runs ahead of the others.
+    fn leave_stores(&mut self, until_ns: u64) {
+        while let Some(ready) = self.ready.pop() {
+            let number = ready & !FAILED;
+            let component = self.steps[self.jobs[number].step as usize].component;
+            self.spent(number, component, self.now_ns);
+            let job = &mut self.jobs[number];
+            job.step += 1;
+            job.tail_ns = self.now_ns;
+            job.failed |= ready & FAILED != 0;
+            if self.ready.is_empty() && self.events.next_ns() > self.now_ns {
+                self.go_on(number, until_ns);
+                return;
+            }
+            self.events.push(self.now_ns, OF_JOB << KIND_SHIFT | number);
+        }
+    }
+
+    fn fork(&mut self, _number: u32) {
+        todo!("parts of a request")
+    }
+
+    /// A job is at its end: of a request, or of a part of one.
+    fn end(&mut self, number: u32) {
+        let Job { parent, slot, length_bytes, failed, .. } = self.jobs[number];
+        self.jobs.free(number);
+        if parent == NONE {
+            self.completions.push(if failed {
+                Completion::failed(slot, DeviceError::IO)
+            } else {
+                Completion::moved(slot, length_bytes)
+            });
+            return;
+        }
+        self.jobs[parent].failed |= failed;
+        self.jobs[parent].parts -= 1;
+        if self.jobs[parent].parts == 0 {
+            let component = self.steps[self.jobs[parent].step as usize].component;
+            self.spent(parent, component, self.now_ns);
+            self.jobs[parent].step += 1;
+            self.jobs[parent].tail_ns = self.now_ns;
+            self.events.push(self.now_ns, OF_JOB << KIND_SHIFT | parent);
+        }
+    }
+}
+
+/// The station that a job takes.
+#[inline]
+fn picked(pick: Pick, job: &mut Job, turns: &mut [u32]) -> u32 {
+    match pick {
+        Pick::One(station) => station,
+        Pick::Rotate { first, count } => {
+            let turn = &mut turns[first as usize];
+            *turn = if *turn + 1 >= count { 0 } else { *turn + 1 };
+            job.path = *turn;
+            first + *turn
+        }
+        Pick::Same { first } => first + job.path,
+    }
+}
+
+impl Disks for Machine {
+    fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
+        for operation in operations {
+            let route = self.routes[operation.disk as usize];
+            let number = self.jobs.insert(Job {
+                offset_bytes: operation.offset_bytes,
+                entered_ns: self.now_ns,
+                tail_ns: self.now_ns,
+                length_bytes: operation.length_bytes,
+                slot: operation.slot,
+                disk: operation.disk,
+                step: match operation.kind {
+                    Kind::Read => route.read,
+                    Kind::Write => route.write,
+                },
+                parent: NONE,
+                parts: 0,
+                share: 1,
+                path: 0,
+                kind: operation.kind,
+                failed: false,
+            });
+            // Not at once: what it does may depend on others of this instant.
+            self.events.push(self.now_ns, OF_JOB << KIND_SHIFT | number);
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, wait: Wait, completions: &mut Vec<Completion>) -> Result<(), DisksError> {
+        let until_ns = match wait {
+            Wait::No => self.now_ns,
+            Wait::AtMost(wait_ns) => self.now_ns.saturating_add(wait_ns),
+        };
+        self.advance(until_ns);
+        self.time.advance_to(self.now_ns);
+        completions.append(&mut self.completions);
+        Ok(())
+    }
+
+    fn buffer(&mut self, _buffer: u32) -> Option<&mut [u8]> {
+        None
+    }
+}
