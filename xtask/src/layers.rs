@@ -47,6 +47,11 @@ pub(crate) const LAYERS: &[Layer] = &[
         uses: These(&["disk", "driver", "study"]),
         pure: true,
     },
+    Layer {
+        package: "stormeter-calibrate",
+        uses: These(&["disk", "driver", "site", "study", "statistics"]),
+        pure: true,
+    },
     Layer { package: "stormeter-results", uses: These(&["disk", "driver", "study"]), pure: false },
     Layer {
         package: "stormeter-report",

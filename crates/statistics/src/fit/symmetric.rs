@@ -41,21 +41,18 @@ fn rotate(a: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize) {
     let t = if theta == 0.0 { 1.0 } else { t };
     let cosine = 1.0 / (t * t + 1.0).sqrt();
     let sine = t * cosine;
-    for k in 0..a.len() {
-        let (left, right) = (a[k][p], a[k][q]);
-        a[k][p] = cosine * left - sine * right;
-        a[k][q] = sine * left + cosine * right;
-    }
-    for k in 0..a.len() {
-        let (left, right) = (a[p][k], a[q][k]);
-        a[p][k] = cosine * left - sine * right;
-        a[q][k] = sine * left + cosine * right;
-    }
-    for row in vectors.iter_mut() {
+    let rotate_columns = |row: &mut Vec<f64>| {
         let (left, right) = (row[p], row[q]);
         row[p] = cosine * left - sine * right;
         row[q] = sine * left + cosine * right;
+    };
+    a.iter_mut().for_each(rotate_columns);
+    // p is before q in every sweep.
+    let (above, below) = a.split_at_mut(q);
+    for (left, right) in above[p].iter_mut().zip(below[0].iter_mut()) {
+        (*left, *right) = (cosine * *left - sine * *right, sine * *left + cosine * *right);
     }
+    vectors.iter_mut().for_each(rotate_columns);
 }
 
 #[cfg(test)]
