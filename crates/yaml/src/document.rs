@@ -6,18 +6,39 @@
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 
-use super::error::{Faults, Place};
+use crate::error::{Faults, Place};
+
+/// What files of one kind are called in messages, and what goes wrong with them in particular.
+#[derive(Debug, Clone, Copy)]
+pub struct Form {
+    /// Such a file, with its article: `a study file`.
+    pub name: &'static str,
+    /// What one holds, without an article: `study`.
+    pub holds: &'static str,
+    /// How deep such files nest, in words: `four`.
+    pub levels: &'static str,
+    /// What is said of an empty one.
+    pub empty: &'static str,
+    /// A mistake that is known by the look of a line.
+    pub hint: Hint,
+}
+
+/// Looks at a line that the parser stumbled over or at the one before; the column from 1, the
+/// width, and what to say where it is a known mistake.
+pub type Hint = fn(line: &str) -> Option<(usize, usize, &'static str)>;
 
 /// A part of the file.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Node {
-    pub(crate) place: Place,
-    pub(crate) value: Value,
+pub struct Node {
+    /// Where it stands.
+    pub place: Place,
+    /// What it is.
+    pub value: Value,
 }
 
 /// What a part is.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
     /// Nothing, `~` or `null`.
     Nothing,
     /// A scalar as it was written, without quotes.
@@ -30,7 +51,7 @@ pub(crate) enum Value {
 
 impl Node {
     /// What was found, for messages.
-    pub(crate) fn found(&self) -> String {
+    pub fn found(&self) -> String {
         match &self.value {
             Value::Nothing => "nothing".into(),
             Value::Text(text) => format!("\"{}\"", shortened(text)),
@@ -40,7 +61,7 @@ impl Node {
     }
 
     /// The scalar's text.
-    pub(crate) fn text(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
             _ => None,
@@ -49,7 +70,7 @@ impl Node {
 }
 
 /// A text that fits into a message.
-pub(crate) fn shortened(text: &str) -> String {
+pub fn shortened(text: &str) -> String {
     const MOST: usize = 60;
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     if text.chars().count() <= MOST {
@@ -64,54 +85,59 @@ const MOST_BYTES: usize = 128 << 10;
 const MOST_BEGUN_ON_A_LINE: usize = 8;
 
 /// The only document of the text, or the reason why there is none in `faults`.
-pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Node> {
-    let start = Place { line: 1, column: 1, width: 1 };
+/// `source` is the number of the text among those that
+/// [`Faults::into_errors`] is given; 0 for the file itself.
+pub fn document(text: &str, source: usize, form: &Form, faults: &mut Faults) -> Option<Node> {
+    let start = Place { source, line: 1, column: 1, width: 1 };
+    let Form { name, levels, empty, .. } = form;
     if text.len() > MOST_BYTES {
         faults.at(
             start,
-            format!("the file has {} bytes; a study file has at most {MOST_BYTES}", text.len()),
+            format!("the file has {} bytes; {name} has at most {MOST_BYTES}", text.len()),
         );
         return None;
     }
     if let Some(line) = text.lines().position(is_nested_too_deep) {
-        let place = Place { line: line + 1, column: 1, width: 1 };
-        faults
-            .at(place, "lists in lists nest too deep; a study file needs no more than four levels");
+        let place = Place { line: line + 1, ..start };
+        faults.at(
+            place,
+            format!("lists in lists nest too deep; {name} needs no more than {levels} levels"),
+        );
         return None;
     }
     let documents = match MarkedYaml::load_from_str(text) {
         Ok(documents) => documents,
         Err(error) => {
             let mark = error.marker();
-            let place = Place { line: mark.line(), column: mark.col() + 1, width: 1 };
-            let (place, message) = in_words(text, place, error.info());
+            let place = Place { source, line: mark.line(), column: mark.col() + 1, width: 1 };
+            let (place, message) = in_words(text, place, error.info(), form);
             faults.at(place, message);
             return None;
         }
     };
     if let [_, second, ..] = documents.as_slice() {
         faults.at(
-            place_of(second),
-            "a second document begins here; a study file has one, so take out the line with ---, \
-             or put each study into a file of its own",
+            place_of(second, source),
+            format!(
+                "a second document begins here; {name} has one, so take out the line with ---, or \
+                 put each {} into a file of its own",
+                form.holds
+            ),
         );
         return None;
     }
     let Some(only) = documents.first() else {
-        faults.at(start, EMPTY);
+        faults.at(start, *empty);
         return None;
     };
-    let source = Source { characters: text.chars().collect() };
-    let node = source.node(only);
+    let written = Written { source, characters: text.chars().collect() };
+    let node = written.node(only);
     if node.value == Value::Nothing {
-        faults.at(start, EMPTY);
+        faults.at(start, *empty);
         return None;
     }
     Some(node)
 }
-
-const EMPTY: &str = "the file is empty; write at least the datastores, such as\n  datastores: \
-                     {local: /srv/vm, nas: \"nfs://nas1/export/vm\"}";
 
 /// A line that begins a list in a list in a list …. Brackets are not counted: of these the parser
 /// follows no more than 255.
@@ -121,13 +147,14 @@ fn is_nested_too_deep(line: &str) -> bool {
 }
 
 /// The file by characters, which is how the parser counts.
-struct Source {
+struct Written {
+    source: usize,
     characters: Vec<char>,
 }
 
-impl Source {
+impl Written {
     fn node(&self, yaml: &MarkedYaml<'_>) -> Node {
-        let place = place_of(yaml);
+        let place = place_of(yaml, self.source);
         let value = match &yaml.data {
             YamlData::Value(Scalar::Null) => Value::Nothing,
             YamlData::Value(Scalar::String(text)) => Value::Text(text.to_string()),
@@ -163,7 +190,7 @@ impl Source {
     }
 }
 
-fn place_of(yaml: &MarkedYaml<'_>) -> Place {
+fn place_of(yaml: &MarkedYaml<'_>, source: usize) -> Place {
     let (start, end) = (yaml.span.start, yaml.span.end);
     let simple = !matches!(yaml.data, YamlData::Sequence(_) | YamlData::Mapping(_));
     let width = if simple && start.line() == end.line() {
@@ -171,28 +198,22 @@ fn place_of(yaml: &MarkedYaml<'_>) -> Place {
     } else {
         1
     };
-    Place { line: start.line().max(1), column: start.col() + 1, width: width.max(1) }
+    Place { source, line: start.line().max(1), column: start.col() + 1, width: width.max(1) }
 }
 
 /// What the parser says, in words that tell what to write.
-fn in_words(text: &str, place: Place, info: &str) -> (Place, String) {
+fn in_words(text: &str, place: Place, info: &str, form: &Form) -> (Place, String) {
     let lines: Vec<&str> = text.lines().collect();
     // The parser notices some mistakes in the line after the one that has them.
     let line_at = |number: usize| lines.get(number.wrapping_sub(1)).copied().unwrap_or_default();
     for number in [place.line, place.line.wrapping_sub(1)] {
         let line = line_at(number);
-        if let Some(column) = unquoted_null_url(line) {
-            let place = Place { line: number, column, width: 5 };
-            return (
-                place,
-                "the URL null: ends in a colon, which YAML takes for a key; put it in quotes: \
-                 \"null:\""
-                    .into(),
-            );
+        if let Some((column, width, message)) = (form.hint)(line) {
+            return (Place { line: number, column, width, ..place }, message.into());
         }
         let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
         if let Some(tab) = line[..indent].find('\t') {
-            let place = Place { line: number, column: tab + 1, width: 1 };
+            let place = Place { line: number, column: tab + 1, width: 1, ..place };
             return (
                 place,
                 "a tab indents this line; YAML wants spaces, such as two a level".into(),
@@ -246,7 +267,13 @@ fn in_words(text: &str, place: Place, info: &str) -> (Place, String) {
             "the anchors stand for far too much; write the values out"
         }
         i if i.contains("recursion limit") => {
-            "brackets nest too deep; a study file needs no more than four levels"
+            return (
+                place,
+                format!(
+                    "brackets nest too deep; {} needs no more than {} levels",
+                    form.name, form.levels
+                ),
+            );
         }
         _ => {
             return (
@@ -256,12 +283,4 @@ fn in_words(text: &str, place: Place, info: &str) -> (Place, String) {
         }
     };
     (place, advice.into())
-}
-
-/// Where a line has `null:` for a value without quotes; from 1.
-fn unquoted_null_url(line: &str) -> Option<usize> {
-    let at =
-        line.find(": null:").map(|at| at + 2).or_else(|| line.find("- null:").map(|at| at + 2))?;
-    let before = &line[..at];
-    (!before.contains('#')).then(|| before.chars().count() + 1)
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a study file: where, what was found, what to write.
+//! What is wrong with a file: where, what was found, what to write.
 //!
 //! All mistakes that can be found are told at once, each with its line under it, because a person
 //! who mends a file wants to run it once more and not ten times. A password that stands in a line
@@ -6,22 +6,27 @@
 
 use std::fmt;
 
-use super::redact::redacted;
+use crate::redact::redacted;
 
-/// Where something stands in the file.
+/// Where something stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
+    /// In which text: 0 for the file itself, others as [`Faults::into_errors`] is given them.
+    pub source: usize,
     /// From 1.
-    pub(crate) line: usize,
+    pub line: usize,
     /// From 1, in characters.
-    pub(crate) column: usize,
+    pub column: usize,
     /// Characters, on that line.
-    pub(crate) width: usize,
+    pub width: usize,
 }
 
 /// One mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StudyError {
+pub struct FileError {
+    /// What to call the text that has it, where that is not the file itself: a value may come from
+    /// the command line.
+    pub source: Option<String>,
     /// From 1.
     pub line: usize,
     /// From 1, in characters.
@@ -34,34 +39,35 @@ pub struct StudyError {
     pub source_line: String,
 }
 
-/// The mistakes of a study file, in the order of their places.
+/// The mistakes of a file, in the order of their places.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StudyErrors {
+pub struct FileErrors {
     /// What the messages call the file.
     pub file: String,
     /// At least one.
-    pub errors: Vec<StudyError>,
+    pub errors: Vec<FileError>,
     /// Lines that help with all of them, told once in the end; often none.
     pub advice: Vec<String>,
 }
 
-impl StudyErrors {
+impl FileErrors {
     /// With the file's own name in the messages.
     pub fn in_file(self, name: impl Into<String>) -> Self {
         Self { file: name.into(), ..self }
     }
 }
 
-impl std::error::Error for StudyErrors {}
+impl std::error::Error for FileErrors {}
 
-impl fmt::Display for StudyErrors {
+impl fmt::Display for FileErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, error) in self.errors.iter().enumerate() {
-            let StudyError { line, column, width, message, source_line } = error;
+            let FileError { source, line, column, width, message, source_line } = error;
+            let file = source.as_deref().unwrap_or(&self.file);
             if index > 0 {
                 f.write_str("\n")?;
             }
-            writeln!(f, "{}:{line}:{column}: {message}", self.file)?;
+            writeln!(f, "{file}:{line}:{column}: {message}")?;
             let (shown, before) = excerpt(source_line, column - 1);
             let gutter = line.to_string();
             writeln!(f, "{gutter} | {shown}")?;
@@ -86,21 +92,30 @@ fn excerpt(line: &str, column: usize) -> (String, usize) {
     (line.chars().skip(first).take(MOST).map(plain).collect(), column - first)
 }
 
+/// A text that places point into.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'t> {
+    /// What messages call it.
+    pub name: &'t str,
+    /// The text.
+    pub text: &'t str,
+}
+
 /// The mistakes while they are gathered.
 #[derive(Debug, Default)]
-pub(crate) struct Faults {
+pub struct Faults {
     found: Vec<(Place, String)>,
     advice: Vec<String>,
 }
 
 impl Faults {
     /// Notes a mistake.
-    pub(crate) fn at(&mut self, place: Place, message: impl Into<String>) {
+    pub fn at(&mut self, place: Place, message: impl Into<String>) {
         self.found.push((place, message.into()));
     }
 
     /// Adds what helps with several mistakes, once.
-    pub(crate) fn advise(&mut self, title: &str, lines: &[&str]) {
+    pub fn advise(&mut self, title: &str, lines: &[&str]) {
         if self.advice.is_empty() {
             self.advice.push(title.into());
             self.advice.extend(lines.iter().map(|line| format!("  {line}")));
@@ -108,29 +123,40 @@ impl Faults {
     }
 
     /// Whether there is none so far.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
     /// How many there are so far: as many before and after reading a part means that it was read
     /// whole.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.found.len()
     }
 
-    /// As told to the person; `text` is the file.
-    pub(crate) fn into_errors(mut self, text: &str) -> StudyErrors {
-        self.found.sort_by_key(|(place, _)| (place.line, place.column));
+    /// As told to the person; the first of the sources is the file.
+    pub fn into_errors(mut self, sources: &[Source<'_>]) -> FileErrors {
+        self.found.sort_by_key(|(place, _)| (place.source, place.line, place.column));
         self.found.dedup();
-        let lines: Vec<&str> = text.lines().collect();
-        let errors = self.found.into_iter().map(|(place, message)| StudyError {
+        let lines: Vec<Vec<&str>> =
+            sources.iter().map(|source| source.text.lines().collect()).collect();
+        let name = |index: usize| sources.get(index).map(|source| source.name.to_owned());
+        let line_of = |place: Place| {
+            let line = lines.get(place.source).and_then(|lines| lines.get(place.line.max(1) - 1));
+            line.copied().unwrap_or_default()
+        };
+        let errors = self.found.into_iter().map(|(place, message)| FileError {
+            source: name(place.source).filter(|_| place.source > 0),
             line: place.line.max(1),
             column: place.column.max(1),
             width: place.width.max(1),
             message: redacted(&message),
-            source_line: redacted(lines.get(place.line.max(1) - 1).copied().unwrap_or_default()),
+            source_line: redacted(line_of(place)),
         });
-        StudyErrors { file: "study.yaml".into(), errors: errors.collect(), advice: self.advice }
+        FileErrors {
+            errors: errors.collect(),
+            file: name(0).unwrap_or_default(),
+            advice: self.advice,
+        }
     }
 }
 
@@ -141,9 +167,10 @@ mod tests {
     #[test]
     fn a_message_points_at_its_place_and_mistakes_are_sorted() {
         let mut faults = Faults::default();
-        faults.at(Place { line: 2, column: 7, width: 3 }, "later");
-        faults.at(Place { line: 1, column: 1, width: 5 }, "earlier");
-        let errors = faults.into_errors("study: x\nload: abc\n").in_file("night.yaml");
+        faults.at(Place { source: 0, line: 2, column: 7, width: 3 }, "later");
+        faults.at(Place { source: 0, line: 1, column: 1, width: 5 }, "earlier");
+        let file = Source { name: "study.yaml", text: "study: x\nload: abc\n" };
+        let errors = faults.into_errors(&[file]).in_file("night.yaml");
         assert_eq!(
             errors.to_string(),
             "night.yaml:1:1: earlier\n1 | study: x\n  | ^^^^^\n\

@@ -4,7 +4,7 @@ use crate::spelling::distance;
 
 /// The known word that `word` was probably meant to be: the one with the fewest changed letters, if
 /// these are no more than a third of it. `_` and `-`, small and capital letters count as equal.
-pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let plain = |text: &str| text.to_lowercase().replace('_', "-").chars().collect::<Vec<_>>();
     let wanted = plain(word);
     let most = (wanted.len() / 3).max(1);

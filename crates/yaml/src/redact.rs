@@ -6,7 +6,7 @@
 
 /// Whether a URL has a password between its user and its host: `scheme://user%password@host` (as
 /// libiscsi writes it) or `scheme://user:password@host` (RFC 3986, section 3.2.1).
-pub(crate) fn has_password(url: &str) -> bool {
+pub fn has_password(url: &str) -> bool {
     let Some((_, rest)) = url.split_once("://") else { return false };
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
     let Some((login, _)) = rest.rsplit_once('@') else { return false };
@@ -21,7 +21,7 @@ pub(crate) fn has_password(url: &str) -> bool {
 }
 
 /// The text with each password in it as asterisks, one a character, so that columns stay.
-pub(crate) fn redacted(text: &str) -> String {
+pub fn redacted(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {

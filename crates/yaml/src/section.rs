@@ -3,21 +3,23 @@
 //! Every reading gives `None` where there is nothing to read or where it was wrong; what was wrong
 //! is in the faults. So reading goes on to the end of the file, and all mistakes are told together.
 
-use super::document::{Node, Value, shortened};
-use super::error::{Faults, Place};
-use super::keys::Keys;
-use super::nearest::nearest;
+use crate::document::{Node, Value, shortened};
+use crate::error::{Faults, Place};
+use crate::keys::Keys;
+use crate::nearest::nearest;
 
 /// A mapping whose keys are known.
-pub(crate) struct Section<'n> {
-    pub(crate) place: Place,
+#[derive(Debug)]
+pub struct Section<'n> {
+    /// Where the mapping begins.
+    pub place: Place,
     keys: &'static Keys,
     entries: Vec<(&'n str, Place, &'n Node)>,
 }
 
 impl<'n> Section<'n> {
     /// The mapping at `node`, its unknown keys told. `what` names it in messages.
-    pub(crate) fn open(
+    pub fn open(
         node: &'n Node,
         what: &str,
         keys: &'static Keys,
@@ -44,7 +46,7 @@ impl<'n> Section<'n> {
             };
             if !keys.names().any(|known| known == name) {
                 faults.at(key.place, unknown_key(name, keys));
-            } else if value.value == Value::Nothing && !may_be_empty(name) {
+            } else if value.value == Value::Nothing && !keys.may_be_empty.contains(&name) {
                 let example = keys.example(name);
                 faults.at(
                     key.place,
@@ -58,23 +60,23 @@ impl<'n> Section<'n> {
     }
 
     /// The value of a key.
-    pub(crate) fn get(&self, key: &str) -> Option<&'n Node> {
+    pub fn get(&self, key: &str) -> Option<&'n Node> {
         debug_assert!(self.keys.names().any(|known| known == key), "{key}");
         self.entries.iter().find(|(name, _, _)| *name == key).map(|&(_, _, node)| node)
     }
 
     /// Whether the key is there.
-    pub(crate) fn has(&self, key: &str) -> bool {
+    pub fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
     /// Where a key's value stands; of a key that is not there, where the mapping does.
-    pub(crate) fn place_of(&self, key: &str) -> Place {
+    pub fn place_of(&self, key: &str) -> Place {
         self.get(key).map_or(self.place, |node| node.place)
     }
 
     /// A text on one line.
-    pub(crate) fn text(&self, key: &str, faults: &mut Faults) -> Option<&'n str> {
+    pub fn text(&self, key: &str, faults: &mut Faults) -> Option<&'n str> {
         let node = self.get(key)?;
         let text = node.text().filter(|text| !text.trim().is_empty());
         if text.is_none() {
@@ -84,7 +86,7 @@ impl<'n> Section<'n> {
     }
 
     /// One of several words.
-    pub(crate) fn choice<T: Copy>(
+    pub fn choice<T: Copy>(
         &self,
         key: &str,
         choices: &[(&str, T)],
@@ -94,7 +96,7 @@ impl<'n> Section<'n> {
     }
 
     /// `true` or `false`.
-    pub(crate) fn flag(&self, key: &str, faults: &mut Faults) -> Option<bool> {
+    pub fn flag(&self, key: &str, faults: &mut Faults) -> Option<bool> {
         let node = self.get(key)?;
         let text = node.text().unwrap_or_default().to_lowercase();
         let meant = match text.as_str() {
@@ -112,32 +114,32 @@ impl<'n> Section<'n> {
     }
 
     /// A size in bytes.
-    pub(crate) fn size(&self, key: &str, faults: &mut Faults) -> Option<u64> {
-        super::scalar::size(self.get(key)?, key, self.keys.example(key), faults)
+    pub fn size(&self, key: &str, faults: &mut Faults) -> Option<u64> {
+        crate::scalar::size(self.get(key)?, key, self.keys.example(key), faults)
     }
 
     /// A size that fits into a request.
-    pub(crate) fn request_size(&self, key: &str, faults: &mut Faults) -> Option<u32> {
-        super::scalar::request_size(self.get(key)?, key, self.keys.example(key), faults)
+    pub fn request_size(&self, key: &str, faults: &mut Faults) -> Option<u32> {
+        crate::scalar::request_size(self.get(key)?, key, self.keys.example(key), faults)
     }
 
     /// A duration in nanoseconds.
-    pub(crate) fn duration(&self, key: &str, faults: &mut Faults) -> Option<u64> {
-        super::scalar::duration(self.get(key)?, key, self.keys.example(key), faults)
+    pub fn duration(&self, key: &str, faults: &mut Faults) -> Option<u64> {
+        crate::scalar::duration(self.get(key)?, key, self.keys.example(key), faults)
     }
 
     /// A share from 0 to 100, in per cent.
-    pub(crate) fn percent(&self, key: &str, faults: &mut Faults) -> Option<f64> {
-        super::scalar::percent(self.get(key)?, key, self.keys.example(key), faults)
+    pub fn percent(&self, key: &str, faults: &mut Faults) -> Option<f64> {
+        crate::scalar::percent(self.get(key)?, key, self.keys.example(key), faults)
     }
 
     /// A whole number from `least` on.
-    pub(crate) fn count(&self, key: &str, least: u32, faults: &mut Faults) -> Option<u32> {
-        super::scalar::count(self.get(key)?, key, least, faults)
+    pub fn count(&self, key: &str, least: u32, faults: &mut Faults) -> Option<u32> {
+        crate::scalar::count(self.get(key)?, key, least, faults)
     }
 
     /// One whole number or a list of different ones, each from 1 on: the levels of a factor.
-    pub(crate) fn levels(&self, key: &str, faults: &mut Faults) -> Option<Vec<u32>> {
+    pub fn levels(&self, key: &str, faults: &mut Faults) -> Option<Vec<u32>> {
         let node = self.get(key)?;
         let Value::List(items) = &node.value else {
             let text = node.text().unwrap_or_default();
@@ -151,7 +153,7 @@ impl<'n> Section<'n> {
                 );
                 return None;
             }
-            return super::scalar::count(node, key, 1, faults).map(|one| vec![one]);
+            return crate::scalar::count(node, key, 1, faults).map(|one| vec![one]);
         };
         if items.is_empty() {
             self.wrong(key, node, "a number or a list of numbers", faults);
@@ -159,7 +161,7 @@ impl<'n> Section<'n> {
         }
         let mut levels = Vec::new();
         for item in items {
-            let level = super::scalar::count(item, key, 1, faults)?;
+            let level = crate::scalar::count(item, key, 1, faults)?;
             if levels.contains(&level) {
                 faults.at(item.place, format!("{key} has the level {level} twice; keep one"));
                 return None;
@@ -170,7 +172,7 @@ impl<'n> Section<'n> {
     }
 
     /// A number.
-    pub(crate) fn number(&self, key: &str, faults: &mut Faults) -> Option<f64> {
+    pub fn number(&self, key: &str, faults: &mut Faults) -> Option<f64> {
         let node = self.get(key)?;
         let number = node.text().and_then(|text| text.trim().parse::<f64>().ok());
         if number.is_none_or(|number| !number.is_finite()) {
@@ -181,7 +183,7 @@ impl<'n> Section<'n> {
     }
 
     /// Notes a value that is not what it should be.
-    pub(crate) fn wrong(&self, key: &str, node: &Node, expected: &str, faults: &mut Faults) {
+    pub fn wrong(&self, key: &str, node: &Node, expected: &str, faults: &mut Faults) {
         let example = self.keys.example(key);
         faults.at(
             node.place,
@@ -191,7 +193,7 @@ impl<'n> Section<'n> {
 }
 
 /// One of several words at `node`.
-pub(crate) fn choice<T: Copy>(
+pub fn choice<T: Copy>(
     node: &Node,
     what: &str,
     choices: &[(&str, T)],
@@ -212,18 +214,13 @@ pub(crate) fn choice<T: Copy>(
 }
 
 /// `a, b or c`.
-pub(crate) fn one_of<'w>(words: impl Iterator<Item = &'w str>) -> String {
+pub fn one_of<'w>(words: impl Iterator<Item = &'w str>) -> String {
     let words: Vec<&str> = words.collect();
     match words.as_slice() {
         [] => String::new(),
         [only] => (*only).into(),
         [first @ .., last] => format!("{} or {last}", first.join(", ")),
     }
-}
-
-/// Keys that may be there with nothing behind them.
-fn may_be_empty(key: &str) -> bool {
-    matches!(key, "questions" | "datastores")
 }
 
 /// What to write for a key that is none.

@@ -2,7 +2,7 @@
 
 /// Letters to insert, remove, replace or exchange with their neighbour (optimal string alignment:
 /// Damerau, *Communications of the ACM* 7 (1964) 171-176).
-pub(crate) fn distance(left: &[char], right: &[char]) -> usize {
+pub fn distance(left: &[char], right: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (i, &a) in left.iter().enumerate() {

@@ -1,12 +1,12 @@
-//! Sizes, durations, shares and counts as study files write them.
+//! Sizes, durations, shares and counts as files write them.
 //!
 //! Stricter than the command line in one thing: a size or a duration needs its unit. In a file that
 //! is read by others a year later, `size: 10` says nothing.
 
 use stormeter_disk::units::{parse_bytes, parse_duration_ns};
 
-use super::document::{Node, Value};
-use super::error::Faults;
+use crate::document::{Node, Value};
+use crate::error::Faults;
 
 /// The scalar's text, or a fault that says that one was expected.
 fn text<'n>(
@@ -34,7 +34,7 @@ fn is_bare(text: &str) -> bool {
 }
 
 /// A size in bytes: `10GiB`, `100KB` (decimal), `512B`.
-pub(crate) fn size(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Option<u64> {
+pub fn size(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Option<u64> {
     let text = text(node, what, "size", example, faults)?;
     if text.starts_with('-') {
         faults.at(node.place, format!("{what} {text} is below zero; write it like {example}"));
@@ -71,12 +71,7 @@ pub(crate) fn size(node: &Node, what: &str, example: &str, faults: &mut Faults) 
 }
 
 /// A size from 512 bytes to 64 MiB, what one request moves.
-pub(crate) fn request_size(
-    node: &Node,
-    what: &str,
-    example: &str,
-    faults: &mut Faults,
-) -> Option<u32> {
+pub fn request_size(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Option<u32> {
     let bytes = size(node, what, example, faults)?;
     match u32::try_from(bytes) {
         Ok(bytes) if (512..=64 << 20).contains(&bytes) => Some(bytes),
@@ -94,7 +89,7 @@ pub(crate) fn request_size(
 }
 
 /// A duration in nanoseconds: `500ms`, `20s`, `2h`; 0 needs no unit.
-pub(crate) fn duration(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Option<u64> {
+pub fn duration(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Option<u64> {
     let text = text(node, what, "duration", example, faults)?;
     if text == "0" {
         return Some(0);
@@ -126,7 +121,7 @@ pub(crate) fn duration(node: &Node, what: &str, example: &str, faults: &mut Faul
 
 /// A share from 0 to 100, in per cent: `75%`, or 75. Below 1 the sign is wanted, because 0.75 may
 /// be meant as three quarters.
-pub(crate) fn percent(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Option<f64> {
+pub fn percent(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Option<f64> {
     let text = text(node, what, "percentage", example, faults)?;
     let plain = text.strip_suffix('%').map(str::trim_end);
     let number = plain.unwrap_or(text).parse::<f64>().ok().filter(|number| number.is_finite());
@@ -160,7 +155,7 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// A whole number from `least` on.
-pub(crate) fn count(node: &Node, what: &str, least: u32, faults: &mut Faults) -> Option<u32> {
+pub fn count(node: &Node, what: &str, least: u32, faults: &mut Faults) -> Option<u32> {
     let example = least.max(4).to_string();
     let text = text(node, what, "whole number", &example, faults)?;
     if let Ok(count) = text.parse::<u32>() {
