@@ -2,9 +2,9 @@
 
 use stormeter_yaml::{Faults, Node, Place, Value, document};
 
-use super::host::is_fibre_channel;
+use super::host::{CREDITS, is_fibre_channel};
 use super::like::{get, get_mut};
-use super::path::put;
+use super::path::{find_mut, put};
 use super::{CHANGES, FORM};
 use crate::overrides::Override;
 
@@ -27,6 +27,11 @@ pub(super) fn change(root: &mut Node, changes: &[Override], faults: &mut Faults)
         }
         let Some(value) = value(index, change, faults) else { continue };
         if !change.is_word() {
+            if let Some(adapter) = change.path().strip_suffix(".rate")
+                && let Some(adapter) = find_mut(root, adapter)
+            {
+                keep_kind(adapter, value.place);
+            }
             put(root, change.path(), value, faults);
             continue;
         }
@@ -100,6 +105,14 @@ fn named(root: &mut Node, section: &str, key: &str) -> Vec<String> {
     entries.into_iter().filter_map(|(_, entry)| text(entry)).collect()
 }
 
+/// A rate may come in bytes a second, where a fit sets it or a part of the old one is asked for; that
+/// an adapter is Fibre Channel is then seen by its credits.
+fn keep_kind(adapter: &mut Node, place: Place) {
+    if is_fibre_channel(adapter) && get(adapter, "credits").is_none() {
+        set(adapter, "credits", &Node { place, value: Value::Text(CREDITS.to_string()) });
+    }
+}
+
 /// Carries out a word; how much it changed.
 fn by_word(root: &mut Node, word: &str, value: &Node) -> usize {
     let every = |root: &mut Node, section: &str, key: &str| -> usize {
@@ -113,7 +126,8 @@ fn by_word(root: &mut Node, word: &str, value: &Node) -> usize {
         let mut changed = 0;
         for (_, owner) in entries(root, section) {
             for (_, adapter) in entries(owner, within) {
-                if is_fibre_channel(get(adapter, "rate")) == fibre {
+                if is_fibre_channel(adapter) == fibre {
+                    keep_kind(adapter, value.place);
                     changed += set(adapter, key, value);
                 }
             }

@@ -5,7 +5,7 @@
 use stormeter_yaml::{Faults, Node, Place};
 
 use super::keys;
-use super::part::{Part, link};
+use super::part::{Part, THE_SITE, link};
 use super::value::{self, At};
 use crate::model::{
     Adapter, Client, HostGroup, PathPolicy, Placement, PortKind, Protocol, Site, SiteDatastore,
@@ -38,7 +38,7 @@ pub(super) fn datastore(
     let part = Part::open(node, place, format!("datastore {name}"), &keys::DATASTORE, faults)?;
     let hosts = hosts(&part, site, faults);
     part.needed("stack", faults);
-    let stack = part.link("stack", "stack", &names(&site.stacks, |s| &s.name), faults);
+    let stack = part.link("stack", "stack", THE_SITE, &names(&site.stacks, |s| &s.name), faults);
     let policies = [("fixed", PathPolicy::Fixed), ("round-robin", PathPolicy::RoundRobin)];
     let policy = part.choice("policy", &policies, faults).unwrap_or_default();
     let placements = [("spread", Placement::Spread), ("fill", Placement::Fill)];
@@ -76,7 +76,7 @@ pub(super) fn datastore(
 
 fn hosts(part: &Part<'_>, site: &Site, faults: &mut Faults) -> Option<usize> {
     part.needed("hosts", faults);
-    part.link("hosts", "host group", &names(&site.hosts, |host| &host.name), faults)
+    part.link("hosts", "host group", THE_SITE, &names(&site.hosts, |host| &host.name), faults)
 }
 
 /// An adapter of those hosts; not to be found where the hosts were not.
@@ -87,14 +87,17 @@ fn adapter(
     faults: &mut Faults,
 ) -> Option<usize> {
     let hosts = hosts?;
-    let kind = format!("adapter of {}", hosts.name);
-    part.link(key, &kind, &names(&hosts.adapters, |adapter| &adapter.name), faults)
+    let names = names(&hosts.adapters, |adapter| &adapter.name);
+    part.link(key, "adapter", &hosts.name, &names, faults)
 }
 
 fn networks(part: &Part<'_>, site: &Site, faults: &mut Faults) -> Vec<usize> {
     let nodes = part.get("networks", value::words, faults).unwrap_or_default();
     let names = names(&site.networks, |network| &network.name);
-    nodes.iter().filter_map(|node| link(node, &part.name, "network", &names, faults)).collect()
+    nodes
+        .iter()
+        .filter_map(|node| link(node, &part.name, "network", THE_SITE, &names, faults))
+        .collect()
 }
 
 /// Keys that say nothing beside another.
@@ -138,22 +141,23 @@ fn target(part: &Part<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<Tar
     match *only {
         "disks" => {
             let groups = names(&site.groups, |group| &group.name);
-            part.link("disks", "disk group", &groups, faults).map(Target::Group)
+            part.link("disks", "disk group", THE_SITE, &groups, faults).map(Target::Group)
         }
         "controller" => {
             let controllers = names(&site.controllers, |controller| &controller.name);
-            let controller = part.link("controller", "controller", &controllers, faults)?;
+            let controller =
+                part.link("controller", "controller", THE_SITE, &controllers, faults)?;
             let found = &site.controllers[controller];
             if part.node("port").is_none() && found.ports.len() == 1 {
                 return Some(Target::Controller { controller, port: 0 });
             }
             part.needed("port", faults)?;
-            let kind = format!("port of {}", found.name);
-            let port = part.link("port", &kind, &names(&found.ports, |port| &port.name), faults)?;
+            let ports = names(&found.ports, |port| &port.name);
+            let port = part.link("port", "port", &found.name, &ports, faults)?;
             Some(Target::Controller { controller, port })
         }
         _ => {
-            let cluster = part.link("cluster", "cluster", known.clusters, faults)?;
+            let cluster = part.link("cluster", "cluster", THE_SITE, known.clusters, faults)?;
             let stripes = part.get("stripes", value::count, faults).unwrap_or(1);
             let replicas = part.get("replicas", value::count, faults).unwrap_or(2);
             Some(Target::Cluster { cluster, stripes, replicas })

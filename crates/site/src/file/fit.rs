@@ -1,10 +1,10 @@
 //! `fit` and `calibration`: which parameters are free, and which findings they were fitted to.
 
 use serde::{Deserialize, Serialize};
-use stormeter_yaml::{Faults, Keys, Node, Place, Value, nearest, one_of};
+use stormeter_yaml::{Faults, Keys, Node, Place, Value, nearest};
 
 use super::keys;
-use super::part::Part;
+use super::part::{Part, all_of};
 use super::path::find;
 use super::value::{self, At};
 use crate::model::Site;
@@ -219,13 +219,13 @@ fn datastore(part: &Part<'_>, key: &str, site: &Site, faults: &mut Faults) -> Op
         return Some(text.into());
     }
     let meant = nearest(text, known());
-    let meant = meant.map(|name| format!("did you mean {name}? ")).unwrap_or_default();
+    let meant = meant.map(|name| format!("did you mean {name}? I")).unwrap_or("i".into());
     faults.at(
         place,
         format!(
-            "{key} names the datastore {}, which the site does not have; {meant}there is {}",
+            "{key} leads nowhere: the site has no datastore {}; {meant}t has {}",
             node.found(),
-            one_of(known()).replace(" or ", " and ")
+            all_of(known())
         ),
     );
     None

@@ -3,6 +3,7 @@
 use stormeter_yaml::{Faults, Node, Place};
 
 use super::keys;
+use super::like::get;
 use super::part::{Part, entries};
 use super::value::{self, At};
 use crate::model::{
@@ -57,11 +58,11 @@ fn adapter(name: &str, place: Place, node: &Node, title: &str, faults: &mut Faul
     let Some(part) = Part::open(node, place, title, &keys::ADAPTER, faults) else { return adapter };
     let rate = part.need("rate", value::rate, faults);
     adapter.rate_bytes_per_s = rate.unwrap_or(adapter.rate_bytes_per_s);
-    let is_fibre_channel = is_fibre_channel(part.node("rate"));
+    let is_fibre_channel = is_fibre_channel(node);
     let mtu = part.get("mtu", value::mtu, faults);
     let credits = part.get("credits", value::count, faults);
     if is_fibre_channel {
-        adapter.kind = PortKind::FibreChannel { credits: credits.unwrap_or(16) };
+        adapter.kind = PortKind::FibreChannel { credits: credits.unwrap_or(CREDITS) };
     } else {
         adapter.kind = PortKind::Ethernet { mtu_bytes: mtu.unwrap_or(1500) };
     }
@@ -92,9 +93,15 @@ fn adapter(name: &str, place: Place, node: &Node, title: &str, faults: &mut Faul
     adapter
 }
 
-/// Whether a rate is one of Fibre Channel.
-pub(super) fn is_fibre_channel(rate: Option<&Node>) -> bool {
-    rate.and_then(Node::text).is_some_and(|text| text.trim().ends_with("GFC"))
+/// Buffer credits where none are written: frames of 2 KiB at 4 Gb/s take 5 us, so these span some
+/// kilometres.
+pub(super) const CREDITS: u32 = 16;
+
+/// Whether an adapter is one of Fibre Channel: by its rate, or, where that is written in bytes, by its
+/// credits.
+pub(super) fn is_fibre_channel(adapter: &Node) -> bool {
+    let rate = get(adapter, "rate").and_then(Node::text).unwrap_or_default().trim();
+    rate.ends_with("GFC") || rate.ends_with("B/s") && get(adapter, "credits").is_some()
 }
 
 /// The protocols by their names.

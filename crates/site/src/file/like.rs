@@ -3,8 +3,9 @@
 //! This is done on the tree, before values are read, so that what was taken is checked as if it
 //! were written there.
 
-use stormeter_yaml::{Faults, Node, Value, document, nearest, one_of, shortened};
+use stormeter_yaml::{Faults, Node, Value, document, nearest, shortened};
 
+use super::part::all_of;
 use super::{FORM, LIBRARY};
 use crate::library::library_text;
 
@@ -72,7 +73,10 @@ pub(super) fn expand(root: &mut Node, faults: &mut Faults) {
     let library = document(library_text(), LIBRARY, &FORM, faults);
     let of_library = |name: &str| pairs_of(library.as_ref().and_then(|node| get(node, name)));
     for (section, library) in SECTIONS {
-        let kind = section.trim_end_matches('s');
+        let kind = match section {
+            "disk-groups" => "disk group",
+            _ => section.trim_end_matches('s'),
+        };
         let library = library.map_or(&[][..], of_library);
         if let Some(node) = get_mut(root, section) {
             expand_entries(node, &Source { kind, library }, faults);
@@ -157,7 +161,10 @@ impl Source<'_> {
                 }
             },
         };
-        let is_own = |key: &Node| own.iter().any(|(known, _)| known.text() == key.text());
+        // A like of the base that led nowhere stays, so that nothing that it would have brought is missed.
+        let is_own = |key: &Node| {
+            key.text() != Some("like") && own.iter().any(|(known, _)| known.text() == key.text())
+        };
         let mut pairs: Pairs =
             own.iter().filter(|(key, _)| key.text() != Some("like")).cloned().collect();
         pairs.extend(pairs_of(Some(&base)).iter().filter(|(key, _)| !is_own(key)).cloned());
@@ -198,13 +205,14 @@ impl Source<'_> {
         known.extend(names(self.library));
         let all = || known.iter().map(String::as_str);
         let advice = match nearest(name, all()) {
-            Some(meant) => format!("did you mean {meant}? "),
-            None => String::new(),
+            _ if known.is_empty() => "there is none; write the keys out".into(),
+            Some(meant) => format!("did you mean {meant}? There is {}", all_of(all())),
+            None => format!("there is {}", all_of(all())),
         };
-        let all = match known.is_empty() {
-            true => "there is none to be like; write the keys out".into(),
-            false => format!("there is {}", one_of(all()).replace(" or ", " and ")),
+        let no_other = match steps.last().is_some_and(|last| last == name) {
+            true => format!("no {kind} is called {} but itself", shortened(name)),
+            false => format!("no {kind} is called {}", shortened(name)),
         };
-        faults.at(like.place, format!("no {kind} is called {}; {advice}{all}", shortened(name)));
+        faults.at(like.place, format!("{no_other}; {advice}"));
     }
 }

@@ -122,8 +122,10 @@ fn tree(text: &str, changes: &[Override], faults: &mut Faults) -> Option<Node> {
     change::change_likes(&mut root, changes, faults);
     like::expand(&mut root, faults);
     change::change(&mut root, changes, faults);
-    // A change may bring an entry that is like another.
-    like::expand(&mut root, faults);
+    // A change may bring an entry that is like another. What led nowhere before is told already.
+    if faults.is_empty() {
+        like::expand(&mut root, faults);
+    }
     Some(root)
 }
 
@@ -134,7 +136,6 @@ fn site(root: &Node, faults: &mut Faults) -> Option<SiteFile> {
     if let Some(name) = section.text("site", faults) {
         site.name = name.into();
     }
-    let before = faults.count();
     let mut entries = |key: &str, kind: &str, example: &str| {
         part::entries(section.get(key), kind, example, faults)
     };
@@ -166,7 +167,7 @@ fn site(root: &Node, faults: &mut Faults) -> Option<SiteFile> {
         .iter()
         .filter_map(|(name, at, node)| storage::cluster(name, *at, node, &site.hosts, faults))
         .collect();
-    let whole = faults.count() == before;
+    let whole = faults.is_empty();
     let known = Known { site: &site, clusters: &part::names(&clusters), whole };
     let read: Vec<_> = datastores
         .iter()

@@ -1,6 +1,6 @@
 //! A mapping of the site with its name: what messages call it, and what it must have.
 
-use stormeter_yaml::{Faults, Keys, Node, Place, Section, Value, nearest, one_of, shortened};
+use stormeter_yaml::{Faults, Keys, Node, Place, Section, Value, nearest, shortened};
 
 use super::value::At;
 
@@ -25,7 +25,7 @@ impl<'n> Part<'n> {
     ) -> Option<Part<'n>> {
         let name = name.into();
         if node.value == Value::Nothing {
-            let keys = one_of(keys.names());
+            let keys = all_of(keys.names());
             faults.at(place, format!("{name} has nothing in it; its keys are {keys}"));
             return None;
         }
@@ -91,23 +91,29 @@ impl<'n> Part<'n> {
         self.section.choice(key, choices, faults)
     }
 
-    /// The place in `names` of what a key names; a name that is none of them is a link to nowhere.
+    /// The place in `names` of what a key names, a `kind` of `of`; a name that is none of them is a
+    /// link to nowhere.
     pub(super) fn link(
         &self,
         key: &str,
         kind: &str,
+        of: &str,
         names: &[String],
         faults: &mut Faults,
     ) -> Option<usize> {
-        link(self.node(key)?, &self.name, kind, names, faults)
+        link(self.node(key)?, &self.name, kind, of, names, faults)
     }
 }
+
+/// Whose parts most links name.
+pub(super) const THE_SITE: &str = "the site";
 
 /// The place in `names` of the one that `node` names for `owner`.
 pub(super) fn link(
     node: &Node,
     owner: &str,
     kind: &str,
+    of: &str,
     names: &[String],
     faults: &mut Faults,
 ) -> Option<usize> {
@@ -118,19 +124,28 @@ pub(super) fn link(
     if let Some(index) = names.iter().position(|name| name == text) {
         return Some(index);
     }
-    let names = || names.iter().map(String::as_str);
-    let meant = nearest(text, names()).map(|name| format!("did you mean {name}? "));
-    let text = shortened(text);
-    let all = match names().next() {
-        None => format!("the site has none; write it out, or leave this out"),
-        Some(_) => format!("there is {}", one_of(names()).replace(" or ", " and ")),
+    // A section that could not be read has no names; its own mistake is told already.
+    if names.is_empty() && !faults.is_empty() {
+        return None;
+    }
+    let known = || names.iter().map(String::as_str);
+    let advice = match nearest(text, known()) {
+        _ if names.is_empty() => "it has none".into(),
+        Some(meant) => format!("did you mean {meant}? It has {}", all_of(known())),
+        None => format!("it has {}", all_of(known())),
     };
-    let meant = meant.unwrap_or_default();
-    faults.at(
-        node.place,
-        format!("{owner} leads to the {kind} {text}, which is nowhere; {meant}{all}"),
-    );
+    let text = shortened(text);
+    faults.at(node.place, format!("{owner} leads nowhere: {of} has no {kind} {text}; {advice}"));
     None
+}
+
+/// `a, b and c`.
+pub(super) fn all_of<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    let words: Vec<&str> = words.collect();
+    match words.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        words => words.concat(),
+    }
 }
 
 /// The entries of a section of named mappings: name, where it stands, value. Names that messages and

@@ -2,9 +2,10 @@
 //!
 //! A name may have dots in it, so at each step the longest key is taken that the path goes on with.
 
-use stormeter_yaml::{Faults, Node, Place, Value, nearest, one_of, shortened};
+use stormeter_yaml::{Faults, Node, Place, Value, nearest, shortened};
 
 use super::like::get_mut;
+use super::part::all_of;
 
 /// A step from a mapping: the key that is there, and the rest of the path.
 fn step<'p>(node: &Node, path: &'p str) -> Option<(usize, &'p str)> {
@@ -42,6 +43,21 @@ pub(super) fn find<'n>(
         node = match &node.value {
             Value::Map(pairs) => &pairs[index].1,
             Value::List(items) => &items[index],
+            _ => return None,
+        };
+        rest = after;
+    }
+    Some(node)
+}
+
+/// The node at a path, to be changed, if there is one.
+pub(super) fn find_mut<'n>(root: &'n mut Node, path: &str) -> Option<&'n mut Node> {
+    let (mut node, mut rest) = (root, path);
+    while !rest.is_empty() {
+        let (index, after) = step(node, rest)?;
+        node = match &mut node.value {
+            Value::Map(pairs) => &mut pairs[index].1,
+            Value::List(items) => &mut items[index],
             _ => return None,
         };
         rest = after;
@@ -101,12 +117,12 @@ fn tell_missing(node: &Node, path: &str, rest: &str, place: Place, faults: &mut 
     let message = match &node.value {
         Value::Map(pairs) => {
             let names = || pairs.iter().filter_map(|(key, _)| key.text());
-            let meant = nearest(first, names()).map(|name| format!("did you mean {name}? "));
+            let meant = nearest(first, names()).map(|name| format!("did you mean {name}? I"));
             format!(
-                "{owner} has no {}; {}it has {}",
+                "{owner} has no {}; {}t has {}",
                 shortened(first),
-                meant.unwrap_or_default(),
-                one_of(names()).replace(" or ", " and ")
+                meant.unwrap_or("i".into()),
+                all_of(names())
             )
         }
         Value::List(items) => {

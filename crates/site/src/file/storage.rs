@@ -5,7 +5,7 @@ use stormeter_yaml::{Faults, Node, Place};
 use super::device::device;
 use super::host::{adapters, cost, protocols};
 use super::keys;
-use super::part::{Part, entries};
+use super::part::{Part, THE_SITE, entries};
 use super::value::{self, At};
 use crate::model::{
     Cache, Cluster, Controller, Cost, Device, Hits, HostGroup, Layout, Network, Protocol,
@@ -77,7 +77,7 @@ pub(super) fn controller(
     let layouts = [("in-place", Layout::InPlace), ("write-anywhere", Layout::WriteAnywhere)];
     controller.cache.layout = part.choice("layout", &layouts, faults).unwrap_or(Layout::InPlace);
     part.needed("disks", faults);
-    controller.group = part.link("disks", "disk group", groups, faults).unwrap_or(0);
+    controller.group = part.link("disks", "disk group", THE_SITE, groups, faults).unwrap_or(0);
     controller
 }
 
@@ -156,11 +156,11 @@ pub(super) fn cluster(
     let before = faults.count();
     let names: Vec<String> = hosts.iter().map(|host| host.name.clone()).collect();
     part.needed("nodes", faults);
-    let nodes = part.link("nodes", "host group", &names, faults);
+    let nodes = part.link("nodes", "host group", THE_SITE, &names, faults);
     part.needed("adapter", faults);
     let adapter = nodes.and_then(|index| {
         let names: Vec<String> = hosts[index].adapters.iter().map(|a| a.name.clone()).collect();
-        part.link("adapter", &format!("adapter of {}", hosts[index].name), &names, faults)
+        part.link("adapter", "adapter", &hosts[index].name, &names, faults)
     });
     let mut tier = |key: &'static str| {
         let node = part.needed(key, faults)?;

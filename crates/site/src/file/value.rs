@@ -58,9 +58,12 @@ fn measured(at: At<'_, '_>, unit: Unit, zero: bool, faults: &mut Faults) -> Opti
         }
         Some(read) => {
             format!(
-                "{key} is a {kind}, and {text} is a {}; write it like {example}",
+                "{key} cannot be {text}, which is a {}; write it like {example}",
                 read.unit.title()
             )
+        }
+        None if key == kind => {
+            format!("{key} cannot be \"{text}\"; write it like {example}{}", units(unit))
         }
         None => {
             format!("{key} is a {kind}, not \"{text}\"; write it like {example}{}", units(unit))
@@ -137,6 +140,10 @@ pub(super) fn share(at: At<'_, '_>, faults: &mut Faults) -> Option<f64> {
             format!("{key} lies between 0% and 100%, not {text}")
         }
         Some(Quantity { value: 0.0, unit: Unit::Number }) => return Some(0.0),
+        Some(Quantity { value, unit: Unit::Number }) if value < 1.0 => {
+            let share = (value * 1e8).round() / 1e6;
+            format!("{key} {text} may be {text}% or {share}%; write which, with the sign")
+        }
         Some(Quantity { unit: Unit::Number, .. }) => {
             format!("{key} {text} has no sign; write {text}% if per cent are meant")
         }
