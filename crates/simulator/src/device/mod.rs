@@ -8,6 +8,8 @@
 mod hdd;
 mod queue;
 mod ssd;
+#[cfg(test)]
+mod tests;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use stormeter_disk::Kind;

@@ -124,14 +124,11 @@ impl Geometry {
         if write && from_track != track {
             seek_ns += self.write_settle_ns;
         }
-        let there = fraction((from_ns as f64 + seek_ns) * self.per_revolution);
-        let mut wait = angle - there;
-        if wait < 0.0 {
-            wait += 1.0;
-        }
-        if wait > 1.0 - self.in_time {
-            wait -= 1.0;
-        }
+        let there = fraction((from_ns as i64 as f64 + seek_ns) * self.per_revolution);
+        // The least of angle - there + a whole number that is above -in_time, without branches.
+        let behind = angle - there + self.in_time;
+        let wait = behind - self.in_time + f64::from(u8::from(behind < 0.0))
+            - f64::from(u8::from(behind >= 1.0));
         seek_ns + wait * self.revolution_ns
     }
 

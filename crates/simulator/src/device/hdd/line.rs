@@ -104,7 +104,7 @@ fn take(
     }
     let mut best = (f64::INFINITY, 0);
     for (number, waiting) in line.iter().take(depth).enumerate() {
-        let age_ns = (now_ns - waiting.arrived_ns) as f64;
+        let age_ns = (now_ns - waiting.arrived_ns) as i64 as f64;
         if waiting.start_byte == free.byte && !waiting.write {
             // Read on without waiting for the command to be decoded.
             let distance = -NEARER_PER_NS * age_ns;
@@ -121,10 +121,84 @@ fn take(
             waiting.angle,
             waiting.write,
         );
-        let distance = (from_ns - now_ns) as f64 + positioning_ns - NEARER_PER_NS * age_ns;
+        let distance = (from_ns - now_ns) as i64 as f64 + positioning_ns - NEARER_PER_NS * age_ns;
         if distance < best.0 {
             best = (distance, number);
         }
     }
     line.remove(best.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::hdd::tests::cheetah;
+
+    /// Serves a near access that comes anew each time, until the far one is served; gives when.
+    fn until_far_is_served(far_is_background: bool) -> u64 {
+        let geometry = Geometry::new(&cheetah(), 1.0);
+        let mut line = Line::new(32);
+        let waiting = |access, start_byte, now_ns| {
+            let place = geometry.place(start_byte);
+            Waiting {
+                access,
+                start_byte,
+                track: place.track,
+                angle: geometry.angle(&place),
+                ready_ns: now_ns,
+                arrived_ns: now_ns,
+                write: false,
+            }
+        };
+        line.push(waiting(0, 290_000_000_000, 0), far_is_background);
+        let mut now_ns = 0;
+        for near in 0..100_000 {
+            line.push(waiting(1, near * 4096 % 100_000, now_ns), false);
+            // Two, so that one is always left.
+            line.push(waiting(1, near * 4096 % 70_000, now_ns), false);
+            let free = Above { track: 0, byte: u64::MAX };
+            let next = line.next(now_ns, free, &geometry).expect("one that waits");
+            if next.access == 0 {
+                return now_ns;
+            }
+            now_ns += 100_000;
+        }
+        u64::MAX
+    }
+
+    #[test]
+    fn nobody_starves() {
+        let served_ns = until_far_is_served(false);
+        assert!(served_ns > 1_000_000 && served_ns < 2_000_000_000, "{served_ns}");
+        let served_ns = until_far_is_served(true);
+        assert!(served_ns > 200_000_000 && served_ns < 300_000_000, "{served_ns}");
+    }
+
+    #[test]
+    fn the_nearest_is_next_and_only_of_those_that_the_disk_knows() {
+        let geometry = Geometry::new(&cheetah(), 1.0);
+        let places = [250_000_000_000, 100_000_000_000, 50_000_000, 4096];
+        for (depth, expected) in [(1, 0), (2, 1), (3, 2)] {
+            let mut line = Line::new(depth);
+            for (access, start_byte) in places.into_iter().enumerate() {
+                let track = geometry.place(start_byte).track;
+                line.push(
+                    Waiting {
+                        access: access as u32,
+                        start_byte,
+                        track,
+                        // As far around for all of them: the seeks take no, one and two revolutions more.
+                        angle: 0.3,
+                        ready_ns: 0,
+                        arrived_ns: 0,
+                        write: false,
+                    },
+                    false,
+                );
+            }
+            let free = Above { track: 0, byte: u64::MAX };
+            let next = line.next(0, free, &geometry).expect("one that waits");
+            assert_eq!(next.access, expected, "depth {depth}");
+        }
+    }
 }

@@ -193,3 +193,49 @@ impl Growth {
         (self.from_byte + bytes as u64).min(self.limit_byte)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::hdd::tests::cheetah;
+
+    #[test]
+    fn reading_on_stops_a_segment_ahead_and_begins_again_when_half_is_used() {
+        let geometry = Geometry::new(&cheetah(), 1.0);
+        let segment = 1 << 20;
+        let mut ahead = ReadAhead::new(16 * segment);
+        ahead.begin(1_000_000, 0, 4096, &geometry);
+        let rate = geometry.bytes_per_ns(&geometry.place(0));
+        // A read of what is not there yet is there when the heads have passed it.
+        let Ahead::At(at_ns) = ahead.ask(1_000_000, 4096, 65_536, &geometry) else {
+            panic!("they read on");
+        };
+        assert!((at_ns - 1e6 - 61_440.0 / 125e6 * 1e9).abs() < 0.1e6, "{at_ns}");
+        // Long after, all that there is room for is there, and no more.
+        let end_ns = 100_000_000;
+        assert_eq!(ahead.above(end_ns), Some(4096 + segment));
+        assert_eq!(ahead.ask(end_ns, 4096, 4096 + segment / 4, &geometry), Ahead::Here);
+        assert_eq!(ahead.above(2 * end_ns), Some(4096 + segment));
+        let half = 4096 + segment / 2;
+        assert_eq!(ahead.ask(2 * end_ns, 4096, half, &geometry), Ahead::Here);
+        let later_ns = 2 * end_ns + 4_000_000;
+        let above = ahead.above(later_ns).expect("they read on");
+        assert!(above > 4096 + segment, "{above}");
+        assert!(above <= 4096 + segment + (4e6 * rate) as u64, "{above}");
+        assert_eq!(ahead.above(3 * end_ns), Some(half + segment));
+        // What they leave stays, up to a segment.
+        ahead.stop(3 * end_ns);
+        assert_eq!(ahead.ask(3 * end_ns, half, half + segment, &geometry), Ahead::Here);
+        assert_eq!(ahead.ask(3 * end_ns, half - 512, half, &geometry), Ahead::Elsewhere);
+        assert_eq!(ahead.above(3 * end_ns), None);
+    }
+
+    #[test]
+    fn a_disk_without_memory_reads_nothing_ahead() {
+        let geometry = Geometry::new(&cheetah(), 1.0);
+        let mut ahead = ReadAhead::new(0);
+        ahead.begin(0, 0, 4096, &geometry);
+        assert_eq!(ahead.ask(1_000_000, 4096, 8192, &geometry), Ahead::Elsewhere);
+        assert_eq!(ahead.ask(1_000_000, 0, 4096, &geometry), Ahead::Elsewhere);
+    }
+}

@@ -19,8 +19,7 @@ pub(crate) struct SeekCurve {
     start_ns: f64,
     root_ns: f64,
     knee: f64,
-    /// Beyond the knee: at 0, and its slope.
-    linear_ns: f64,
+    /// Beyond the knee.
     slope_ns: f64,
 }
 
@@ -36,8 +35,7 @@ impl SeekCurve {
         let share = 1.0 / tracks.max(2.0);
         // One track is a distance, too, of so little that the start takes nearly all of its time.
         let start_ns = (track_ns - root_ns * share.sqrt()).max(0.0);
-        let linear_ns = start_ns + slope_ns * knee;
-        Self { share, start_ns, root_ns, knee, linear_ns, slope_ns }
+        Self { share, start_ns, root_ns, knee, slope_ns }
     }
 
     /// Over so many tracks.
@@ -46,12 +44,10 @@ impl SeekCurve {
         if tracks == 0 {
             return 0.0;
         }
+        // Without a branch on the knee: which side of it a seek is on cannot be foretold.
         let distance = f64::from(tracks) * self.share;
-        if distance < self.knee {
-            self.start_ns + self.root_ns * distance.sqrt()
-        } else {
-            self.linear_ns + self.slope_ns * distance
-        }
+        let root = distance.min(self.knee).sqrt();
+        self.start_ns + self.root_ns * root + self.slope_ns * (distance - self.knee).max(0.0)
     }
 }
 
