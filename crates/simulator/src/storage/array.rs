@@ -5,6 +5,9 @@
 //! read-ahead and rebuilds are operations too, for nobody's request. Everything that is under way has
 //! a place that is used again, so that a long run allocates no more than a short one.
 
+#[cfg(test)]
+mod tests;
+
 use std::rc::Rc;
 
 use stormeter_disk::Kind;

@@ -12,7 +12,6 @@ use stormeter_site::{Device, DiskGroup, Raid};
 /// The shape of an array.
 #[derive(Debug, Clone)]
 pub(crate) struct Geometry {
-    pub(crate) raid: Raid,
     /// Disks of a group.
     pub(crate) disks: u32,
     pub(crate) groups: u32,
@@ -66,7 +65,7 @@ impl Geometry {
             1 => 1 << 50,
             _ => group.stripe_bytes.clamp(512, 1 << 50),
         };
-        Self { raid: group.raid, disks, groups, unit_bytes, data, parity, copies, disk_bytes }
+        Self { disks, groups, unit_bytes, data, parity, copies, disk_bytes }
     }
 
     /// All disks.
