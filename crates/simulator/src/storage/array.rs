@@ -121,7 +121,9 @@ impl Array {
             .and_then(|cache| WriteBack::new(cache.write, cache.layout, &geometry, volume_bytes));
         let reads = cache.filter(|cache| cache.read_bytes > 0 || cache.hits != Hits::WorkingSet);
         let hits = reads.map(|cache| hit_share(cache.hits, cache.read_bytes, &load));
-        let ahead = reads.is_some_and(|cache| cache.hits == Hits::WorkingSet);
+        // Nothing is read ahead of what is all in memory.
+        let all = hits.is_some_and(|hits| hits.sequential >= 1.0);
+        let ahead = reads.is_some_and(|cache| cache.hits == Hits::WorkingSet) && !all;
         Self {
             health: Health::new(&geometry),
             devices: (0..count).map(|_| Device::new(&group.device)).collect(),

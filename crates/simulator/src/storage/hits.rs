@@ -52,7 +52,7 @@ pub(crate) fn hit_share(hits: Hits, cache_bytes: u64, load: &Load) -> HitShare {
     let random = load.random.clamp(0.0, 1.0);
     // The time in which the used blocks fill the cache: found by halving, on a logarithmic scale.
     let (mut low, mut high) = (-5.0_f64, 200.0_f64);
-    for _ in 0..200 {
+    for _ in 0..70 {
         let middle = (low + high) / 2.0;
         match ranks.used(middle.exp(), random).blocks < room {
             true => low = middle,

@@ -389,3 +389,48 @@ fn nothing_is_kept_of_what_is_over() {
     assert_eq!(in_use, [0; 3]);
     assert!(rig.array.queued.iter().all(|&queued| queued == 0));
 }
+
+#[test]
+fn a_cache_smaller_than_a_stripe_still_goes_on() {
+    for layout in [Layout::InPlace, Layout::WriteAnywhere] {
+        let cache = back(16 << 10, 0.9, 1, layout);
+        let mut rig = Rig::new(&group(Raid::Raid6, 8, 2), Some(&cache));
+        let (count, _) = rig.closed(Kind::Write, 4096, 8, SECOND_NS);
+        assert!(count > 500, "{count}");
+        // Larger than all of it: through.
+        rig.run(rig.now_ns + SECOND_NS);
+        rig.ended.clear();
+        rig.submit(1, Kind::Write, 0, 65_536);
+        rig.run(rig.now_ns + SECOND_NS);
+        assert_eq!(rig.ended.len(), 1);
+    }
+}
+
+#[test]
+fn what_is_all_in_memory_never_reaches_the_disks() {
+    let mut cache = back(0, 0.0, 1, Layout::InPlace);
+    (cache.write, cache.read_bytes) = (WriteCache::Through, DISK_BYTES);
+    let mut rig = Rig::new(&group(Raid::Raid5, 8, 1), Some(&cache));
+    (0..100).for_each(|unit| rig.submit(0, Kind::Read, unit * 65_536, 65_536));
+    assert_eq!((rig.ended.len(), rig.accesses()), (100, 0));
+}
+
+#[test]
+fn a_disk_lost_under_a_write_back_cache_fails_nothing() {
+    for layout in [Layout::InPlace, Layout::WriteAnywhere] {
+        let cache = back(1 << 20, 0.5, 4, layout);
+        let mut description = group(Raid::Raid6, 8, 1);
+        description.spares = 1;
+        let mut rig = Rig::new(&description, Some(&cache));
+        for (disk, kind) in [(2, Kind::Write), (5, Kind::Read), (2, Kind::Write)] {
+            let (_, failed) = rig.closed(kind, 4096, 16, SECOND_NS);
+            assert_eq!(failed, 0, "{layout:?}");
+            rig.fault(DiskFault::Lost(disk));
+        }
+        let (count, failed) = rig.closed(Kind::Read, 4096, 16, SECOND_NS);
+        assert!(count > 0 && failed == 0, "{layout:?} {count} {failed}");
+        rig.fault(DiskFault::Slow(1, 10.0));
+        let (slower, _) = rig.closed(Kind::Read, 4096, 16, SECOND_NS);
+        assert!(slower < count / 2, "{slower} {count}");
+    }
+}
