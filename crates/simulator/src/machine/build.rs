@@ -2,6 +2,7 @@
 
 mod network;
 mod route;
+mod storage;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;

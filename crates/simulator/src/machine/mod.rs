@@ -19,7 +19,7 @@ use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Kind, Operation
 
 use crate::device::{Access, Bench};
 use crate::slab::Slab;
-use crate::storage::{FAILED, Request, Store};
+use crate::storage::{FAILED, Request, Store, WAITED};
 use crate::time::VirtualTime;
 use component::Component;
 use job::{Job, NONE};
@@ -200,8 +200,12 @@ impl Machine {
     /// none runs ahead of the others.
     fn leave_stores(&mut self, until_ns: u64) {
         while let Some(ready) = self.ready.pop() {
-            let number = ready & !FAILED;
-            let component = self.steps[self.jobs[number].step as usize].component;
+            let number = ready & !(FAILED | WAITED);
+            let step = &self.steps[self.jobs[number].step as usize];
+            let component = match step.what {
+                What::Store(store) if ready & WAITED != 0 => self.stores[store as usize].memory(),
+                _ => step.component,
+            };
             self.spent(number, component, self.now_ns);
             let job = &mut self.jobs[number];
             job.step += 1;

@@ -6,10 +6,13 @@ use stormeter_disk::Kind;
 use stormeter_site::{Adapter, Cost, Protocol, Stack, Target};
 
 use super::network::{Line, Message, Ports, Way, packet_bytes, way};
+use super::storage::Sharing;
 use super::{Builder, MachineError};
 use crate::machine::component::ComponentKind;
 use crate::machine::step::{Pick, Route, Step, Takes, What};
-use crate::storage::Store;
+
+/// Makes the route of a host's VMs.
+type RouteOf<B> = Box<dyn FnMut(&mut B, u32) -> Route>;
 
 /// A host that VMs run on.
 #[derive(Debug, Clone, Copy)]
@@ -49,10 +52,10 @@ impl Builder<'_> {
             ComponentKind::HostCpu,
         );
         let mut by_host: HashMap<u32, Route> = HashMap::new();
-        let mut route_of: Box<dyn FnMut(&mut Self, u32) -> Route> = match self.datastore.target {
-            Target::Group(group) => self.local_routes(cpu, group),
+        let mut route_of: RouteOf<Self> = match self.datastore.target {
+            Target::Group(group) => self.local_routes(cpu, group, hosts)?,
             Target::Controller { controller, port } => {
-                self.controller_routes(cpu, controller, port)
+                self.controller_routes(cpu, controller, port, hosts)?
             }
             Target::Cluster { .. } => todo!("distributed datastores"),
         };
@@ -77,14 +80,19 @@ impl Builder<'_> {
     }
 
     /// Disks within each host.
-    fn local_routes(&mut self, cpu: u32, group: usize) -> Box<dyn FnMut(&mut Self, u32) -> Route> {
-        let group = &self.site.groups[group];
+    fn local_routes(
+        &mut self,
+        cpu: u32,
+        group: usize,
+        hosts: &[u32],
+    ) -> Result<RouteOf<Self>, MachineError> {
+        let group = self.site.groups[group].clone();
         let disks = self.component(group.name.clone(), ComponentKind::Disks);
-        let (group, disk_bytes) = (group.clone(), self.load.disk_bytes);
-        Box::new(move |builder, _host| {
+        let sharing = Sharing::new(hosts.iter().copied());
+        sharing.fits(&self.load, &group)?;
+        Ok(Box::new(move |builder, host| {
             let station = builder.host_cpu(cpu);
-            let store = builder.stores.len() as u32;
-            builder.stores.push(Store::plain(store, disks, &group, disk_bytes));
+            let store = builder.array(host, &sharing, &group, None, (disks, disks));
             let route = |builder: &mut Self, kind| {
                 let first = builder.steps.len() as u32;
                 let (before, after) = builder.initiator_costs(kind, 0);
@@ -95,7 +103,7 @@ impl Builder<'_> {
                 first
             };
             Route { read: route(builder, Kind::Read), write: route(builder, Kind::Write) }
-        })
+        }))
     }
 
     /// Controllers behind a network.
@@ -104,7 +112,8 @@ impl Builder<'_> {
         cpu: u32,
         controller: usize,
         port: usize,
-    ) -> Box<dyn FnMut(&mut Self, u32) -> Route> {
+        vm_hosts: &[u32],
+    ) -> Result<RouteOf<Self>, MachineError> {
         let site = self.site;
         let hosts = &site.hosts[self.datastore.hosts];
         let about = &site.controllers[controller];
@@ -116,10 +125,16 @@ impl Builder<'_> {
             self.component(format!("{} cpu", about.name), ComponentKind::ControllerCpu);
         let group = &site.groups[about.group];
         let disks = self.component(group.name.clone(), ComponentKind::Disks);
+        let memory = self.memory(&about.name, &about.cache, disks);
+        // Each controller serves hosts that stand together.
+        let (each, of) = (u64::from(about.count), u64::from(hosts.count));
+        let controller_of = move |host: u32| (u64::from(host) * each / of) as u32;
+        let sharing = Sharing::new(vm_hosts.iter().map(|&host| controller_of(host)));
+        sharing.fits(&self.load, group)?;
         let targets: Vec<Target1> = (0..about.count)
-            .map(|_| {
-                let store = self.stores.len() as u32;
-                self.stores.push(Store::plain(store, disks, group, self.load.disk_bytes));
+            .map(|which| {
+                let cache = Some(&about.cache);
+                let store = self.array(which, &sharing, group, cache, (disks, memory));
                 let cpu = self.station(target_cpu, about.cores);
                 Target1 { cpu, ports: self.ports(ports, adapter), store }
             })
@@ -133,16 +148,15 @@ impl Builder<'_> {
         let (about, adapter, host_count) = (about.clone(), adapter.clone(), hosts.count);
         let cost = about.costs.iter().find(|(protocol, _)| *protocol == stack.protocol);
         let target_cost = cost.map_or(Cost::default(), |(_, cost)| *cost);
-        Box::new(move |builder, host| {
+        Ok(Box::new(move |builder, host| {
             let station = builder.host_cpu(cpu);
             let (Some(host_adapter), Some(component)) = (&host_adapter, host_ports) else {
                 return Route { read: 0, write: 0 };
             };
             let host_ports = builder.ports(component, host_adapter);
-            // Each controller serves hosts that stand together, each of its ports the same.
-            let place = u64::from(host) * u64::from(about.count);
-            let target = targets[(place / u64::from(host_count)) as usize];
-            let within = place % u64::from(host_count);
+            let target = targets[controller_of(host) as usize];
+            // Each of its ports serves hosts that stand together, too.
+            let within = u64::from(host) * u64::from(about.count) % u64::from(host_count);
             let target_port = within * u64::from(adapter.count) / u64::from(host_count);
             let there = way(host_adapter, policy, host);
             let target_way = match there {
@@ -166,7 +180,7 @@ impl Builder<'_> {
                 read: builder.over_network(&between, Kind::Read, (cpu, target_cpu, disks)),
                 write: builder.over_network(&between, Kind::Write, (cpu, target_cpu, disks)),
             }
-        })
+        }))
     }
 
     /// A request and its answer between a host and a controller.
