@@ -12,10 +12,13 @@
 use serde::{Deserialize, Serialize};
 
 const SUB_BITS: u32 = 6;
-const SUB_BUCKETS: usize = 1 << SUB_BITS;
+/// Buckets of an octave.
+pub(crate) const SUB_BUCKETS: usize = 1 << SUB_BITS;
 /// Values of 2^37 ns (137 s) and more share the last bucket; their exact maximum is kept beside.
 const TOP_BIT: u32 = 37;
-const BUCKETS: usize = (TOP_BIT - SUB_BITS + 1) as usize * SUB_BUCKETS;
+/// Octaves; the first holds the values whose buckets are one nanosecond.
+pub(crate) const OCTAVES: usize = (TOP_BIT - SUB_BITS + 1) as usize;
+const BUCKETS: usize = OCTAVES * SUB_BUCKETS;
 
 /// Counts of latencies in nanoseconds.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -69,6 +72,16 @@ impl Histogram {
         if let Some(count) = self.counts.get_mut(bucket_of(value_ns)) {
             *count += 1;
         }
+    }
+
+    /// Forgets all values.
+    pub(crate) fn clear(&mut self) {
+        self.counts.fill(0);
+    }
+
+    /// Adds a count to the bucket at a place of an octave.
+    pub(crate) fn add(&mut self, octave: usize, place: usize, count: u64) {
+        self.counts[octave * SUB_BUCKETS + place] += count;
     }
 
     /// Adds the counts of another histogram.
@@ -130,6 +143,13 @@ fn bucket_of(value_ns: u64) -> usize {
     let shift = exponent - SUB_BITS;
     // The leading one, left where it is, adds the buckets below the first octave.
     shift as usize * SUB_BUCKETS + (value >> shift) as usize
+}
+
+/// Octave and place in it of a value's bucket.
+#[inline]
+pub(crate) fn place_of(value_ns: u64) -> (usize, usize) {
+    let bucket = bucket_of(value_ns);
+    (bucket / SUB_BUCKETS, bucket % SUB_BUCKETS)
 }
 
 /// Lower bound and width of a bucket.

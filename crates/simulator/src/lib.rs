@@ -7,6 +7,7 @@
 
 mod device;
 mod disks;
+pub mod example;
 mod machine;
 mod slab;
 mod storage;
