@@ -4,16 +4,21 @@
 //! A storage takes a request and gives it back when it is done, at once or after events of its
 //! devices. It knows nothing of the way there.
 
+mod node;
 mod plain;
 
 use stormeter_disk::Kind;
 use stormeter_site::DiskGroup;
 
 use crate::device::{Bench, DeviceUse};
+pub(crate) use node::Node;
 use plain::Plain;
 
 /// A job's bit in [`Ready`]: its request failed.
 pub(crate) const FAILED: u32 = 1 << 31;
+/// A job's bit in [`Ready`]: flash or memory in front of the disks had its request; its time is of
+/// the component numbered before that of its step.
+pub(crate) const FLASH: u32 = 1 << 30;
 
 /// A request as a storage sees it.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +36,7 @@ pub(crate) struct Request {
 #[derive(Debug)]
 pub(crate) enum Store {
     Plain(Plain),
+    Node(Box<Node>),
 }
 
 /// What happens to a disk of a storage.
@@ -55,6 +61,7 @@ impl Store {
     pub(crate) fn arrive(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
         match self {
             Store::Plain(plain) => plain.arrive(request, bench, ready),
+            Store::Node(node) => node.arrive(request, bench, ready),
         }
     }
 
@@ -62,6 +69,7 @@ impl Store {
     pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
         match self {
             Store::Plain(plain) => plain.event(access, bench, ready),
+            Store::Node(node) => node.event(access, bench, ready),
         }
     }
 
@@ -69,6 +77,7 @@ impl Store {
     pub(crate) fn fault(&mut self, fault: DiskFault, _bench: &mut Bench<'_>) {
         match self {
             Store::Plain(plain) => plain.fault(fault),
+            Store::Node(node) => node.fault(fault),
         }
     }
 
@@ -76,6 +85,7 @@ impl Store {
     pub(crate) fn usage(&self, now_ns: u64, each: &mut dyn FnMut(u32, DeviceUse)) {
         match self {
             Store::Plain(plain) => plain.usage(now_ns, each),
+            Store::Node(node) => node.usage(now_ns, each),
         }
     }
 }
