@@ -12,7 +12,10 @@ mod map;
 mod plan;
 mod text;
 
+use stormeter_disk::Kind;
+
 use super::fork::Fork;
+use super::job::{Job, NONE};
 use super::step::{Pick, Standing, Step, What};
 use super::{KIND_SHIFT, Machine, OF_FAULT, OF_JOB, port_of};
 use crate::device::Bench;
@@ -106,7 +109,7 @@ impl Machine {
         if lost {
             self.again_ns = self.now_ns + self.map.failover_ns;
             for job in self.jobs.places_mut() {
-                let there = u32::from(job.node) == node && job.parent != super::job::NONE;
+                let there = u32::from(job.node) == node && job.parent != NONE;
                 job.again |= there && device.is_none_or(|device| device == job.disk);
             }
         }
@@ -169,44 +172,47 @@ impl Machine {
         job.moved_bytes = 0;
         job.step = step;
         job.moving_bytes = job.length_bytes;
-        if job.parent == super::job::NONE {
-            let is_read = job.kind == stormeter_disk::Kind::Read;
+        if job.parent == NONE {
+            let is_read = job.kind == Kind::Read;
             let route = self.routes[job.disk as usize];
             (job.step, job.moving_bytes) = route.begin(is_read, job.length_bytes);
-        } else if self.nodes.is_some() && !self.another_replica(number) {
-            self.now_ns = self.now_ns.max(at_ns);
-            self.end(number);
-            return;
+        } else if self.nodes.is_some() {
+            self.begin_part_again(number);
         }
         self.events.push(at_ns, OF_JOB << KIND_SHIFT | number);
     }
 
-    /// A part goes to another replica if its own is gone; a write has its others under way. Gives
-    /// whether there is anything to do.
-    fn another_replica(&mut self, number: u32) -> bool {
+    /// A part on a node takes a path that stands, and another replica if its own is gone. A write has
+    /// its other replicas under way, so that of one that is gone nothing is left to do; what nobody
+    /// has any more fails.
+    fn begin_part_again(&mut self, number: u32) {
         let job = self.jobs[number];
-        let Some(nodes) = &self.nodes else { return true };
-        let place = job.slot;
-        if !nodes.is_lost(nodes.places[place as usize]) {
-            return true;
-        }
-        let first = place / nodes.replicas * nodes.replicas;
-        let mut all = first..first + nodes.replicas;
-        let standing = all.find(|&place| !nodes.is_lost(nodes.places[place as usize]));
-        let before = u64::from(nodes.places[place as usize].before);
-        let within = job.offset_bytes - before * nodes.piece_bytes;
-        let (Some(other), stormeter_disk::Kind::Read) = (standing, job.kind) else {
-            self.jobs[number].failed = standing.is_none();
-            return false;
+        let Some(nodes) = &self.nodes else { return };
+        let own = nodes.places[job.slot as usize];
+        let first = job.slot / nodes.replicas * nodes.replicas;
+        let is_there = |place: &u32| !nodes.is_lost(nodes.places[*place as usize]);
+        let standing = (first..first + nodes.replicas).find(is_there);
+        let place = match job.kind {
+            _ if !nodes.is_lost(own) => Some(job.slot),
+            Kind::Read => standing,
+            Kind::Write => None,
         };
+        let Some(place) = place else {
+            self.jobs[number].failed = standing.is_none();
+            let left = &self.steps[job.step as usize..];
+            let to_end = left.iter().position(|step| step.what == What::End).unwrap_or_default();
+            self.jobs[number].step += to_end as u32;
+            return;
+        };
+        let within = job.offset_bytes - u64::from(own.before) * nodes.piece_bytes;
         let parent = self.jobs[job.parent];
-        let What::Fork(fork) = self.steps[parent.step as usize].what else { return true };
-        let Fork::Nodes(parts) = self.forks[fork as usize] else { return true };
-        let part = super::job::Job { offset_bytes: within, ..job };
-        if let Some((step, path, part)) = self.on_node(part, parts, other) {
-            self.jobs[number] = super::job::Job { step, path, ..part };
+        let What::Fork(fork) = self.steps[parent.step as usize].what else { return };
+        let Fork::Nodes(parts) = self.forks[fork as usize] else { return };
+        if let Some((step, path, part)) =
+            self.on_node(Job { offset_bytes: within, ..job }, parts, place)
+        {
+            self.jobs[number] = Job { step, path, ..part };
         }
-        true
     }
 
     /// Round-robin leaves out paths whose port is down at either end.

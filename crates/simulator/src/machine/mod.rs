@@ -215,7 +215,7 @@ impl Machine {
     }
 
     /// A message goes over a line; gives when its step is over.
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, number: u32, station: u32, step: Step) -> u64 {
         let job = &mut self.jobs[number];
         let service_ns = step.takes.ns(job.moving_bytes);
@@ -314,7 +314,7 @@ fn request_of(number: u32, job: &Job) -> Request {
 }
 
 /// The station that a job takes.
-#[inline]
+#[inline(always)]
 fn picked(pick: Pick, job: &mut Job, turns: &mut [u32], standing: &[Standing]) -> u32 {
     match pick {
         Pick::One(station) => station,

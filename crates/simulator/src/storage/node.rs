@@ -2,9 +2,9 @@
 //!
 //! Reads are answered by the read cache in flash, by the write buffer where the bytes are still in
 //! it, or by a capacity device, whose answer then also fills the cache. Writes are done when the
-//! flash has them and move to the capacity devices in the background, one at a time on each device
-//! and from the first byte on: a longer wait would only matter to bytes that are written twice. In an
-//! all-flash node the read cache has no bytes and reads go to the capacity devices.
+//! flash has them and move to the capacity devices in the background, from the first byte on: a
+//! longer wait would only matter to bytes that are written twice. In an all-flash node the read cache
+//! has no bytes and reads go to the capacity devices.
 //!
 //! Nothing here grows with time: of bytes in the buffer their number is kept, and of where they
 //! belong only the first [`RUNS`] runs a device; more of them move to random places of what was seen.
@@ -21,6 +21,8 @@ use crate::weather::unit_open;
 
 /// Places of written bytes that a device remembers.
 const RUNS: usize = 1024;
+/// Runs on their way to a device: one is read from flash while the other is written.
+const MOVING: u32 = 2;
 /// The longest run that is written to a capacity device at once.
 const RUN_BYTES: u32 = 1 << 20;
 
@@ -71,7 +73,8 @@ struct Capacity {
     beyond: (u64, u64),
     /// Where writes were seen, from and to.
     seen: (u64, u64),
-    is_moving: bool,
+    /// Runs on their way to it.
+    moving: u32,
 }
 
 impl Node {
@@ -99,7 +102,7 @@ impl Node {
             runs: VecDeque::new(),
             beyond: (0, 0),
             seen: (u64::MAX, 0),
-            is_moving: false,
+            moving: 0,
         };
         Self {
             number,
@@ -231,7 +234,7 @@ impl Node {
                 self.on_capacity(request, DESTAGE_WRITE, bench);
             }
             DESTAGE_WRITE => {
-                self.capacity[about.owner as usize].is_moving = false;
+                self.capacity[about.owner as usize].moving -= 1;
                 self.left(about.owner / self.per_group, u64::from(about.length_bytes), bench);
                 self.move_next(about.owner, bench);
             }
@@ -255,15 +258,14 @@ impl Node {
     }
 
     fn move_next(&mut self, disk: u32, bench: &mut Bench<'_>) {
-        let capacity = &mut self.capacity[disk as usize];
-        if capacity.is_moving || capacity.lost {
-            return;
+        while self.capacity[disk as usize].moving < MOVING && !self.capacity[disk as usize].lost {
+            let capacity = &mut self.capacity[disk as usize];
+            let Some((offset_bytes, length_bytes)) = capacity.next(bench) else { return };
+            capacity.moving += 1;
+            let kind = Kind::Read;
+            let moved = Request { job: disk, kind, disk, offset_bytes, length_bytes };
+            self.flash(moved, DESTAGE_READ, offset_bytes, bench);
         }
-        let Some((offset_bytes, length_bytes)) = capacity.next(bench) else { return };
-        capacity.is_moving = true;
-        let kind = Kind::Read;
-        let moved = Request { job: disk, kind, disk, offset_bytes, length_bytes };
-        self.flash(moved, DESTAGE_READ, offset_bytes, bench);
     }
 
     /// A device is gone or slow; its number counts capacity devices.

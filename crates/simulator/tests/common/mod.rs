@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub)]
 
+pub mod single;
+
 use stormeter_site::*;
 
 /// A queueing station in a host: CPU that costs nothing, one device with so many servers.
