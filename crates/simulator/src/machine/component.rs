@@ -40,6 +40,8 @@ pub struct ComponentUse {
     pub queue_mean: f64,
     /// Jobs that came.
     pub visits: u64,
+    /// Messages that found a line's buffer full, were lost and went again.
+    pub lost: u64,
     /// Of the response time of the requests that ended in the window, the share spent here, queueing
     /// and service, 0 to 1. The shares of all components add up to 1.
     pub response_share: f64,
@@ -56,4 +58,6 @@ pub(crate) struct Component {
     pub(crate) stations: Vec<u32>,
     /// Time that requests spent here, since the beginning.
     pub(crate) residence_ns: u64,
+    /// Messages lost here, since the beginning.
+    pub(crate) lost: u64,
 }

@@ -19,7 +19,7 @@ use super::hits::hit_share;
 use super::plan::{BytesLost, Planned, Planner};
 use super::raid::{Area, Geometry, Health, Shape};
 use super::rebuild::{self, Next, Rebuild};
-use super::{DiskFault, FAILED, Ready, Request, WAITED};
+use super::{DiskFault, FAILED, IN_FRONT, Ready, Request};
 use crate::device::{Access, Bench, Device, DeviceUse};
 use crate::machine::Load;
 use crate::slab::Slab;
@@ -513,7 +513,7 @@ impl Array {
                 if let Some(write_back) = &mut self.write_back {
                     write_back.keep(request, from, again, &self.geometry, bench.now_ns);
                 }
-                ready.push(request.job | WAITED);
+                ready.push(request.job | IN_FRONT);
                 moved = true;
             }
             let Some(write_back) = &mut self.write_back else { return };

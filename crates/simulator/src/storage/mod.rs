@@ -9,6 +9,7 @@ mod array;
 mod cache;
 mod destage;
 mod hits;
+mod node;
 mod plan;
 mod raid;
 mod rebuild;
@@ -19,12 +20,14 @@ use stormeter_site::{Cache, DiskGroup};
 use crate::device::{Bench, DeviceUse};
 
 pub(crate) use array::{Array, Place};
+pub(crate) use node::Node;
 pub(crate) use raid::Geometry;
 
 /// A job's bit in [`Ready`]: its request failed.
 pub(crate) const FAILED: u32 = 1 << 31;
-/// A job's bit in [`Ready`]: it did nothing but wait for room in memory.
-pub(crate) const WAITED: u32 = 1 << 30;
+/// A job's bit in [`Ready`]: its time was not the disks' but that of what stands in front of them: it
+/// waited for room in memory, or flash answered it.
+pub(crate) const IN_FRONT: u32 = 1 << 30;
 
 /// A request as a storage sees it.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +45,7 @@ pub(crate) struct Request {
 #[derive(Debug)]
 pub(crate) enum Store {
     Array(Box<Array>),
+    Node(Box<Node>),
 }
 
 /// What happens to a disk of a storage.
@@ -53,8 +57,7 @@ pub(crate) enum DiskFault {
     Slow(u32, f64),
 }
 
-/// Jobs that a storage is done with, those that failed with the bit [`FAILED`], those that waited for
-/// memory with the bit [`WAITED`].
+/// Jobs that a storage is done with, with the bits [`FAILED`] and [`IN_FRONT`].
 pub(crate) type Ready = Vec<u32>;
 
 impl Store {
@@ -63,10 +66,11 @@ impl Store {
         Store::Array(Box::new(Array::new(place, group, cache)))
     }
 
-    /// The component of its memory, where jobs with the bit [`WAITED`] were.
-    pub(crate) fn memory(&self) -> u32 {
+    /// The component in front of its disks, where jobs with the bit [`IN_FRONT`] were.
+    pub(crate) fn front(&self) -> u32 {
         match self {
             Store::Array(array) => array.memory(),
+            Store::Node(node) => node.front(),
         }
     }
 
@@ -74,6 +78,7 @@ impl Store {
     pub(crate) fn arrive(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
         match self {
             Store::Array(array) => array.arrive(request, bench, ready),
+            Store::Node(node) => node.arrive(request, bench, ready),
         }
     }
 
@@ -81,6 +86,7 @@ impl Store {
     pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
         match self {
             Store::Array(array) => array.event(access, bench, ready),
+            Store::Node(node) => node.event(access, bench, ready),
         }
     }
 
@@ -88,6 +94,7 @@ impl Store {
     pub(crate) fn fault(&mut self, fault: DiskFault, bench: &mut Bench<'_>) {
         match self {
             Store::Array(array) => array.fault(fault, bench),
+            Store::Node(node) => node.fault(fault),
         }
     }
 
@@ -95,6 +102,7 @@ impl Store {
     pub(crate) fn usage(&self, now_ns: u64, each: &mut dyn FnMut(u32, DeviceUse)) {
         match self {
             Store::Array(array) => array.usage(now_ns, each),
+            Store::Node(node) => node.usage(now_ns, each),
         }
     }
 }

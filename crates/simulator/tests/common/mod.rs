@@ -2,4 +2,6 @@
 
 #![allow(dead_code, unused_imports, unreachable_pub)]
 
+pub mod single;
+
 pub use stormeter_simulator::example::{fibre_channel, one_device};

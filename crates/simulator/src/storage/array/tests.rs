@@ -8,7 +8,7 @@ use stormeter_disk::Kind;
 use stormeter_site::{Cache, DiskGroup, Hits, Layout, Raid, WriteCache};
 
 use super::super::tests::group;
-use super::super::{Array, DiskFault, FAILED, Geometry, Place, Request, WAITED};
+use super::super::{Array, DiskFault, FAILED, Geometry, IN_FRONT, Place, Request};
 use crate::device::{Access, Bench};
 use crate::machine::{EventQueue, Load};
 use crate::slab::Slab;
@@ -117,7 +117,7 @@ impl Rig {
                 count += 1;
                 failed += u64::from(job & FAILED != 0);
                 let place = self.random_place(length.into());
-                self.submit(job & !(FAILED | WAITED), kind, place, length);
+                self.submit(job & !(FAILED | IN_FRONT), kind, place, length);
             }
             self.ended.clear();
             next = 0;
@@ -283,7 +283,7 @@ fn a_burst_is_absorbed_and_then_writes_are_as_slow_as_the_disks() {
         rig.submit(job, Kind::Write, place, 4096);
     }
     assert_eq!(rig.ended.len(), room as usize, "all at once");
-    assert!(rig.ended.iter().all(|&(at_ns, job)| at_ns == 0 && job & WAITED == 0));
+    assert!(rig.ended.iter().all(|&(at_ns, job)| at_ns == 0 && job & IN_FRONT == 0));
     // Left alone it works until it is less than half full.
     rig.run(rig.now_ns + SECOND_NS);
     assert_eq!(rig.array.write_back.as_ref().unwrap().dirty() / 4096, room / 2 - 1);
