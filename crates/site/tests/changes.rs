@@ -56,6 +56,9 @@ fn a_device_may_be_exchanged() {
         let Device::Ssd(ssd) = &changed(&[change]).groups[0].device else { panic!("{change}") };
         assert_eq!(ssd.capacity_bytes, 2_000_000_000_000, "{change}");
     }
+    // What can be fitted is a matter of the file, even where the new device has no such parameter.
+    let site = changed(&["disk-groups.aggregate.device={kind: queue, read: 1ms, write: 2ms}"]);
+    assert!(matches!(site.groups[0].device, Device::Queue(_)));
     let site = changed(&["disk-groups.aggregate.device={like: nvme-2tb, filled: 90%}"]);
     let Device::Ssd(ssd) = &site.groups[0].device else { panic!() };
     assert_eq!(ssd.filled_share, 0.9);
@@ -72,6 +75,8 @@ fn every_word_changes_what_it_says() {
     assert!(adapters(&site).all(|a| (a.rate_bytes_per_s == 5e9) == is_ethernet(&a)));
     let site = changed(&["hba=8GFC"]);
     assert!(adapters(&site).all(|a| (a.rate_bytes_per_s == 850e6) != is_ethernet(&a)));
+    let site = changed(&["hba=900MB/s"]);
+    assert!(adapters(&site).all(|a| (a.rate_bytes_per_s == 900e6) != is_ethernet(&a)));
     let site = changed(&["mtu=1400"]);
     let mtus = adapters(&site).filter(is_ethernet).map(|adapter| adapter.kind);
     assert!(mtus.eq(vec![PortKind::Ethernet { mtu_bytes: 1400 }; 6]));
@@ -124,6 +129,7 @@ fn a_mistake_in_a_change_is_shown_in_the_change() {
         "{other}"
     );
     let other = refused("disk-groups.aggregate.device={like: nvme-3tb}");
+    assert!(other.starts_with("change:1:37: no device is called nvme-3tb;"), "{other}");
     assert!(other.contains("did you mean nvme-2tb?"), "{other}");
     assert!(refused("stacks.fc={").contains("is no YAML"));
     assert!(refused("hosts.new={cores: 1}").contains("hosts has no new"));
@@ -158,6 +164,8 @@ fn a_parameter_is_read_in_its_base_unit() {
         ("hosts.esx.cores", 8.0, Unit::Number),
         ("hosts.esx.clock", 2.5e9, Unit::Hertz),
         ("hosts.esx.adapters.hba.rate", 425e6, Unit::BytesPerSecond),
+        // Written out with nothing but its rate, which is all that says that it is Fibre Channel.
+        ("controllers.filer.ports.fc.rate", 425e6, Unit::BytesPerSecond),
         ("stacks.iscsi.per-read", 20_000.0, Unit::Nanoseconds),
         ("stacks.fc.per-read", 60_000.0, Unit::Cycles),
         ("disk-groups.aggregate.device.seek-average", 3.5e6, Unit::Nanoseconds),
@@ -178,6 +186,19 @@ fn a_parameter_is_read_in_its_base_unit() {
         let error = parameter(WHOLE, path).unwrap_err().to_string();
         assert!(error.contains(says) && error.starts_with("parameter:1:1: "), "{error}");
     }
+}
+
+#[test]
+fn a_name_may_have_dots() {
+    let text = "hosts: {esx: {cores: 1, clock: 3GHz}, esx.6: {cores: 2, clock: 3GHz}}\n\
+                stacks: {disk: {protocol: local}}\n\
+                disk-groups: {ssd: {device: {like: sata-ssd-480gb}}}\n\
+                datastores: {local: {hosts: esx, stack: disk, disks: ssd}}\n";
+    assert_eq!(parameter(text, "hosts.esx.6.cores").unwrap(), 2.0);
+    let change = Override::parse("hosts.esx.6.cores=5").unwrap();
+    let cores = |hosts: &HostGroup| hosts.cores;
+    let site = parse_site_with(text, &[change]).unwrap().site;
+    assert!(site.hosts.iter().map(cores).eq([1, 5]));
 }
 
 #[test]

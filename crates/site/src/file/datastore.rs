@@ -133,10 +133,10 @@ fn target(part: &Part<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<Tar
         return None;
     };
     if *only != "controller" {
-        reject(part, &["port"], *only, faults);
+        reject(part, &["port"], only, faults);
     }
     if *only != "cluster" {
-        reject(part, &["stripes", "replicas"], *only, faults);
+        reject(part, &["stripes", "replicas"], only, faults);
     }
     match *only {
         "disks" => {

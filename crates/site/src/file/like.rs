@@ -47,7 +47,7 @@ pub(super) fn get_mut<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node>
     pairs.iter_mut().find(|(name, _)| name.text() == Some(key)).map(|(_, value)| value)
 }
 
-fn pairs_of<'n>(node: Option<&'n Node>) -> &'n [(Node, Node)] {
+fn pairs_of(node: Option<&Node>) -> &[(Node, Node)] {
     match node.map(|node| &node.value) {
         Some(Value::Map(pairs)) => pairs,
         _ => &[],

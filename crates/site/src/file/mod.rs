@@ -69,7 +69,7 @@ pub fn parse_site(text: &str) -> Result<SiteFile, SiteErrors> {
 pub fn parse_site_with(text: &str, changes: &[Override]) -> Result<SiteFile, SiteErrors> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut faults = Faults::default();
-    let file = tree(text, changes, &mut faults).and_then(|root| site(&root, &mut faults));
+    let file = trees(text, changes, &mut faults).and_then(|trees| site(&trees, &mut faults));
     match file {
         Some(file) if faults.is_empty() => Ok(file),
         _ => Err(errors(faults, text, changes)),
@@ -87,8 +87,8 @@ pub fn quantity(text: &str, path: &str) -> Result<Quantity, SiteErrors> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut faults = Faults::default();
     let place = Place { source: CHANGES, line: 1, column: 1, width: path.chars().count().max(1) };
-    let found = tree(text, &[], &mut faults).and_then(|root| {
-        let node = path::find(&root, path, place, &mut faults)?;
+    let found = trees(text, &[], &mut faults).and_then(|trees| {
+        let node = path::find(&trees.whole, path, place, &mut faults)?;
         let number = node.text().and_then(Quantity::parse);
         if number.is_none() {
             faults.at(place, format!("{path} is {}, which is no number", node.found()));
@@ -116,9 +116,23 @@ fn errors(faults: Faults, text: &str, changes: &[Override]) -> SiteErrors {
     ])
 }
 
-/// The whole tree: entries have what they are like, changes are made.
-fn tree(text: &str, changes: &[Override], faults: &mut Faults) -> Option<Node> {
+/// The file as a tree in which entries have what they are like.
+struct Trees {
+    /// With all changes.
+    whole: Node,
+    /// Without, where there are any. What is free is a matter of the file: a device that was exchanged
+    /// may not have the parameter that could be fitted of the one before.
+    unchanged: Option<Node>,
+}
+
+fn trees(text: &str, changes: &[Override], faults: &mut Faults) -> Option<Trees> {
     let mut root = document(text, 0, &FORM, faults)?;
+    let unchanged = (!changes.is_empty()).then(|| {
+        let mut root = root.clone();
+        // Its faults are told of the other, or a change mends them.
+        like::expand(&mut root, &mut Faults::default());
+        root
+    });
     change::change_likes(&mut root, changes, faults);
     like::expand(&mut root, faults);
     change::change(&mut root, changes, faults);
@@ -126,11 +140,12 @@ fn tree(text: &str, changes: &[Override], faults: &mut Faults) -> Option<Node> {
     if faults.is_empty() {
         like::expand(&mut root, faults);
     }
-    Some(root)
+    Some(Trees { whole: root, unchanged })
 }
 
-/// The site of a whole tree; what comes with faults is not to be used.
-fn site(root: &Node, faults: &mut Faults) -> Option<SiteFile> {
+/// The site; what comes with faults is not to be used.
+fn site(trees: &Trees, faults: &mut Faults) -> Option<SiteFile> {
+    let root = &trees.whole;
     let section = Section::open(root, "a site file", &keys::SITE, faults)?;
     let mut site = Site { name: "a site".into(), ..Site::default() };
     if let Some(name) = section.text("site", faults) {
@@ -177,19 +192,22 @@ fn site(root: &Node, faults: &mut Faults) -> Option<SiteFile> {
         .collect();
     let pairs: Vec<_> = read.iter().map(|(found, at)| (found, *at)).collect();
     datastore::check_names(&pairs, faults);
-    let all_datastores = read.len() == datastores.len();
     site.datastores = read.into_iter().map(|(found, _)| found).collect();
     need(&section, faults);
     if let Some(node) = section.get("client") {
         site.client = datastore::client(node, node.place, &site, faults);
     }
-    let before = faults.count();
-    let free = fit::fit(root, section.get("fit"), faults);
-    let calibration = match all_datastores && faults.count() == before {
-        true => fit::calibration(&site, &free, section.get("calibration"), faults),
-        false => Vec::new(),
-    };
-    Some(SiteFile { site, fit: free, calibration })
+    let root = trees.unchanged.as_ref().unwrap_or(root);
+    let mut file = SiteFile { site, fit: Vec::new(), calibration: Vec::new() };
+    // What could not be read has no parameters, and that is told already.
+    if faults.is_empty() {
+        file.fit = fit::fit(root, section.get("fit"), faults);
+    }
+    if faults.is_empty() {
+        let node = section.get("calibration");
+        file.calibration = fit::calibration(&file.site, &file.fit, node, faults);
+    }
+    Some(file)
 }
 
 /// Sections that every site has.
