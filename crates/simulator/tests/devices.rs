@@ -178,6 +178,10 @@ fn a_disk_is_as_busy_as_it_works_and_those_who_wait_are_counted() {
     let (_, usage) = run(&Device::Hdd(cheetah()), Ask { outstanding: 8, ..RANDOM_READS });
     near(usage.utilisation, 1.0, 1e-3);
     near(usage.queue_mean, 8.0, 0.01);
+    // Served from what was read ahead: the heads read as many bytes as are asked for.
+    let slow = Ask { bytes: 4096, outstanding: 1, ..SEQUENTIAL_READS };
+    let (sample, usage) = run(&Device::Hdd(cheetah()), slow);
+    near(usage.utilisation, sample.iops() * 4096.0 / 123.4e6, 0.01);
     let (sample, usage) = run(&Device::Ssd(flash()), Ask { outstanding: 8, ..FLASH_READS });
     near(usage.utilisation, sample.iops() * 60e-6 / 16.0, 0.01);
 }

@@ -57,6 +57,52 @@ fn all_done_ns(device: &mut Device, kind: Kind, random: bool, outstanding: u32, 
     now_ns
 }
 
+/// Readers and writers apart, always so many of each outstanding at random places; gives how many
+/// reads and writes were done in between the times.
+fn done_between(
+    device: &mut Device,
+    reads: u32,
+    writes: u32,
+    from_ns: u64,
+    to_ns: u64,
+) -> [u32; 2] {
+    let mut generator = Xoshiro256PlusPlus::seed_from_u64(5);
+    let (mut accesses, mut events) = (Slab::default(), EventQueue::default());
+    let (mut noise, mut done) = (Xoshiro256PlusPlus::seed_from_u64(6), Vec::new());
+    let mut found = [0, 0];
+    let mut due = vec![Kind::Read; reads as usize];
+    due.resize((reads + writes) as usize, Kind::Write);
+    let mut now_ns = 0;
+    while now_ns < to_ns {
+        let (accesses, events) = (&mut accesses, &mut events);
+        let mut bench = Bench { now_ns, accesses, events, random: &mut noise, done: &mut done };
+        for kind in due.drain(..) {
+            let access = bench.accesses.insert(Access {
+                store: 0,
+                device: 0,
+                kind,
+                background: false,
+                offset_bytes: generator.next_u64() % 70_000_000 * 4096,
+                length_bytes: 4096,
+                arrived_ns: now_ns,
+                owner: 0,
+                purpose: 0,
+            });
+            device.arrive(access, &mut bench);
+        }
+        let (at_ns, token) = bench.events.pop().expect("an event while accesses are outstanding");
+        (now_ns, bench.now_ns) = (at_ns, at_ns);
+        device.event(token & ((1 << 30) - 1), &mut bench);
+        while let Some(access) = bench.done.pop() {
+            let kind = bench.accesses[access].kind;
+            found[usize::from(kind == Kind::Write)] += u32::from(now_ns >= from_ns);
+            due.push(kind);
+            bench.accesses.free(access);
+        }
+    }
+    found
+}
+
 fn flash() -> Ssd {
     Ssd {
         channels: 8,
@@ -119,4 +165,19 @@ fn every_access_is_done_once_whatever_is_asked_for() {
             }
         }
     }
+}
+
+#[test]
+fn readers_do_not_keep_writers_out_of_a_full_buffer() {
+    let mut cached = cheetah();
+    cached.write_cache = true;
+    let mut device = Device::new(&Description::Hdd(cached));
+    let [reads, writes] = done_between(&mut device, 8, 8, 20_000_000_000, 40_000_000_000);
+    // Taking turns.
+    assert!((0.8..1.25).contains(&(f64::from(reads) / f64::from(writes))), "{reads} {writes}");
+
+    let mut device = Device::new(&Description::Ssd(flash()));
+    let [reads, writes] = done_between(&mut device, 512, 16, 1_000_000_000, 3_000_000_000);
+    // A chore with each read, of which about a third (1 of 2.7 with garbage collection) is a program.
+    assert!((0.2..0.5).contains(&(f64::from(writes) / f64::from(reads))), "{reads} {writes}");
 }

@@ -12,7 +12,8 @@ use std::collections::VecDeque;
 use super::geometry::Geometry;
 
 /// How much nearer an access seems for each nanosecond that it has waited: who came a second before
-/// another is 10 ms ahead of it, about what the longest positioning takes.
+/// another is 10 ms ahead of it, about what the longest positioning takes. An
+/// assumption, as `PATIENCE_NS` is: makers do not publish theirs.
 const NEARER_PER_NS: f64 = 0.01;
 
 /// What nobody waits for goes before others after so long, every other time.

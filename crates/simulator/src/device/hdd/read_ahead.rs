@@ -7,7 +7,8 @@
 
 use super::geometry::{Geometry, Place};
 
-/// Segments that the memory is cut into; drives of the studies' time have 16 to 32.
+/// Segments that the memory is cut into: so many sequential readers find what was read ahead for them.
+/// An assumption; data sheets rarely say, and drives change it as they go.
 const SEGMENTS: usize = 16;
 
 #[derive(Debug, Clone, Copy, Default)]
