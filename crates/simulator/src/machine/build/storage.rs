@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use stormeter_disk::units::format_bytes;
-use stormeter_site::{Cache, DiskGroup};
+use stormeter_site::{Cache, DiskGroup, WriteCache};
 
 use super::{Builder, Load, MachineError};
 use crate::machine::component::ComponentKind;
@@ -57,8 +57,8 @@ impl Builder<'_> {
     /// The memory of controllers as a component, where it holds writes; else that of their disks.
     pub(super) fn memory(&mut self, controller: &str, cache: &Cache, disks: u32) -> u32 {
         match cache.write {
-            stormeter_site::WriteCache::Through => disks,
-            stormeter_site::WriteCache::Back { .. } => {
+            WriteCache::Through => disks,
+            WriteCache::Back { .. } => {
                 self.component(format!("{controller} cache"), ComponentKind::Cache)
             }
         }
