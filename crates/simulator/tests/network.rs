@@ -46,7 +46,14 @@ fn site(protocol: Protocol, port: Adapter, networks: Vec<Network>) -> Site {
 
 fn network(rate_bytes_per_s: Option<f64>, latency_ns: f64) -> Network {
     let name = "line".into();
-    Network { name, rate_bytes_per_s, latency_ns, buffer_bytes: None, label_bytes: 0, failover_ns: 0 }
+    Network {
+        name,
+        rate_bytes_per_s,
+        latency_ns,
+        buffer_bytes: None,
+        label_bytes: 0,
+        failover_ns: 0,
+    }
 }
 
 fn quick(protocol: Protocol, networks: Vec<Network>) -> Site {
@@ -171,7 +178,8 @@ fn flows_of_several_hosts_spread_over_a_hash() {
 #[test]
 fn round_robin_paths_cost_their_switch_and_use_every_port() {
     let with = |policy| {
-        let mut site = site(Protocol::Iscsi, ethernet("nic", 125e6, 2, Aggregation::ActiveBackup), vec![]);
+        let mut site =
+            site(Protocol::Iscsi, ethernet("nic", 125e6, 2, Aggregation::ActiveBackup), vec![]);
         site.stacks[0].path_switch_cycles = 25_000.0;
         site.datastores[0].policy = policy;
         site
@@ -188,7 +196,8 @@ fn round_robin_paths_cost_their_switch_and_use_every_port() {
 
 #[test]
 fn paths_reach_every_port_of_a_target_that_has_more() {
-    let mut site = site(Protocol::Iscsi, ethernet("nic", QUICK, 1, Aggregation::ActiveBackup), vec![]);
+    let mut site =
+        site(Protocol::Iscsi, ethernet("nic", QUICK, 1, Aggregation::ActiveBackup), vec![]);
     site.controllers[0].ports[0] = ethernet("e", 125e6, 3, Aggregation::ActiveBackup);
     site.datastores[0].policy = PathPolicy::RoundRobin;
     let mut machine = machine(&site, 8);

@@ -162,6 +162,7 @@ impl Machine {
             stations: builder.stations,
             down: vec![false; turns.len()],
             any_down: false,
+            noticed: vec![false; turns.len()],
             turns,
             standing: Vec::new(),
             components: builder.components,
@@ -209,7 +210,13 @@ impl Builder<'_> {
 
     /// A component without stations yet; gives its number.
     pub(super) fn component(&mut self, name: String, kind: ComponentKind) -> u32 {
-        self.components.push(Component { name, kind, stations: Vec::new(), residence_ns: 0, lost: 0 });
+        self.components.push(Component {
+            name,
+            kind,
+            stations: Vec::new(),
+            residence_ns: 0,
+            lost: 0,
+        });
         self.components.len() as u32 - 1
     }
 

@@ -24,16 +24,16 @@ use crate::slab::Slab;
 use crate::storage::{FAILED, FLASH, Request, Store};
 use crate::time::VirtualTime;
 use component::Component;
-use job::{Job, NONE};
-use meter::Meter;
 use fault::{Action, Map};
 use fork::{Fork, Nodes};
+use job::{Job, NONE};
+use meter::Meter;
 use step::{Pick, Route, Standing, Step, What, port_of};
 
 pub use build::{Load, MachineError, Window};
 pub use component::{ComponentKind, ComponentUse};
-pub use fault::{Broken, FaultError, FaultTextError, SiteFault};
 pub(crate) use event_queue::EventQueue;
+pub use fault::{Broken, FaultError, FaultTextError, SiteFault};
 pub(crate) use station::Station;
 
 /// The upper bits of a token say what it is of; the rest is a number of it.
@@ -65,6 +65,8 @@ pub struct Machine {
     /// By station: whether its port is down; and whether any is.
     down: Vec<bool>,
     any_down: bool,
+    /// `down` as far as it was noticed.
+    noticed: Vec<bool>,
     components: Vec<Component>,
     stores: Vec<Store>,
     /// First steps of all programs, in order.

@@ -224,7 +224,12 @@ impl Node {
                 ready.push(about.owner);
                 if self.has_read_cache {
                     let disk = about.device - self.groups.len() as u32;
-                    self.flash(Request { disk, ..request_of(&about) }, FILL, about.offset_bytes, bench);
+                    self.flash(
+                        Request { disk, ..request_of(&about) },
+                        FILL,
+                        about.offset_bytes,
+                        bench,
+                    );
                 }
             }
             FOR_WRITE => ready.push(about.owner | FLASH),

@@ -101,6 +101,8 @@ impl Builder<'_> {
             piece_bytes,
             lost: vec![false; room as usize],
             any_lost: false,
+            silent: vec![false; room as usize],
+            any_silent: false,
             node_ports: (stations.node_ports.send, stations.node_ports.receive),
             ports_per_node: node_adapter.count as u16,
         });
@@ -137,10 +139,8 @@ impl Builder<'_> {
         same: bool,
     ) -> Parts {
         let stack = &self.site.stacks[self.datastore.stack];
-        let storage = Storage {
-            what: What::NodeStore(stations.store),
-            component: stations.capacity,
-        };
+        let storage =
+            Storage { what: What::NodeStore(stations.store), component: stations.capacity };
         let offset = host * ends.host_adapter.count;
         let ports = stations.host_ports;
         let host_ports = Ports {
@@ -221,7 +221,8 @@ impl Builder<'_> {
             let ports = match adapter_number == cluster.adapter {
                 true => host_ports,
                 false => {
-                    let ports = self.ports_of_group(nodes, ComponentKind::ControllerPort, node_adapter);
+                    let ports =
+                        self.ports_of_group(nodes, ComponentKind::ControllerPort, node_adapter);
                     let count = (nodes.count, node_adapter.count);
                     self.map.host_ports(cluster.nodes, cluster.adapter, ports, count);
                     ports

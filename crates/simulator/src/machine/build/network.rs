@@ -73,8 +73,8 @@ impl Builder<'_> {
     /// their own are part of the port's credits.
     fn credit_ns(&self, adapter: &Adapter) -> Option<f64> {
         let PortKind::FibreChannel { credits } = adapter.kind else { return None };
-        let frame_ns = Framing::between(adapter.kind, adapter.kind)
-            .full_packet_ns(adapter.rate_bytes_per_s);
+        let frame_ns =
+            Framing::between(adapter.kind, adapter.kind).full_packet_ns(adapter.rate_bytes_per_s);
         let networks = self.datastore.networks.iter();
         let way_ns: f64 = networks.map(|&number| self.site.networks[number].latency_ns).sum();
         let credit_ns = (2.0 * way_ns + frame_ns) / f64::from(credits.max(1));
@@ -106,8 +106,7 @@ impl Builder<'_> {
     ) {
         let further = |way: Way| if first { way } else { way.further() };
         let mut way = further(from.way);
-        if let (Some(stations), Some(credit_ns)) =
-            (from.ports.credit, self.credit_ns(from.adapter))
+        if let (Some(stations), Some(credit_ns)) = (from.ports.credit, self.credit_ns(from.adapter))
         {
             let credits = match from.adapter.kind {
                 PortKind::FibreChannel { credits } => credits.max(1),

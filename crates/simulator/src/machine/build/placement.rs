@@ -55,9 +55,7 @@ pub(super) fn placed(pieces: Pieces, seed: u64) -> Vec<Place> {
                     .map_or(0, |(.., node)| node);
                 let first = (node * devices) as usize;
                 let device = (0..devices)
-                    .map(|device| {
-                        (on_device[first + device as usize], random.next_u64(), device)
-                    })
+                    .map(|device| (on_device[first + device as usize], random.next_u64(), device))
                     .min()
                     .map_or(0, |(.., device)| device);
                 let before = on_device[first + device as usize];

@@ -213,7 +213,8 @@ mod tests {
 
     #[test]
     fn digests_are_four_bytes_each() {
-        let options = ProtocolOptions { header_digest: true, data_digest: true, ..Default::default() };
+        let options =
+            ProtocolOptions { header_digest: true, data_digest: true, ..Default::default() };
         let messages = iscsi(options);
         assert_eq!(messages.request.segments, Some((256 << 10, 56)));
         assert_eq!(messages.answer.header_bytes, 52);

@@ -49,8 +49,7 @@ impl Builder<'_> {
             let store = self.group_store(group, disks);
             let storage = Storage { what: What::Store(store), component: disks };
             let clock_hz = host_group.clock_hz;
-            let mut program =
-                |kind| self.at_once((station, cpu), (cost, clock_hz), kind, storage);
+            let mut program = |kind| self.at_once((station, cpu), (cost, clock_hz), kind, storage);
             let (read, write) = (program(Kind::Read), program(Kind::Write));
             routes.push(whole(read, write));
         }
@@ -178,8 +177,7 @@ impl Builder<'_> {
 
     /// The component of requests that wait for the slowest of their parts.
     pub(super) fn slowest(&mut self) -> u32 {
-        let found =
-            self.components.iter().position(|about| about.kind == ComponentKind::Parts);
+        let found = self.components.iter().position(|about| about.kind == ComponentKind::Parts);
         match found {
             Some(found) => found as u32,
             None => self.component("slowest part".into(), ComponentKind::Parts),
@@ -189,12 +187,7 @@ impl Builder<'_> {
 
 /// A route whose requests are never cut.
 pub(super) fn whole(read: u32, write: u32) -> Route {
-    Route {
-        read: [read, read],
-        write: [write, write],
-        read_bytes: u32::MAX,
-        write_bytes: u32::MAX,
-    }
+    Route { read: [read, read], write: [write, write], read_bytes: u32::MAX, write_bytes: u32::MAX }
 }
 
 /// What is between two adapters.

@@ -113,9 +113,7 @@ impl Framing {
     pub(super) fn per_packet(self, message: Message, packet_ns: f64) -> Takes {
         let alone = f64::from(u32::from(message.behind_bytes.is_some()));
         match message.with_payload {
-            true => {
-                Takes { fixed_ns: alone * packet_ns, ..self.counted(message, packet_ns, 0.0) }
-            }
+            true => Takes { fixed_ns: alone * packet_ns, ..self.counted(message, packet_ns, 0.0) },
             false => {
                 let packets = f64::from(self.packets(message));
                 Takes { fixed_ns: (packets + alone) * packet_ns, ..Takes::default() }

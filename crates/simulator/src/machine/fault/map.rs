@@ -139,9 +139,8 @@ impl Map {
                 }
                 let (owner, port) = (offset / set.count, offset % set.count);
                 let mut others = (1..set.count).map(|next| (port + next) % set.count);
-                let others = others.find(|other| {
-                    !down[(first + owner * set.count + other) as usize]
-                });
+                let others =
+                    others.find(|other| !down[(first + owner * set.count + other) as usize]);
                 return others.map_or(station, |other| first + owner * set.count + other);
             }
         }

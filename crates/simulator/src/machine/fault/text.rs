@@ -34,7 +34,9 @@ pub enum FaultTextError {
         text: String,
     },
     /// Where a number should be.
-    #[error("{text:?} is no number of a {what}; write {what} numbers from 0 behind a dot: {example}")]
+    #[error(
+        "{text:?} is no number of a {what}; write {what} numbers from 0 behind a dot: {example}"
+    )]
     Number {
         /// Disk, port or node.
         what: &'static str,
