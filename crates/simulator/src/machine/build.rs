@@ -163,6 +163,7 @@ impl Machine {
             stations: builder.stations,
             down: vec![false; turns.len()],
             any_down: false,
+            noticed: vec![false; turns.len()],
             turns,
             standing: Vec::new(),
             components: builder.components,

@@ -30,7 +30,9 @@ pub use text::FaultTextError;
 pub(super) enum Action {
     /// A disk of a storage.
     Disk(u32, DiskFault),
-    /// A capacity device of a node, or all of them; its data is gone or is back.
+    /// A capacity device of a node, or all of them, does not answer any more.
+    Silent { node: u32, device: Option<u32> },
+    /// It is known that its data is gone, or it is back.
     Data { node: u32, device: Option<u32>, lost: bool },
     /// Ports of a set (its number in the map) are gone, until then at the latest.
     PortDown { set: u32, port: u32, until_ns: u64 },
@@ -42,8 +44,8 @@ pub(super) enum Action {
     LinkDown { line: u32, until_ns: u64 },
 }
 
-/// So far in the future that it does not come, with room for what is added to it.
-pub(super) const NEVER_NS: u64 = 1 << 60;
+/// Longer than any trial (19 hours), and short enough that what waits until then can be summed up.
+pub(super) const NEVER_NS: u64 = 1 << 46;
 
 impl Machine {
     /// Puts faults in. Those of parts that this datastore does not use do nothing.
@@ -77,6 +79,7 @@ impl Machine {
                 };
                 self.stores[store as usize].fault(fault, &mut bench);
             }
+            Action::Silent { node, device } => self.silent(node, device),
             Action::Data { node, device, lost } => self.data(node, device, lost),
             Action::PortDown { set, port, until_ns } => self.port_down(set, port, until_ns),
             Action::PortUp { set, port } => {
@@ -95,24 +98,27 @@ impl Machine {
         }
     }
 
+    fn silent(&mut self, node: u32, device: Option<u32>) {
+        let Some(nodes) = &mut self.nodes else { return };
+        for device in nodes.devices_of(node, device) {
+            nodes.silent[device] = true;
+        }
+        nodes.any_silent = true;
+        self.again_ns = self.now_ns + self.map.failover_ns;
+        for job in self.jobs.places_mut() {
+            let there = u32::from(job.node) == node && job.parent != NONE;
+            job.again |= there && device.is_none_or(|device| device == job.disk);
+        }
+    }
+
     fn data(&mut self, node: u32, device: Option<u32>, lost: bool) {
         let Some(nodes) = &mut self.nodes else { return };
-        let first = node * nodes.devices;
-        let devices = match device {
-            Some(device) => first + device..first + device + 1,
-            None => first..first + nodes.devices,
-        };
-        for device in devices {
-            nodes.lost[device as usize] = lost;
+        for device in nodes.devices_of(node, device) {
+            nodes.lost[device] = lost;
+            nodes.silent[device] = false;
         }
+        nodes.any_silent = nodes.silent.contains(&true);
         nodes.any_lost = nodes.lost.contains(&true);
-        if lost {
-            self.again_ns = self.now_ns + self.map.failover_ns;
-            for job in self.jobs.places_mut() {
-                let there = u32::from(job.node) == node && job.parent != NONE;
-                job.again |= there && device.is_none_or(|device| device == job.disk);
-            }
-        }
     }
 
     fn port_down(&mut self, set: u32, port: u32, until_ns: u64) {
@@ -160,15 +166,18 @@ impl Machine {
     /// A request whose path or node failed under it begins anew when that was noticed.
     #[cold]
     pub(super) fn begin_again(&mut self, number: u32) {
-        let at_ns = self.again_ns.max(self.now_ns);
-        let component = self.steps[self.jobs[number].step as usize].component;
-        self.spent(number, component, at_ns);
+        if self.now_ns < self.again_ns {
+            let component = self.steps[self.jobs[number].step as usize].component;
+            self.spent(number, component, self.again_ns);
+            self.events.push(self.again_ns, OF_JOB << KIND_SHIFT | number);
+            return;
+        }
         let place = self.programs.partition_point(|&first| first <= self.jobs[number].step);
         let step = self.programs.get(place.wrapping_sub(1)).copied().unwrap_or_default();
         let job = &mut self.jobs[number];
         job.again = false;
         job.failed = false;
-        job.tail_ns = at_ns;
+        job.tail_ns = self.now_ns;
         job.moved_bytes = 0;
         job.step = step;
         job.moving_bytes = job.length_bytes;
@@ -179,7 +188,7 @@ impl Machine {
         } else if self.nodes.is_some() {
             self.begin_part_again(number);
         }
-        self.events.push(at_ns, OF_JOB << KIND_SHIFT | number);
+        self.events.push(self.now_ns, OF_JOB << KIND_SHIFT | number);
     }
 
     /// A part on a node takes a path that stands, and another replica if its own is gone. A write has
@@ -222,6 +231,7 @@ impl Machine {
 
     /// And who has one port takes the next that stands.
     fn fail_over(&mut self) {
+        self.noticed.clone_from(&self.down);
         self.patch(true);
     }
 

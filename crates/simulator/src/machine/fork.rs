@@ -65,6 +65,9 @@ pub(crate) struct Nodes {
     /// By node and device: whether what is there is gone.
     pub(crate) lost: Vec<bool>,
     pub(crate) any_lost: bool,
+    /// By node and device: whether it has stopped to answer and nobody knows yet.
+    pub(crate) silent: Vec<bool>,
+    pub(crate) any_silent: bool,
     /// First stations of the nodes' ports: send, receive.
     pub(crate) node_ports: (u32, u32),
     pub(crate) ports_per_node: u16,
@@ -77,8 +80,24 @@ const MOST_CALLS: u32 = 4096;
 
 impl Nodes {
     pub(crate) fn is_lost(&self, place: Place) -> bool {
-        let device = usize::from(place.node) * self.devices as usize + usize::from(place.device);
-        self.lost[device]
+        self.any_lost && self.lost[self.device(place)]
+    }
+
+    fn is_silent(&self, place: Place) -> bool {
+        self.any_silent && self.silent[self.device(place)]
+    }
+
+    fn device(&self, place: Place) -> usize {
+        usize::from(place.node) * self.devices as usize + usize::from(place.device)
+    }
+
+    /// A node's devices, or the one, among those of all nodes.
+    pub(crate) fn devices_of(&self, node: u32, device: Option<u32>) -> std::ops::Range<usize> {
+        let first = (node * self.devices) as usize;
+        match device {
+            Some(device) => first + device as usize..first + device as usize + 1,
+            None => first..first + self.devices as usize,
+        }
     }
 
     /// Which replica of a stripe answers reads of a region: the number of its place.
@@ -169,9 +188,10 @@ impl Machine {
                 Kind::Write => {
                     let mut written = 0;
                     for place in stripe * replicas..(stripe + 1) * replicas {
-                        let gone = self.nodes.as_ref().is_some_and(|nodes| {
-                            nodes.any_lost && nodes.is_lost(nodes.places[place as usize])
-                        });
+                        let gone = self
+                            .nodes
+                            .as_ref()
+                            .is_some_and(|nodes| nodes.is_lost(nodes.places[place as usize]));
                         if !gone {
                             self.part_on_node(number, part, parts, place);
                             written += 1;
@@ -222,6 +242,7 @@ impl Machine {
             slot: place,
             disk: u32::from(device),
             node,
+            again: nodes.is_silent(nodes.places[place as usize]),
             ..part
         };
         Some((step, path, job))
@@ -234,6 +255,8 @@ impl Machine {
         }
         let Some(nodes) = &self.nodes else { return path };
         let (send, receive) = nodes.node_ports;
+        // Turns leave a port out at once; others come to another when the failure was noticed.
+        let down = if parts.choice == Choice::Turns { &self.down } else { &self.noticed };
         let stands = |path: u16| {
             let at_node = u32::from(node) * u32::from(nodes.ports_per_node)
                 + u32::from(path % nodes.ports_per_node);
@@ -241,7 +264,7 @@ impl Machine {
             let back = parts.receive + u32::from(path);
             [at_host, back, send + at_node, receive + at_node]
                 .iter()
-                .all(|&station| !self.down[station as usize])
+                .all(|&station| !down[station as usize])
         };
         let mut all = (0..parts.ports).map(|next| (path + next) % parts.ports);
         all.find(|&path| stands(path)).unwrap_or(path)

@@ -65,6 +65,8 @@ pub struct Machine {
     /// By station: whether its port is down; and whether any is.
     down: Vec<bool>,
     any_down: bool,
+    /// `down` as far as it was noticed.
+    noticed: Vec<bool>,
     components: Vec<Component>,
     stores: Vec<Store>,
     /// First steps of all programs, in order.

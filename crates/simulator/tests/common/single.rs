@@ -9,9 +9,9 @@ pub fn load(vms: u32) -> Load {
     Load { vms, disk_bytes: 1 << 30, working_set_bytes: 1 << 30, random: 1.0, zipf: None }
 }
 
-/// A machine that is read from the beginning, every second.
+/// A machine that is read from the beginning, every quarter of a second.
 pub fn machine(site: &Site, vms: u32) -> Machine {
-    let window = Window { from_ns: 0, interval_ns: 1_000_000_000 };
+    let window = Window { from_ns: 0, interval_ns: 250_000_000 };
     Machine::new(site, 0, load(vms), window, 1).expect("a machine")
 }
 
@@ -49,7 +49,7 @@ pub fn closed(
     let until_ns = machine.time().now_ns() + for_ns;
     let mut turns = 0u64;
     let mut ended = 0u64;
-    let mut batch = |turns: &mut u64, slot: u32| {
+    let batch = |turns: &mut u64, slot: u32| {
         let units = (1u64 << 30) / u64::from(length_bytes);
         // A stride that is prime to the number of units: all places, none in order.
         let offset_bytes = *turns * 7919 % units * u64::from(length_bytes);

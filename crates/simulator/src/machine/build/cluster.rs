@@ -101,6 +101,8 @@ impl Builder<'_> {
             piece_bytes,
             lost: vec![false; room as usize],
             any_lost: false,
+            silent: vec![false; room as usize],
+            any_silent: false,
             node_ports: (stations.node_ports.send, stations.node_ports.receive),
             ports_per_node: node_adapter.count as u16,
         });

@@ -131,7 +131,7 @@ impl Machine {
                 let Some((_, node, disk)) = self.capacity(cluster, disk)? else {
                     return Ok(Vec::new());
                 };
-                Ok(vec![(at_ns, Action::Data { node, device: Some(disk), lost: true })])
+                Ok(self.data_lost(node, Some(disk), at_ns, NEVER_NS))
             }
             Broken::CapacitySlow { cluster, disk, times } => {
                 let found = self.capacity(cluster, disk)?;
@@ -158,12 +158,25 @@ impl Machine {
                 });
                 let Some(count) = found else { return Ok(Vec::new()) };
                 in_range("node", node, count)?;
-                Ok(vec![
-                    (at_ns, Action::Data { node, device: None, lost: true }),
-                    (end_ns, Action::Data { node, device: None, lost: false }),
-                ])
+                Ok(self.data_lost(node, None, at_ns, end_ns))
             }
         }
+    }
+
+    /// Data of a node or of one of its devices does not answer, is known to be gone, and is back.
+    fn data_lost(
+        &self,
+        node: u32,
+        device: Option<u32>,
+        at_ns: u64,
+        end_ns: u64,
+    ) -> Vec<(u64, Action)> {
+        let noticed_ns = at_ns.saturating_add(self.map.failover_ns).min(end_ns);
+        vec![
+            (at_ns, Action::Silent { node, device }),
+            (noticed_ns, Action::Data { node, device, lost: true }),
+            (end_ns, Action::Data { node, device, lost: false }),
+        ]
     }
 
     /// The storage and its disk; nothing if the datastore does not use the group.
