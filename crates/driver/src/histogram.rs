@@ -16,9 +16,7 @@ const SUB_BITS: u32 = 6;
 pub(crate) const SUB_BUCKETS: usize = 1 << SUB_BITS;
 /// Values of 2^37 ns (137 s) and more share the last bucket; their exact maximum is kept beside.
 const TOP_BIT: u32 = 37;
-/// Octaves; the first holds the values whose buckets are one nanosecond.
-pub(crate) const OCTAVES: usize = (TOP_BIT - SUB_BITS + 1) as usize;
-const BUCKETS: usize = OCTAVES * SUB_BUCKETS;
+const BUCKETS: usize = (TOP_BIT - SUB_BITS + 1) as usize * SUB_BUCKETS;
 
 /// Counts of latencies in nanoseconds.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -79,9 +77,9 @@ impl Histogram {
         self.counts.fill(0);
     }
 
-    /// Adds a count to the bucket at a place of an octave.
-    pub(crate) fn add(&mut self, octave: usize, place: usize, count: u64) {
-        self.counts[octave * SUB_BUCKETS + place] += count;
+    /// Adds a count to a bucket, as [`bucket_of`] numbers them.
+    pub(crate) fn add(&mut self, bucket: usize, count: u64) {
+        self.counts[bucket] += count;
     }
 
     /// Adds the counts of another histogram.
@@ -135,21 +133,15 @@ impl Histogram {
     }
 }
 
+/// The number of a value's bucket.
 #[inline]
-fn bucket_of(value_ns: u64) -> usize {
+pub(crate) fn bucket_of(value_ns: u64) -> usize {
     let value = value_ns.min((1 << TOP_BIT) - 1);
     // Setting the bits of the lowest octave gives the small values its shift, which is zero.
     let exponent = (value | (2 * SUB_BUCKETS as u64 - 1)).ilog2();
     let shift = exponent - SUB_BITS;
     // The leading one, left where it is, adds the buckets below the first octave.
     shift as usize * SUB_BUCKETS + (value >> shift) as usize
-}
-
-/// Octave and place in it of a value's bucket.
-#[inline]
-pub(crate) fn place_of(value_ns: u64) -> (usize, usize) {
-    let bucket = bucket_of(value_ns);
-    (bucket / SUB_BUCKETS, bucket % SUB_BUCKETS)
 }
 
 /// Lower bound and width of a bucket.
