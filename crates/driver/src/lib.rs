@@ -6,6 +6,7 @@
 //! the tests run against simulated faults in virtual time.
 
 mod arrivals;
+mod component;
 mod content;
 mod cpu;
 mod drive;
@@ -23,6 +24,7 @@ mod verify;
 mod workload;
 mod zipf;
 
+pub use component::{ComponentKind, ComponentUse};
 pub use content::ContentSource;
 pub use cpu::{CpuUsage, HostCpu};
 pub use drive::{drive, drive_verified};

@@ -171,6 +171,7 @@ impl<'a> Run<'a> {
                     plan: plan.clone(),
                     environment,
                     datastores: descriptions,
+                    prediction: None,
                 };
                 let mut file = ResultsFile::create(&request.output, &header)?;
                 if let Some(warning) = shared_file_system(&stores) {
@@ -236,6 +237,7 @@ impl<'a> Run<'a> {
             incidents: std::mem::take(&mut end.incidents),
             monitor: std::mem::take(&mut end.monitor),
             outcome: outcome_of(end),
+            components: Vec::new(),
         })
     }
 
@@ -396,6 +398,7 @@ impl<'a> Run<'a> {
             outcome,
             incidents,
             monitor,
+            components: Vec::new(),
         })
     }
 

@@ -145,6 +145,7 @@ impl<'a> StudyRun<'a> {
                     plan: plan.clone(),
                     environment,
                     datastores: descriptions,
+                    prediction: None,
                 };
                 let mut file = ResultsFile::create(&request.output, &header)?;
                 if let Some(warning) = shared_file_system(&stores) {

@@ -252,6 +252,7 @@ impl StudyRun<'_> {
                 outcome: TrialOutcome::Failed { reason, sample: None },
                 incidents: Vec::new(),
                 monitor: Vec::new(),
+                components: Vec::new(),
             }),
         }
     }
@@ -360,6 +361,7 @@ impl StudyRun<'_> {
             outcome: outcome_of(end),
             incidents,
             monitor,
+            components: Vec::new(),
         })
     }
 }
