@@ -55,6 +55,11 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer { package: "stormeter-results", uses: These(&["disk", "driver", "study"]), pure: false },
     Layer {
+        package: "stormeter-predict",
+        uses: These(&["disk", "driver", "site", "simulator", "study", "statistics", "results"]),
+        pure: false,
+    },
+    Layer {
         package: "stormeter-report",
         uses: These(&["disk", "driver", "study", "statistics", "results"]),
         pure: true,

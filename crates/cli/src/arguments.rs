@@ -8,6 +8,7 @@ use stormeter_disk::units::{parse_bytes, parse_duration_ns, parse_percent};
 use stormeter_study::Metric;
 
 use crate::arguments_net::NetOptions;
+use crate::arguments_predict::PredictOptions;
 use crate::arguments_study::RunOptions;
 
 /// Which datastore should these virtual machines live on, by how much is it better, at what CPU
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     Compare(Box<CompareOptions>),
     /// Carry out a study from its file, or go on with it
     Run(RunOptions),
+    /// Predict a study for a site that may not exist, and tell what holds each cell back
+    Predict(PredictOptions),
     /// Show a results file again: as a table, as a page, as JSON
     Report(ReportOptions),
     /// Recompute a published study from its own tables, and hold it against results

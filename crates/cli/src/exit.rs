@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use stormeter_predict::PredictError;
 use stormeter_report::Report;
 use stormeter_results::{FinishReason, ResultsError};
 use stormeter_runner::{RunError, StudyConclusion};
@@ -96,6 +97,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// The comparison.
     Run(RunError),
+    /// The prediction.
+    Predict(Box<PredictError>),
     /// The results file.
     Results(ResultsError),
     /// A file could not be written or read.
@@ -117,6 +120,10 @@ impl Failure {
                 | RunError::Question(_)
                 | RunError::Errand(_),
             ) => Exit::Usage,
+            Failure::Predict(error) => match error.as_ref() {
+                PredictError::Results(_) | PredictError::Replace { .. } => Exit::Failed,
+                _ => Exit::Usage,
+            },
             Failure::Run(RunError::Interrupted) => Exit::Interrupted,
             Failure::Run(RunError::KeepsFailing { .. }) => Exit::Invalid,
             Failure::Run(_) | Failure::Results(_) | Failure::File(_) => Exit::Failed,
@@ -129,6 +136,7 @@ impl std::fmt::Display for Failure {
         match self {
             Failure::Usage(text) | Failure::File(text) => f.write_str(text),
             Failure::Run(error) => error.fmt(f),
+            Failure::Predict(error) => error.fmt(f),
             Failure::Results(error) => error.fmt(f),
         }
     }
@@ -137,6 +145,12 @@ impl std::fmt::Display for Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         Failure::Run(error)
+    }
+}
+
+impl From<PredictError> for Failure {
+    fn from(error: PredictError) -> Self {
+        Failure::Predict(Box::new(error))
     }
 }
 

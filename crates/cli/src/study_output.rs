@@ -13,7 +13,8 @@ use crate::output::{print, terminal_options};
 
 /// The report of a study's conclusion.
 pub(crate) fn study_report_of(conclusion: StudyConclusion) -> StudyReport {
-    let StudyConclusion { header, trials, events, finished, ceilings_iops, analysis } = conclusion;
+    let StudyConclusion { header, trials, events, finished, ceilings_iops, elasticities, analysis } =
+        conclusion;
     let ceilings: Vec<(usize, f64)> = ceilings_iops
         .iter()
         .enumerate()
@@ -29,12 +30,14 @@ pub(crate) fn study_report_of(conclusion: StudyConclusion) -> StudyReport {
             plan: header.plan,
             environment: header.environment,
             datastores: header.datastores,
+            prediction: header.prediction,
         },
         trials: &of_cells,
         events: &events,
         finished: finished.map(|finished| finished.reason),
         analysis,
         ceilings_iops: &ceilings,
+        elasticities: &elasticities,
     })
 }
 

@@ -7,6 +7,7 @@
 
 mod arrivals;
 mod compact_histogram;
+mod component;
 mod content;
 mod cpu;
 mod drive;
@@ -24,6 +25,7 @@ mod verify;
 mod workload;
 mod zipf;
 
+pub use component::{ComponentKind, ComponentUse};
 pub use content::ContentSource;
 pub use cpu::{CpuUsage, HostCpu};
 pub use drive::{drive, drive_verified};

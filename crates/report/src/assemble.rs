@@ -325,6 +325,7 @@ mod tests {
                 plan,
                 environment: Default::default(),
                 datastores: vec![],
+                prediction: None,
             })
         };
         assert_eq!(

@@ -135,6 +135,7 @@ mod tests {
             outcome: TrialOutcome::Failed { reason: "stalled".into(), sample: None },
             incidents: incidents.collect(),
             monitor: Vec::new(),
+            components: Vec::new(),
         }
     }
 

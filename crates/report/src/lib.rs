@@ -34,8 +34,8 @@ pub use printable::printable;
 pub use quantity::{metric_unit, metric_value};
 pub use sentence::{headline, sentence};
 pub use study::{
-    MonitorAverage, STUDY_SCHEMA, STUDY_SCHEMA_VERSION, StudyFacts, StudyParts, StudyReport,
-    StudyTrial, TrialTrace, WorkloadCeiling, assemble_study, study_html, study_json,
+    CellReasons, MonitorAverage, STUDY_SCHEMA, STUDY_SCHEMA_VERSION, StudyFacts, StudyParts,
+    StudyReport, StudyTrial, TrialTrace, WorkloadCeiling, assemble_study, study_html, study_json,
     study_terminal,
 };
 pub use terminal::{TerminalOptions, terminal};

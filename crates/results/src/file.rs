@@ -8,22 +8,29 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use stormeter_study::StudyPlan;
 
+use crate::component::Elasticity;
 use crate::contents::{Contents, Planned};
 use crate::error::ResultsError;
 use crate::finished::{Event, Finished};
 use crate::header::Header;
 use crate::lock::RunLock;
 use crate::trial::{Phase, TrialRecord};
-use crate::{read, write};
+use crate::{component, read, write};
 
 /// "storm" in SQLite's four-byte application id, so that `file` and we can tell it is ours.
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
 /// The form of the tables. A file of a higher number is refused; one of a lower number is read, and
 /// brought to this form before a trial is added to it.
-pub const FORMAT_VERSION: i32 = 3;
+pub const FORMAT_VERSION: i32 = 4;
 /// What brings a file to a form from the one before.
-const UPGRADES: [(i32, &str); 2] =
-    [(2, include_str!("upgrade-2.sql")), (3, include_str!("upgrade-3.sql"))];
+const UPGRADES: [(i32, &str); 3] = [
+    (2, include_str!("upgrade-2.sql")),
+    (3, include_str!("upgrade-3.sql")),
+    // The fourth form only adds tables, so new files and files brought up share their text.
+    (4, COMPONENTS),
+];
+/// The tables of what was predicted.
+const COMPONENTS: &str = include_str!("component.sql");
 /// How long to wait for a reader in another program.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -70,6 +77,7 @@ impl ResultsFile {
             transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(sqlite)?;
             transaction.pragma_update(None, "user_version", FORMAT_VERSION).map_err(sqlite)?;
             transaction.execute_batch(include_str!("schema.sql")).map_err(sqlite)?;
+            transaction.execute_batch(COMPONENTS).map_err(sqlite)?;
             transaction.execute_batch(include_str!("observation.sql")).map_err(sqlite)?;
             write::header(&transaction, header).map_err(sqlite)?;
             transaction.commit().map_err(sqlite)?;
@@ -223,6 +231,23 @@ impl ResultsFile {
     /// A number that no trial in the file has: one more than the highest.
     pub fn next_trial_id(&self) -> Result<u64, ResultsError> {
         read::next_trial_id(&self.connection).map_err(|e| self.error(e))
+    }
+
+    /// Says what more of each part of a predicted site would bring, cell by cell, the largest gain
+    /// first.
+    pub fn replace_elasticities(&mut self, all: &[Elasticity]) -> Result<(), ResultsError> {
+        let sqlite = |error| ResultsError::from_sqlite(&self.path, error);
+        let transaction = self.connection.transaction().map_err(sqlite)?;
+        component::write_elasticities(&transaction, all).map_err(sqlite)?;
+        transaction.commit().map_err(sqlite)
+    }
+
+    /// What more of each part of a predicted site would bring; empty where nothing was predicted.
+    pub fn elasticities(&self) -> Result<Vec<Elasticity>, ResultsError> {
+        if read::format(&self.connection).map_err(|e| self.error(e))? < 4 {
+            return Ok(Vec::new());
+        }
+        component::read_elasticities(&self.connection).map_err(|e| self.error(e))
     }
 
     /// Notes that something happened.

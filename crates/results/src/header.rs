@@ -1,7 +1,7 @@
 //! What a results file says before the first trial.
 
 use serde::{Deserialize, Serialize};
-use stormeter_study::ComparisonPlan;
+use stormeter_study::{Blocks, ComparisonPlan, Timing};
 
 use crate::contents::Planned;
 use crate::environment::Environment;
@@ -24,6 +24,27 @@ pub struct Header<P = ComparisonPlan> {
     pub environment: Environment,
     /// The datastores, in the plan's order.
     pub datastores: Vec<DatastoreDescription>,
+    /// For what, where it was predicted and not measured.
+    #[serde(default)]
+    pub prediction: Option<Box<Prediction>>,
+}
+
+/// What a study was predicted for. The site is kept as it was written, so that the file says by itself
+/// what its figures are of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// The site's name.
+    pub site: String,
+    /// The site file, as it was named.
+    pub file: String,
+    /// Its text.
+    pub text: String,
+    /// What was changed in it for further levels of `datastore`, such as `nic=40GbE`.
+    pub what_if: Vec<String>,
+    /// What was to go wrong, and when.
+    pub faults: Vec<String>,
+    /// How the study file has trials pass in time and how often, where the prediction is shorter.
+    pub shortened_from: Option<(Timing, Blocks)>,
 }
 
 /// A datastore as it was found when the run began.

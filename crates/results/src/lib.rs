@@ -7,6 +7,7 @@
 //!
 //! Nothing here computes a statistic; the figures beside a trial (IOPS, percentiles) are its own.
 
+mod component;
 mod contents;
 mod environment;
 mod error;
@@ -21,10 +22,11 @@ mod trial;
 mod verified;
 mod write;
 
+pub use component::Elasticity;
 pub use contents::{Contents, Planned};
 pub use environment::Environment;
 pub use error::ResultsError;
 pub use file::{FORMAT_VERSION, ResultsFile};
 pub use finished::{Event, FinishReason, Finished};
-pub use header::{DatastoreDescription, Header};
+pub use header::{DatastoreDescription, Header, Prediction};
 pub use trial::{Incident, Phase, TrialOutcome, TrialRecord};

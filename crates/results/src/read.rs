@@ -15,7 +15,7 @@ use stormeter_driver::{
 
 use crate::finished::Event;
 use crate::trial::{Incident, Phase, TrialOutcome, TrialRecord};
-use crate::{monitor, step, verified};
+use crate::{component, monitor, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -76,6 +76,11 @@ impl File {
     fn has_studies(self) -> bool {
         self.form >= 3
     }
+
+    /// Form 4: the parts of predicted sites, and what more of each would bring.
+    fn has_components(self) -> bool {
+        self.form >= 4
+    }
 }
 
 fn trial(connection: &Connection, file: File, row: &Row) -> Result<TrialRecord> {
@@ -112,6 +117,10 @@ fn trial(connection: &Connection, file: File, row: &Row) -> Result<TrialRecord> 
         },
         monitor: match file.has_studies() {
             true => monitor::read(connection, id)?,
+            false => Vec::new(),
+        },
+        components: match file.has_components() {
+            true => component::read(connection, id)?,
             false => Vec::new(),
         },
     })

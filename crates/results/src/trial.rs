@@ -1,7 +1,7 @@
 //! One trial as it is kept.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{CpuUsage, MonitorRow, Sample};
+use stormeter_driver::{ComponentUse, CpuUsage, MonitorRow, Sample};
 
 /// One trial: where it stood in the comparison or study and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,9 @@ pub struct TrialRecord {
     /// What the host did meanwhile; empty where it could not be read.
     #[serde(default)]
     pub monitor: Vec<MonitorRow>,
+    /// What the parts of the site had to do; empty where it was measured and not predicted.
+    #[serde(default)]
+    pub components: Vec<ComponentUse>,
 }
 
 /// Something that happened during a trial without ending it.

@@ -10,7 +10,7 @@ use crate::contents::Planned;
 use crate::finished::Event;
 use crate::header::Header;
 use crate::trial::{TrialOutcome, TrialRecord};
-use crate::{monitor, step, verified};
+use crate::{component, monitor, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -102,7 +102,8 @@ pub(crate) fn trial(connection: &Connection, trial: &TrialRecord) -> Result<()> 
     for (number, incident) in (0i64..).zip(&trial.incidents) {
         insert.execute(params![int(trial.id)?, number, incident.what, incident.times])?;
     }
-    monitor::write(connection, trial.id, &trial.monitor)
+    monitor::write(connection, trial.id, &trial.monitor)?;
+    component::write(connection, trial.id, &trial.components)
 }
 
 /// The figures that people look for first, so that they need not merge histograms in SQL.

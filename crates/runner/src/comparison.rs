@@ -163,6 +163,7 @@ impl<'a> Run<'a> {
                     plan: &plan,
                     environment,
                     datastores: descriptions,
+                    prediction: None,
                 };
                 begin_file(&request.output, beginning, &stores)?
             }
@@ -224,6 +225,7 @@ impl<'a> Run<'a> {
             incidents: std::mem::take(&mut end.incidents),
             monitor: std::mem::take(&mut end.monitor),
             outcome: outcome_of(end),
+            components: Vec::new(),
         })
     }
 
@@ -374,6 +376,7 @@ impl<'a> Run<'a> {
             outcome,
             incidents,
             monitor,
+            components: Vec::new(),
         })
     }
 

@@ -13,6 +13,7 @@ mod analysis;
 pub mod anova;
 pub mod autocorrelation;
 pub mod bootstrap;
+pub mod bottleneck;
 mod comparison;
 pub mod data;
 mod describe;
@@ -46,6 +47,7 @@ pub use analysis::{
     Analysis, DatastoreSummary, FailedTrials, MetricSummary, Pair, Surroundings, TrialView,
     analyse, decide, looks_of,
 };
+pub use bottleneck::CellWhy;
 pub use comparison::{
     Comparison, ComparisonError, ComparisonInput, MetricComparisons, compare_metrics,
 };

@@ -5,6 +5,7 @@ pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod net;
+pub(crate) mod predict;
 pub(crate) mod print;
 pub(crate) mod profile;
 pub(crate) mod replicate;

@@ -24,7 +24,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
         print(&plan_text(&plan))?;
         return Ok(Exit::Done);
     }
-    let output = output(options);
+    let output = options.output.clone().unwrap_or_else(|| results_path(&options.file, ""));
     check_page(&options.show, Some(&output))?;
     let mut request = StudyRequest {
         plan,
@@ -60,33 +60,34 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
 
 /// The plan that a study file says.
 pub(crate) fn read_study(path: &Path) -> Result<StudyPlan, Failure> {
+    let text = read_text(path, "study file")?;
+    parse_study(&text)
+        .map_err(|errors| Failure::Usage(errors.in_file(path.display().to_string()).to_string()))
+}
+
+/// The text of a file that people write; `what` it is, for messages.
+pub(crate) fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
     let unread = |reason: String| {
-        Failure::Usage(format!("the study file {} cannot be read: {reason}", path.display()))
+        Failure::Usage(format!("the {what} {} cannot be read: {reason}", path.display()))
     };
     let found = std::fs::metadata(path).map_err(|error| unread(error.to_string()))?;
     if !found.is_file() || found.len() > MOST_BYTES {
         return Err(unread("it is no text file of at most 4MiB".into()));
     }
     let bytes = std::fs::read(path).map_err(|error| unread(error.to_string()))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| unread("it is not UTF-8; save it as UTF-8 text".into()))?;
-    parse_study(&text)
-        .map_err(|errors| Failure::Usage(errors.in_file(path.display().to_string()).to_string()))
+    String::from_utf8(bytes).map_err(|_| unread("it is not UTF-8; save it as UTF-8 text".into()))
 }
 
-/// The results file: as given, or named after the study file. `study.yaml` and `small.yaml` say little
-/// by themselves: their directory's name goes before.
-fn output(options: &RunOptions) -> PathBuf {
-    if let Some(path) = &options.output {
-        return path.clone();
-    }
+/// The results file, named after the study file. `study.yaml` and `small.yaml` say little by themselves:
+/// their directory's name goes before.
+pub(crate) fn results_path(study: &Path, suffix: &str) -> PathBuf {
     let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let name = stem(&options.file).unwrap_or_else(|| "study".into());
-    let directory = options.file.canonicalize().ok().and_then(|path| path.parent().and_then(stem));
+    let name = stem(study).unwrap_or_else(|| "study".into());
+    let directory = study.canonicalize().ok().and_then(|path| path.parent().and_then(stem));
     match directory {
         Some(directory) if ["study", "small"].contains(&name.as_str()) => {
-            PathBuf::from(format!("{directory}-{name}.db"))
+            PathBuf::from(format!("{directory}-{name}{suffix}.db"))
         }
-        _ => PathBuf::from(format!("{name}.db")),
+        _ => PathBuf::from(format!("{name}{suffix}.db")),
     }
 }

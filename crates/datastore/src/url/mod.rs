@@ -29,8 +29,7 @@ const KNOWN: &str =
     "a path, file:///path, /dev/…, nfs://host/export, iscsi://host/target/lun, null:";
 
 /// Schemes that will come, and the words for them.
-const PLANNED: [(&str, &str); 6] = [
-    ("sim", "a simulated datastore"),
+const PLANNED: [(&str, &str); 5] = [
     ("nbd", "NBD"),
     ("rbd", "Ceph RBD"),
     ("nvme-tcp", "NVMe over TCP"),
@@ -83,6 +82,12 @@ pub enum UrlError {
         /// What stood before the colon.
         scheme: String,
     },
+    /// A datastore of a site file: there is nothing to open.
+    #[error(
+        "sim: is a datastore of a site file, which exists on paper only: predict the study with \
+         `stormeter predict`; real ones are {KNOWN}"
+    )]
+    Simulated,
     /// A scheme that a later version will open.
     #[error(
         "{scheme}:// ({words}) is not in this version yet: mount it and give the mount point's \
@@ -254,6 +259,9 @@ fn scheme(text: &str) -> Option<&str> {
 }
 
 fn unknown(scheme: &str) -> UrlError {
+    if scheme == "sim" {
+        return UrlError::Simulated;
+    }
     match PLANNED.iter().find(|(planned, _)| *planned == scheme) {
         Some(&(scheme, words)) => UrlError::NotYet { scheme, words },
         None => UrlError::UnknownScheme { scheme: scheme.into() },

@@ -5,12 +5,14 @@
 
 use std::collections::HashSet;
 
-use stormeter_driver::{CpuUsage, MonitorRow, Sample};
-use stormeter_results::{Event, FinishReason, Incident, TrialOutcome, TrialRecord};
-use stormeter_statistics::{StudyAnalysis, metrics, monitor};
+use stormeter_driver::{ComponentUse, CpuUsage, MonitorRow, Sample};
+use stormeter_results::{Elasticity, Event, FinishReason, Incident, TrialOutcome, TrialRecord};
+use stormeter_statistics::{StudyAnalysis, bottleneck, metrics, monitor};
 
 use super::grid::cell_name;
-use super::model::{MonitorAverage, StudyFacts, StudyReport, TrialTrace, WorkloadCeiling};
+use super::model::{
+    CellReasons, MonitorAverage, StudyFacts, StudyReport, TrialTrace, WorkloadCeiling,
+};
 use crate::incidents::incidents_of;
 use crate::model::{Finding, SeriesPoint, Severity, Status};
 use crate::wording::{plural, shell_command};
@@ -44,6 +46,8 @@ pub struct StudyTrial<'a> {
     pub incidents: &'a [Incident],
     /// What the host did meanwhile.
     pub monitor: &'a [MonitorRow],
+    /// What the parts of the site did, where it was predicted.
+    pub components: &'a [ComponentUse],
 }
 
 impl<'a> StudyTrial<'a> {
@@ -64,6 +68,7 @@ impl<'a> StudyTrial<'a> {
             notes,
             incidents: &record.incidents,
             monitor,
+            components: &record.components,
         }
     }
 }
@@ -83,15 +88,19 @@ pub struct StudyParts<'a> {
     pub analysis: StudyAnalysis,
     /// The generator's own ceiling in IOPS, by workload, as far as it was measured.
     pub ceilings_iops: &'a [(usize, f64)],
+    /// What more of each component would bring, of a prediction.
+    pub elasticities: &'a [Elasticity],
 }
 
 /// Arranges a study for showing.
 pub fn assemble_study(parts: StudyParts<'_>) -> StudyReport {
-    let StudyParts { header, trials, events, finished, analysis, ceilings_iops } = parts;
+    let StudyParts { header, trials, events, finished, analysis, ceilings_iops, elasticities } =
+        parts;
     let mut report = StudyReport {
         status: status(trials, finished, &analysis),
         traces: traces(&header, trials),
         ceilings: ceilings(&header, trials, ceilings_iops),
+        reasons: reasons(&header, trials, elasticities),
         findings: vec![],
         repeat_command: repeat_command(&header),
         analysis,
@@ -116,6 +125,23 @@ fn status(
         failed_trials: trials.len() as u32 - measured,
         elapsed_ns: ends.max().unwrap_or(0),
     }
+}
+
+/// What holds each cell back, of those whose components are known.
+fn reasons(
+    header: &StudyFacts,
+    trials: &[StudyTrial<'_>],
+    elasticities: &[Elasticity],
+) -> Vec<CellReasons> {
+    let of_cell = |cell: usize| {
+        let own = trials.iter().filter(|trial| trial.cell == cell);
+        let known: Vec<_> =
+            own.filter_map(|trial| Some((trial.measured?.0, trial.components))).collect();
+        let why = bottleneck::why(&known)?;
+        let elasticities = elasticities.iter().filter(|one| one.cell == cell).cloned().collect();
+        Some(CellReasons { cell, why, elasticities })
+    };
+    (0..header.plan.cells().len()).filter_map(of_cell).collect()
 }
 
 fn begin_ms(trials: &[StudyTrial<'_>]) -> u64 {

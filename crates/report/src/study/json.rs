@@ -6,8 +6,8 @@ use stormeter_statistics::{Answer, CellSummary, Interval};
 use stormeter_study::Metric;
 
 use super::grid::Grid;
-use super::model::StudyReport;
-use super::words;
+use super::model::{CellReasons, StudyReport};
+use super::{why, words};
 use crate::json::{reason, verified};
 use crate::model::Severity;
 use crate::quantity::metric_unit;
@@ -30,7 +30,7 @@ pub fn study_json(report: &StudyReport) -> Value {
     let grid = Grid::of(report);
     let analysis = &report.analysis;
     let is_valid = report.findings.iter().all(|finding| finding.severity != Severity::Invalid);
-    object!({
+    let mut value = object!({
         "schema_version": STUDY_SCHEMA_VERSION,
         "stormeter_version": header.stormeter_version,
         "run_id": header.run_id,
@@ -77,6 +77,62 @@ pub fn study_json(report: &StudyReport) -> Value {
         })).collect::<Vec<_>>(),
         "command": header.command_line,
         "repeat_command": report.repeat_command,
+    });
+    if let (Some(object), Some(_)) = (value.as_object_mut(), &header.prediction) {
+        object.insert("prediction".into(), prediction(&grid));
+    }
+    value
+}
+
+/// For what it was predicted, and what holds each cell back.
+fn prediction(grid: &Grid<'_>) -> Value {
+    let report = grid.report;
+    let Some(prediction) = &report.header.prediction else { return Value::Null };
+    object!({
+        "site": prediction.site,
+        "file": prediction.file,
+        "what_if": prediction.what_if,
+        "faults": prediction.faults,
+        "shortened": prediction.shortened_from.is_some(),
+        "cells": report.reasons.iter().map(|one| reasons(grid, one)).collect::<Vec<_>>(),
+    })
+}
+
+fn reasons(grid: &Grid<'_>, reasons: &CellReasons) -> Value {
+    let why = &reasons.why;
+    let components = why.components.iter().zip(&why.parts).map(|(component, part)| {
+        object!({
+            "name": component.name,
+            "kind": component.kind,
+            "units": component.units,
+            "utilisation": component.utilisation,
+            "utilisation_most": component.utilisation_most,
+            "queue_mean": component.queue_mean,
+            "response_share": component.response_share,
+            "service_ns": part.service_ns,
+            "queue_ns": part.queue_ns,
+            "latency_ns": part.latency_ns,
+        })
+    });
+    object!({
+        "cell": reasons.cell,
+        "bottleneck": why.components[why.bottleneck].name,
+        "saturated": why.is_saturated,
+        "sentence": why::sentence(why, why::is_timed(grid, reasons.cell)),
+        "response_ns": why.response_ns,
+        "bounds": {
+            "saturated_per_s": why.bounds.saturated_per_s,
+            "unqueued_per_s": why.bounds.unqueued_per_s,
+            "outstanding_to_saturate": why.bounds.outstanding_to_saturate,
+        },
+        "components": components.collect::<Vec<_>>(),
+        "elasticities": reasons.elasticities.iter().map(|one| object!({
+            "component": one.component,
+            "kind": one.kind,
+            "factor": one.factor,
+            "metric": one.metric.name(),
+            "ratio": one.ratio,
+        })).collect::<Vec<_>>(),
     })
 }
 

@@ -13,10 +13,13 @@ mod model;
 mod page;
 mod remarks;
 mod terminal;
+mod why;
 mod words;
 
 pub use assemble::{StudyParts, StudyTrial, assemble_study};
 pub use json::{STUDY_SCHEMA, STUDY_SCHEMA_VERSION, study_json};
-pub use model::{MonitorAverage, StudyFacts, StudyReport, TrialTrace, WorkloadCeiling};
+pub use model::{
+    CellReasons, MonitorAverage, StudyFacts, StudyReport, TrialTrace, WorkloadCeiling,
+};
 pub use page::study_html;
 pub use terminal::study_terminal;

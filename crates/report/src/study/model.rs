@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 use stormeter_driver::MonitorRow;
-use stormeter_results::{DatastoreDescription, Environment};
-use stormeter_statistics::StudyAnalysis;
+use stormeter_results::{DatastoreDescription, Elasticity, Environment, Prediction};
+use stormeter_statistics::{CellWhy, StudyAnalysis};
 use stormeter_study::StudyPlan;
 
 use crate::model::{Finding, SeriesPoint, Status};
@@ -24,6 +24,9 @@ pub struct StudyReport {
     pub traces: Vec<TrialTrace>,
     /// The load generator by itself, for each workload that was driven on `null:`.
     pub ceilings: Vec<WorkloadCeiling>,
+    /// What holds each cell back, where that is known: of a prediction.
+    #[serde(default)]
+    pub reasons: Vec<CellReasons>,
     /// What the laws and the checks found, the worst first, each with the name of what it is about.
     pub findings: Vec<Finding>,
     /// The command that repeats the study, ready for a shell.
@@ -47,6 +50,20 @@ pub struct StudyFacts {
     pub environment: Environment,
     /// The datastores, in the plan's order.
     pub datastores: Vec<DatastoreDescription>,
+    /// For what it was predicted; `None` where it was measured.
+    #[serde(default)]
+    pub prediction: Option<Box<Prediction>>,
+}
+
+/// What holds a cell back, and what more of each component would bring.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellReasons {
+    /// Which cell.
+    pub cell: usize,
+    /// What its components did.
+    pub why: CellWhy,
+    /// What more of each component would bring, the largest gain first.
+    pub elasticities: Vec<Elasticity>,
 }
 
 /// A trial over time.

@@ -6,6 +6,7 @@ use stormeter_study::Metric;
 use super::grid::{Grid, Load, hundred, hundred_half, sign};
 use super::model::StudyReport;
 use super::remarks::{self, Shared};
+use super::why;
 use super::words::{self, Scale};
 use crate::printable::printable;
 use crate::quantity::{level_percent, metric_value, percent};
@@ -28,6 +29,9 @@ pub fn study_terminal(report: &StudyReport, options: TerminalOptions) -> String 
         text += &lines;
     };
     paragraph(Style::Bold, &format!("Study: {}", report.plan().study), "  ");
+    for words in why::predicted_for(&grid) {
+        paragraph(Style::Plain, &words, "");
+    }
     paragraph(Style::Plain, &words::tally(report), "");
     paragraph(Style::Plain, &wording::status(&report.status), "");
     push_line(&mut text, "");
@@ -51,6 +55,7 @@ pub fn study_terminal(report: &StudyReport, options: TerminalOptions) -> String 
     for metric in grid.headline_metrics() {
         matrix(&grid, metric, width, paint, &mut text);
     }
+    why::terminal(&grid, width, paint, &mut text);
     closing(&grid, width, paint, &mut text);
     text
 }

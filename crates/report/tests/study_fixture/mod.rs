@@ -82,6 +82,7 @@ pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut StudyAnalysis)) -> 
         finished: Some(FinishReason::MaxBlocks),
         analysis,
         ceilings_iops: &ceilings,
+        elasticities: &[],
     })
 }
 
@@ -239,6 +240,7 @@ impl Made {
             notes: &self.notes,
             incidents: &self.incidents,
             monitor: &self.monitor,
+            components: &[],
         }
     }
 
@@ -334,6 +336,7 @@ fn header(shape: &Shape) -> StudyFacts {
             ..Environment::default()
         },
         datastores: descriptions,
+        prediction: None,
     }
 }
 

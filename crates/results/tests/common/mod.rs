@@ -4,9 +4,10 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use stormeter_disk::{DeviceError, Kind};
 use stormeter_driver::{
-    Arrivals, BlockName, Content, Corruption, CpuUsage, DiskTotals, Distribution, Ended,
-    ExpectedBlock, Fault, FaultOutcome, FoundBlock, Histogram, HostCpu, Interval, IntervalTotals,
-    KindTotals, MonitorRow, Sample, SizeShare, StepTime, Verified, Workload,
+    Arrivals, BlockName, ComponentKind, ComponentUse, Content, Corruption, CpuUsage, DiskTotals,
+    Distribution, Ended, ExpectedBlock, Fault, FaultOutcome, FoundBlock, Histogram, HostCpu,
+    Interval, IntervalTotals, KindTotals, MonitorRow, Sample, SizeShare, StepTime, Verified,
+    Workload,
 };
 use stormeter_results::{DatastoreDescription, Environment, Header};
 use stormeter_results::{Incident, Phase, TrialOutcome, TrialRecord};
@@ -212,6 +213,7 @@ pub(crate) fn early_trial(seed: u64, id: u64) -> TrialRecord {
             .map(|_| Incident { what: dice.text(), times: dice.below(1 << 32) as u32 })
             .collect(),
         monitor: Vec::new(),
+        components: Vec::new(),
     }
 }
 
@@ -220,6 +222,7 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
     let mut trial = early_trial(seed, id);
     let dice = &mut Dice::new(!seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     trial.monitor = (0..dice.below(5)).map(|_| monitor_row(dice)).collect();
+    trial.components = (0..dice.below(4)).map(|_| component(dice)).collect();
     let steps = (0..dice.below(4)).map(|_| StepTime {
         name: dice.text(),
         times: dice.count(),
@@ -232,6 +235,22 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
         TrialOutcome::Failed { sample: None, .. } => {}
     }
     trial
+}
+
+fn component(dice: &mut Dice) -> ComponentUse {
+    ComponentUse {
+        name: dice.text(),
+        kind: ComponentKind::ALL[dice.below(8) as usize],
+        units: dice.below(1 << 32) as u32,
+        utilisation: dice.float(),
+        utilisation_most: dice.float(),
+        busy_ns: dice.count(),
+        queue_mean: dice.float(),
+        visits: dice.count(),
+        lost: dice.count(),
+        response_share: dice.float(),
+        series: (0..dice.below(5)).map(|_| dice.float()).collect(),
+    }
 }
 
 fn monitor_row(dice: &mut Dice) -> MonitorRow {
@@ -318,6 +337,7 @@ pub(crate) fn study_header() -> Header<StudyPlan> {
         plan: serde_json::from_value(plan).expect("a plan"),
         environment: comparison.environment,
         datastores: comparison.datastores,
+        prediction: None,
     }
 }
 
@@ -378,5 +398,6 @@ pub(crate) fn header() -> Header {
                 ..DatastoreDescription::default()
             },
         ],
+        prediction: None,
     }
 }

@@ -1,7 +1,8 @@
 //! What the results file of a study says: its trials, and everything concluded from them.
 
 use stormeter_results::{
-    Event, Finished, Header, Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord,
+    Elasticity, Event, Finished, Header, Phase, ResultsError, ResultsFile, TrialOutcome,
+    TrialRecord,
 };
 use stormeter_statistics::{
     CellTrial, FailedTrials, StudyAnalysis, StudySurroundings, analyse_study,
@@ -25,6 +26,8 @@ pub struct StudyConclusion {
     pub finished: Option<Finished>,
     /// The generator's ceiling with each workload, in IOPS.
     pub ceilings_iops: Vec<Option<f64>>,
+    /// What more of each component would bring, of a prediction.
+    pub elasticities: Vec<Elasticity>,
     /// The conclusions.
     pub analysis: StudyAnalysis,
 }
@@ -47,6 +50,7 @@ pub fn conclude_study(file: &ResultsFile) -> Result<StudyConclusion, ResultsErro
     Ok(StudyConclusion {
         analysis,
         ceilings_iops: surroundings.ceiling_iops,
+        elasticities: file.elasticities()?,
         events,
         finished: file.finished()?,
         header,

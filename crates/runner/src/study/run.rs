@@ -132,6 +132,7 @@ impl<'a> StudyRun<'a> {
                     plan,
                     environment,
                     datastores: descriptions,
+                    prediction: None,
                 };
                 begin_file(&request.output, beginning, &stores)?
             }

@@ -228,6 +228,7 @@ impl StudyRun<'_> {
                 outcome: TrialOutcome::Failed { reason, sample: None },
                 incidents: Vec::new(),
                 monitor: Vec::new(),
+                components: Vec::new(),
             }),
         }
     }
@@ -336,6 +337,7 @@ impl StudyRun<'_> {
             outcome: outcome_of(end),
             incidents,
             monitor,
+            components: Vec::new(),
         })
     }
 }

@@ -177,7 +177,7 @@ impl Machine {
             again_ns: 0,
             accesses: Slab::default(),
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
-            meter: Meter::new(window.from_ns, window.interval_ns),
+            meter: Meter::new(window.from_ns, window.interval_ns, u64::MAX),
             completions: Vec::new(),
             done: Vec::new(),
             ready: Vec::new(),

@@ -28,6 +28,7 @@ pub(crate) struct Meter {
     /// When the next reading is due; `u64::MAX`: none.
     pub(crate) due_ns: u64,
     interval_ns: u64,
+    until_ns: u64,
     first: Option<Reading>,
     last: Option<Reading>,
     /// By interval and component: busy share.
@@ -35,11 +36,12 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Reads from `from_ns` on, every `interval_ns`, until `until_ns`.
-    pub(crate) fn new(from_ns: u64, interval_ns: u64) -> Self {
+    /// Reads from `from_ns` on, every `interval_ns`, and for the last time at `until_ns`.
+    pub(crate) fn new(from_ns: u64, interval_ns: u64, until_ns: u64) -> Self {
         Self {
             due_ns: from_ns,
             interval_ns: interval_ns.max(1),
+            until_ns,
             first: None,
             last: None,
             series: Vec::new(),
@@ -48,7 +50,10 @@ impl Meter {
 
     /// Takes a reading.
     pub(crate) fn read(&mut self, reading: Reading) {
-        self.due_ns = reading.at_ns.saturating_add(self.interval_ns);
+        self.due_ns = match reading.at_ns >= self.until_ns {
+            true => u64::MAX,
+            false => reading.at_ns.saturating_add(self.interval_ns).min(self.until_ns),
+        };
         match &self.last {
             None => self.first = Some(reading.clone()),
             Some(last) if last.at_ns < reading.at_ns => {

@@ -1,8 +1,9 @@
 //! What the components of a machine did in its window.
 
 use super::Machine;
+use super::build::Window;
 use super::component::ComponentUse;
-use super::meter::{Reading, UnitCount, busy_shares};
+use super::meter::{Meter, Reading, UnitCount, busy_shares};
 
 impl Machine {
     /// Takes the readings that are due before `at_ns`.
@@ -11,6 +12,22 @@ impl Machine {
         while self.meter.due_ns <= at_ns {
             let reading = self.reading(self.meter.due_ns);
             self.meter.read(reading);
+        }
+    }
+
+    /// Components are read in this window and no other: from its begin, interval by interval, for the
+    /// last time at `until_ns`. What was read before is forgotten.
+    pub fn measure(&mut self, window: Window, until_ns: u64) {
+        self.meter = Meter::new(window.from_ns, window.interval_ns, until_ns);
+    }
+
+    /// Ends the window now, where it was not known before when it would end.
+    pub fn end_window(&mut self) {
+        self.read_meter(self.now_ns);
+        if self.meter.due_ns != u64::MAX {
+            let reading = self.reading(self.now_ns);
+            self.meter.read(reading);
+            self.meter.due_ns = u64::MAX;
         }
     }
 

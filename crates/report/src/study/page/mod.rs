@@ -12,9 +12,11 @@ mod method;
 mod monitoring;
 mod shapes;
 mod spread;
+mod why;
 
 use super::grid::Grid;
 use super::model::StudyReport;
+use super::why::predicted_for;
 use super::words;
 use crate::date;
 use crate::html::{POLICY, finding, typographic};
@@ -83,6 +85,7 @@ fn sections(grid: &Grid<'_>) -> Vec<Section> {
     add("answers", "Answers", answers::places(grid), answers::answers(grid));
     add("findings", "Findings", vec![], findings(grid));
     add("matrix", "Relative to the baseline", matrix::places(grid), matrix::matrix(grid));
+    add("why", "What holds each cell back", vec![], why::why(grid));
     add("interaction", "How load and workload act together", vec![], shapes::shapes(grid));
     add("spread", "How observations are spread", vec![], spread::spread(grid));
     add("monitoring", "The host meanwhile", vec![], monitoring::whole_study(grid));
@@ -124,6 +127,9 @@ fn heading(page: &mut Markup, grid: &Grid<'_>) {
     page.text(&date::utc(report.header.created_unix_ms));
     page.close();
     page.leaf("h1", &report.plan().study);
+    for words in predicted_for(grid) {
+        page.tag("p").at("class", "status").text(&typographic(&words));
+    }
     page.tag("p").at("class", "tally").text(&typographic(&words::tally(report)));
     page.tag("p").at("class", "status").text(&typographic(&wording::status(&report.status)));
     page.close();

@@ -1,0 +1,129 @@
+//! `stormeter predict`.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use stormeter_datastore::RealClock;
+use stormeter_predict::{PredictRequest, Progress, TrialEnded, predict_study, prepare, shortened};
+use stormeter_report::printable;
+use stormeter_results::Prediction;
+use stormeter_runner::{conclude_study, environment};
+use stormeter_site::Site;
+use stormeter_study::plan_text;
+
+use crate::arguments_predict::PredictOptions;
+use crate::commands::compare::command_line;
+use crate::commands::run::{read_study, read_text, results_path};
+use crate::exit::{Exit, Failure};
+use crate::output::{check_page, print};
+use crate::signals::cancel_on_signals;
+use crate::study_output::{show_study, study_report_of};
+
+pub(crate) fn run(options: &PredictOptions) -> Result<Exit, Failure> {
+    let plan = read_study(&options.file)?;
+    let beside = || options.file.parent().unwrap_or(Path::new("")).join("site.yaml");
+    let site_file: PathBuf = options.site.clone().unwrap_or_else(beside);
+    let text = read_text(&site_file, "site file")?;
+    let (plan, shortened_from) = match options.as_planned {
+        true => (plan, None),
+        false => shortened(plan),
+    };
+    let name = site_file.display().to_string();
+    let prepared = prepare(plan, &name, &options.what_if, &|changes| read_site(&text, changes))?;
+    if options.plan {
+        print(&plan_text(&prepared.plan))?;
+        return Ok(Exit::Done);
+    }
+    let output = match &options.output {
+        Some(path) => path.clone(),
+        None => results_path(&options.file, "-predicted"),
+    };
+    check_page(&options.show, Some(&output))?;
+    let request = PredictRequest {
+        prediction: Prediction {
+            site: prepared.sites[0].name.clone(),
+            file: name,
+            text,
+            what_if: options.what_if.clone(),
+            faults: options.faults.clone(),
+            shortened_from,
+        },
+        plan: prepared.plan,
+        sites: prepared.sites,
+        places: prepared.places,
+        output,
+        elasticity: !options.no_elasticity,
+        threads: 0,
+        environment: environment(&RealClock::new()),
+        command_line: command_line(),
+        version: env!("CARGO_PKG_VERSION").into(),
+    };
+    let cancel = cancel_on_signals();
+    let mut counter = Counter::new(options.quiet);
+    let file = predict_study(&request, &cancel, &mut counter);
+    drop(counter);
+    let conclusion = conclude_study(&file?)?;
+    let exit = Exit::of_study_run(&conclusion);
+    show_study(&study_report_of(conclusion), &options.show)?;
+    if !options.quiet {
+        let path = request.output.display();
+        eprintln!("Results are in {path}; `stormeter report {path}` shows them again.");
+    }
+    Ok(exit)
+}
+
+/// The site that a file says, with changes made.
+fn read_site(text: &str, changes: &[String]) -> Result<Site, String> {
+    if let Some(change) = changes.first() {
+        return Err(format!("{change}: this version cannot change a site"));
+    }
+    serde_json::from_str(text).map_err(|error| format!("the site cannot be read: {error}"))
+}
+
+/// How far it is, on stderr: a line that is drawn over on a terminal. Trials that fail are told in lines
+/// of their own.
+struct Counter {
+    quiet: bool,
+    live: bool,
+}
+
+impl Counter {
+    fn new(quiet: bool) -> Self {
+        Self { quiet, live: !quiet && std::io::stderr().is_terminal() }
+    }
+
+    fn draw(&self, text: &str) {
+        if self.live {
+            let text: String = printable(text).chars().take(79).collect();
+            // A terminal that is gone is no reason to end a prediction.
+            let _ = write!(std::io::stderr(), "\r\x1b[2K{text}");
+        }
+    }
+}
+
+impl Drop for Counter {
+    fn drop(&mut self) {
+        self.draw("");
+    }
+}
+
+impl Progress for Counter {
+    fn trial_ended(&mut self, ended: &TrialEnded<'_>) {
+        let TrialEnded { cell, number, of, outcome } = ended;
+        match outcome {
+            Ok(_) => self.draw(&format!("predicting: trial {number} of {of}: {cell}")),
+            Err(reason) => self.note(&format!("trial {number} of {of}: {cell}: failed: {reason}")),
+        }
+    }
+
+    fn elasticity(&mut self, done: u64, of: u64) {
+        self.draw(&format!("what more of each component would bring: cell {done} of {of}"));
+    }
+
+    fn note(&mut self, text: &str) {
+        self.draw("");
+        if !self.quiet {
+            eprintln!("{}", printable(text));
+        }
+    }
+}

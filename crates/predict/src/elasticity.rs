@@ -1,0 +1,73 @@
+//! What a tenth more of each component would bring: a cell's first block again, with the same seed, on a
+//! site of which that component is faster.
+
+use stormeter_driver::{ComponentKind, ComponentUse};
+use stormeter_results::Elasticity;
+use stormeter_statistics::metrics;
+use stormeter_study::{Metric, StudyPlan, Timing, WorkloadKind, trial_seed};
+
+use crate::faster::faster;
+use crate::trial::{TrialEnd, TrialRun};
+
+/// So many times as fast is each component in its rerun.
+const FACTOR: f64 = 1.1;
+/// A rerun has at most this ramp and window: it is held against a run of the same length and seed.
+const MOST_RAMP_NS: u64 = 1_000_000_000;
+const MOST_WINDOW_NS: u64 = 5_000_000_000;
+/// Components that are hardly used and take hardly any time are not worth a rerun.
+const LEAST_SHARE: f64 = 0.01;
+const LEAST_BUSY: f64 = 0.2;
+
+/// The windows of reruns.
+pub(crate) fn short(timing: Timing) -> Timing {
+    Timing {
+        ramp_ns: timing.ramp_ns.min(MOST_RAMP_NS),
+        duration_ns: timing.duration_ns.min(MOST_WINDOW_NS),
+        interval_ns: timing.interval_ns.min(MOST_WINDOW_NS),
+    }
+}
+
+/// What is told of a workload: what a fixed rate, or a fixed amount of work, does not make equal.
+fn metric_of(plan: &StudyPlan, workload: usize) -> Metric {
+    match &plan.workloads[workload].kind {
+        WorkloadKind::Io(io) if io.arrivals.rate_per_s().is_some() => Metric::LatencyMean,
+        WorkloadKind::Io(_) => Metric::Iops,
+        _ => Metric::Elapsed,
+    }
+}
+
+/// What more of each component brings the cell of `run`, the largest gain first. Empty where the cell
+/// cannot be predicted.
+pub(crate) fn elasticities(run: &TrialRun<'_>, cell: usize) -> Vec<Elasticity> {
+    let run = TrialRun { seed: trial_seed(run.plan.seed, 0), timing: short(run.timing), ..*run };
+    let metric = metric_of(run.plan, run.cell.workload);
+    let value = |end: &TrialEnd| match end.failure() {
+        None => metrics::value_of(metric, &end.sample, &end.cpu),
+        Some(_) => None,
+    };
+    let Some((plain, uses)) =
+        run.carry_out().ok().and_then(|end| Some((value(&end)?, end.components)))
+    else {
+        return Vec::new();
+    };
+    let matters = |one: &&ComponentUse| {
+        one.kind != ComponentKind::Parts
+            && (one.response_share >= LEAST_SHARE || one.utilisation_most >= LEAST_BUSY)
+    };
+    let rerun = |one: &ComponentUse| {
+        let site = faster(run.site, run.place.datastore, one.kind, &one.name, FACTOR)?;
+        let end = TrialRun { site: &site, ..run }.carry_out().ok()?;
+        let ratio = value(&end)? / plain;
+        ratio.is_finite().then(|| Elasticity {
+            cell,
+            component: one.name.clone(),
+            kind: one.kind,
+            factor: FACTOR,
+            metric,
+            ratio,
+        })
+    };
+    let mut found: Vec<Elasticity> = uses.iter().filter(matters).filter_map(rerun).collect();
+    found.sort_by(|a, b| b.gain().total_cmp(&a.gain()));
+    found
+}

@@ -1,0 +1,74 @@
+//! Why a study cannot be predicted.
+
+use stormeter_results::ResultsError;
+use stormeter_simulator::MachineError;
+
+/// Why a study cannot be predicted, and what to do next.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PredictError {
+    /// A datastore of the study that the site does not have.
+    #[error(
+        "the site {site} has no datastore {name}; it has {known}. Name one of them in the study, or \
+         add {name} to `also` of the datastore that stands for it"
+    )]
+    NoDatastore {
+        /// What the study calls it.
+        name: String,
+        /// The site.
+        site: String,
+        /// The names that the site has.
+        known: String,
+    },
+    /// The site cannot be read, as it is or with what was to be changed in it.
+    #[error("{0}")]
+    Site(String),
+    /// The site cannot bear the load of a cell.
+    #[error("{cell}: {source}")]
+    Machine {
+        /// Which cell.
+        cell: String,
+        /// Why.
+        source: MachineError,
+    },
+    /// A workload that no model of a site is driven with.
+    #[error(
+        "{cell}: transfers need a client in the site; add `client:` with its hosts and networks, or \
+         leave the workload out"
+    )]
+    NoClient {
+        /// Which cell.
+        cell: String,
+    },
+    /// Two levels of `datastore` of one name.
+    #[error("{name} would be a datastore twice; leave one of the two changes out")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// A fault that nobody understands yet.
+    #[error("the fault \"{fault}\" is not understood; leave out --faults")]
+    Fault {
+        /// As it was given.
+        fault: String,
+    },
+    /// A results file that was measured.
+    #[error(
+        "{path} holds measured results, which a prediction does not replace; give another --output"
+    )]
+    Measured {
+        /// Where it is.
+        path: String,
+    },
+    /// The results file.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// The results file that is in the way cannot be removed.
+    #[error("the earlier prediction {path} cannot be replaced: {source}")]
+    Replace {
+        /// Where it is.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,57 @@
+//! From a study and a site to what is predicted: the site's variants as further levels of the factor
+//! `datastore`.
+
+use stormeter_site::Site;
+use stormeter_study::{NamedDatastore, StudyPlan};
+
+use crate::error::PredictError;
+use crate::place::site_datastore;
+use crate::request::SitePlace;
+
+/// A study with a place for each of its datastores.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prepared {
+    /// The plan, whose datastores are all that are predicted, each with a `sim:` URL.
+    pub plan: StudyPlan,
+    /// The site and its variants.
+    pub sites: Vec<Site>,
+    /// By datastore of the plan: which one it is.
+    pub places: Vec<SitePlace>,
+}
+
+/// Finds each datastore of the plan in the site of `file`. `what_if`, all of it together, makes a second
+/// level of each: `NAME [nic=40GbE]`. `read` gives the site with such changes made.
+///
+/// # Errors
+/// The site cannot be read, or has not what the study names.
+pub fn prepare(
+    mut plan: StudyPlan,
+    file: &str,
+    what_if: &[String],
+    read: &dyn Fn(&[String]) -> Result<Site, String>,
+) -> Result<Prepared, PredictError> {
+    let mut variants: Vec<(String, Vec<String>)> = vec![(String::new(), Vec::new())];
+    if !what_if.is_empty() {
+        variants.push((format!(" [{}]", what_if.join(", ")), what_if.to_vec()));
+    }
+    let mut sites = Vec::new();
+    for (_, changes) in &variants {
+        sites.push(read(changes).map_err(PredictError::Site)?);
+    }
+    let planned = std::mem::take(&mut plan.datastores);
+    let mut places = Vec::new();
+    // Variants behind all that the study has, so that the baseline stays where it is.
+    for (site, (suffix, _)) in variants.iter().enumerate() {
+        for named in &planned {
+            let datastore = site_datastore(&sites[site], named)?;
+            let name = format!("{}{suffix}", named.name);
+            if plan.datastores.iter().any(|known| known.name == name) {
+                return Err(PredictError::SameName { name });
+            }
+            let url = format!("sim:{file}#{}", sites[site].datastores[datastore].name);
+            plan.datastores.push(NamedDatastore { name, url });
+            places.push(SitePlace { site, datastore });
+        }
+    }
+    Ok(Prepared { plan, sites, places })
+}

@@ -1,0 +1,29 @@
+//! Carries out a study on a site that may not exist: the same plan, the same workloads, the same loops
+//! as on real storage, in virtual time, into a results file of the ordinary form.
+//!
+//! It is to the simulator what `runner` is to datastores. What is concluded comes from the very function
+//! that concludes a measured study; what only a model can know (which component was busy, and what more
+//! of it would bring) is stored beside each trial. Cells are independent machines, so each has a thread
+//! of its own; the machines know of no thread.
+
+mod crew;
+mod elasticity;
+mod error;
+mod expand;
+mod faster;
+mod place;
+mod progress;
+mod request;
+mod shorten;
+mod study;
+mod trial;
+mod usage;
+
+pub use error::PredictError;
+pub use expand::{Prepared, prepare};
+pub use faster::faster;
+pub use place::{datastore_names, site_datastore};
+pub use progress::{Progress, Silent, TrialEnded};
+pub use request::{PredictRequest, SitePlace};
+pub use shorten::shortened;
+pub use study::predict_study;

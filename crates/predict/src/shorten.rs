@@ -1,0 +1,57 @@
+//! Shorter windows and fewer blocks.
+//!
+//! A measured trial is long because storage drifts and neighbours disturb; a model has neither, and its
+//! window only has to hold enough requests. The number of intervals stays, because some studies take
+//! them for their observations.
+
+use stormeter_study::{Blocks, Order, StudyPlan, Timing};
+
+const MOST_RAMP_NS: u64 = 5_000_000_000;
+const MOST_WINDOW_NS: u64 = 30_000_000_000;
+/// Enough for an interval on each figure.
+const MOST_BLOCKS: u32 = 5;
+
+/// The plan with a ramp of at most 5 s, a window of at most 30 s and at most 5 blocks; and what the
+/// plan said, if that was more. The time limit of a run on real storage is left out.
+pub fn shortened(mut plan: StudyPlan) -> (StudyPlan, Option<(Timing, Blocks)>) {
+    let planned = (plan.timing, plan.design.blocks);
+    plan.timing = timing(plan.timing);
+    // Drift cancels out over pairs of blocks.
+    let most = if plan.design.order == Order::Abba { MOST_BLOCKS - 1 } else { MOST_BLOCKS };
+    plan.design.blocks = match plan.design.blocks {
+        Blocks::Fixed(blocks) => Blocks::Fixed(blocks.min(most)),
+        Blocks::Auto { min, max } => Blocks::Auto { min: min.min(most), max: max.min(most) },
+    };
+    plan.design.time_limit_ns = None;
+    let is_shorter = planned != (plan.timing, plan.design.blocks);
+    (plan, is_shorter.then_some(planned))
+}
+
+fn timing(timing: Timing) -> Timing {
+    let duration_ns = timing.duration_ns.min(MOST_WINDOW_NS);
+    let scaled = u128::from(timing.interval_ns) * u128::from(duration_ns)
+        / u128::from(timing.duration_ns.max(1));
+    Timing {
+        ramp_ns: timing.ramp_ns.min(MOST_RAMP_NS),
+        duration_ns,
+        interval_ns: (scaled as u64).max(1_000_000).min(timing.interval_ns.max(1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_minutes_become_thirty_seconds_with_as_many_intervals() {
+        let long = Timing {
+            ramp_ns: 60_000_000_000,
+            duration_ns: 300_000_000_000,
+            interval_ns: 1_000_000_000,
+        };
+        let short = timing(long);
+        assert_eq!((short.ramp_ns, short.duration_ns), (MOST_RAMP_NS, MOST_WINDOW_NS));
+        assert_eq!(short.duration_ns / short.interval_ns, 300);
+        assert_eq!(timing(short), short, "what is short stays as it is");
+    }
+}

@@ -1,0 +1,194 @@
+//! One trial of one cell: a machine of its own under the loops that drive real storage.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use stormeter_driver::{
+    Arrivals, ComponentUse, CpuUsage, Deployment, DiskErrand, Distribution, Ended, ErrandTrial,
+    FileOperation, FileTest, Limits, MonitorRow, Observer, Sample, Trial, Workload, drive,
+    drive_deployment, drive_file_test,
+};
+use stormeter_simulator::{Load, Machine, MachineError, Window};
+use stormeter_site::Site;
+use stormeter_study::{Cell, StudyPlan, Timing, WorkloadKind};
+
+use crate::request::SitePlace;
+use crate::usage;
+
+/// I/Os of an open loop that may be outstanding, all VMs together: as many as it takes to see that a
+/// site does not keep up.
+const OPEN_LOOP_OUTSTANDING: u32 = 1 << 16;
+
+/// What a trial is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TrialRun<'a> {
+    pub(crate) plan: &'a StudyPlan,
+    pub(crate) cell: Cell,
+    pub(crate) timing: Timing,
+    pub(crate) seed: u64,
+    pub(crate) site: &'a Site,
+    pub(crate) place: SitePlace,
+    pub(crate) cancel: &'a AtomicBool,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TrialEnd {
+    pub(crate) sample: Sample,
+    pub(crate) cpu: CpuUsage,
+    pub(crate) monitor: Vec<MonitorRow>,
+    pub(crate) components: Vec<ComponentUse>,
+    /// Virtual time that passed, ramp and drain included.
+    pub(crate) elapsed_ns: u64,
+}
+
+/// Looks whether to go on.
+struct Watcher<'a>(&'a AtomicBool);
+
+impl Observer for Watcher<'_> {
+    fn cancelled(&mut self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl TrialRun<'_> {
+    fn kind(&self) -> &WorkloadKind {
+        &self.plan.workloads[self.cell.workload].kind
+    }
+
+    /// What the machine has to know of the load before.
+    fn load(&self) -> Load {
+        let (random, zipf) = match self.kind() {
+            WorkloadKind::Io(io) => (
+                io.random_percent / 100.0,
+                match io.distribution {
+                    Distribution::Zipf { exponent } => Some(exponent),
+                    Distribution::Uniform => None,
+                },
+            ),
+            WorkloadKind::File(test) => (f64::from(u8::from(test.operation.is_random())), None),
+            WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => (0.0, None),
+        };
+        let template = u32::from(matches!(self.kind(), WorkloadKind::Deploy(_)));
+        Load {
+            vms: self.cell.vms.saturating_add(template),
+            disk_bytes: self.plan.disks().1,
+            working_set_bytes: self.plan.disk_bytes_of(self.cell.workload),
+            random,
+            zipf,
+        }
+    }
+
+    /// The machine of the cell, at its beginning.
+    pub(crate) fn machine(&self) -> Result<Machine, MachineError> {
+        let Timing { ramp_ns, interval_ns, .. } = self.timing;
+        let window = Window { from_ns: ramp_ns, interval_ns };
+        Machine::new(self.site, self.place.datastore, self.load(), window, self.seed)
+    }
+
+    /// Carries it out.
+    pub(crate) fn carry_out(&self) -> Result<TrialEnd, String> {
+        let mut machine = self.machine().map_err(|error| error.to_string())?;
+        let (sample, ramp_ns) = match self.kind() {
+            WorkloadKind::Io(io) => (self.timed(io, &mut machine)?, self.timing.ramp_ns),
+            WorkloadKind::File(test) => (self.file_test(*test, &mut machine)?, 0),
+            WorkloadKind::Deploy(deployment) => (self.deployment(*deployment, &mut machine)?, 0),
+            WorkloadKind::Transfer(_) => return Err("transfers are not predicted yet".into()),
+        };
+        machine.end_window();
+        let uses = machine.usage();
+        let datastore = &self.site.datastores[self.place.datastore];
+        Ok(TrialEnd {
+            cpu: usage::cpu(self.site, datastore, &sample, &uses),
+            monitor: usage::monitor(self.site, datastore, &sample, &uses, ramp_ns),
+            components: usage::thinned(uses),
+            elapsed_ns: machine.time().now_ns(),
+            sample,
+        })
+    }
+
+    fn timed(&self, io: &Workload, machine: &mut Machine) -> Result<Sample, String> {
+        let Timing { ramp_ns, duration_ns, interval_ns } = self.timing;
+        let mut workload = io.clone();
+        if let (Some(outstanding), Arrivals::Closed { .. }) =
+            (self.cell.outstanding, workload.arrivals)
+        {
+            workload.arrivals = Arrivals::Closed { outstanding };
+        }
+        let limits = Limits { open_loop_outstanding: OPEN_LOOP_OUTSTANDING, ..Limits::default() };
+        let trial = Trial {
+            workload,
+            first_disk: 0,
+            disks: self.cell.vms,
+            disk_bytes: self.plan.disk_bytes_of(self.cell.workload),
+            seed: self.seed,
+            ramp_ns,
+            duration_ns,
+            interval_ns,
+            limits,
+            // A model keeps no bytes that could be wrong.
+            verify: false,
+        };
+        machine.measure(Window { from_ns: ramp_ns, interval_ns }, ramp_ns + duration_ns);
+        let mut clock = machine.time().clock();
+        drive(&trial, || Some(0), machine, &mut clock, &mut Watcher(self.cancel))
+            .map_err(|error| error.to_string())
+    }
+
+    fn file_test(&self, mut test: FileTest, machine: &mut Machine) -> Result<Sample, String> {
+        test.outstanding = self.cell.outstanding.unwrap_or(test.outstanding);
+        if test.operation == FileOperation::Reread {
+            // What is read again was read before.
+            let first = FileTest { operation: FileOperation::Read, ..test };
+            let sample = self.errand(DiskErrand::File(first), machine)?;
+            if sample.ended != Ended::Completed {
+                return Ok(sample);
+            }
+        }
+        self.errand(DiskErrand::File(test), machine)
+    }
+
+    fn deployment(
+        &self,
+        mut deployment: Deployment,
+        machine: &mut Machine,
+    ) -> Result<Sample, String> {
+        deployment.outstanding = self.cell.outstanding.unwrap_or(deployment.outstanding);
+        self.errand(DiskErrand::Deploy(deployment), machine)
+    }
+
+    fn errand(&self, errand: DiskErrand, machine: &mut Machine) -> Result<Sample, String> {
+        let trial = ErrandTrial {
+            errand,
+            first_disk: 0,
+            disks: self.cell.vms,
+            disk_bytes: self.plan.disk_bytes_of(self.cell.workload),
+            seed: self.seed,
+            interval_ns: self.timing.interval_ns,
+            limits: Limits::default(),
+        };
+        let now_ns = machine.time().now_ns();
+        let window = Window { from_ns: now_ns, interval_ns: self.timing.interval_ns };
+        machine.measure(window, u64::MAX);
+        let mut clock = machine.time().clock();
+        let (start, watcher) = (|| Some(now_ns), &mut Watcher(self.cancel));
+        match errand {
+            DiskErrand::File(_) => drive_file_test(&trial, start, machine, &mut clock, watcher),
+            DiskErrand::Deploy(_) => drive_deployment(&trial, start, machine, &mut clock, watcher),
+        }
+        .map_err(|error| error.to_string())
+    }
+}
+
+impl TrialEnd {
+    /// Why this is no prediction, if it is none.
+    pub(crate) fn failure(&self) -> Option<String> {
+        match &self.sample.ended {
+            Ended::Completed => None,
+            ended => {
+                let first = self.sample.faults.first();
+                let first = first.map(|fault| format!("; first: {fault}")).unwrap_or_default();
+                Some(format!("{ended}{first}"))
+            }
+        }
+    }
+}

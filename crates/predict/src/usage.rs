@@ -1,0 +1,86 @@
+//! What a machine's components did, in the words of a measured trial: CPU time, and the host over time.
+
+use stormeter_driver::{ComponentKind, ComponentUse, CpuUsage, HostCpu, MonitorRow, Sample};
+use stormeter_site::{Site, SiteDatastore, Target};
+
+/// Points kept of a component over time: more cannot be looked at.
+const MOST_POINTS: usize = 60;
+
+/// CPU time in the window. The host is all hosts of the datastore's group together, whether a VM runs
+/// on them or not; all of it is the initiator's. The target is the controllers.
+pub(crate) fn cpu(
+    site: &Site,
+    datastore: &SiteDatastore,
+    sample: &Sample,
+    uses: &[ComponentUse],
+) -> CpuUsage {
+    let hosts = &site.hosts[datastore.hosts];
+    let cpus = hosts.count.saturating_mul(hosts.cores);
+    let capacity_ns = sample.window_ns.saturating_mul(u64::from(cpus));
+    let of = |kind| uses.iter().filter(move |one| one.kind == kind);
+    let sum = |kind| of(kind).map(|one| one.busy_ns).sum::<u64>();
+    let busy_ns = sum(ComponentKind::HostCpu).min(capacity_ns);
+    let controllers = of(ComponentKind::ControllerCpu).count() > 0;
+    CpuUsage {
+        threads_system_ns: busy_ns,
+        process_ns: busy_ns,
+        host: HostCpu {
+            system_ns: busy_ns,
+            idle_ns: capacity_ns - busy_ns,
+            cpus,
+            ..HostCpu::default()
+        },
+        target_ns: controllers.then(|| sum(ComponentKind::ControllerCpu)),
+        ..CpuUsage::default()
+    }
+}
+
+/// The hosts over time, from the window's begin on; `ramp_ns` after the trial's. Networks and disks
+/// carry the payload of the requests that ended in the interval.
+pub(crate) fn monitor(
+    site: &Site,
+    datastore: &SiteDatastore,
+    sample: &Sample,
+    uses: &[ComponentUse],
+    ramp_ns: u64,
+) -> Vec<MonitorRow> {
+    let hosts = &site.hosts[datastore.hosts];
+    let is_local = matches!(datastore.target, Target::Group(_));
+    let cpus = f64::from(hosts.count) * f64::from(hosts.cores);
+    let busy = |interval: usize| -> f64 {
+        let of_host = uses.iter().filter(|one| one.kind == ComponentKind::HostCpu);
+        let busy = of_host.filter_map(|one| {
+            let cores = f64::from(one.units) * f64::from(hosts.cores);
+            Some(one.series.get(interval)? * cores / cpus)
+        });
+        busy.sum::<f64>().min(1.0)
+    };
+    let rows = sample.intervals.iter().enumerate().map(|(interval, row)| {
+        let rate = |bytes: u64| bytes as f64 * 1e9 / row.length_ns.max(1) as f64;
+        let (read, written) = (rate(row.reads.bytes), rate(row.writes.bytes));
+        let mut monitor = MonitorRow {
+            at_ns: ramp_ns + row.start_ns,
+            length_ns: row.length_ns,
+            cpu_busy: busy(interval),
+            ..MonitorRow::default()
+        };
+        if is_local {
+            (monitor.disk_read_bytes_per_s, monitor.disk_write_bytes_per_s) = (read, written);
+        } else {
+            monitor.network_receive_bytes_per_s = read;
+            monitor.network_transmit_bytes_per_s = written;
+        }
+        monitor
+    });
+    rows.collect()
+}
+
+/// Components with no more points over time than can be looked at: means of neighbours.
+pub(crate) fn thinned(mut uses: Vec<ComponentUse>) -> Vec<ComponentUse> {
+    for one in &mut uses {
+        let group = one.series.len().div_ceil(MOST_POINTS).max(1);
+        let mean = |chunk: &[f64]| chunk.iter().sum::<f64>() / chunk.len() as f64;
+        one.series = one.series.chunks(group).map(mean).collect();
+    }
+    uses
+}

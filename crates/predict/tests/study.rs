@@ -1,0 +1,206 @@
+//! A whole study predicted: into a results file and out of it again.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../../simulator/tests/common/mod.rs"]
+mod common;
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use stormeter_driver::ComponentKind;
+use stormeter_predict::{PredictError, PredictRequest, Silent, predict_study, prepare, shortened};
+use stormeter_results::{
+    Environment, FinishReason, Prediction, ResultsFile, TrialOutcome, TrialRecord,
+};
+use stormeter_site::Site;
+use stormeter_statistics::{
+    CellTrial, Reply, Severity, StudyAnalysis, StudySurroundings, analyse_study,
+};
+use stormeter_study::parse_study;
+
+/// Today's site with two datastores: one path, and one through an HBA that is much slower.
+fn site() -> Site {
+    let mut site = common::fibre_channel();
+    site.datastores[0].name = "fast".into();
+    let mut slow = site.hosts[0].adapters[0].clone();
+    slow.name = "old".into();
+    slow.rate_bytes_per_s = 2e6;
+    site.hosts[0].adapters.push(slow);
+    let mut other = site.datastores[0].clone();
+    other.name = "slow".into();
+    other.also = vec!["nas".into()];
+    other.adapter = Some(1);
+    site.datastores.push(other);
+    site
+}
+
+const STUDY: &str = "\
+study: Which way to the filer?
+datastores: {fast: /srv/vm, nas: /mnt/nas}
+workloads:
+  - vm-4k
+  - {name: record, file-test: write, record: 64KiB, size: 4MiB}
+load: {vms: [1, 16], outstanding: 4}
+disk: {size: 256MiB}
+measure: {ramp: 200ms, duration: 1s, interval: 100ms}
+design: {blocks: 3}
+questions:
+  - nas is slower than fast in iops
+";
+
+fn request(study: &str, output: &Path, threads: usize) -> PredictRequest {
+    let plan = parse_study(study).unwrap_or_else(|errors| panic!("{errors}"));
+    let (plan, shortened_from) = shortened(plan);
+    let prepared = prepare(plan, "site.yaml", &[], &|_| Ok(site())).unwrap();
+    PredictRequest {
+        plan: prepared.plan,
+        sites: prepared.sites,
+        places: prepared.places,
+        prediction: Prediction {
+            site: "test".into(),
+            file: "site.yaml".into(),
+            text: "site: test".into(),
+            what_if: vec![],
+            faults: vec![],
+            shortened_from,
+        },
+        output: output.into(),
+        elasticity: true,
+        threads,
+        environment: Environment::default(),
+        command_line: vec!["stormeter".into()],
+        version: "0".into(),
+    }
+}
+
+fn predicted(study: &str, output: &Path, threads: usize) -> ResultsFile {
+    let cancel = AtomicBool::new(false);
+    predict_study(&request(study, output, threads), &cancel, &mut Silent).unwrap()
+}
+
+fn analysed(file: &ResultsFile) -> StudyAnalysis {
+    let (plan, trials) = (file.study_header().unwrap().plan, file.trials().unwrap());
+    let cells = plan.cells().len();
+    let views: Vec<CellTrial<'_>> = trials
+        .iter()
+        .map(|trial| match &trial.outcome {
+            TrialOutcome::Measured { sample, cpu, .. } => {
+                CellTrial { block: trial.block, cell: trial.cell.unwrap(), sample, cpu }
+            }
+            failed => panic!("{failed:?}"),
+        })
+        .collect();
+    let surroundings = StudySurroundings {
+        ceiling_iops: vec![None; plan.workloads.len()],
+        is_null: vec![false; plan.datastores.len()],
+        failed: vec![None; cells],
+        verified: vec![None; cells],
+    };
+    analyse_study(&plan, &views, &surroundings)
+}
+
+/// Without the moment at which it was predicted.
+fn timeless(file: &ResultsFile) -> Vec<TrialRecord> {
+    let mut trials = file.trials().unwrap();
+    let begin_ms = file.study_header().unwrap().created_unix_ms;
+    trials.iter_mut().for_each(|trial| trial.started_unix_ms -= begin_ms);
+    trials
+}
+
+#[test]
+fn a_study_is_predicted_and_its_file_says_so_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("predicted.db");
+    let file = predicted(STUDY, &path, 2);
+    let analysis = analysed(&file);
+    let invalid = |severity| severity == Severity::Invalid;
+    assert!(
+        analysis.findings.iter().all(|(_, finding)| !invalid(finding.severity)),
+        "{:?}",
+        analysis.findings
+    );
+    assert_eq!(analysis.answers[0].reply, Reply::Yes, "{:?}", analysis.answers);
+    let trials = timeless(&file);
+    assert_eq!(trials.len(), 3 * 8);
+    let plan = file.study_header().unwrap().plan;
+    for trial in &trials {
+        let cell = plan.cells()[trial.cell.unwrap()];
+        let port = trial.components.iter().find(|one| one.kind == ComponentKind::HostPort).unwrap();
+        assert_eq!(port.name, ["esx hba", "esx old"][cell.datastore].replace("esx", "host"));
+        let shares: f64 = trial.components.iter().map(|one| one.response_share).sum();
+        assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+        let (sample, cpu) = (trial.sample().unwrap(), trial.cpu().unwrap());
+        assert_eq!(cpu.host.cpus, 64);
+        let capacity_ns = 64 * sample.window_ns;
+        assert_eq!(cpu.host.busy_ns() + cpu.host.idle_ns, capacity_ns);
+        assert!(cpu.process_ns > 0 && cpu.target_ns > Some(0));
+        assert_eq!(trial.monitor.len(), sample.intervals.len());
+        let busy: f64 =
+            trial.monitor.iter().map(|row| row.cpu_busy * 64.0 * row.length_ns as f64).sum::<f64>();
+        let apart = busy / cpu.process_ns as f64 - 1.0;
+        assert!(apart.abs() < 0.05, "{apart}: the host over time is the host");
+    }
+    let elasticities = file.elasticities().unwrap();
+    // The slow port with sixteen VMs has nothing to spare: a tenth more brings nearly a tenth.
+    let cell = plan.cells().iter().position(|c| (c.datastore, c.vms) == (1, 16)).unwrap();
+    let of_cell: Vec<_> = elasticities.iter().filter(|one| one.cell == cell).collect();
+    assert_eq!(of_cell[0].kind, ComponentKind::HostPort, "{of_cell:?}");
+    assert!((of_cell[0].gain() - 0.1).abs() < 0.02, "{of_cell:?}");
+    assert!(of_cell.iter().skip(1).all(|one| one.gain().abs() < 0.03), "{of_cell:?}");
+    drop(file);
+
+    let again = ResultsFile::open(&path).unwrap();
+    assert_eq!(analysed(&again), analysis);
+    assert_eq!(timeless(&again), trials);
+    assert_eq!(again.elasticities().unwrap(), elasticities);
+    let header = again.study_header().unwrap();
+    assert_eq!(header.prediction.unwrap().text, "site: test");
+    assert_eq!(header.datastores[1].url, "sim:site.yaml#slow");
+    assert_eq!(again.finished().unwrap().unwrap().reason, FinishReason::MaxBlocks);
+}
+
+#[test]
+fn one_thread_and_two_predict_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let one = predicted(STUDY, &directory.path().join("one.db"), 1);
+    let two = predicted(STUDY, &directory.path().join("two.db"), 2);
+    assert_eq!(timeless(&one), timeless(&two));
+    assert_eq!(one.elasticities().unwrap(), two.elasticities().unwrap());
+    let other = STUDY.replace("design:", "seed: 2\ndesign:");
+    let other = predicted(&other, &directory.path().join("other.db"), 2);
+    assert_ne!(timeless(&one), timeless(&other));
+}
+
+#[test]
+fn a_prediction_is_replaced_and_measured_results_are_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let short = STUDY.replace("blocks: 3", "blocks: 1");
+    let first = timeless(&predicted(&short, &path, 2));
+    assert_eq!(timeless(&predicted(&short, &path, 2)), first);
+    let mut header = ResultsFile::open(&path).unwrap().study_header().unwrap();
+    header.prediction = None;
+    std::fs::remove_file(&path).unwrap();
+    drop(ResultsFile::create(&path, &header).unwrap());
+    let cancel = AtomicBool::new(false);
+    let error = predict_study(&request(&short, &path, 1), &cancel, &mut Silent).unwrap_err();
+    assert!(matches!(error, PredictError::Measured { .. }), "{error}");
+    assert!(ResultsFile::open(&path).is_ok());
+}
+
+#[test]
+fn what_the_site_cannot_bear_is_told_before_anything_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let mut request = request(STUDY, &path, 1);
+    request.sites[0].hosts[0].vms_per_host = Some(1);
+    let cancel = AtomicBool::new(false);
+    let error = predict_study(&request, &cancel, &mut Silent).unwrap_err().to_string();
+    assert!(error.starts_with("fast, vm-4k, 16 VMs × 4: 16 VMs do not fit"), "{error}");
+    assert!(!path.exists());
+    request.sites[0].hosts[0].vms_per_host = None;
+    cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+    let file = predict_study(&request, &cancel, &mut Silent).unwrap();
+    assert_eq!(file.finished().unwrap().unwrap().reason, FinishReason::Interrupted);
+}

@@ -1,0 +1,226 @@
+//! What holds each cell of a predicted study back, in words: sentences, and the rows of their tables.
+
+use stormeter_disk::units::{format_count, format_duration_ns};
+use stormeter_driver::ComponentKind;
+use stormeter_results::Elasticity;
+use stormeter_statistics::CellWhy;
+use stormeter_statistics::bottleneck::ResponsePart;
+
+use super::grid::Grid;
+use super::model::CellReasons;
+use crate::printable::printable;
+use crate::terminal::{Paint, Style, pad_left, pad_right, push_line, wrap};
+
+/// Gains of so many components are told.
+const MOST_GAINS: usize = 3;
+/// A gain below this is as large as chance makes it.
+const LEAST_GAIN: f64 = 0.01;
+/// Cells whose components are all listed on a terminal; of more, the page and JSON have them.
+const MOST_LISTED: usize = 12;
+
+/// What the head of a prediction says: for which site, and how windows were shortened.
+pub(crate) fn predicted_for(grid: &Grid<'_>) -> Vec<String> {
+    let Some(prediction) = &grid.report.header.prediction else { return Vec::new() };
+    let mut told = vec![format!(
+        "Predicted for {} ({}): a model in virtual time; nothing was measured.",
+        prediction.site, prediction.file
+    )];
+    if !prediction.what_if.is_empty() {
+        told.push(format!("What if: {}.", prediction.what_if.join(", ")));
+    }
+    if !prediction.faults.is_empty() {
+        told.push(format!("What goes wrong: {}.", prediction.faults.join("; ")));
+    }
+    if let Some((timing, blocks)) = prediction.shortened_from {
+        let now = grid.report.plan();
+        told.push(format!(
+            "Shortened: {} after a ramp of {} and at most {} blocks; as planned it would be {} after {} \
+             and at most {} blocks (--as-planned).",
+            format_duration_ns(now.timing.duration_ns as f64),
+            format_duration_ns(now.timing.ramp_ns as f64),
+            now.design.blocks.most(),
+            format_duration_ns(timing.duration_ns as f64),
+            format_duration_ns(timing.ramp_ns as f64),
+            blocks.most(),
+        ));
+    }
+    told
+}
+
+fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        p if p < 0.95 && p > 0.0 => "< 1 %".into(),
+        p => format!("{p:.0} %"),
+    }
+}
+
+/// The whole of a component's name in a sentence: what is full, or what takes the time.
+fn named(why: &CellWhy, index: usize) -> &str {
+    why.components.get(index).map_or("", |one| one.name.as_str())
+}
+
+/// What an operation of the cell is called; an errand's are not I/Os.
+fn operation(is_timed: bool) -> &'static str {
+    if is_timed { "I/O" } else { "operation" }
+}
+
+/// Why the cell is as fast as it is, in a few sentences.
+pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
+    let bottleneck = &why.components[why.bottleneck];
+    let part = why.parts[why.bottleneck];
+    let name = named(why, why.bottleneck);
+    let each = operation(is_timed);
+    let spent = format_duration_ns(bottleneck.response_share * why.response_ns);
+    let of = format!(
+        "{} of the response time, {spent} of each {each}, is spent there{}",
+        share(bottleneck.response_share),
+        mostly(part)
+    );
+    let most = format_count(why.bounds.saturated_per_s);
+    let star = format_count(why.bounds.outstanding_to_saturate);
+    if why.is_saturated {
+        let busiest = match bottleneck.units {
+            0 | 1 => format!("{} busy", share(bottleneck.utilisation_most)),
+            units => format!(
+                "the busiest of {units} is {} busy, all together {}",
+                share(bottleneck.utilisation_most),
+                share(bottleneck.utilisation)
+            ),
+        };
+        let costs = if bottleneck.response_share < 0.005 {
+            "no request waits for it yet".into()
+        } else {
+            of
+        };
+        return format!(
+            "{name} is full ({busiest}); {costs}. As it is it lets no more than {most} {each}s a \
+             second pass, which about {star} outstanding reach."
+        );
+    }
+    let outstanding = format_count(why.outstanding);
+    let busiest = &why.components[why.bounds.busiest];
+    let reach = match busiest.utilisation_most > 0.0 {
+        true => format!(
+            " The busiest is {} ({}), which would be full at {most} {each}s a second with about \
+             {star} outstanding or more.",
+            busiest.name,
+            share(busiest.utilisation_most)
+        ),
+        false => String::new(),
+    };
+    let held = match bottleneck.kind {
+        ComponentKind::Parts => {
+            format!("{outstanding} outstanding wait for the slowest of their parts")
+        }
+        _ => {
+            format!("{outstanding} outstanding keep {name} {} busy", share(bottleneck.utilisation))
+        }
+    };
+    format!("Nothing is full: {held}; {of}.{reach}")
+}
+
+/// What the time at a component is, where one thing is most of it.
+fn mostly(part: ResponsePart) -> &'static str {
+    let all = part.service_ns + part.queue_ns + part.latency_ns;
+    if part.queue_ns > 0.5 * all {
+        ", most of it waiting"
+    } else if part.latency_ns > 0.5 * all {
+        ", most of it latency that no higher rate shortens"
+    } else if part.service_ns > 0.5 * all {
+        ", most of it work"
+    } else {
+        ""
+    }
+}
+
+/// What more of each component would bring, in a sentence; the largest gains only.
+pub(crate) fn gains(elasticities: &[Elasticity]) -> Option<String> {
+    let first = elasticities.first()?;
+    let more = format!("{:.0} % more", (first.factor - 1.0) * 100.0);
+    let worth = |one: &&Elasticity| one.gain() >= LEAST_GAIN;
+    let told: Vec<String> = elasticities
+        .iter()
+        .filter(worth)
+        .take(MOST_GAINS)
+        .map(|one| {
+            let change = (one.ratio - 1.0) * 100.0;
+            format!("of {} {change:+.1} % {}", one.component, one.metric.title())
+        })
+        .collect();
+    Some(match told.is_empty() {
+        true => format!("{more} of any one component would bring less than 1 %."),
+        false => format!("{more} {}.", told.join("; ")),
+    })
+}
+
+/// The heads of [`rows`].
+pub(crate) const HEADS: [&str; 6] =
+    ["component", "busy", "busiest", "queue", "of response", "per I/O"];
+
+/// A row a component.
+pub(crate) fn rows(why: &CellWhy) -> Vec<[String; 6]> {
+    let row = |one: &stormeter_driver::ComponentUse| {
+        [
+            printable(&one.name),
+            share(one.utilisation),
+            share(one.utilisation_most),
+            format!("{:.1}", one.queue_mean),
+            share(one.response_share),
+            format_duration_ns(one.response_share * why.response_ns),
+        ]
+    };
+    why.components.iter().map(row).collect()
+}
+
+/// Whether the cell's workload is driven for a time.
+pub(crate) fn is_timed(grid: &Grid<'_>, cell: usize) -> bool {
+    let workload =
+        grid.cells.get(cell).and_then(|cell| grid.report.plan().workloads.get(cell.workload));
+    workload.is_some_and(|it| matches!(it.kind, stormeter_study::WorkloadKind::Io(_)))
+}
+
+/// The section of the terminal.
+pub(super) fn terminal(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
+    let reasons = &grid.report.reasons;
+    if reasons.is_empty() {
+        return;
+    }
+    push_line(text, &paint.with(Style::Bold, "Why: what holds each cell back"));
+    for CellReasons { cell, why, elasticities } in reasons {
+        push_line(text, &printable(&grid.name(*cell)));
+        let mut say = |style: Style, words: &str| {
+            for line in wrap(&printable(words), width, "  ", "  ") {
+                push_line(text, &paint.with(style, &line));
+            }
+        };
+        say(Style::Plain, &sentence(why, is_timed(grid, *cell)));
+        if let Some(gains) = gains(elasticities) {
+            say(Style::Plain, &gains);
+        }
+        if reasons.len() <= MOST_LISTED {
+            table(&rows(why), paint, text);
+        }
+    }
+    if reasons.len() > MOST_LISTED {
+        let words = "Every component of every cell is on the page (--html) and in JSON (--json).";
+        push_line(text, &paint.with(Style::Dim, words));
+    }
+    push_line(text, "");
+}
+
+fn table(rows: &[[String; 6]], paint: Paint, text: &mut String) {
+    let heads = HEADS.map(String::from);
+    let width = |column: usize| {
+        let cells = std::iter::once(&heads).chain(rows).map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    for (index, row) in std::iter::once(&heads).chain(rows).enumerate() {
+        let mut line = format!("    {}", pad_right(&row[0], width(0)));
+        for (column, cell) in row.iter().enumerate().skip(1) {
+            line += &format!("   {}", pad_left(cell, width(column)));
+        }
+        let style = if index == 0 { Style::Dim } else { Style::Plain };
+        push_line(text, &paint.with(style, line.trim_end()));
+    }
+}
