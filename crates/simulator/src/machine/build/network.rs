@@ -116,7 +116,7 @@ impl Builder<'_> {
                 what: What::Credit(way.pick(stations)),
                 component: from.ports.component,
                 takes: wire.framing.per_packet(message, credit_ns),
-                latency_ns: (credit_ns * f64::from(credits)) as u64,
+                latency_ns: (credit_ns * f64::from(credits)) as u32,
             });
             way = way.further();
         }
@@ -135,11 +135,11 @@ impl Builder<'_> {
             };
             let network = &self.site.networks[line.network];
             let station = if back { line.back } else { line.there };
-            let latency_ns = network.latency_ns as u64;
+            let latency_ns = network.latency_ns as u32;
             let (Some(station), Some(rate)) = (station, network.rate_bytes_per_s) else {
                 // Nothing to wait for: the time goes to the step before.
                 if let Some(last) = self.steps.last_mut() {
-                    last.latency_ns += latency_ns;
+                    last.latency_ns = last.latency_ns.saturating_add(latency_ns);
                 }
                 continue;
             };
@@ -170,7 +170,7 @@ impl Builder<'_> {
             what: What::Send(pick),
             component: gate.ports.component,
             takes: wire.framing.takes(message, gate.adapter.rate_bytes_per_s, 0),
-            latency_ns: latency_ns as u64,
+            latency_ns: latency_ns as u32,
         });
     }
 }

@@ -97,21 +97,37 @@ impl Builder<'_> {
         let work = |end: &End<'_>, message| framing.work(message, &end.cost, end.clock_hz);
         let WriteMessages { request, answer, .. } = messages;
         let before = plus(host.half(Kind::Write), host.more());
-        let carried = match request.with_payload {
-            true => work(&host, request),
-            false => Takes::default(),
+        // An adapter that answers the asking by itself has its payload's work done before.
+        let asked = match (messages.rest, is_longer) {
+            (Rest::Asked { by_adapter: true, data, .. }, true) => Some(data),
+            _ => None,
         };
+        let carried = match (asked, request.with_payload) {
+            (Some(data), _) => work(&host, data),
+            (None, true) => work(&host, request),
+            (None, false) => Takes::default(),
+        };
+        // Where it is done before, all of it is what moves.
+        if asked.is_some() {
+            self.step(What::Solicit(u32::MAX), host.cpu_component);
+        }
         self.on_cpu(&host, plus(carried, before));
         self.message(host.gate, target.gate, wire, request, (false, true));
         self.on_cpu(&target, plus(work(&target, request), target.half(Kind::Write)));
-        if let (Rest::Asked { burst_bytes, ask, data }, true) = (messages.rest, is_longer) {
+        if let (Rest::Asked { burst_bytes, ask, data, by_adapter }, true) =
+            (messages.rest, is_longer)
+        {
             let again = self.steps.len() as u32;
-            self.step(What::Solicit(burst_bytes), target.cpu_component);
+            if !by_adapter {
+                self.step(What::Solicit(burst_bytes), target.cpu_component);
+            }
             self.message(target.gate, host.gate, wire, ask, (true, false));
-            self.on_cpu(&host, plus(work(&host, data), work(&host, ask)));
+            if !by_adapter {
+                self.on_cpu(&host, plus(work(&host, data), work(&host, ask)));
+            }
             self.message(host.gate, target.gate, wire, data, (false, false));
             self.on_cpu(&target, work(&target, data));
-            if burst_bytes < u32::MAX {
+            if !by_adapter {
                 self.step(What::Again(again), target.cpu_component);
             }
         }
@@ -134,7 +150,7 @@ impl Builder<'_> {
     ) -> u32 {
         let first = self.program();
         let bare = Takes { fixed_ns: half_ns(cost, kind, clock_hz), ..Takes::default() };
-        let loaded = Takes { per_byte_ns: cost.per_byte_cycles / clock_hz * 1e9, ..bare };
+        let loaded = Takes { per_byte_ns: (cost.per_byte_cycles / clock_hz * 1e9) as f32, ..bare };
         let (before, after) = match kind {
             Kind::Read => (bare, loaded),
             Kind::Write => (loaded, bare),

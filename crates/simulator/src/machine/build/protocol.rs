@@ -62,6 +62,8 @@ pub(super) enum Rest {
         ask: Message,
         /// What carries the payload.
         data: Message,
+        /// Whether the initiator's adapter answers without its CPU, all at once.
+        by_adapter: bool,
     },
     /// There is none.
     Nothing,
@@ -137,12 +139,13 @@ pub(super) fn write(stack: &Stack) -> WriteMessages {
                     burst_bytes: options.max_burst_bytes.max(512),
                     ask: Message::bare(iscsi_bare(options)),
                     data: iscsi_data(options, 0),
+                    by_adapter: false,
                 },
                 answer: Message::bare(iscsi_bare(options)),
             }
         }
         // Nothing travels before the target has room: FCP_XFER_RDY for the whole write (FCP-4,
-        // section 9.3; WRITE FCP_XFER_RDY DISABLED is rare).
+        // section 9.3; WRITE FCP_XFER_RDY DISABLED is rare), which the initiator's HBA answers.
         Protocol::Fc => WriteMessages {
             at_once_bytes: 0,
             request: Message::bare(FCP_CMND_BYTES),
@@ -150,6 +153,7 @@ pub(super) fn write(stack: &Stack) -> WriteMessages {
                 burst_bytes: u32::MAX,
                 ask: Message::bare(FCP_XFER_RDY_BYTES),
                 data: Message::loaded(0),
+                by_adapter: true,
             },
             answer: Message::bare(FCP_RSP_BYTES),
         },
