@@ -126,6 +126,29 @@ impl Builder<'_> {
         self.over_port(to, pick, wire, message, to.adapter.latency_ns);
     }
 
+    /// What a target's adapter sends to have the payload of a write. It is one small frame, which goes
+    /// between the frames of others and waits for no message of theirs: it takes its way's time, and
+    /// no share of the lines that would be worth counting.
+    pub(super) fn asked_by_adapter(
+        &mut self,
+        host: Gate<'_>,
+        target: Gate<'_>,
+        wire: Wire<'_>,
+        ask: Message,
+    ) {
+        let takes = |rate, labels| wire.framing.takes(ask, rate, labels).fixed_ns;
+        let mut ns = takes(target.adapter.rate_bytes_per_s, 0);
+        ns += takes(host.adapter.rate_bytes_per_s, 0) + host.adapter.latency_ns;
+        for line in wire.lines {
+            let network = &self.site.networks[line.network];
+            ns += network.latency_ns;
+            ns += network.rate_bytes_per_s.map_or(0.0, |rate| takes(rate, network.label_bytes));
+        }
+        if let Some(last) = self.steps.last_mut() {
+            last.latency_ns = last.latency_ns.saturating_add(ns as u32);
+        }
+    }
+
     /// The steps of a message over the lines; `back` from the storage.
     fn over_lines(&mut self, wire: Wire<'_>, back: bool, message: Message) {
         for place in 0..wire.lines.len() {

@@ -113,23 +113,24 @@ impl Builder<'_> {
         }
         self.on_cpu(&host, plus(carried, before));
         self.message(host.gate, target.gate, wire, request, (false, true));
-        self.on_cpu(&target, plus(work(&target, request), target.half(Kind::Write)));
-        if let (Rest::Asked { burst_bytes, ask, data, by_adapter }, true) =
-            (messages.rest, is_longer)
-        {
-            let again = self.steps.len() as u32;
-            if !by_adapter {
+        let arrived = plus(work(&target, request), target.half(Kind::Write));
+        match (messages.rest, is_longer) {
+            (Rest::Asked { ask, data, by_adapter: true, .. }, true) => {
+                self.on_cpu(&target, plus(work(&target, data), arrived));
+                self.asked_by_adapter(host.gate, target.gate, wire, ask);
+                self.message(host.gate, target.gate, wire, data, (false, false));
+            }
+            (Rest::Asked { burst_bytes, ask, data, .. }, true) => {
+                self.on_cpu(&target, arrived);
+                let again = self.steps.len() as u32;
                 self.step(What::Solicit(burst_bytes), target.cpu_component);
-            }
-            self.message(target.gate, host.gate, wire, ask, (true, false));
-            if !by_adapter {
+                self.message(target.gate, host.gate, wire, ask, (true, false));
                 self.on_cpu(&host, plus(work(&host, data), work(&host, ask)));
-            }
-            self.message(host.gate, target.gate, wire, data, (false, false));
-            self.on_cpu(&target, work(&target, data));
-            if !by_adapter {
+                self.message(host.gate, target.gate, wire, data, (false, false));
+                self.on_cpu(&target, work(&target, data));
                 self.step(What::Again(again), target.cpu_component);
             }
+            _ => self.on_cpu(&target, arrived),
         }
         self.store(storage);
         self.on_cpu(&target, target.half(Kind::Write));

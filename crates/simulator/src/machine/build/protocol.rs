@@ -62,7 +62,7 @@ pub(super) enum Rest {
         ask: Message,
         /// What carries the payload.
         data: Message,
-        /// Whether the initiator's adapter answers without its CPU, all at once.
+        /// Whether the adapters of both ends do it without their CPUs, all at once.
         by_adapter: bool,
     },
     /// There is none.
@@ -145,7 +145,8 @@ pub(super) fn write(stack: &Stack) -> WriteMessages {
             }
         }
         // Nothing travels before the target has room: FCP_XFER_RDY for the whole write (FCP-4,
-        // section 9.3; WRITE FCP_XFER_RDY DISABLED is rare), which the initiator's HBA answers.
+        // section 9.3; WRITE FCP_XFER_RDY DISABLED is rare), which the HBAs of both ends
+        // see to by themselves.
         Protocol::Fc => WriteMessages {
             at_once_bytes: 0,
             request: Message::bare(FCP_CMND_BYTES),
