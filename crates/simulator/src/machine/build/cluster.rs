@@ -1,6 +1,7 @@
 //! A distributed datastore: its nodes, and the ways from each host to all of them.
 
 use stormeter_disk::Kind;
+use stormeter_disk::units::format_bytes;
 use stormeter_site::{Adapter, Aggregation, Cluster, Cost, Device, HostGroup, PathPolicy, Target};
 
 use super::network::{Gate, Ports, Wire};
@@ -68,9 +69,9 @@ impl Builder<'_> {
             let whole = room * u64::from(devices) * u64::from(nodes.count);
             return Err(MachineError::NoRoom {
                 vms: self.load.vms,
-                disk: format!("{} bytes", self.load.disk_bytes),
+                disk: format_bytes(self.load.disk_bytes),
                 name: format!("{} with {replicas} replicas", cluster.name),
-                room: format!("{whole} bytes"),
+                room: format_bytes(whole),
             });
         }
         let lines = self.lines();
