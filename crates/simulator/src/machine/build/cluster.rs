@@ -2,7 +2,9 @@
 
 use stormeter_disk::Kind;
 use stormeter_disk::units::format_bytes;
-use stormeter_site::{Adapter, Aggregation, Cluster, Cost, Device, HostGroup, PathPolicy, Target};
+use stormeter_site::{
+    Adapter, Aggregation, Cluster, Cost, Device, HostGroup, PathPolicy, Protocol, Stack, Target,
+};
 
 use super::network::{Gate, Ports, Wire};
 use super::path::Way;
@@ -176,11 +178,11 @@ impl Builder<'_> {
                 way: Way::Node { ports: ends.node_adapter.count as u16 },
             },
         };
-        let messages = (protocol::read(stack), protocol::write(stack));
-        let read = self.read_over(initiator, node, ends.wire, storage, messages.0);
-        // A part's payload goes with it: what protocol a distributed datastore speaks inside is its
-        // own affair.
-        let write = self.write_over(initiator, node, ends.wire, storage, (messages.1, false));
+        // What a distributed datastore speaks inside is its own affair: a part's payload goes with it.
+        let inside = Stack { protocol: Protocol::Local, ..stack.clone() };
+        let (read, write) = (protocol::read(&inside), protocol::write(&inside));
+        let read = self.read_over(initiator, node, ends.wire, storage, read);
+        let write = self.write_over(initiator, node, ends.wire, storage, (write, false));
         let own = same.then(|| {
             let cpu = (node.cpu, node.cpu_component);
             let cost = (&ends.cluster.cost, ends.nodes.clock_hz);

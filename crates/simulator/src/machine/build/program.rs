@@ -83,14 +83,15 @@ impl Builder<'_> {
         first
     }
 
-    /// A write between two ends: of as many bytes as travel at once, or of more.
+    /// A write between two ends: of as many bytes as travel at once, or one of which bytes are asked
+    /// for.
     pub(super) fn write_over(
         &mut self,
         host: End<'_>,
         target: End<'_>,
         wire: Wire<'_>,
         storage: Storage,
-        (messages, is_longer): (WriteMessages, bool),
+        (messages, is_asked): (WriteMessages, bool),
     ) -> u32 {
         let first = self.program();
         let framing = wire.framing;
@@ -98,7 +99,7 @@ impl Builder<'_> {
         let WriteMessages { request, answer, .. } = messages;
         let before = plus(host.half(Kind::Write), host.more());
         // An adapter that answers the asking by itself has its payload's work done before.
-        let asked = match (messages.rest, is_longer) {
+        let asked = match (messages.rest, is_asked) {
             (Rest::Asked { by_adapter: true, data, .. }, true) => Some(data),
             _ => None,
         };
@@ -107,14 +108,10 @@ impl Builder<'_> {
             (None, true) => work(&host, request),
             (None, false) => Takes::default(),
         };
-        // Where it is done before, all of it is what moves.
-        if asked.is_some() {
-            self.step(What::Solicit(u32::MAX), host.cpu_component);
-        }
         self.on_cpu(&host, plus(carried, before));
         self.message(host.gate, target.gate, wire, request, (false, true));
         let arrived = plus(work(&target, request), target.half(Kind::Write));
-        match (messages.rest, is_longer) {
+        match (messages.rest, is_asked) {
             (Rest::Asked { ask, data, by_adapter: true, .. }, true) => {
                 self.on_cpu(&target, plus(work(&target, data), arrived));
                 self.asked_by_adapter(host.gate, target.gate, wire, ask);

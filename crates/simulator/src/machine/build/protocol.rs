@@ -39,7 +39,7 @@ pub(super) struct ReadMessages {
 /// A write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WriteMessages {
-    /// Payload that travels without being asked for.
+    /// Payload that travels without the initiator's CPU being asked for it.
     pub(super) at_once_bytes: u32,
     /// What carries it; without payload where everything is asked for.
     pub(super) request: Message,
@@ -148,7 +148,7 @@ pub(super) fn write(stack: &Stack) -> WriteMessages {
         // clause 9; WRITE FCP_XFER_RDY DISABLED is rare), which the HBAs of both ends
         // see to by themselves.
         Protocol::Fc => WriteMessages {
-            at_once_bytes: 0,
+            at_once_bytes: u32::MAX,
             request: Message::bare(FCP_CMND_BYTES),
             rest: Rest::Asked {
                 burst_bytes: u32::MAX,
