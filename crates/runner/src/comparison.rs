@@ -163,7 +163,6 @@ impl<'a> Run<'a> {
                     plan: &plan,
                     environment,
                     datastores: descriptions,
-                    prediction: None,
                 };
                 begin_file(&request.output, beginning, &stores)?
             }

@@ -38,6 +38,7 @@ pub(crate) fn begin_file<P: Planned + Clone>(
         plan: beginning.plan.clone(),
         environment: beginning.environment,
         datastores: beginning.datastores,
+        prediction: None,
     };
     let mut file = ResultsFile::create(path, &header)?;
     if let Some(warning) = shared_file_system(stores) {

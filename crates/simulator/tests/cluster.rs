@@ -156,6 +156,33 @@ fn replicas_need_as_many_nodes() {
 }
 
 #[test]
+fn virtual_disks_need_room_for_all_replicas() {
+    let mut site = cluster(1, 1, 2);
+    site.clusters[0].capacity = Device::Ssd(Ssd {
+        channels: 8,
+        page_bytes: 8192,
+        read_ns: 60e3,
+        program_ns: 600e3,
+        erase_ns: 3e6,
+        pages_per_block: 256,
+        spare_share: 0.07,
+        filled_share: 0.5,
+        capacity_bytes: 1 << 30,
+        interface_bytes_per_s: 500e6,
+        overhead_ns: 15e3,
+        write_buffer_bytes: 0,
+    });
+    let window = Window { from_ns: 0, interval_ns: SECOND };
+    // 24 devices of 1 GiB have room for 12 disks of 1 GiB twice, not for 13.
+    let error = Machine::new(&site, 0, load(13), window, 1).expect_err("no room");
+    assert_eq!(
+        error.to_string(),
+        "13 virtual disks of 1GiB do not fit on vsan with 2 replicas, which has 24GiB; make them \
+         smaller or add disks"
+    );
+}
+
+#[test]
 fn hosts_need_not_be_nodes() {
     let mut site = cluster(2, 1, 2);
     let mut clients = site.hosts[0].clone();

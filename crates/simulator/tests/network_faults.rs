@@ -44,7 +44,7 @@ fn with_fault(site: &Site, fault: &str) -> Machine {
 fn seen(machine: &mut Machine, kind: Kind) -> (Vec<u32>, u64, u32) {
     let mut ended = vec![0; 31];
     let (mut longest_ns, mut failed) = (0, 0);
-    let mut begun = vec![0; 8];
+    let mut begun = [0; 8];
     let operation = |slot: u32, turn: u64| Operation {
         slot,
         disk: slot % 2,
@@ -240,6 +240,6 @@ fn faults_are_read_as_people_write_them() {
     assert!(text("network wan down at 1s").contains("no network \"wan\"; it has fabric"));
     assert!(text("path server.nic.0 down at 1s").contains("it has hba"));
     assert!(text("disk disk lost at 1s").contains("aggregate.3"));
-    assert!(matches!(read("node server.1 lost at 10"), Err(FaultTextError::Time { .. })));
+    assert!(matches!(read("node server.1 lost at soon"), Err(FaultTextError::Time { .. })));
     assert!(matches!(read("node server.1 lost at -1s"), Err(FaultTextError::Time { .. })));
 }

@@ -132,7 +132,6 @@ impl<'a> StudyRun<'a> {
                     plan,
                     environment,
                     datastores: descriptions,
-                    prediction: None,
                 };
                 begin_file(&request.output, beginning, &stores)?
             }

@@ -7,6 +7,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// A request, or a part of one, on its way through the machine. One cache line.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 pub(crate) struct Job {
     pub(crate) offset_bytes: u64,
     /// When it came to its present step.

@@ -140,7 +140,7 @@ impl Machine {
                     let service_ns = step.takes.ns(job.moving_bytes);
                     let (start_ns, taken_ns) =
                         self.stations[station as usize].visit(self.now_ns, service_ns);
-                    let end_ns = start_ns + taken_ns + step.latency_ns;
+                    let end_ns = start_ns + taken_ns + u64::from(step.latency_ns);
                     job.tail_ns = end_ns;
                     end_ns
                 }
@@ -153,7 +153,7 @@ impl Machine {
                     if waiting_ns > u64::from(buffer_us) * 1000 {
                         // Its last packets are missed when others arrive behind them, and are sent
                         // again at once (fast retransmission, RFC 5681, section 3.2).
-                        let again_ns = self.now_ns + waiting_ns + 2 * step.latency_ns;
+                        let again_ns = self.now_ns + waiting_ns + 2 * u64::from(step.latency_ns);
                         job.tail_ns = again_ns;
                         self.components[step.component as usize].lost += 1;
                         self.spent(number, step.component, again_ns);
@@ -168,7 +168,7 @@ impl Machine {
                     let (start_ns, taken_ns) =
                         self.stations[station as usize].visit(self.now_ns, service_ns);
                     // The last frame leaves when the one before it by all credits was received.
-                    let end_ns = (start_ns + taken_ns).saturating_sub(step.latency_ns);
+                    let end_ns = (start_ns + taken_ns).saturating_sub(u64::from(step.latency_ns));
                     job.tail_ns = end_ns.max(self.now_ns);
                     job.tail_ns
                 }
@@ -224,10 +224,10 @@ impl Machine {
         let (start_ns, taken_ns) = self.stations[station as usize].visit(self.now_ns, service_ns);
         let head_ns = u64::from(step.takes.head_ns).min(taken_ns);
         let end_ns = (start_ns + taken_ns).max(job.tail_ns + head_ns);
-        job.tail_ns = end_ns + step.latency_ns;
+        job.tail_ns = end_ns + u64::from(step.latency_ns);
         // The next line has the head already; anything else waits for the whole message.
         match self.steps[job.step as usize + 1].what {
-            What::Send(_) | What::Queue { .. } => start_ns + head_ns + step.latency_ns,
+            What::Send(_) | What::Queue { .. } => start_ns + head_ns + u64::from(step.latency_ns),
             _ => job.tail_ns,
         }
     }

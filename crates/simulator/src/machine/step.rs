@@ -4,8 +4,9 @@
 //! takes follows from the bytes that travel, the packets that they fill and the headers that come
 //! again with each segment, so a step is a few numbers and carrying it out needs no table and no call.
 
-/// A step of a program.
+/// A step of a program. One cache line.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 pub(crate) struct Step {
     pub(crate) what: What,
     /// Whose time it is.
@@ -13,8 +14,8 @@ pub(crate) struct Step {
     /// What it takes at its station.
     pub(crate) takes: Takes,
     /// From the end of the step to the begin of the next, without queueing. Of a [`What::Credit`]: by
-    /// how much its credits let a message run ahead.
-    pub(crate) latency_ns: u64,
+    /// how much its credits let a message run ahead. At most 4 seconds.
+    pub(crate) latency_ns: u32,
 }
 
 /// What is done.
@@ -113,36 +114,37 @@ pub(crate) struct Takes {
     /// Always.
     pub(crate) fixed_ns: f64,
     /// Of each byte of payload that travels.
-    pub(crate) per_byte_ns: f64,
+    pub(crate) per_byte_ns: f32,
     /// Of each packet that headers and payload fill.
-    pub(crate) per_packet_ns: f64,
+    pub(crate) per_packet_ns: f32,
     /// Of each segment of payload.
     pub(crate) per_segment_ns: f32,
-    /// What a packet carries; 0: packets do not count.
-    pub(crate) packet_bytes: u32,
-    /// Headers that share packets with the payload, once.
-    pub(crate) header_bytes: u32,
     /// Payload of a segment (a PDU); 0: there are none.
     pub(crate) segment_bytes: u32,
-    /// Headers that share packets with the payload, each segment's.
-    pub(crate) segment_header_bytes: u32,
     /// Of a [`What::Send`], until its first packet is on the next line.
     pub(crate) head_ns: u32,
+    /// Headers that share packets with the payload, each segment's.
+    pub(crate) segment_header_bytes: u16,
+    /// Headers that share packets with the payload, once.
+    pub(crate) header_bytes: u16,
+    /// What a packet carries; 0: packets do not count.
+    pub(crate) packet_bytes: u16,
 }
 
 impl Takes {
     /// For so many bytes of payload.
     #[inline]
     pub(crate) fn ns(&self, payload_bytes: u32) -> u64 {
-        let mut ns = self.fixed_ns + self.per_byte_ns * f64::from(payload_bytes);
+        let mut ns = self.fixed_ns + f64::from(self.per_byte_ns) * f64::from(payload_bytes);
         if self.packet_bytes > 0 {
-            let mut bytes = self.header_bytes + payload_bytes;
+            let mut bytes = u32::from(self.header_bytes) + payload_bytes;
             if self.segment_bytes > 0 {
                 let segments = payload_bytes.div_ceil(self.segment_bytes);
-                bytes += segments * self.segment_header_bytes;
+                bytes += segments * u32::from(self.segment_header_bytes);
                 ns += f64::from(self.per_segment_ns) * f64::from(segments);
             }
-            ns += self.per_packet_ns * f64::from(bytes.div_ceil(self.packet_bytes));
+            let packets = bytes.div_ceil(u32::from(self.packet_bytes));
+            ns += f64::from(self.per_packet_ns) * f64::from(packets);
         }
         ns as u64
     }
@@ -175,5 +177,15 @@ impl Route {
             false => (self.write, self.write_bytes),
         };
         (starts[usize::from(length_bytes > at_once)], length_bytes.min(at_once))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Step;
+
+    #[test]
+    fn a_step_is_one_cache_line() {
+        assert_eq!(size_of::<Step>(), 64);
     }
 }

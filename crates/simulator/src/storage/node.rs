@@ -124,6 +124,7 @@ impl Node {
         self.components.0
     }
 
+    #[inline(never)]
     pub(crate) fn arrive(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
         if self.capacity[request.disk as usize].lost {
             ready.push(request.job | FAILED);
@@ -210,6 +211,7 @@ impl Node {
         self.capacity[request.disk as usize].device.arrive(access, bench);
     }
 
+    #[inline(never)]
     pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
         let device = bench.accesses[access].device as usize;
         match device.checked_sub(self.groups.len()) {

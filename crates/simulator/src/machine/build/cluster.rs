@@ -1,7 +1,10 @@
 //! A distributed datastore: its nodes, and the ways from each host to all of them.
 
 use stormeter_disk::Kind;
-use stormeter_site::{Adapter, Aggregation, Cluster, Cost, Device, HostGroup, PathPolicy, Target};
+use stormeter_disk::units::format_bytes;
+use stormeter_site::{
+    Adapter, Aggregation, Cluster, Cost, Device, HostGroup, PathPolicy, Protocol, Stack, Target,
+};
 
 use super::network::{Gate, Ports, Wire};
 use super::path::Way;
@@ -68,9 +71,9 @@ impl Builder<'_> {
             let whole = room * u64::from(devices) * u64::from(nodes.count);
             return Err(MachineError::NoRoom {
                 vms: self.load.vms,
-                disk: format!("{} bytes", self.load.disk_bytes),
+                disk: format_bytes(self.load.disk_bytes),
                 name: format!("{} with {replicas} replicas", cluster.name),
-                room: format!("{whole} bytes"),
+                room: format_bytes(whole),
             });
         }
         let lines = self.lines();
@@ -175,11 +178,11 @@ impl Builder<'_> {
                 way: Way::Node { ports: ends.node_adapter.count as u16 },
             },
         };
-        let messages = (protocol::read(stack), protocol::write(stack));
-        let read = self.read_over(initiator, node, ends.wire, storage, messages.0);
-        // A part's payload goes with it: what protocol a distributed datastore speaks inside is its
-        // own affair.
-        let write = self.write_over(initiator, node, ends.wire, storage, (messages.1, false));
+        // What a distributed datastore speaks inside is its own affair: a part's payload goes with it.
+        let inside = Stack { protocol: Protocol::Local, ..stack.clone() };
+        let (read, write) = (protocol::read(&inside), protocol::write(&inside));
+        let read = self.read_over(initiator, node, ends.wire, storage, read);
+        let write = self.write_over(initiator, node, ends.wire, storage, (write, false));
         let own = same.then(|| {
             let cpu = (node.cpu, node.cpu_component);
             let cost = (&ends.cluster.cost, ends.nodes.clock_hz);

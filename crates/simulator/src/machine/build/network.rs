@@ -116,7 +116,7 @@ impl Builder<'_> {
                 what: What::Credit(way.pick(stations)),
                 component: from.ports.component,
                 takes: wire.framing.per_packet(message, credit_ns),
-                latency_ns: (credit_ns * f64::from(credits)) as u64,
+                latency_ns: (credit_ns * f64::from(credits)) as u32,
             });
             way = way.further();
         }
@@ -124,6 +124,29 @@ impl Builder<'_> {
         self.over_lines(wire, back, message);
         let pick = further(to.way).pick(to.ports.receive);
         self.over_port(to, pick, wire, message, to.adapter.latency_ns);
+    }
+
+    /// What a target's adapter sends to have the payload of a write. It is one small frame, which goes
+    /// between the frames of others and waits for no message of theirs: it takes its way's time, and
+    /// no share of the lines that would be worth counting.
+    pub(super) fn asked_by_adapter(
+        &mut self,
+        host: Gate<'_>,
+        target: Gate<'_>,
+        wire: Wire<'_>,
+        ask: Message,
+    ) {
+        let takes = |rate, labels| wire.framing.takes(ask, rate, labels).fixed_ns;
+        let mut ns = takes(target.adapter.rate_bytes_per_s, 0);
+        ns += takes(host.adapter.rate_bytes_per_s, 0) + host.adapter.latency_ns;
+        for line in wire.lines {
+            let network = &self.site.networks[line.network];
+            ns += network.latency_ns;
+            ns += network.rate_bytes_per_s.map_or(0.0, |rate| takes(rate, network.label_bytes));
+        }
+        if let Some(last) = self.steps.last_mut() {
+            last.latency_ns = last.latency_ns.saturating_add(ns as u32);
+        }
     }
 
     /// The steps of a message over the lines; `back` from the storage.
@@ -135,11 +158,11 @@ impl Builder<'_> {
             };
             let network = &self.site.networks[line.network];
             let station = if back { line.back } else { line.there };
-            let latency_ns = network.latency_ns as u64;
+            let latency_ns = network.latency_ns as u32;
             let (Some(station), Some(rate)) = (station, network.rate_bytes_per_s) else {
                 // Nothing to wait for: the time goes to the step before.
                 if let Some(last) = self.steps.last_mut() {
-                    last.latency_ns += latency_ns;
+                    last.latency_ns = last.latency_ns.saturating_add(latency_ns);
                 }
                 continue;
             };
@@ -170,7 +193,7 @@ impl Builder<'_> {
             what: What::Send(pick),
             component: gate.ports.component,
             takes: wire.framing.takes(message, gate.adapter.rate_bytes_per_s, 0),
-            latency_ns: latency_ns as u64,
+            latency_ns: latency_ns as u32,
         });
     }
 }

@@ -83,37 +83,51 @@ impl Builder<'_> {
         first
     }
 
-    /// A write between two ends: of as many bytes as travel at once, or of more.
+    /// A write between two ends: of as many bytes as travel at once, or one of which bytes are asked
+    /// for.
     pub(super) fn write_over(
         &mut self,
         host: End<'_>,
         target: End<'_>,
         wire: Wire<'_>,
         storage: Storage,
-        (messages, is_longer): (WriteMessages, bool),
+        (messages, is_asked): (WriteMessages, bool),
     ) -> u32 {
         let first = self.program();
         let framing = wire.framing;
         let work = |end: &End<'_>, message| framing.work(message, &end.cost, end.clock_hz);
         let WriteMessages { request, answer, .. } = messages;
         let before = plus(host.half(Kind::Write), host.more());
-        let carried = match request.with_payload {
-            true => work(&host, request),
-            false => Takes::default(),
+        // An adapter that answers the asking by itself has its payload's work done before.
+        let asked = match (messages.rest, is_asked) {
+            (Rest::Asked { by_adapter: true, data, .. }, true) => Some(data),
+            _ => None,
+        };
+        let carried = match (asked, request.with_payload) {
+            (Some(data), _) => work(&host, data),
+            (None, true) => work(&host, request),
+            (None, false) => Takes::default(),
         };
         self.on_cpu(&host, plus(carried, before));
         self.message(host.gate, target.gate, wire, request, (false, true));
-        self.on_cpu(&target, plus(work(&target, request), target.half(Kind::Write)));
-        if let (Rest::Asked { burst_bytes, ask, data }, true) = (messages.rest, is_longer) {
-            let again = self.steps.len() as u32;
-            self.step(What::Solicit(burst_bytes), target.cpu_component);
-            self.message(target.gate, host.gate, wire, ask, (true, false));
-            self.on_cpu(&host, plus(work(&host, data), work(&host, ask)));
-            self.message(host.gate, target.gate, wire, data, (false, false));
-            self.on_cpu(&target, work(&target, data));
-            if burst_bytes < u32::MAX {
+        let arrived = plus(work(&target, request), target.half(Kind::Write));
+        match (messages.rest, is_asked) {
+            (Rest::Asked { ask, data, by_adapter: true, .. }, true) => {
+                self.on_cpu(&target, plus(work(&target, data), arrived));
+                self.asked_by_adapter(host.gate, target.gate, wire, ask);
+                self.message(host.gate, target.gate, wire, data, (false, false));
+            }
+            (Rest::Asked { burst_bytes, ask, data, .. }, true) => {
+                self.on_cpu(&target, arrived);
+                let again = self.steps.len() as u32;
+                self.step(What::Solicit(burst_bytes), target.cpu_component);
+                self.message(target.gate, host.gate, wire, ask, (true, false));
+                self.on_cpu(&host, plus(work(&host, data), work(&host, ask)));
+                self.message(host.gate, target.gate, wire, data, (false, false));
+                self.on_cpu(&target, work(&target, data));
                 self.step(What::Again(again), target.cpu_component);
             }
+            _ => self.on_cpu(&target, arrived),
         }
         self.store(storage);
         self.on_cpu(&target, target.half(Kind::Write));
@@ -134,7 +148,7 @@ impl Builder<'_> {
     ) -> u32 {
         let first = self.program();
         let bare = Takes { fixed_ns: half_ns(cost, kind, clock_hz), ..Takes::default() };
-        let loaded = Takes { per_byte_ns: cost.per_byte_cycles / clock_hz * 1e9, ..bare };
+        let loaded = Takes { per_byte_ns: (cost.per_byte_cycles / clock_hz * 1e9) as f32, ..bare };
         let (before, after) = match kind {
             Kind::Read => (bare, loaded),
             Kind::Write => (loaded, bare),

@@ -15,18 +15,18 @@ const ISCSI_DIGEST_BYTES: u32 = 4;
 const RPC_CALL_BYTES: u32 = 4 + 24 + 36 + 8;
 /// Of a reply: mark 4, xid, type and status 12, verifier 8, accept status 4 (RFC 5531, section 9).
 const RPC_REPLY_BYTES: u32 = 4 + 12 + 8 + 4;
-/// A file handle of 32 bytes with its length (RFC 1813, section 2.3.3: at most 64).
+/// A file handle of 32 bytes with its length (`nfs_fh3`, RFC 1813, section 2: at most 64).
 const NFS_HANDLE_BYTES: u32 = 4 + 32;
-/// Attributes that may follow a reply (`post_op_attr`: 4 and `fattr3` 84, RFC 1813, section 2.6).
+/// Attributes that may follow a reply (`post_op_attr`: 4 and `fattr3` 84, RFC 1813, section 2).
 const NFS_ATTRIBUTES_BYTES: u32 = 4 + 84;
-/// Attributes from before a write (`pre_op_attr`: 4 and `wcc_attr` 24, RFC 1813, section 2.6).
+/// Attributes from before a write (`pre_op_attr`: 4 and `wcc_attr` 24, RFC 1813, section 2).
 const NFS_BEFORE_BYTES: u32 = 4 + 24;
 
-/// Fibre Channel: the command, its CDB of 16 bytes in it (FCP-4, section 9.1).
+/// Fibre Channel: the command, its CDB of 16 bytes in it (FCP-4, clause 9).
 const FCP_CMND_BYTES: u32 = 32;
-/// The target has room for a write (FCP-4, section 9.3).
+/// The target has room for a write (FCP-4, clause 9).
 const FCP_XFER_RDY_BYTES: u32 = 12;
-/// The response without sense data (FCP-4, section 9.5).
+/// The response without sense data (FCP-4, clause 9).
 const FCP_RSP_BYTES: u32 = 24;
 
 /// A read: what asks, and what comes back with the payload.
@@ -39,7 +39,7 @@ pub(super) struct ReadMessages {
 /// A write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WriteMessages {
-    /// Payload that travels without being asked for.
+    /// Payload that travels without the initiator's CPU being asked for it.
     pub(super) at_once_bytes: u32,
     /// What carries it; without payload where everything is asked for.
     pub(super) request: Message,
@@ -62,6 +62,8 @@ pub(super) enum Rest {
         ask: Message,
         /// What carries the payload.
         data: Message,
+        /// Whether the adapters of both ends do it without their CPUs, all at once.
+        by_adapter: bool,
     },
     /// There is none.
     Nothing,
@@ -89,7 +91,7 @@ pub(super) fn read(stack: &Stack) -> ReadMessages {
             request: Message::bare(RPC_CALL_BYTES + NFS_HANDLE_BYTES + 12),
             answer: Message::loaded(RPC_REPLY_BYTES + 4 + NFS_ATTRIBUTES_BYTES + 12),
         },
-        // The status comes with the last Data-In (RFC 7143, section 11.7.3).
+        // The status comes with the last Data-In (RFC 7143, section 11.7).
         Protocol::Iscsi => ReadMessages {
             request: Message::bare(iscsi_bare(&stack.options)),
             answer: iscsi_data(&stack.options, 0),
@@ -137,19 +139,22 @@ pub(super) fn write(stack: &Stack) -> WriteMessages {
                     burst_bytes: options.max_burst_bytes.max(512),
                     ask: Message::bare(iscsi_bare(options)),
                     data: iscsi_data(options, 0),
+                    by_adapter: false,
                 },
                 answer: Message::bare(iscsi_bare(options)),
             }
         }
         // Nothing travels before the target has room: FCP_XFER_RDY for the whole write (FCP-4,
-        // section 9.3; WRITE FCP_XFER_RDY DISABLED is rare).
+        // clause 9; WRITE FCP_XFER_RDY DISABLED is rare), which the HBAs of both ends
+        // see to by themselves.
         Protocol::Fc => WriteMessages {
-            at_once_bytes: 0,
+            at_once_bytes: u32::MAX,
             request: Message::bare(FCP_CMND_BYTES),
             rest: Rest::Asked {
                 burst_bytes: u32::MAX,
                 ask: Message::bare(FCP_XFER_RDY_BYTES),
                 data: Message::loaded(0),
+                by_adapter: true,
             },
             answer: Message::bare(FCP_RSP_BYTES),
         },

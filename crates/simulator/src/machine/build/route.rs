@@ -151,7 +151,8 @@ impl Builder<'_> {
         let read_messages = protocol::read(stack);
         let messages = protocol::write(stack);
         let read = self.read_over(host, target, wire, storage, read_messages);
-        let write = self.write_over(host, target, wire, storage, (messages, false));
+        let by_adapter = matches!(messages.rest, Rest::Asked { by_adapter: true, .. });
+        let write = self.write_over(host, target, wire, storage, (messages, by_adapter));
         let mut route = Route {
             read: [read, read],
             write: [write, write],
@@ -164,10 +165,10 @@ impl Builder<'_> {
                 route.read[1] = calls;
                 route.write[1] = calls;
             }
-            Rest::Asked { .. } => {
+            Rest::Asked { by_adapter: false, .. } => {
                 route.write[1] = self.write_over(host, target, wire, storage, (messages, true));
             }
-            Rest::Nothing => {}
+            Rest::Asked { .. } | Rest::Nothing => {}
         }
         route
     }

@@ -63,7 +63,7 @@ impl Framing {
                 packet_bytes: one
                     .min(other.unwrap_or(one))
                     .saturating_sub(TCP_HEADERS_BYTES)
-                    .max(64),
+                    .clamp(64, 65535),
                 each_bytes: ETHERNET_PER_PACKET_BYTES,
             },
             (None, _) => Self { packet_bytes: FC_FRAME_BYTES, each_bytes: FC_PER_FRAME_BYTES },
@@ -103,7 +103,7 @@ impl Framing {
         }
         Takes {
             fixed_ns: ns(fixed_bytes),
-            per_byte_ns: byte_ns,
+            per_byte_ns: byte_ns as f32,
             head_ns: ns(self.packet_bytes + each) as u32,
             ..self.counted(message, ns(each), ns(message.segments.map_or(0, |(_, bytes)| bytes)))
         }
@@ -125,7 +125,7 @@ impl Framing {
     pub(super) fn work(self, message: Message, cost: &Cost, clock_hz: f64) -> Takes {
         let mut takes = self.per_packet(message, cost.per_packet_cycles / clock_hz * 1e9);
         if message.with_payload {
-            takes.per_byte_ns = cost.per_byte_cycles / clock_hz * 1e9;
+            takes.per_byte_ns = (cost.per_byte_cycles / clock_hz * 1e9) as f32;
         }
         takes
     }
@@ -134,12 +134,12 @@ impl Framing {
     fn counted(self, message: Message, packet_ns: f64, segment_ns: f64) -> Takes {
         let (segment_bytes, segment_header_bytes) = message.segments.unwrap_or((0, 0));
         Takes {
-            per_packet_ns: packet_ns,
+            per_packet_ns: packet_ns as f32,
             per_segment_ns: segment_ns as f32,
-            packet_bytes: self.packet_bytes,
-            header_bytes: message.header_bytes,
+            packet_bytes: self.packet_bytes as u16,
+            header_bytes: message.header_bytes as u16,
             segment_bytes,
-            segment_header_bytes,
+            segment_header_bytes: segment_header_bytes as u16,
             ..Takes::default()
         }
     }

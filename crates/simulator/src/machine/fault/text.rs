@@ -1,5 +1,6 @@
 //! Faults as people write them: `disk aggregate.3 lost at 10s`.
 
+use stormeter_disk::units::parse_duration_ns;
 use stormeter_site::{Adapter, Site};
 
 use super::plan::{Broken, SiteFault};
@@ -150,14 +151,5 @@ fn named<'a>(
 }
 
 fn time_ns(text: &str) -> Result<u64, FaultTextError> {
-    let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("min", 60e9), ("s", 1e9)];
-    let wrong = || FaultTextError::Time { text: text.to_owned() };
-    let found = units.iter().find_map(|(unit, ns)| Some((text.strip_suffix(unit)?, ns)));
-    let (number, unit_ns) = found.ok_or_else(wrong)?;
-    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
-    let ns = number * unit_ns;
-    if !(0.0..1e18).contains(&ns) {
-        return Err(wrong());
-    }
-    Ok(ns as u64)
+    parse_duration_ns(text).map_err(|_| FaultTextError::Time { text: text.to_owned() })
 }
