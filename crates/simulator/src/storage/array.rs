@@ -5,6 +5,7 @@
 //! read-ahead and rebuilds are operations too, for nobody's request. Everything that is under way has
 //! a place that is used again, so that a long run allocates no more than a short one.
 
+mod spare;
 #[cfg(test)]
 mod tests;
 
@@ -17,8 +18,8 @@ use super::ahead::{Found, ReadCache};
 use super::cache::WriteBack;
 use super::hits::hit_share;
 use super::plan::{BytesLost, Planned, Planner};
-use super::raid::{Area, Geometry, Health, Shape};
-use super::rebuild::{self, Next, Rebuild};
+use super::raid::{Area, Geometry, Health};
+use super::rebuild::Rebuild;
 use super::{DiskFault, FAILED, IN_FRONT, Ready, Request};
 use crate::device::{Access, Bench, Device, DeviceUse};
 use crate::machine::Load;
@@ -188,15 +189,7 @@ impl Array {
                 self.health.set(&self.geometry, disk, 0);
                 if self.spares > 0 && self.geometry.tolerance() > 0 {
                     self.spares -= 1;
-                    // The spare stands where the lost one stood; it is well.
-                    self.devices[disk as usize].slow_down(1.0);
-                    let load = self.place.load;
-                    let volume_bytes = u64::from(load.vms) * load.disk_bytes;
-                    let rebuild =
-                        Rebuild::new(disk, &self.group, &self.geometry, volume_bytes, bench.now_ns);
-                    self.rebuilds.push(rebuild);
-                    // By an event, because what follows may complete requests.
-                    self.rebuild_later(disk, bench.now_ns, bench);
+                    self.take_spare(disk, bench);
                 }
             }
         }
@@ -295,7 +288,9 @@ impl Array {
     ) {
         let (area, whole) = self.geometry.first_area(from, length);
         if whole == length {
-            self.operate(area, phase, owner, bench, ready);
+            if phase != Phase::Read || !self.read_at_once(area, owner, bench) {
+                self.operate(area, phase, owner, bench, ready);
+            }
             return;
         }
         // One more than there are, so that it is not over before all have begun.
@@ -309,6 +304,33 @@ impl Array {
             left -= part;
         }
         self.finish(Owner::Span(span), false, bench, ready);
+    }
+
+    /// A read of one unit of a group that is well needs no plan: it is most of what there is to do.
+    #[inline]
+    fn read_at_once(&mut self, area: Area, owner: Owner, bench: &mut Bench<'_>) -> bool {
+        let geometry = &self.geometry;
+        let (unit, last) = area.units(geometry);
+        let group = geometry.first_disk(area.stripe) / geometry.disks;
+        if unit != last || geometry.copies > 1 || !self.health.is_well(group) {
+            return false;
+        }
+        let (low, high) = area.within(geometry, unit);
+        let disk = geometry.data_disk(area.stripe, unit);
+        let offset_bytes = geometry.disk_offset(area.stripe) + low;
+        let length_bytes = (high - low).min(u64::from(u32::MAX)) as u32;
+        self.plan.clear();
+        self.plan.push(Planned { disk, kind: Kind::Read, offset_bytes, length_bytes });
+        let operation = self.operations.insert(Operation {
+            area,
+            owner,
+            pending: 0,
+            phase: Phase::Read,
+            failed: false,
+            background: false,
+        });
+        self.issue(operation, bench);
+        true
     }
 
     /// An operation begins.
@@ -529,84 +551,5 @@ impl Array {
                 return;
             }
         }
-    }
-
-    fn rebuild_of(&mut self, disk: u32) -> Option<&mut Rebuild> {
-        self.rebuilds.iter_mut().find(|rebuild| rebuild.disk == disk)
-    }
-
-    /// The rebuild of a disk goes on as far as it may.
-    fn rebuild(&mut self, disk: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
-        while let Some(rebuild) = self.rebuild_of(disk) {
-            match rebuild.next(bench.now_ns) {
-                Next::Piece(from, to) => {
-                    let area = Area { stripe: 0, shape: Shape::Run { from, to } };
-                    self.operate(area, Phase::Read, Owner::Rebuild(disk), bench, ready);
-                }
-                Next::NotBefore(at_ns) => {
-                    if !std::mem::replace(&mut rebuild.timer, true) {
-                        self.rebuild_later(disk, at_ns, bench);
-                    }
-                    return;
-                }
-                Next::Wait => return,
-                Next::Done => {
-                    self.rebuilds.retain(|rebuild| rebuild.disk != disk);
-                    self.health.set(&self.geometry, disk, u64::MAX);
-                    return;
-                }
-            }
-        }
-    }
-
-    fn rebuild_later(&mut self, disk: u32, at_ns: u64, bench: &mut Bench<'_>) {
-        let access = bench.accesses.insert(Access {
-            store: self.place.number,
-            device: OWN,
-            kind: Kind::Read,
-            background: true,
-            offset_bytes: 0,
-            length_bytes: 0,
-            arrived_ns: bench.now_ns,
-            owner: disk,
-            purpose: 0,
-        });
-        bench.at(at_ns, access);
-    }
-
-    fn plan_rebuild(&mut self, disk: u32, area: Area, phase: Phase) -> Result<(), BytesLost> {
-        let Shape::Run { from, to } = area.shape else { return Err(BytesLost) };
-        if phase == Phase::Read {
-            let Self { geometry, health, plan, .. } = self;
-            return rebuild::reads(disk, (from, to), geometry, health, plan);
-        }
-        self.plan.push(Planned {
-            disk,
-            kind: Kind::Write,
-            offset_bytes: from,
-            length_bytes: (to - from) as u32,
-        });
-        Ok(())
-    }
-
-    /// A piece is on the spare, or cannot be had any more: then the rebuild ends where it is.
-    fn piece_done(
-        &mut self,
-        disk: u32,
-        area: Area,
-        failed: bool,
-        bench: &mut Bench<'_>,
-        ready: &mut Ready,
-    ) {
-        if failed {
-            self.rebuilds.retain(|rebuild| rebuild.disk != disk);
-            return;
-        }
-        let Shape::Run { from, .. } = area.shape else { return };
-        let Some(good_bytes) = self.rebuild_of(disk).map(|rebuild| rebuild.done(from)) else {
-            return;
-        };
-        self.health.set(&self.geometry, disk, good_bytes);
-        self.rebuild(disk, bench, ready);
     }
 }

@@ -324,7 +324,8 @@ mod tests {
     fn accesses_with_disks_lost() {
         // In row 0 the parity of RAID 5 is on the last disk and data on the others in order; that of
         // RAID 6 on the last and the first.
-        let table: [(Raid, u32, u64, &[u32], Option<[usize; 3]>); 15] = [
+        type Case<'a> = (Raid, u32, u64, &'a [u32], Option<[usize; 3]>);
+        let table: [Case<'_>; 15] = [
             (Raid::Raid0, 4, 4, &[0], None),
             (Raid::Raid0, 4, 4, &[1], Some([1, 0, 1])),
             (Raid::Raid1, 2, 4, &[0], Some([1, 0, 1])),
