@@ -100,13 +100,16 @@ pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
     }
     let outstanding = format_count(why.outstanding);
     let busiest = &why.components[why.bounds.busiest];
+    let would =
+        format!("would be full at {most} {each}s a second with about {star} outstanding or more.");
     let reach = match busiest.utilisation_most > 0.0 {
-        true => format!(
-            " The busiest is {} ({}), which would be full at {most} {each}s a second with about \
-             {star} outstanding or more.",
-            busiest.name,
-            share(busiest.utilisation_most)
-        ),
+        true if why.bounds.busiest == why.bottleneck => {
+            format!(" Its busiest unit ({}) {would}", share(busiest.utilisation_most))
+        }
+        true => {
+            let busy = share(busiest.utilisation_most);
+            format!(" The busiest is {} ({busy}), which {would}", busiest.name)
+        }
         false => String::new(),
     };
     let held = match bottleneck.kind {
@@ -145,7 +148,7 @@ pub(crate) fn gains(elasticities: &[Elasticity]) -> Option<String> {
         .take(MOST_GAINS)
         .map(|one| {
             let change = (one.ratio - 1.0) * 100.0;
-            format!("of {} {change:+.1} % {}", one.component, one.metric.title())
+            format!("of {}: {change:+.1} % {}", one.component, one.metric.title())
         })
         .collect();
     Some(match told.is_empty() {
@@ -156,7 +159,7 @@ pub(crate) fn gains(elasticities: &[Elasticity]) -> Option<String> {
 
 /// The heads of [`rows`].
 pub(crate) const HEADS: [&str; 6] =
-    ["component", "busy", "busiest", "queue", "of response", "per I/O"];
+    ["component", "busy", "busiest", "queue", "of response", "each"];
 
 /// A row a component.
 pub(crate) fn rows(why: &CellWhy) -> Vec<[String; 6]> {
@@ -318,7 +321,7 @@ mod tests {
         assert_eq!(gains(&[]), None);
         assert_eq!(
             gains(&[of("disks", 0.92), of("cpu", 0.98), of("port", 1.001)]).unwrap(),
-            "10 % more of disks -8.0 % mean latency; of cpu -2.0 % mean latency."
+            "10 % more of disks: -8.0 % mean latency; of cpu: -2.0 % mean latency."
         );
         assert_eq!(
             gains(&[of("disks", 0.999)]).unwrap(),
