@@ -208,7 +208,10 @@ fn what_the_site_cannot_bear_is_told_before_anything_is_written() {
 #[test]
 fn changes_of_the_site_are_further_datastores() {
     let study = STUDY.replace("workloads:", "site: {rate: [1, 2]}\nworkloads:");
-    let study = study.replace("nas is slower than fast", "nas rate=1 is slower than fast rate=2");
+    let study = study.replace(
+        "  - nas is slower than fast in iops\n",
+        "  - '\"nas rate=1\" is slower than \"fast rate=2\" in iops'\n",
+    );
     let plan = parse_study(&study).unwrap_or_else(|errors| panic!("{errors}"));
     let read = |changes: &[String]| {
         let mut site = site();

@@ -288,7 +288,7 @@ mod tests {
                 sentence(&why(&[other, full]), true),
                 format!(
                     "{name} is full (the busiest of 2 is 98 % busy, all together 49 %); 80 % of the \
-                     response time, 800 µs of each I/O, is spent there, most of it waiting. As it is \
+                     response time, 800µs of each I/O, is spent there, most of it waiting. As it is \
                      it lets no more than 8 163 I/Os a second pass, which about 12 outstanding reach."
                 )
             );
@@ -301,7 +301,7 @@ mod tests {
         let wan = ("wan", ComponentKind::Network, 0.2, 0.9, part(1e5, 0.0, 8e5));
         assert_eq!(
             sentence(&why(&[cpu, wan]), true),
-            "Nothing is full: 8 outstanding keep wan 10 % busy; 90 % of the response time, 900 µs of \
+            "Nothing is full: 8 outstanding keep wan 10 % busy; 90 % of the response time, 900µs of \
              each I/O, is spent there, most of it latency that no higher rate shortens. The busiest \
              is esx cpu (40 %), which would be full at 20 000 I/Os a second with about 12 outstanding \
              or more."

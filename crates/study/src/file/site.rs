@@ -102,7 +102,7 @@ mod tests {
     fn every_combination_is_a_datastore() {
         let plan = parse_study(
             "datastores: {a: /a, b: /b}\nbaseline: b\nsite: {nics: [1, 2], mtu: 9000}\n\
-             questions: [b nics=2 mtu=9000 is faster than b nics=1 mtu=9000 in iops]",
+             questions: ['\"b nics=2 mtu=9000\" is faster than \"b nics=1 mtu=9000\" in iops']",
         )
         .unwrap();
         let expected =
