@@ -1,7 +1,7 @@
 //! Why a study cannot be predicted.
 
 use stormeter_results::ResultsError;
-use stormeter_simulator::MachineError;
+use stormeter_simulator::{FaultError, FaultTextError, MachineError};
 
 /// Why a study cannot be predicted, and what to do next.
 #[derive(Debug, thiserror::Error)]
@@ -46,11 +46,21 @@ pub enum PredictError {
         /// The name.
         name: String,
     },
-    /// A fault that nobody understands yet.
-    #[error("the fault \"{fault}\" is not understood; leave out --faults")]
+    /// A fault that is not understood.
+    #[error("--faults \"{fault}\": {source}")]
     Fault {
         /// As it was given.
         fault: String,
+        /// Why.
+        source: FaultTextError,
+    },
+    /// A fault that a cell's machine cannot have.
+    #[error("{cell}: {source}")]
+    FaultOfCell {
+        /// Which cell.
+        cell: String,
+        /// Why.
+        source: FaultError,
     },
     /// A results file that was measured.
     #[error(

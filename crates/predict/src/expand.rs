@@ -30,28 +30,37 @@ pub fn prepare(
     what_if: &[String],
     read: &dyn Fn(&[String]) -> Result<Site, String>,
 ) -> Result<Prepared, PredictError> {
-    let mut variants: Vec<(String, Vec<String>)> = vec![(String::new(), Vec::new())];
+    let mut variants: Vec<(String, &[String])> = vec![(String::new(), &[])];
     if !what_if.is_empty() {
-        variants.push((format!(" [{}]", what_if.join(", ")), what_if.to_vec()));
+        variants.push((format!(" [{}]", what_if.join(", ")), what_if));
     }
-    let mut sites = Vec::new();
-    for (_, changes) in &variants {
-        sites.push(read(changes).map_err(PredictError::Site)?);
-    }
+    // The site as it is comes first: it is what the prediction is called after.
+    let mut known: Vec<(Vec<String>, Site)> =
+        vec![(Vec::new(), read(&[]).map_err(PredictError::Site)?)];
     let planned = std::mem::take(&mut plan.datastores);
     let mut places = Vec::new();
     // Variants behind all that the study has, so that the baseline stays where it is.
-    for (site, (suffix, _)) in variants.iter().enumerate() {
+    for (suffix, what_if) in variants {
         for named in &planned {
-            let datastore = site_datastore(&sites[site], named)?;
+            let changes = [named.site_changes.as_slice(), what_if].concat();
+            let site = match known.iter().position(|(other, _)| *other == changes) {
+                Some(site) => site,
+                None => {
+                    let changed = read(&changes).map_err(PredictError::Site)?;
+                    known.push((changes.clone(), changed));
+                    known.len() - 1
+                }
+            };
+            let datastore = site_datastore(&known[site].1, named)?;
             let name = format!("{}{suffix}", named.name);
             if plan.datastores.iter().any(|known| known.name == name) {
                 return Err(PredictError::SameName { name });
             }
-            let url = format!("sim:{file}#{}", sites[site].datastores[datastore].name);
-            plan.datastores.push(NamedDatastore { name, url });
+            let url = format!("sim:{file}#{}", known[site].1.datastores[datastore].name);
+            plan.datastores.push(NamedDatastore { name, url, site_changes: changes });
             places.push(SitePlace { site, datastore });
         }
     }
+    let sites = known.into_iter().map(|(_, site)| site).collect();
     Ok(Prepared { plan, sites, places })
 }

@@ -12,7 +12,10 @@ use crate::error::PredictError;
 /// The site has none of that name.
 pub fn site_datastore(site: &Site, named: &NamedDatastore) -> Result<usize, PredictError> {
     let fragment = named.url.strip_prefix("sim:").and_then(|rest| rest.split_once('#'));
-    let name = fragment.map_or(named.name.as_str(), |(_, name)| name);
+    // A level of the study's `site` has its changes behind the name: `nas nics=2`.
+    let suffix: String = named.site_changes.iter().map(|change| format!(" {change}")).collect();
+    let own = named.name.strip_suffix(suffix.as_str()).unwrap_or(&named.name);
+    let name = fragment.map_or(own, |(_, name)| name);
     let by_name = site.datastores.iter().position(|datastore| datastore.name == name);
     let also = || {
         let also = |own: &stormeter_site::SiteDatastore| own.also.iter().any(|other| other == name);
@@ -58,7 +61,7 @@ mod tests {
     }
 
     fn find(name: &str, url: &str) -> Result<usize, String> {
-        let named = NamedDatastore { name: name.into(), url: url.into() };
+        let named = NamedDatastore { name: name.into(), url: url.into(), site_changes: vec![] };
         site_datastore(&site(), &named).map_err(|error| error.to_string())
     }
 

@@ -8,7 +8,7 @@ use stormeter_results::{
     DatastoreDescription, Elasticity, FinishReason, Finished, Header, Phase, ResultsError,
     ResultsFile, TrialOutcome, TrialRecord,
 };
-use stormeter_simulator::{Machine, MachineError};
+use stormeter_simulator::SiteFault;
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{CellTrial, decide_study};
 use stormeter_study::{Cell, Order, StudyPlan, WorkloadKind};
@@ -68,9 +68,15 @@ fn check(
     cells: &[Cell],
     cancel: &AtomicBool,
 ) -> Result<(), PredictError> {
-    // Faults are given to each machine here once they can be read from their words.
-    if let Some(fault) = request.prediction.faults.first() {
-        return Err(PredictError::Fault { fault: fault.clone() });
+    // Each site has parts of its own, so the words are read for each.
+    for (fault, site) in request
+        .prediction
+        .faults
+        .iter()
+        .flat_map(|fault| request.sites.iter().map(move |site| (fault, site)))
+    {
+        SiteFault::parse(fault, site)
+            .map_err(|source| PredictError::Fault { fault: fault.clone(), source })?;
     }
     for cell in cells {
         let run = run_of(request, *cell, 0, cancel);
@@ -80,9 +86,11 @@ fn check(
         {
             return Err(PredictError::NoClient { cell: label() });
         }
-        let _: Machine = run
-            .machine()
-            .map_err(|source: MachineError| PredictError::Machine { cell: label(), source })?;
+        let mut machine =
+            run.machine().map_err(|source| PredictError::Machine { cell: label(), source })?;
+        machine
+            .schedule(&run.faults())
+            .map_err(|source| PredictError::FaultOfCell { cell: label(), source })?;
     }
     Ok(())
 }
@@ -101,6 +109,7 @@ fn run_of<'a>(
         seed,
         site: &request.sites[place.site],
         place,
+        faults: &request.prediction.faults,
         cancel,
     }
 }

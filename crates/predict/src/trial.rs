@@ -7,7 +7,7 @@ use stormeter_driver::{
     FileOperation, FileTest, Limits, MonitorRow, Observer, Sample, Trial, Workload, drive,
     drive_deployment, drive_file_test,
 };
-use stormeter_simulator::{Load, Machine, MachineError, Window};
+use stormeter_simulator::{Load, Machine, MachineError, SiteFault, Window};
 use stormeter_site::Site;
 use stormeter_study::{Cell, StudyPlan, Timing, WorkloadKind};
 
@@ -27,6 +27,8 @@ pub(crate) struct TrialRun<'a> {
     pub(crate) seed: u64,
     pub(crate) site: &'a Site,
     pub(crate) place: SitePlace,
+    /// What breaks on the way, in words.
+    pub(crate) faults: &'a [String],
     pub(crate) cancel: &'a AtomicBool,
 }
 
@@ -85,9 +87,15 @@ impl TrialRun<'_> {
         Machine::new(self.site, self.place.datastore, self.load(), window, self.seed)
     }
 
+    /// What breaks on the way. Words that are not understood were refused before.
+    pub(crate) fn faults(&self) -> Vec<SiteFault> {
+        self.faults.iter().filter_map(|fault| SiteFault::parse(fault, self.site).ok()).collect()
+    }
+
     /// Carries it out.
     pub(crate) fn carry_out(&self) -> Result<TrialEnd, String> {
         let mut machine = self.machine().map_err(|error| error.to_string())?;
+        machine.schedule(&self.faults()).map_err(|error| error.to_string())?;
         let (sample, ramp_ns) = match self.kind() {
             WorkloadKind::Io(io) => (self.timed(io, &mut machine)?, self.timing.ramp_ns),
             WorkloadKind::File(test) => (self.file_test(*test, &mut machine)?, 0),

@@ -204,3 +204,29 @@ fn what_the_site_cannot_bear_is_told_before_anything_is_written() {
     let file = predict_study(&request, &cancel, &mut Silent).unwrap();
     assert_eq!(file.finished().unwrap().unwrap().reason, FinishReason::Interrupted);
 }
+
+#[test]
+fn changes_of_the_site_are_further_datastores() {
+    let study = STUDY.replace("workloads:", "site: {rate: [1, 2]}\nworkloads:");
+    let study = study.replace(
+        "  - nas is slower than fast in iops\n",
+        "  - '\"nas rate=1\" is slower than \"fast rate=2\" in iops'\n",
+    );
+    let plan = parse_study(&study).unwrap_or_else(|errors| panic!("{errors}"));
+    let read = |changes: &[String]| {
+        let mut site = site();
+        site.name = changes.join(" ");
+        Ok(site)
+    };
+    let prepared = prepare(plan, "site.yaml", &["nic=40GbE".into()], &read).unwrap();
+    let names: Vec<&str> = prepared.plan.datastores.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names[..4], ["fast rate=1", "fast rate=2", "nas rate=1", "nas rate=2"]);
+    assert_eq!(names[4..6], ["fast rate=1 [nic=40GbE]", "fast rate=2 [nic=40GbE]"]);
+    let of = |number: usize| {
+        let place = prepared.places[number];
+        (prepared.sites[place.site].name.as_str(), place.datastore)
+    };
+    assert_eq!(of(3), ("rate=2", 1));
+    assert_eq!(of(6), ("rate=1 nic=40GbE", 1));
+    assert_eq!(prepared.sites.len(), 5, "as it is, and each combination once");
+}

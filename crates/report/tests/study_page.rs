@@ -214,3 +214,14 @@ fn two_hundred_cells_stay_below_five_megabytes() {
     assert!(page.contains("thin: least and most busy"));
     println!("{} bytes, {} elements", page.len(), names.len());
 }
+
+#[test]
+fn a_predicted_page_says_for_what_and_why_and_lets_no_name_through() {
+    let page = page("study-predicted.html", &study_fixture::predicted());
+    elements(&page);
+    assert!(page.contains("Predicted for two filers &lt;next year&gt; (site.yaml)"), "the head");
+    assert!(page.contains("id=\"why\"") && page.contains("esx nic is full"), "why");
+    assert!(page.contains("aggregate &amp; spares"));
+    assert!(page.contains("of esx nic: +9.4"), "gains");
+    assert!(!self::page("study-measured.html", &study()).contains("id=\"why\""));
+}

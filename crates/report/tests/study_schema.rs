@@ -42,7 +42,7 @@ fn reports() -> Vec<StudyReport> {
     let mut killed = study();
     killed.status.reason = None;
     killed.header.datastores.clear();
-    vec![study(), odd, empty, killed, errand()]
+    vec![study(), odd, empty, killed, errand(), study_fixture::predicted()]
 }
 
 #[test]

@@ -148,27 +148,34 @@ fn merged(trials: &[&[ComponentUse]]) -> Option<Vec<ComponentUse>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stormeter_driver::{Histogram, KindTotals};
+    use stormeter_driver::{Ended, KindTotals};
 
     /// So many reads in a second, so many outstanding: their latency follows (Little).
     fn sample(operations: u64, outstanding: f64) -> Sample {
         let latency_ns = outstanding * 1e9 / operations as f64;
-        let mut sample: Sample = serde_json::from_value(serde_json::json!({
-            "window_ns": 1_000_000_000u64, "interval_ns": 1_000_000_000u64,
-            "reads": KindTotals::default(), "writes": KindTotals::default(), "intervals": [],
-            "disks": [], "outstanding_mean": outstanding, "carried_ns": 0,
-            "outstanding_configured": null, "offered_rate_per_s": null, "ramp_operations": 0,
-            "due_operations": 0, "backlog_operations": 0, "faults": [],
-            "ended": {"why": "completed"},
-        }))
-        .unwrap();
-        sample.reads = KindTotals {
-            operations,
-            latency_sum_ns: (latency_ns * operations as f64) as u64,
-            histogram: Histogram::default(),
-            ..KindTotals::default()
-        };
-        sample
+        Sample {
+            window_ns: 1_000_000_000,
+            interval_ns: 1_000_000_000,
+            reads: KindTotals {
+                operations,
+                latency_sum_ns: (latency_ns * operations as f64) as u64,
+                ..KindTotals::default()
+            },
+            writes: KindTotals::default(),
+            intervals: vec![],
+            disks: vec![],
+            outstanding_mean: outstanding,
+            carried_ns: 0,
+            outstanding_configured: None,
+            offered_rate_per_s: None,
+            ramp_operations: 0,
+            due_operations: 0,
+            backlog_operations: 0,
+            faults: vec![],
+            verified: None,
+            steps: vec![],
+            ended: Ended::Completed,
+        }
     }
 
     /// A component with one unit, which works `service_ns` on each of so many operations a second.

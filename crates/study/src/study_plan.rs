@@ -49,6 +49,10 @@ pub struct NamedDatastore {
     pub name: String,
     /// Its URL, without a password.
     pub url: String,
+    /// What is changed in the site that it is predicted for, such as `nics=2`; nothing can be measured
+    /// then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub site_changes: Vec<String>,
 }
 
 /// A level of the factor `workload`.

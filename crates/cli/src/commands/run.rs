@@ -24,6 +24,13 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
         print(&plan_text(&plan))?;
         return Ok(Exit::Done);
     }
+    if plan.datastores.iter().any(|datastore| !datastore.site_changes.is_empty()) {
+        return Err(Failure::Usage(
+            "the study changes a site (site:), which can be predicted and not measured; use \
+             `stormeter predict`"
+                .into(),
+        ));
+    }
     let output = options.output.clone().unwrap_or_else(|| results_path(&options.file, ""));
     check_page(&options.show, Some(&output))?;
     let mut request = StudyRequest {

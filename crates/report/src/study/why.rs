@@ -100,13 +100,16 @@ pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
     }
     let outstanding = format_count(why.outstanding);
     let busiest = &why.components[why.bounds.busiest];
+    let would =
+        format!("would be full at {most} {each}s a second with about {star} outstanding or more.");
     let reach = match busiest.utilisation_most > 0.0 {
-        true => format!(
-            " The busiest is {} ({}), which would be full at {most} {each}s a second with about \
-             {star} outstanding or more.",
-            busiest.name,
-            share(busiest.utilisation_most)
-        ),
+        true if why.bounds.busiest == why.bottleneck => {
+            format!(" Its busiest unit ({}) {would}", share(busiest.utilisation_most))
+        }
+        true => {
+            let busy = share(busiest.utilisation_most);
+            format!(" The busiest is {} ({busy}), which {would}", busiest.name)
+        }
         false => String::new(),
     };
     let held = match bottleneck.kind {
@@ -145,7 +148,7 @@ pub(crate) fn gains(elasticities: &[Elasticity]) -> Option<String> {
         .take(MOST_GAINS)
         .map(|one| {
             let change = (one.ratio - 1.0) * 100.0;
-            format!("of {} {change:+.1} % {}", one.component, one.metric.title())
+            format!("of {}: {change:+.1} % {}", one.component, one.metric.title())
         })
         .collect();
     Some(match told.is_empty() {
@@ -156,7 +159,7 @@ pub(crate) fn gains(elasticities: &[Elasticity]) -> Option<String> {
 
 /// The heads of [`rows`].
 pub(crate) const HEADS: [&str; 6] =
-    ["component", "busy", "busiest", "queue", "of response", "per I/O"];
+    ["component", "busy", "busiest", "queue", "of response", "each"];
 
 /// A row a component.
 pub(crate) fn rows(why: &CellWhy) -> Vec<[String; 6]> {
@@ -222,5 +225,107 @@ fn table(rows: &[[String; 6]], paint: Paint, text: &mut String) {
         }
         let style = if index == 0 { Style::Dim } else { Style::Plain };
         push_line(text, &paint.with(style, line.trim_end()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stormeter_driver::ComponentUse;
+    use stormeter_statistics::bottleneck::{Bounds, SATURATED};
+
+    /// A cell whose components are (name, kind, busiest unit, share of 1 ms, what the time there is).
+    fn why(parts: &[(&str, ComponentKind, f64, f64, ResponsePart)]) -> CellWhy {
+        let component =
+            |&(name, kind, busy, share, _): &(&str, ComponentKind, f64, f64, _)| ComponentUse {
+                name: name.into(),
+                kind,
+                units: 2,
+                utilisation: busy / 2.0,
+                utilisation_most: busy,
+                busy_ns: 1,
+                queue_mean: 2.5,
+                visits: 1,
+                response_share: share,
+                series: vec![],
+            };
+        let most = |key: &dyn Fn(usize) -> f64| {
+            (0..parts.len()).max_by(|&a, &b| key(a).total_cmp(&key(b))).unwrap()
+        };
+        let busiest = most(&|index| parts[index].2);
+        let is_saturated = parts[busiest].2 >= SATURATED;
+        CellWhy {
+            components: parts.iter().map(component).collect(),
+            parts: parts.iter().map(|part| part.4).collect(),
+            bottleneck: if is_saturated { busiest } else { most(&|index| parts[index].3) },
+            is_saturated,
+            rate_per_s: 8000.0,
+            response_ns: 1e6,
+            outstanding: 8.0,
+            bounds: Bounds {
+                saturated_per_s: 8000.0 / parts[busiest].2,
+                unqueued_per_s: 9000.0,
+                outstanding_to_saturate: 12.0,
+                busiest,
+            },
+        }
+    }
+
+    fn part(service_ns: f64, queue_ns: f64, latency_ns: f64) -> ResponsePart {
+        ResponsePart { service_ns, queue_ns, latency_ns }
+    }
+
+    #[test]
+    fn a_link_disks_or_a_cpu_that_is_full_is_named_with_what_it_costs() {
+        for (name, kind) in [
+            ("esx hba", ComponentKind::HostPort),
+            ("aggregate", ComponentKind::Disks),
+            ("filer cpu", ComponentKind::ControllerCpu),
+        ] {
+            let other = ("fabric", ComponentKind::Network, 0.1, 0.2, part(0.0, 0.0, 2e5));
+            let full = (name, kind, 0.98, 0.8, part(1e5, 7e5, 0.0));
+            assert_eq!(
+                sentence(&why(&[other, full]), true),
+                format!(
+                    "{name} is full (the busiest of 2 is 98 % busy, all together 49 %); 80 % of the \
+                     response time, 800µs of each I/O, is spent there, most of it waiting. As it is \
+                     it lets no more than 8 163 I/Os a second pass, which about 12 outstanding reach."
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn where_latency_is_it_no_part_is_blamed_for_being_slow() {
+        let cpu = ("esx cpu", ComponentKind::HostCpu, 0.4, 0.1, part(1e5, 0.0, 0.0));
+        let wan = ("wan", ComponentKind::Network, 0.2, 0.9, part(1e5, 0.0, 8e5));
+        assert_eq!(
+            sentence(&why(&[cpu, wan]), true),
+            "Nothing is full: 8 outstanding keep wan 10 % busy; 90 % of the response time, 900µs of \
+             each I/O, is spent there, most of it latency that no higher rate shortens. The busiest \
+             is esx cpu (40 %), which would be full at 20 000 I/Os a second with about 12 outstanding \
+             or more."
+        );
+    }
+
+    #[test]
+    fn gains_are_told_as_far_as_they_are_more_than_chance() {
+        let of = |component: &str, ratio: f64| Elasticity {
+            cell: 0,
+            component: component.into(),
+            kind: ComponentKind::Disks,
+            factor: 1.1,
+            metric: stormeter_study::Metric::LatencyMean,
+            ratio,
+        };
+        assert_eq!(gains(&[]), None);
+        assert_eq!(
+            gains(&[of("disks", 0.92), of("cpu", 0.98), of("port", 1.001)]).unwrap(),
+            "10 % more of disks: -8.0 % mean latency; of cpu: -2.0 % mean latency."
+        );
+        assert_eq!(
+            gains(&[of("disks", 0.999)]).unwrap(),
+            "10 % more of any one component would bring less than 1 %."
+        );
     }
 }

@@ -371,7 +371,7 @@ fn datastore(index: usize, name: &str) -> (NamedDatastore, DatastoreDescription)
         protocol: protocol.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
         notes: vec![],
     };
-    (NamedDatastore { name: name.into(), url }, description)
+    (NamedDatastore { name: name.into(), url, site_changes: vec![] }, description)
 }
 
 fn workload(name: &str) -> StudyWorkload {
@@ -488,4 +488,79 @@ fn relative<'a>(
     };
     let comparison = Comparison::of(&input, 1).ok()?;
     Some(Relative { metric, ratio: comparison.ratio, comparison: Some(comparison) })
+}
+
+/// The study as a prediction: the first cell's reasons are known.
+#[allow(dead_code, reason = "not every test is of predictions")]
+pub(crate) fn predicted() -> StudyReport {
+    use stormeter_driver::{ComponentKind, ComponentUse};
+    use stormeter_results::{Elasticity, Prediction};
+    let mut report = study();
+    report.header.prediction = Some(Box::new(Prediction {
+        site: "two filers <next year>".into(),
+        file: "site.yaml".into(),
+        text: "site: two filers".into(),
+        what_if: vec!["nic=40GbE".into()],
+        faults: vec![],
+        shortened_from: Some((report.header.plan.timing, Blocks::Auto { min: 5, max: 100 })),
+    }));
+    let component = |name: &str, kind, busy: f64, response_share| ComponentUse {
+        name: name.into(),
+        kind,
+        units: 4,
+        utilisation: busy * 0.9,
+        utilisation_most: busy,
+        busy_ns: 1_000_000,
+        queue_mean: 3.25,
+        visits: 1000,
+        lost: 0,
+        response_share,
+        series: vec![],
+    };
+    let uses = [
+        component("esx cpu", ComponentKind::HostCpu, 0.2, 0.1),
+        component("esx nic", ComponentKind::HostPort, 0.97, 0.65),
+        component("aggregate & spares", ComponentKind::Disks, 0.5, 0.25),
+    ];
+    let mut sample = stormeter_driver::Sample {
+        window_ns: SECOND,
+        interval_ns: SECOND,
+        reads: Default::default(),
+        writes: Default::default(),
+        intervals: vec![],
+        disks: vec![],
+        outstanding_mean: 8.0,
+        carried_ns: 0,
+        outstanding_configured: Some(8),
+        offered_rate_per_s: None,
+        ramp_operations: 0,
+        due_operations: 0,
+        backlog_operations: 0,
+        faults: vec![],
+        verified: None,
+        steps: vec![],
+        ended: stormeter_driver::Ended::Completed,
+    };
+    sample.reads.operations = 8000;
+    sample.reads.latency_sum_ns = 8 * SECOND;
+    let why = stormeter_statistics::bottleneck::why(&[(&sample, &uses)]).expect("components");
+    let gain = |component: &str, kind, ratio| Elasticity {
+        cell: 0,
+        component: component.into(),
+        kind,
+        factor: 1.1,
+        metric: Metric::Iops,
+        ratio,
+    };
+    report.reasons = (0..3)
+        .map(|cell| stormeter_report::CellReasons {
+            cell,
+            why: why.clone(),
+            elasticities: vec![
+                gain("esx nic", ComponentKind::HostPort, 1.094),
+                gain("esx cpu", ComponentKind::HostCpu, 1.001),
+            ],
+        })
+        .collect();
+    report
 }

@@ -42,7 +42,7 @@ pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<NamedDatasto
         };
         check_name("a datastore", name, key, faults);
         let url = url(name, key, value, faults).unwrap_or_default();
-        datastores.push(NamedDatastore { name: name.into(), url });
+        datastores.push(NamedDatastore { name: name.into(), url, site_changes: Vec::new() });
     }
     datastores
 }

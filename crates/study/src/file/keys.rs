@@ -16,6 +16,7 @@ keys! {
         "disk": "{size: 10GiB, prepare: random}",
         "measure": "{ramp: 5s, duration: 20s, interval: 1s}",
         "design": "{blocks: auto, precision: 2%}",
+        "site": "{nics: [1, 2, 3]}",
         "seed": "1",
         "questions": "[nas is within 10% of local in iops]",
     }

@@ -13,6 +13,7 @@ mod io;
 mod keys;
 mod measure;
 mod questions;
+mod site;
 mod workloads;
 mod write;
 
@@ -67,6 +68,8 @@ fn study(root: &Node, faults: &mut Faults) -> Option<StudyPlan> {
     let section = Section::open(root, "a study file", &keys::STUDY, faults)?;
     let datastores = datastores::read(&section, faults);
     let baseline = datastores::baseline(&section, &datastores, faults);
+    let (datastores, variants) = site::expand(&section, datastores, faults);
+    let baseline = baseline * variants;
     let before = faults.count();
     let workloads = workloads::read(&section, faults);
     // A datastore with a wrong URL still has its name; a workload with a mistake may be missing.

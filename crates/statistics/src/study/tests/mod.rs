@@ -27,7 +27,11 @@ pub(super) fn plan(datastores: &[&str], workloads: &[&str], vms: &[u32]) -> Stud
         study: "Which is it?".into(),
         datastores: datastores
             .iter()
-            .map(|name| NamedDatastore { name: (*name).into(), url: format!("/srv/{name}") })
+            .map(|name| NamedDatastore {
+                name: (*name).into(),
+                url: format!("/srv/{name}"),
+                site_changes: vec![],
+            })
             .collect(),
         baseline: 0,
         workloads: workloads

@@ -1,0 +1,130 @@
+//! `site`: changes to the site that a study is predicted for, as levels of the factor `datastore`.
+
+use stormeter_yaml::{Faults, Node, Section, Value};
+
+use crate::study_plan::NamedDatastore;
+
+const EXAMPLE: &str = "site: {nics: [1, 2, 3]}";
+/// More variants of each datastore than anybody looks at.
+const MOST_VARIANTS: usize = 256;
+
+/// Each datastore once for every combination of the changes, side by side: `nas nics=2`. Also how many
+/// combinations there are: 1 where the file changes nothing.
+pub(super) fn expand(
+    study: &Section<'_>,
+    datastores: Vec<NamedDatastore>,
+    faults: &mut Faults,
+) -> (Vec<NamedDatastore>, usize) {
+    let Some(node) = study.get("site") else { return (datastores, 1) };
+    let Value::Map(pairs) = &node.value else {
+        faults.at(
+            node.place,
+            format!("site has changes with their levels, not {}; write {EXAMPLE}", node.found()),
+        );
+        return (datastores, 1);
+    };
+    let mut combinations: Vec<Vec<String>> = vec![Vec::new()];
+    for (key, value) in pairs {
+        let Some(levels) = levels(key, value, faults) else { continue };
+        let all = |known: &Vec<String>| {
+            let with = |level: &String| [known.as_slice(), std::slice::from_ref(level)].concat();
+            levels.iter().map(with).collect::<Vec<_>>()
+        };
+        combinations = combinations.iter().flat_map(all).collect();
+        if combinations.len() > MOST_VARIANTS {
+            faults.at(
+                value.place,
+                format!("these changes make more than {MOST_VARIANTS} sites; leave some out"),
+            );
+            return (datastores, 1);
+        }
+    }
+    let variants = combinations.len();
+    let named = datastores.into_iter().flat_map(|datastore| {
+        combinations
+            .iter()
+            .map(move |changes| NamedDatastore {
+                name: std::iter::once(&datastore.name)
+                    .chain(changes)
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+                url: datastore.url.clone(),
+                site_changes: changes.clone(),
+            })
+            .collect::<Vec<_>>()
+    });
+    (named.collect(), variants)
+}
+
+/// The levels of a change, each as `nics=2`.
+fn levels(key: &Node, value: &Node, faults: &mut Faults) -> Option<Vec<String>> {
+    let what = key.text().unwrap_or_default();
+    let items = match &value.value {
+        Value::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(value),
+    };
+    let mut levels: Vec<String> = Vec::new();
+    for item in items {
+        let text = item.text().map(str::trim).unwrap_or_default();
+        let level = format!("{what}={text}");
+        if text.is_empty() || what.is_empty() || text.contains(char::is_control) {
+            let found = item.found();
+            faults.at(
+                item.place,
+                format!("a level is a number or a word, not {found}; write {EXAMPLE}"),
+            );
+            return None;
+        }
+        if levels.contains(&level) {
+            faults.at(item.place, format!("{level} is there twice; leave one out"));
+            return None;
+        }
+        levels.push(level);
+    }
+    if levels.is_empty() {
+        faults.at(value.place, format!("no level is given; write {EXAMPLE}"));
+        return None;
+    }
+    Some(levels)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{StudyPlan, parse_study};
+
+    fn names(plan: &StudyPlan) -> Vec<&str> {
+        plan.datastores.iter().map(|datastore| datastore.name.as_str()).collect()
+    }
+
+    #[test]
+    fn every_combination_is_a_datastore() {
+        let plan = parse_study(
+            "datastores: {a: /a, b: /b}\nbaseline: b\nsite: {nics: [1, 2], mtu: 9000}\n\
+             questions: ['\"b nics=2 mtu=9000\" is faster than \"b nics=1 mtu=9000\" in iops']",
+        )
+        .unwrap();
+        let expected =
+            ["a nics=1 mtu=9000", "a nics=2 mtu=9000", "b nics=1 mtu=9000", "b nics=2 mtu=9000"];
+        assert_eq!(names(&plan), expected);
+        assert_eq!(plan.baseline, 2, "the first variant of the baseline");
+        assert_eq!(plan.datastores[3].site_changes, ["nics=2", "mtu=9000"]);
+        assert_eq!(plan.datastores[3].url, "/b");
+        let back: StudyPlan = serde_json::from_value(serde_json::to_value(&plan).unwrap()).unwrap();
+        assert_eq!(back, plan);
+    }
+
+    #[test]
+    fn what_makes_no_levels_is_told_with_its_place() {
+        for (site, words) in [
+            ("[nics]", "site has changes with their levels, not a list"),
+            ("{nics: []}", "no level is given"),
+            ("{nics: [2, 2]}", "nics=2 is there twice"),
+            ("{nics: [{a: b}]}", "not a mapping"),
+        ] {
+            let error = parse_study(&format!("datastores: {{a: /a}}\nsite: {site}")).unwrap_err();
+            let text = error.to_string();
+            assert!(text.contains(words) && text.contains(":2:"), "{text}");
+        }
+    }
+}
