@@ -27,7 +27,8 @@ use Uses::{All, These};
 pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-disk", uses: These(&[]), pure: true },
     Layer { package: "stormeter-driver", uses: These(&["disk"]), pure: true },
-    Layer { package: "stormeter-site", uses: These(&["disk"]), pure: true },
+    Layer { package: "stormeter-yaml", uses: These(&["disk"]), pure: true },
+    Layer { package: "stormeter-site", uses: These(&["disk", "yaml"]), pure: true },
     Layer { package: "stormeter-simulator", uses: These(&["disk", "driver", "site"]), pure: true },
     Layer { package: "stormeter-wire", uses: These(&["disk"]), pure: true },
     Layer { package: "stormeter-nfs", uses: These(&["disk", "wire"]), pure: true },
@@ -41,10 +42,15 @@ pub(crate) const LAYERS: &[Layer] = &[
         uses: These(&["disk", "uring", "wire", "nfs", "iscsi"]),
         pure: false,
     },
-    Layer { package: "stormeter-study", uses: These(&["disk", "driver"]), pure: true },
+    Layer { package: "stormeter-study", uses: These(&["disk", "driver", "yaml"]), pure: true },
     Layer {
         package: "stormeter-statistics",
         uses: These(&["disk", "driver", "study"]),
+        pure: true,
+    },
+    Layer {
+        package: "stormeter-calibrate",
+        uses: These(&["disk", "driver", "site", "study", "statistics"]),
         pure: true,
     },
     Layer { package: "stormeter-results", uses: These(&["disk", "driver", "study"]), pure: false },

@@ -18,6 +18,7 @@ mod static_binary;
 mod steps;
 mod studies;
 mod tidy;
+mod truth;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,7 @@ cargo xtask CHORE
   test [--only STEP]…  every check, one after the other; closes with 'N passed, M failed'
   tidy                 layers, clocks, file lengths, licences and the like, on their own
   bench [ARGUMENT]…    the figures beside fio's (the arguments go to stormeter-bench)
+  truth                the simulator held against exact theory, in full (minutes)
   static               the static binary (musl): built, looked into, tried
   peers                the programs that the checks need: installed where that is possible
   fuzz [RUNS]          the protocols' decoders and sessions against mutated streams, for long
@@ -70,6 +72,7 @@ fn run(chore: &str, rest: &[String]) -> Result<(), String> {
         "test" => checks::run(&repository, rest),
         "tidy" => tidy::run(&repository),
         "bench" => bench::run(&repository, rest),
+        "truth" => truth::run(&repository),
         "fuzz" => fuzz::run(&repository, rest),
         "static" => static_binary::run(&repository),
         "peers" => peers::run(&repository),
@@ -90,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_chores_are_those_that_the_help_tells_of() {
-        for name in ["test", "tidy", "bench", "static", "peers", "deny", "help"] {
+        for name in ["test", "tidy", "bench", "truth", "static", "peers", "deny", "help"] {
             assert!(is_chore(name), "{name}");
         }
         assert!(!is_chore("cargo") && !is_chore("") && !is_chore("tests"));

@@ -63,6 +63,11 @@ const PEERS: &[Peer] = &[
     Peer { program: "/usr/include/stdio.h", package: "libc6-dev", what_for: "the same" },
     Peer { program: "/usr/include/nfsc/libnfs.h", package: "libnfs-dev", what_for: "the same" },
     Peer { program: "/usr/include/iscsi/iscsi.h", package: "libiscsi-dev", what_for: "the same" },
+    Peer {
+        program: "/usr/lib/python3/dist-packages/simpy/core.py",
+        package: "python3-simpy3",
+        what_for: "the simulator's figures beside SimPy's",
+    },
     Peer { program: "taskset", package: "util-linux", what_for: "a CPU for each side of figures" },
     Peer { program: "ip", package: "iproute2", what_for: "a network of the figures' own" },
 ];

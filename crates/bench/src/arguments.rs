@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::Failure;
 use crate::drive::Drive;
 use crate::null_server::Protocol;
+use crate::simulate::Simulate;
 
 const USAGE: &str = "\
 usage: stormeter-bench [--short] [--write] [--dir DIR] [--size MIB] [--pairs N] [--only SECTION]
@@ -13,7 +14,7 @@ usage: stormeter-bench [--short] [--write] [--dir DIR] [--size MIB] [--pairs N] 
   --dir DIR       where the test files go; removed at the end [stormeter-bench-tmp]
   --size MIB      size of the test file [1024]
   --pairs N       interleaved pairs of runs [7]
-  --only SECTION  null, file, agreement, scale, nfs or iscsi";
+  --only SECTION  null, file, agreement, scale, nfs, iscsi or simulator";
 
 /// What to do.
 pub(crate) enum Command {
@@ -21,6 +22,8 @@ pub(crate) enum Command {
     Bench(Arguments),
     /// Drive once and print what came of it: one of our measured runs.
     Drive(Drive),
+    /// Simulate once and print what came of it.
+    Simulate(Simulate),
     /// Serve a protocol on a port (0: a free one) from nothing, until standard input ends.
     Serve(Protocol, u16),
 }
@@ -69,6 +72,7 @@ pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Command, 
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n{USAGE}"));
         match word.as_str() {
             "drive" => return Drive::parse(words).map(Command::Drive),
+            "simulate" => return Simulate::parse(words).map(Command::Simulate),
             "serve-null-nfs" => return Ok(Command::Serve(Protocol::Nfs, port(&value()?)?)),
             "serve-null-iscsi" => return Ok(Command::Serve(Protocol::Iscsi, port(&value()?)?)),
             "--short" => bench.short = true,

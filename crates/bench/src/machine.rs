@@ -14,13 +14,14 @@ pub(crate) fn describe() -> Result<String, Failure> {
     let valgrind = process::run(&["valgrind".into(), "--version".into()])?.output;
     let date = process::run(&["date".into(), "-u".into(), "+%Y-%m-%d".into()])?.output;
     Ok(format!(
-        "{}, {cores} cores; Linux {}; {fio}; {}; {}; {}; {}; {}",
+        "{}, {cores} cores; Linux {}; {fio}; {}; {}; {}; {}; {}; {}",
         model(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default()),
         kernel.trim(),
         valgrind.trim().replace('-', " "),
         LIBNFS.version(),
         LIBISCSI.version(),
         qemu_version(),
+        crate::simulator::version(),
         date.trim()
     ))
 }

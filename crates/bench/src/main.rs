@@ -1,5 +1,6 @@
 //! What the load generator itself costs, side by side with fio, and its network protocols side by
-//! side with libnfs and libiscsi: the figures of docs/performance.md.
+//! side with libnfs and libiscsi; and how fast the simulator is, beside SimPy: the figures of
+//! docs/performance.md.
 //!
 //! Wall-clock rates on a shared machine move by tens of per cent, so the gates are counts: user
 //! instructions per I/O, as the slope between a short and a long run of the same command under
@@ -30,6 +31,8 @@ mod ours;
 mod pairs;
 mod process;
 mod scale;
+mod simulate;
+mod simulator;
 
 use std::process::ExitCode;
 
@@ -43,6 +46,7 @@ type Failure = String;
 fn main() -> ExitCode {
     let outcome = match arguments::parse(std::env::args().skip(1)) {
         Ok(Command::Drive(drive)) => drive::run(&drive).map(|()| true),
+        Ok(Command::Simulate(simulate)) => simulate::run(&simulate).map(|()| true),
         Ok(Command::Serve(protocol, port)) => {
             let (until, told) = (std::io::stdin(), std::io::stdout());
             null_server::serve((protocol, port), until, told).map(|()| true)
@@ -61,10 +65,11 @@ fn main() -> ExitCode {
 }
 
 /// What is measured together and has a table of its own.
-const GROUPS: [(&str, &[&str]); 3] = [
+const GROUPS: [(&str, &[&str]); 4] = [
     ("generator", &["null", "file", "agreement", "scale"]),
     ("nfs", &["nfs"]),
     ("iscsi", &["iscsi"]),
+    ("simulator", &["simulator"]),
 ];
 
 /// Measures, prints and perhaps writes the tables. Gives whether every gate holds.
@@ -109,6 +114,7 @@ fn measure(section: &str, arguments: &Arguments, store: &Store) -> Result<Vec<Li
         "scale" if !arguments.short => scale::measure(arguments, store),
         "nfs" => nfs::measure(arguments),
         "iscsi" => iscsi::measure(arguments),
+        "simulator" if !arguments.short => simulator::measure(arguments),
         _ => Ok(Vec::new()),
     }
 }

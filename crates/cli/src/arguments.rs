@@ -296,12 +296,13 @@ pub(crate) struct ReplicateOptions {
     /// The study: nfs-datastore, tr3808, vsan, virtual-physical, mpls-servers, or a published.yaml or
     /// its directory [default: an overview of all]
     pub(crate) study: Option<String>,
-    /// The results file of a study, to be asked the questions of the findings
+    /// The results file of a study, to be asked the questions of the findings; several for a study of
+    /// several plans, such as vsan: each question is asked of the first that has its names
     #[arg(long, value_name = "FILE", requires = "study")]
-    pub(crate) measured: Option<PathBuf>,
-    /// A results file that a model made, to be asked the same
+    pub(crate) measured: Vec<PathBuf>,
+    /// A results file that a model made, or several, to be asked the same
     #[arg(long, value_name = "FILE", requires = "study")]
-    pub(crate) predicted: Option<PathBuf>,
+    pub(crate) predicted: Vec<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -77,6 +77,9 @@ pub struct ComponentUse {
     pub queue_mean: f64,
     /// Jobs that came.
     pub visits: u64,
+    /// Messages that found a line's buffer full, were lost and went again.
+    #[serde(default)]
+    pub lost: u64,
     /// Of the response time of the requests that ended in the window, the share spent here, queueing
     /// and service, 0 to 1. The shares of all components add up to 1.
     pub response_share: f64,

@@ -12,7 +12,8 @@
 use serde::{Deserialize, Serialize};
 
 const SUB_BITS: u32 = 6;
-const SUB_BUCKETS: usize = 1 << SUB_BITS;
+/// Buckets of an octave.
+pub(crate) const SUB_BUCKETS: usize = 1 << SUB_BITS;
 /// Values of 2^37 ns (137 s) and more share the last bucket; their exact maximum is kept beside.
 const TOP_BIT: u32 = 37;
 const BUCKETS: usize = (TOP_BIT - SUB_BITS + 1) as usize * SUB_BUCKETS;
@@ -71,6 +72,16 @@ impl Histogram {
         }
     }
 
+    /// Forgets all values.
+    pub(crate) fn clear(&mut self) {
+        self.counts.fill(0);
+    }
+
+    /// Adds a count to a bucket, as [`bucket_of`] numbers them.
+    pub(crate) fn add(&mut self, bucket: usize, count: u64) {
+        self.counts[bucket] += count;
+    }
+
     /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
@@ -122,8 +133,9 @@ impl Histogram {
     }
 }
 
+/// The number of a value's bucket.
 #[inline]
-fn bucket_of(value_ns: u64) -> usize {
+pub(crate) fn bucket_of(value_ns: u64) -> usize {
     let value = value_ns.min((1 << TOP_BIT) - 1);
     // Setting the bits of the lowest octave gives the small values its shift, which is zero.
     let exponent = (value | (2 * SUB_BUCKETS as u64 - 1)).ilog2();

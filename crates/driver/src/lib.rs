@@ -6,6 +6,7 @@
 //! the tests run against simulated faults in virtual time.
 
 mod arrivals;
+mod compact_histogram;
 mod component;
 mod content;
 mod cpu;

@@ -1,11 +1,12 @@
 //! Counts what the loop sees: per disk, per interval, per latency bucket.
 //!
 //! The three tallies are kept apart on purpose (see [`crate::sample`]). Recording one I/O touches
-//! the disk's counters, the interval's counters and one histogram bucket; no allocation, no
-//! division, no branch that depends on the workload.
+//! the disk's counters, the interval's counters and one histogram bucket; no division, and no
+//! allocation but for the first latency of an octave.
 
 use stormeter_disk::Kind;
 
+use crate::compact_histogram::CompactHistogram;
 use crate::histogram::Histogram;
 use crate::sample::{
     DiskTotals, Fault, FaultOutcome, Interval, IntervalTotals, KindTotals, MAX_FAULTS_KEPT,
@@ -29,7 +30,7 @@ struct Tally {
     latency_sum_ns: u64,
     latency_min_ns: u64,
     latency_max_ns: u64,
-    histogram: Histogram,
+    histogram: CompactHistogram,
 }
 
 impl Tally {
@@ -40,7 +41,7 @@ impl Tally {
             latency_sum_ns: 0,
             latency_min_ns: u64::MAX,
             latency_max_ns: 0,
-            histogram: Histogram::default(),
+            histogram: CompactHistogram::default(),
         }
     }
 }
@@ -56,8 +57,6 @@ pub(crate) struct Recorded {
 
 impl Recorder {
     pub(crate) fn new(disks: u32) -> Self {
-        // Zeroed memory comes from the system page by page as it is touched, so the histograms of a
-        // thousand disks cost only the pages that their latencies fall into.
         Self {
             disks: (0..disks).map(|_| [Tally::new(), Tally::new()]).collect(),
             current: Default::default(),
@@ -123,25 +122,27 @@ impl Recorder {
     pub(crate) fn finish(self, first_disk: u32) -> Recorded {
         let mut kinds = [KindTotals::default(), KindTotals::default()];
         let mut disks = Vec::with_capacity(self.disks.len());
+        let mut both = Histogram::default();
         for (index, tallies) in self.disks.into_iter().enumerate() {
-            let mut both = Histogram::default();
+            both.clear();
             let mut row = DiskTotals { disk: first_disk + index as u32, ..Default::default() };
             for (kind, tally) in kinds.iter_mut().zip(tallies) {
-                both.merge(&tally.histogram);
+                tally.histogram.add_to(&mut both);
+                tally.histogram.add_to(&mut kind.histogram);
                 row.operations += tally.operations;
                 row.bytes += tally.bytes;
                 row.latency_sum_ns += tally.latency_sum_ns;
                 row.latency_max_ns = row.latency_max_ns.max(tally.latency_max_ns);
-                kind.merge(&KindTotals {
-                    operations: tally.operations,
-                    bytes: tally.bytes,
-                    latency_sum_ns: tally.latency_sum_ns,
-                    latency_min_ns: tally.latency_min_ns,
-                    latency_max_ns: tally.latency_max_ns,
-                    short_operations: 0,
-                    errors: 0,
-                    histogram: tally.histogram,
-                });
+                if tally.operations > 0 {
+                    kind.latency_min_ns = match kind.operations {
+                        0 => tally.latency_min_ns,
+                        _ => kind.latency_min_ns.min(tally.latency_min_ns),
+                    };
+                }
+                kind.operations += tally.operations;
+                kind.bytes += tally.bytes;
+                kind.latency_sum_ns += tally.latency_sum_ns;
+                kind.latency_max_ns = kind.latency_max_ns.max(tally.latency_max_ns);
             }
             row.latency_p50_ns = both.percentile_ns(0.50).unwrap_or(0.0);
             row.latency_p99_ns = both.percentile_ns(0.99).unwrap_or(0.0);

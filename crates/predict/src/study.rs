@@ -8,7 +8,6 @@ use stormeter_results::{
     DatastoreDescription, Elasticity, FinishReason, Finished, Header, Phase, ResultsError,
     ResultsFile, TrialOutcome, TrialRecord,
 };
-use stormeter_simulator::{Machine, MachineError};
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{CellTrial, decide_study};
 use stormeter_study::{Cell, Order, StudyPlan, WorkloadKind};
@@ -68,10 +67,6 @@ fn check(
     cells: &[Cell],
     cancel: &AtomicBool,
 ) -> Result<(), PredictError> {
-    // Faults are given to each machine here once they can be read from their words.
-    if let Some(fault) = request.prediction.faults.first() {
-        return Err(PredictError::Fault { fault: fault.clone() });
-    }
     for cell in cells {
         let run = run_of(request, *cell, 0, cancel);
         let label = || label(&request.plan, cell);
@@ -80,9 +75,7 @@ fn check(
         {
             return Err(PredictError::NoClient { cell: label() });
         }
-        let _: Machine = run
-            .machine()
-            .map_err(|source: MachineError| PredictError::Machine { cell: label(), source })?;
+        run.machine().map_err(|source| PredictError::Machine { cell: label(), source })?;
     }
     Ok(())
 }
@@ -101,6 +94,7 @@ fn run_of<'a>(
         seed,
         site: &request.sites[place.site],
         place,
+        faults: &request.prediction.faults,
         cancel,
     }
 }

@@ -7,10 +7,11 @@ use stormeter_driver::{
     FileOperation, FileTest, Limits, MonitorRow, Observer, Sample, Trial, Workload, drive,
     drive_deployment, drive_file_test,
 };
-use stormeter_simulator::{Load, Machine, MachineError, Window};
+use stormeter_simulator::{Load, Machine, SiteFault, Window};
 use stormeter_site::Site;
 use stormeter_study::{Cell, StudyPlan, Timing, WorkloadKind};
 
+use crate::error::NoMachine;
 use crate::request::SitePlace;
 use crate::usage;
 
@@ -27,6 +28,8 @@ pub(crate) struct TrialRun<'a> {
     pub(crate) seed: u64,
     pub(crate) site: &'a Site,
     pub(crate) place: SitePlace,
+    /// What goes wrong, as it was written; times count from the trial's begin, ramp included.
+    pub(crate) faults: &'a [String],
     pub(crate) cancel: &'a AtomicBool,
 }
 
@@ -79,10 +82,15 @@ impl TrialRun<'_> {
     }
 
     /// The machine of the cell, at its beginning.
-    pub(crate) fn machine(&self) -> Result<Machine, MachineError> {
+    pub(crate) fn machine(&self) -> Result<Machine, NoMachine> {
         let Timing { ramp_ns, interval_ns, .. } = self.timing;
         let window = Window { from_ns: ramp_ns, interval_ns };
-        Machine::new(self.site, self.place.datastore, self.load(), window, self.seed)
+        let mut machine =
+            Machine::new(self.site, self.place.datastore, self.load(), window, self.seed)?;
+        for fault in self.faults {
+            machine.schedule(&[SiteFault::parse(fault, self.site)?])?;
+        }
+        Ok(machine)
     }
 
     /// Carries it out.

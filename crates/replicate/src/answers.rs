@@ -45,17 +45,19 @@ pub struct AskedAnswer {
     pub sentence: String,
 }
 
-/// Asks a finding's questions: those of the full scale where these results can be asked them and none
-/// of the others.
+/// Asks a finding's questions: those of the full scale where these results can be asked all of them,
+/// for a name such as `nas` may stand for one thing there and for another at the small scale; otherwise
+/// those of the small scale, or what of the full one can be asked.
 pub(crate) fn observe(finding: &Finding, source: &dyn AnswerSource) -> Observed {
-    let can_be_asked =
-        |observed: &Observed| observed.answers.iter().any(|answer| answer.reply.is_some());
-    let own = observe_all(&finding.ask, source);
-    if can_be_asked(&own) {
-        return own;
-    }
+    let asked = |observed: &Observed| {
+        observed.answers.iter().filter(|answer| answer.reply.is_some()).count()
+    };
     let full = observe_all(&finding.ask_full, source);
-    if can_be_asked(&full) { full } else { own }
+    if !full.answers.is_empty() && asked(&full) == full.answers.len() {
+        return full;
+    }
+    let own = observe_all(&finding.ask, source);
+    if asked(&own) == 0 && asked(&full) > 0 { full } else { own }
 }
 
 /// Asks all of these questions.

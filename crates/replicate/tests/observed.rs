@@ -93,22 +93,30 @@ fn a_finding_of_several_questions_agrees_only_as_a_whole() {
 
 #[test]
 fn results_of_the_full_scale_are_asked_by_their_own_names() {
-    let full = "iscsi-1g costs less cpu per io than nfs-1g";
+    let [low, high] = [
+        "iscsi-1g has at least 5% lower host cpu than nfs-1g everywhere",
+        "iscsi-1g has at most 6% lower host cpu than nfs-1g everywhere",
+    ];
     let small = "iscsi costs less cpu per io than nfs";
     let outcome = |replies: &[(&'static str, Reply)]| {
         let table = table("tr3808", &Oracle(replies.iter().copied().collect()));
         outcome(&table, "tr3808-2.1-e")
     };
-    assert_eq!(outcome(&[(full, Reply::No)]), ObservedOutcome::Disagree);
-    assert_eq!(outcome(&[(full, Reply::Yes)]), ObservedOutcome::Agree);
-    // Results that have the names of the small scale are asked by these.
-    assert_eq!(outcome(&[(full, Reply::No), (small, Reply::Yes)]), ObservedOutcome::Agree);
+    let (yes, no) = (Reply::Yes, Reply::No);
+    assert_eq!(outcome(&[(low, no), (high, yes)]), ObservedOutcome::Disagree);
+    assert_eq!(outcome(&[(low, yes), (high, yes)]), ObservedOutcome::Agree);
+    // Results that can be asked all of them are not asked by the names of the small scale.
+    assert_eq!(outcome(&[(low, yes), (high, yes), (small, no)]), ObservedOutcome::Agree);
+    // Results that can be asked a part only are, where they have these names.
+    assert_eq!(outcome(&[(low, no), (small, yes)]), ObservedOutcome::Agree);
+    assert_eq!(outcome(&[(low, no)]), ObservedOutcome::Disagree);
+    assert_eq!(outcome(&[(low, yes)]), ObservedOutcome::NotTestable);
     assert_eq!(outcome(&[(small, Reply::NotAnswered)]), ObservedOutcome::NotTestable);
     assert_eq!(outcome(&[]), ObservedOutcome::NotTestable);
     // Of the older generation there is nothing at the small scale.
-    let ask = "esx35-iscsi-1g costs more cpu per io than esx35-nfs-1g";
+    let ask = "fc-fixed is within 5% of esx35-fc-fixed in iops on vm-4k everywhere";
     let found = table("tr3808", &Oracle(BTreeMap::from([(ask, Reply::Yes)])));
-    let row = found.findings.iter().find(|row| row.id == "tr3808-2.1-d").unwrap();
+    let row = found.findings.iter().find(|row| row.id == "tr3808-3.1-a").unwrap();
     assert_eq!(row.measured.as_ref().unwrap().outcome, ObservedOutcome::Agree);
 }
 

@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fixture;
+mod markup;
 
 use std::path::Path;
 
 use fixture::{LOCAL, LOOPBACK_ISCSI, LOOPBACK_NFS, Likeness, MEMORY, NAS, SAN, report};
+use markup::{count, elements};
 use stormeter_report::{Finding, Report, Severity, html};
 use stormeter_statistics::Verdict;
 
@@ -15,36 +17,6 @@ fn page(name: &str, report: &Report) -> String {
     let page = html(report);
     std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name), &page).unwrap();
     page
-}
-
-/// Checks that every element is closed in order, and returns the names of all elements.
-fn elements(page: &str) -> Vec<String> {
-    const VOID: [&str; 1] = ["meta"];
-    let body = page.strip_prefix("<!DOCTYPE html>").expect("a doctype");
-    let mut names = Vec::new();
-    let mut open: Vec<&str> = Vec::new();
-    let mut rest = body;
-    while let Some(start) = rest.find('<') {
-        let end = start + rest[start..].find('>').expect("a tag without end");
-        let tag = &rest[start + 1..end];
-        let name: &str = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
-        if tag.starts_with('/') {
-            assert_eq!(open.pop(), Some(name), "closed out of order");
-        } else {
-            names.push(name.to_string());
-            if !tag.ends_with('/') {
-                assert!(!VOID.contains(&name));
-                open.push(name);
-            }
-        }
-        rest = &rest[end + 1..];
-    }
-    assert!(open.is_empty(), "left open: {open:?}");
-    names
-}
-
-fn count(names: &[String], name: &str) -> usize {
-    names.iter().filter(|found| *found == name).count()
 }
 
 #[test]

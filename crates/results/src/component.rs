@@ -36,7 +36,7 @@ impl Elasticity {
 pub(crate) fn write(connection: &Connection, trial_id: u64, uses: &[ComponentUse]) -> Result<()> {
     let id = int(trial_id)?;
     let mut insert =
-        connection.prepare("INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+        connection.prepare("INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
     let mut insert_share =
         connection.prepare("INSERT INTO component_interval VALUES (?, ?, ?, ?)")?;
     for (number, component) in (0i64..).zip(uses) {
@@ -51,6 +51,7 @@ pub(crate) fn write(connection: &Connection, trial_id: u64, uses: &[ComponentUse
             int(component.busy_ns)?,
             component.queue_mean,
             int(component.visits)?,
+            int(component.lost)?,
             component.response_share,
         ])?;
         for (interval, share) in (0i64..).zip(&component.series) {
@@ -63,7 +64,7 @@ pub(crate) fn write(connection: &Connection, trial_id: u64, uses: &[ComponentUse
 pub(crate) fn read(connection: &Connection, id: i64) -> Result<Vec<ComponentUse>> {
     let mut select = connection.prepare_cached(
         "SELECT number, name, kind, units, utilisation, utilisation_most, busy_ns, queue_mean, \
-         visits, response_share FROM component WHERE trial_id = ? ORDER BY number",
+         visits, lost, response_share FROM component WHERE trial_id = ? ORDER BY number",
     )?;
     let mut next = 0u64;
     let mut uses = select
@@ -81,7 +82,8 @@ pub(crate) fn read(connection: &Connection, id: i64) -> Result<Vec<ComponentUse>
                 busy_ns: count(row, 6)?,
                 queue_mean: number(row, 7)?,
                 visits: count(row, 8)?,
-                response_share: number(row, 9)?,
+                lost: count(row, 9)?,
+                response_share: number(row, 10)?,
                 series: Vec::new(),
             })
         })?

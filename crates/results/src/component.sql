@@ -13,6 +13,7 @@ CREATE TABLE component (
     busy_ns INTEGER NOT NULL,
     queue_mean REAL,                -- waiting or being served, on average
     visits INTEGER NOT NULL,
+    lost INTEGER NOT NULL,          -- messages that found a line's buffer full
     response_share REAL,            -- of the response time, what is spent here, 0 to 1
     PRIMARY KEY (trial_id, number)
 ) STRICT, WITHOUT ROWID;

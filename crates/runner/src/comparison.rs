@@ -7,16 +7,12 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
-use stormeter_datastore::{
-    Datastore, DatastoreError, DatastoreUrl, DiskSpec, Location, Preparation, RealClock, Secret,
-};
+use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, Location, RealClock, Secret};
 use stormeter_disk::units::format_duration_ns;
-use stormeter_driver::{Arrivals, ContentSource, Expectations, Workload};
-use stormeter_results::{
-    Event, FinishReason, Finished, Header, Phase, ResultsFile, TrialOutcome, TrialRecord,
-};
+use stormeter_driver::{Arrivals, Expectations, Workload};
+use stormeter_results::{FinishReason, Finished, Phase, ResultsFile, TrialOutcome, TrialRecord};
 use stormeter_study::{ComparisonPlan, EqualLoad, Timing, trial_seed};
 
 use crate::ceiling::{granularity, measure_ceiling};
@@ -24,13 +20,16 @@ use crate::conclusion::{Conclusion, conclude};
 use crate::describe::describe;
 use crate::environment::environment;
 use crate::error::RunError;
+use crate::filling::Filling;
+use crate::journal::{
+    Beginning, begin_file, event, finish_reason, new_run_id, outcome_of, unix_ms,
+};
 use crate::machine::raise_open_files;
 use crate::progress::{Progress, TrialStart};
 use crate::resume::{begun, check_same_place, over, resumption};
-use crate::room::shared_file_system;
 use crate::stores::{Stores, open_stores, with_secret};
 use crate::target::check_target;
-use crate::threads::{TrialEnd, TrialRun, run_trial, trial_length};
+use crate::threads::{TrialRun, run_trial, trial_length};
 use crate::verify::{check_memory, expectations, seal_of};
 
 /// A comparison to be carried out.
@@ -83,13 +82,7 @@ pub fn run_comparison(
     let mut run = Run::open(request, plan, begun, clock, cancel)?;
     let result = run.carry_out(progress);
     run.tidy(progress);
-    let reason = match &result {
-        Ok(reason) => reason.clone(),
-        Err(
-            RunError::Interrupted | RunError::Datastore { source: DatastoreError::Cancelled, .. },
-        ) => FinishReason::Interrupted,
-        Err(error) => FinishReason::Failed { reason: error.to_string() },
-    };
+    let reason = finish_reason(&result, run.is_cancelled());
     run.file.finish(&Finished { finished_unix_ms: unix_ms(), reason: reason.clone() })?;
     match result {
         Err(error) if reason != FinishReason::Interrupted => Err(error),
@@ -163,21 +156,15 @@ impl<'a> Run<'a> {
                 file
             }
             None => {
-                let header = Header {
-                    created_unix_ms: unix_ms(),
-                    run_id,
-                    stormeter_version: request.version.clone(),
-                    command_line: request.command_line.clone(),
-                    plan: plan.clone(),
+                let beginning = Beginning {
+                    run_id: &run_id,
+                    version: &request.version,
+                    command_line: &request.command_line,
+                    plan: &plan,
                     environment,
                     datastores: descriptions,
-                    prediction: None,
                 };
-                let mut file = ResultsFile::create(&request.output, &header)?;
-                if let Some(warning) = shared_file_system(&stores) {
-                    file.append_event(&event(warning))?;
-                }
-                file
+                begin_file(&request.output, beginning, &stores)?
             }
         };
         let trials = file.trials()?;
@@ -242,27 +229,17 @@ impl<'a> Run<'a> {
     }
 
     fn prepare(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
-        let disks = disk_spec(&self.plan);
-        let content = ContentSource::new(self.plan.workload.content, self.plan.seed);
-        let content_id = content_id(&self.plan);
-        let cancel = self.cancel;
+        let filling = Filling {
+            disks: disk_spec(&self.plan),
+            content: self.plan.workload.content,
+            seed: self.plan.seed,
+            zero: false,
+        };
         let run_id = self.file.header()?.run_id;
         for (number, datastore) in self.stores.iter_mut().enumerate() {
             let seal = seal_of(&self.plan, &run_id, number)?;
-            let content = match seal {
-                Some(seal) => content.clone().sealed(seal),
-                None => content.clone(),
-            };
             let url = datastore.description().url.to_string();
-            let prepared = datastore
-                .prepare(Preparation {
-                    disks,
-                    content_id,
-                    fill: &|disk, offset, bytes| content.fill(disk, offset, bytes),
-                    progress: &mut |done, total| progress.preparing(&url, done, total),
-                    cancelled: &|| cancel.load(Ordering::Relaxed),
-                })
-                .map_err(|source| RunError::Datastore { url: url.clone(), source })?;
+            let prepared = filling.write(datastore, seal, None, self.cancel, progress)?;
             if let Some(seal) = seal {
                 let events = self.file.events()?;
                 self.expectations.push(expectations(&self.plan, seal, prepared.reused, &events));
@@ -430,13 +407,6 @@ impl<'a> Run<'a> {
     }
 }
 
-pub(crate) fn outcome_of(end: TrialEnd) -> TrialOutcome {
-    match end.failure() {
-        Some(reason) => TrialOutcome::Failed { reason, sample: Some(end.sample) },
-        None => TrialOutcome::Measured { sample: end.sample, cpu: end.cpu, notes: end.notes },
-    }
-}
-
 /// The datastores' URLs, with their passwords.
 fn urls(
     plan: &ComparisonPlan,
@@ -451,36 +421,6 @@ fn disk_spec(plan: &ComparisonPlan) -> DiskSpec {
         size_bytes: plan.disk_bytes,
         granularity_bytes: granularity(&plan.workload),
     }
-}
-
-/// Names the content of the prepared disks, so that only the right ones are used again.
-fn content_id(plan: &ComparisonPlan) -> u64 {
-    let content = plan.workload.content;
-    // Sealed blocks are other content than plain ones, and so are those of another size.
-    let verified = match plan.workload.verify_unit_bytes() {
-        Ok(unit_bytes) if plan.verify => u64::from(unit_bytes).rotate_left(29),
-        _ => 0,
-    };
-    plan.seed
-        ^ content.compressible_percent.to_bits().rotate_left(17)
-        ^ content.duplicate_percent.to_bits().rotate_left(43)
-        ^ verified
-}
-
-/// Sixteen hexadecimal digits that no other run has: from the time, the process and the seed.
-pub(crate) fn new_run_id(seed: u64) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
-    let mixed = (now ^ seed.rotate_left(32) ^ (u64::from(std::process::id()) << 40))
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    format!("{:016x}", mixed ^ (mixed >> 29))
-}
-
-pub(crate) fn event(what: String) -> Event {
-    Event { at_unix_ms: unix_ms(), what }
-}
-
-pub(crate) fn unix_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64
 }
 
 #[cfg(test)]
@@ -522,12 +462,5 @@ pub(crate) mod tests {
         plan.time_limit_ns = 300_000_000;
         let message = check_time_limit(&plan).unwrap_err().to_string();
         assert!(message.contains("two blocks of 2 trials"), "{message}");
-    }
-
-    #[test]
-    fn a_run_has_an_id_of_its_own() {
-        let id = new_run_id(1);
-        assert_eq!(id.len(), 16);
-        assert!(id.chars().all(|c| c.is_ascii_hexdigit() && !c.is_ascii_uppercase()));
     }
 }

@@ -1,6 +1,6 @@
 //! What a results file says: its trials, and everything concluded from them.
 
-use stormeter_driver::{Ended, Sample, Verified};
+use stormeter_driver::Verified;
 use stormeter_results::{
     Event, Finished, Header, Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord,
 };
@@ -8,6 +8,7 @@ use stormeter_statistics::{
     Analysis, FailedTrials, LawFinding, Severity, Surroundings, TrialView, analyse,
 };
 
+use crate::failures::{count_failure, is_the_datastores};
 use crate::resume::AFTER_VERDICT;
 
 /// A results file read and concluded from.
@@ -86,15 +87,7 @@ pub(crate) fn surroundings(is_null: Vec<bool>, trials: &[TrialRecord]) -> Surrou
             (&trial.outcome, trial.datastore)
             && let Some(place) = failed.get_mut(datastore)
         {
-            let known = place.get_or_insert_with(|| FailedTrials {
-                count: 0,
-                reason: reason.clone(),
-                by_datastore: false,
-            });
-            known.count += 1;
-            // A trial that came to its end and was rejected all the same failed on our side.
-            let came_to_its_end = |sample: &Sample| sample.ended == Ended::Completed;
-            known.by_datastore |= !sample.as_ref().is_some_and(came_to_its_end);
+            count_failure(place, reason, is_the_datastores(sample.as_ref()));
         }
     }
     let verified = (0..is_null.len()).map(|datastore| verified(datastore, trials)).collect();

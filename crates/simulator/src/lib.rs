@@ -7,6 +7,7 @@
 
 mod device;
 mod disks;
+pub mod example;
 mod machine;
 mod slab;
 mod storage;
@@ -14,6 +15,9 @@ mod time;
 mod weather;
 
 pub use disks::{FaultPlan, Model, Service, SimulatedDisks, Stall};
-pub use machine::{ComponentKind, ComponentUse, Load, Machine, MachineError, Window};
+pub use machine::{
+    Broken, ComponentKind, ComponentUse, FaultError, FaultTextError, Load, Machine, MachineError,
+    SiteFault, Window,
+};
 pub use time::{VirtualClock, VirtualTime};
 pub use weather::{Weather, WeatherPlan};

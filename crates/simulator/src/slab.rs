@@ -35,6 +35,11 @@ impl<T> Slab<T> {
         self.free.push(place);
     }
 
+    /// All places, used or not.
+    pub(crate) fn places_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.places.iter_mut()
+    }
+
     /// Values that are in use.
     pub(crate) fn in_use(&self) -> usize {
         self.places.len() - self.free.len()

@@ -137,6 +137,7 @@ fn merged(trials: &[&[ComponentUse]]) -> Option<Vec<ComponentUse>> {
             busy_ns: mean(|one| one.busy_ns as f64) as u64,
             queue_mean: mean(|one| one.queue_mean),
             visits: mean(|one| one.visits as f64) as u64,
+            lost: mean(|one| one.lost as f64) as u64,
             response_share: mean(|one| one.response_share),
             series: Vec::new(),
         }
@@ -194,6 +195,7 @@ mod tests {
             busy_ns: (busy * 1e9) as u64,
             queue_mean: operations as f64 * (service_ns + queue_ns) / 1e9,
             visits: operations,
+            lost: 0,
             response_share,
             series: vec![],
         }

@@ -20,6 +20,7 @@ mod describe;
 pub mod effect_size;
 pub mod equivalence;
 mod estimate;
+pub mod fit;
 pub mod histogram;
 pub mod holm;
 pub mod laws;

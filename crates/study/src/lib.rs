@@ -8,7 +8,6 @@ mod listing;
 mod plan;
 mod profile;
 pub mod question;
-mod spelling;
 mod study_plan;
 
 pub use file::{

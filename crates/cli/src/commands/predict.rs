@@ -8,7 +8,7 @@ use stormeter_predict::{PredictRequest, Progress, TrialEnded, predict_study, pre
 use stormeter_report::printable;
 use stormeter_results::Prediction;
 use stormeter_runner::{conclude_study, environment};
-use stormeter_site::Site;
+use stormeter_site::{Override, Site, parse_site_with};
 use stormeter_study::plan_text;
 
 use crate::arguments_predict::PredictOptions;
@@ -29,7 +29,8 @@ pub(crate) fn run(options: &PredictOptions) -> Result<Exit, Failure> {
         false => shortened(plan),
     };
     let name = site_file.display().to_string();
-    let prepared = prepare(plan, &name, &options.what_if, &|changes| read_site(&text, changes))?;
+    let prepared =
+        prepare(plan, &name, &options.what_if, &|changes| read_site(&name, &text, changes))?;
     if options.plan {
         print(&plan_text(&prepared.plan))?;
         return Ok(Exit::Done);
@@ -73,11 +74,13 @@ pub(crate) fn run(options: &PredictOptions) -> Result<Exit, Failure> {
 }
 
 /// The site that a file says, with changes made.
-fn read_site(text: &str, changes: &[String]) -> Result<Site, String> {
-    if let Some(change) = changes.first() {
-        return Err(format!("{change}: this version cannot change a site"));
+fn read_site(name: &str, text: &str, changes: &[String]) -> Result<Site, String> {
+    let changes = changes.iter().map(|change| Override::parse(change));
+    let changes = changes.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+    match parse_site_with(text, &changes) {
+        Ok(file) => Ok(file.site),
+        Err(errors) => Err(errors.in_file(name).to_string()),
     }
-    serde_json::from_str(text).map_err(|error| format!("the site cannot be read: {error}"))
 }
 
 /// How far it is, on stderr: a line that is drawn over on a terminal. Trials that fail are told in lines

@@ -19,8 +19,8 @@ pub(crate) fn run(options: &ReplicateOptions) -> Result<Exit, Failure> {
     let Some(study) = &options.study else { return all(options.json) };
     let (place, text) = text_of(study)?;
     let published = read(&place, &text)?;
-    let measured = options.measured.as_deref().map(replicate_answers::open).transpose()?;
-    let predicted = options.predicted.as_deref().map(replicate_answers::open).transpose()?;
+    let measured = replicate_answers::open(&options.measured)?;
+    let predicted = replicate_answers::open(&options.predicted)?;
     let table = table(&published, measured.as_deref(), predicted.as_deref())?;
     if options.json {
         json(&table)?

@@ -1,7 +1,7 @@
 //! What a results file answers to the questions of a published study: the one place where
 //! `replicate` meets results.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use stormeter_replicate::AnswerSource;
 use stormeter_results::{Contents, ResultsFile};
@@ -10,11 +10,19 @@ use stormeter_statistics::Answer;
 
 use crate::exit::Failure;
 
-/// A results file that can be asked.
+/// Results files that can be asked, each question of the first that has its names; `None` without any.
 ///
 /// Only the results of a study name the cells that questions speak of; a comparison has a verdict and
 /// no cells.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn AnswerSource>, Failure> {
+pub(crate) fn open(paths: &[PathBuf]) -> Result<Option<Box<dyn AnswerSource>>, Failure> {
+    if paths.is_empty() {
+        return Ok(None);
+    }
+    let studies = paths.iter().map(|path| witness(path)).collect::<Result<_, _>>()?;
+    Ok(Some(Box::new(OfStudies(studies))))
+}
+
+fn witness(path: &Path) -> Result<Witness, Failure> {
     let file = ResultsFile::open(path)?;
     if file.contents()? == Contents::Comparison {
         return Err(Failure::Usage(format!(
@@ -23,13 +31,20 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn AnswerSource>, Failure> {
             path.display()
         )));
     }
-    Ok(Box::new(OfStudy(Witness::read(&file)?)))
+    Ok(Witness::read(&file)?)
 }
 
-struct OfStudy(Witness);
+struct OfStudies(Vec<Witness>);
 
-impl AnswerSource for OfStudy {
+impl AnswerSource for OfStudies {
     fn answer(&self, question: &str) -> Result<Answer, String> {
-        self.0.answer(question).map_err(|error| error.to_string())
+        let mut refused = String::new();
+        for study in &self.0 {
+            match study.answer(question) {
+                Ok(answer) => return Ok(answer),
+                Err(error) => refused = error.to_string(),
+            }
+        }
+        Err(refused)
     }
 }

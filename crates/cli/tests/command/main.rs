@@ -12,6 +12,7 @@ mod faults;
 mod interrupt;
 #[path = "../../../report/tests/json_schema/mod.rs"]
 mod json_schema;
+mod killing;
 mod loop_device;
 mod lun;
 mod network;

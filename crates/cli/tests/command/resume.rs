@@ -1,11 +1,9 @@
 //! A run that is killed goes on where it stood: nothing that was finished is lost or measured twice,
 //! and what is measured is what an undisturbed run would have measured.
 
-use std::collections::HashSet;
-use std::time::{Duration, Instant};
-
-use crate::place::{Place, STEADY, until};
-use crate::results::{Trial, one, trials};
+use crate::killing::{kill_again_and_again, turns};
+use crate::place::{Place, STEADY};
+use crate::results::{one, trials};
 
 const BLOCKS: usize = 8;
 const KILLS: usize = 6;
@@ -18,51 +16,16 @@ fn compare(seed: u64) -> String {
     )
 }
 
-/// Which datastore had which turn, with which operations.
-fn turns(trials: &[Trial]) -> HashSet<(i64, i64, i64, String)> {
-    let turn = |t: &Trial| (t.block, t.position, t.datastore, t.seed.clone());
-    trials.iter().map(turn).collect()
-}
-
 #[test]
 fn a_run_killed_again_and_again_measures_what_a_whole_run_measures() {
-    // xorshift (G. Marsaglia, "Xorshift RNGs", 2003): moments that differ and can be repeated.
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = |below: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % below
-    };
     let place = Place::new();
     let path = place.path("killed.db");
     // Another seed on the command line: the file's counts.
     let resume = format!("{} --output killed.db --resume", compare(999));
-    let mut command = format!("{} --output killed.db", compare(4711));
-    let mut kept: Vec<Trial> = Vec::new();
-    for round in 0..KILLS {
-        let mut running = place.start(&command);
-        command.clone_from(&resume);
-        if round == 0 {
-            // While the disks are written, or soon after.
-            running.until("a working folder", || place.folders("a").pop());
-        } else {
-            let more = kept.len() + random(2) as usize;
-            until("another trial", || {
-                (running.ended().is_some() || trials(&path).len() >= more).then_some(())
-            });
-        }
-        let moment = Instant::now() + Duration::from_millis(random(250));
-        until("a moment", || (Instant::now() >= moment).then_some(()));
-        assert_eq!(running.ended(), None, "it must be killed before it ends");
-        let before = trials(&path);
-        running.kill();
-        let after = trials(&path);
-        assert!(after.starts_with(&before), "a finished trial is lost: {before:?}, {after:?}");
-        assert!(after.len() <= before.len() + 1, "{before:?}, {after:?}");
-        assert!(after.starts_with(&kept), "an earlier trial was changed: {kept:?}, {after:?}");
-        kept = after;
-    }
+    let first = format!("{} --output killed.db", compare(4711));
+    let commands = std::iter::once(&first).chain(std::iter::repeat(&resume)).take(KILLS);
+    let commands = commands.map(String::as_str);
+    let kept = kill_again_and_again(&place, &path, commands, 2, 0x9e37_79b9_7f4a_7c15);
     assert!(!place.folders("a").is_empty(), "a killed run leaves its folder");
     let outcome = place.run(&resume).expect(&[0, 4]);
     assert!(outcome.stdout.contains("seed 4711"), "{outcome:?}");

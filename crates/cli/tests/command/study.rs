@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use crate::place::{Place, until};
-use crate::results::{Trial, one, trials};
+use crate::killing::{kill_again_and_again, turns};
+use crate::place::Place;
+use crate::results::{one, trials};
 
 const BLOCKS: usize = 4;
 /// Datastores × workloads × VMs.
@@ -34,51 +35,16 @@ fn write(place: &Place, text: &str) {
     std::fs::write(place.path("s.yaml"), text).unwrap();
 }
 
-/// Which cell had which turn, with which operations.
-fn turns(trials: &[Trial]) -> HashSet<(i64, i64, i64, String)> {
-    let turn = |t: &Trial| (t.block, t.position, t.datastore, t.seed.clone());
-    trials.iter().map(turn).collect()
-}
-
 #[test]
 fn a_study_killed_five_times_goes_on_to_the_same_plan_and_a_complete_result() {
-    // xorshift (G. Marsaglia, "Xorshift RNGs", 2003): moments that differ and can be repeated.
-    let mut state = 0x51c0_9e37_79b9_7f4a_u64;
-    let mut random = |below: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % below
-    };
     let place = Place::new();
     write(&place, &study(TOLERANT));
     let path = place.path("killed.db");
     let command = "run s.yaml --output killed.db";
     let plan = |place: &Place| place.run("run s.yaml --plan").expect(&[0]).stdout;
     let planned = plan(&place);
-    let mut kept: Vec<Trial> = Vec::new();
-    for round in 0..KILLS {
-        let mut running = place.start(command);
-        if round == 0 {
-            // While the disks are written, or soon after.
-            running.until("a working folder", || place.folders("a").pop());
-        } else {
-            let more = kept.len() + random(3) as usize;
-            until("another trial", || {
-                (running.ended().is_some() || trials(&path).len() >= more).then_some(())
-            });
-        }
-        let moment = Instant::now() + Duration::from_millis(random(250));
-        until("a moment", || (Instant::now() >= moment).then_some(()));
-        assert_eq!(running.ended(), None, "it must be killed before it ends");
-        let before = trials(&path);
-        running.kill();
-        let after = trials(&path);
-        assert!(after.starts_with(&before), "a finished trial is lost: {before:?}, {after:?}");
-        assert!(after.len() <= before.len() + 1, "{before:?}, {after:?}");
-        assert!(after.starts_with(&kept), "an earlier trial was changed: {kept:?}, {after:?}");
-        kept = after;
-    }
+    let commands = std::iter::repeat_n(command, KILLS);
+    let kept = kill_again_and_again(&place, &path, commands, 3, 0x51c0_9e37_79b9_7f4a);
     place.run(command).expect(&[0]);
 
     let all = trials(&path);

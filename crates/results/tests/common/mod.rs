@@ -247,6 +247,7 @@ fn component(dice: &mut Dice) -> ComponentUse {
         busy_ns: dice.count(),
         queue_mean: dice.float(),
         visits: dice.count(),
+        lost: dice.count(),
         response_share: dice.float(),
         series: (0..dice.below(5)).map(|_| dice.float()).collect(),
     }

@@ -1,6 +1,5 @@
 //! What the results file of a study says: its trials, and everything concluded from them.
 
-use stormeter_driver::{Ended, Sample};
 use stormeter_results::{
     Elasticity, Event, Finished, Header, Phase, ResultsError, ResultsFile, TrialOutcome,
     TrialRecord,
@@ -11,6 +10,7 @@ use stormeter_statistics::{
 use stormeter_study::StudyPlan;
 
 use crate::conclusion::went_on;
+use crate::failures::{count_failure, is_the_datastores};
 use crate::study::reset::is_reset_failure;
 
 /// A study's results file read and concluded from.
@@ -91,16 +91,8 @@ pub(crate) fn surroundings(
             continue;
         }
         if let TrialOutcome::Failed { reason, sample } = &trial.outcome {
-            let known = failed[cell].get_or_insert_with(|| FailedTrials {
-                count: 0,
-                reason: reason.clone(),
-                by_datastore: false,
-            });
-            known.count += 1;
-            // A trial that came to its end and was rejected all the same failed on our side.
-            let came_to_its_end = |sample: &Sample| sample.ended == Ended::Completed;
-            known.by_datastore |=
-                !is_reset_failure(reason) && !sample.as_ref().is_some_and(came_to_its_end);
+            let is_theirs = !is_reset_failure(reason) && is_the_datastores(sample.as_ref());
+            count_failure(&mut failed[cell], reason, is_theirs);
         }
         if let Some(found) = trial.sample().and_then(|sample| sample.verified.as_ref()) {
             match &mut verified[cell] {

@@ -3,21 +3,20 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use stormeter_datastore::{Datastore, DatastoreError, Location, RealClock};
+use stormeter_datastore::{Datastore, Location, RealClock};
 use stormeter_driver::Expectations;
-use stormeter_results::{FinishReason, Finished, Header, ResultsFile, TrialRecord};
+use stormeter_results::{FinishReason, Finished, ResultsFile, TrialRecord};
 use stormeter_statistics::decide_study;
 use stormeter_statistics::stopping::Decision;
 use stormeter_study::{Cell, Order, StudyPlan};
 
-use crate::comparison::{event, new_run_id, unix_ms};
 use crate::describe::describe;
 use crate::environment::environment;
 use crate::error::RunError;
+use crate::journal::{Beginning, begin_file, event, finish_reason, new_run_id, unix_ms};
 use crate::machine::raise_open_files;
 use crate::progress::{BlockEnd, Progress};
 use crate::resume::resumption;
-use crate::room::shared_file_system;
 use crate::stores::{Stores, open_stores};
 use crate::study::conclusion::{StudyConclusion, conclude_study, views};
 use crate::study::request::StudyRequest;
@@ -64,23 +63,12 @@ fn carry_out(
 ) -> Result<StudyConclusion, RunError> {
     let result = run.measure(progress);
     run.tidy(progress);
-    let reason = match &result {
-        Ok(reason) => reason.clone(),
-        Err(error) if run.is_cancelled() || is_cancellation(error) => FinishReason::Interrupted,
-        Err(error) => FinishReason::Failed { reason: error.to_string() },
-    };
+    let reason = finish_reason(&result, run.is_cancelled());
     run.file.finish(&Finished { finished_unix_ms: unix_ms(), reason: reason.clone() })?;
     match result {
         Err(error) if reason != FinishReason::Interrupted => Err(error),
         _ => Ok(conclude_study(&run.file)?),
     }
-}
-
-fn is_cancellation(error: &RunError) -> bool {
-    matches!(
-        error,
-        RunError::Interrupted | RunError::Datastore { source: DatastoreError::Cancelled, .. }
-    )
 }
 
 /// A study under way.
@@ -137,21 +125,15 @@ impl<'a> StudyRun<'a> {
                 file
             }
             None => {
-                let header = Header {
-                    created_unix_ms: unix_ms(),
-                    run_id: run_id.clone(),
-                    stormeter_version: request.version.clone(),
-                    command_line: request.command_line.clone(),
-                    plan: plan.clone(),
+                let beginning = Beginning {
+                    run_id: &run_id,
+                    version: &request.version,
+                    command_line: &request.command_line,
+                    plan,
                     environment,
                     datastores: descriptions,
-                    prediction: None,
                 };
-                let mut file = ResultsFile::create(&request.output, &header)?;
-                if let Some(warning) = shared_file_system(&stores) {
-                    file.append_event(&event(warning))?;
-                }
-                file
+                begin_file(&request.output, beginning, &stores)?
             }
         };
         let trials = file.trials()?;

@@ -1,10 +1,11 @@
 //! What the disks of a study must be, so that every cell finds its own among them.
 
 use stormeter_datastore::DiskSpec;
-use stormeter_driver::{Content, Workload};
+use stormeter_driver::Workload;
 use stormeter_study::{Cell, PlanError, Prepare, StudyPlan, WorkloadKind};
 
 use crate::ceiling::granularity;
+use crate::filling::Filling;
 
 /// What deployments move in pieces of: a page.
 const PAGE_BYTES: u32 = 4096;
@@ -28,14 +29,19 @@ fn granularity_of(kind: &WorkloadKind) -> u32 {
     }
 }
 
-/// The content of the disks before the first trial: what the first workload that writes writes, so that
-/// an overwritten place is like one that was not.
-pub(crate) fn content(plan: &StudyPlan) -> Content {
-    let own = plan.workloads.iter().find_map(|workload| match &workload.kind {
+/// What the disks hold before the first trial: what the first workload that writes writes, so that an
+/// overwritten place is like one that was not.
+pub(crate) fn filling(plan: &StudyPlan) -> Filling {
+    let content = plan.workloads.iter().find_map(|workload| match &workload.kind {
         WorkloadKind::Io(io) => Some(io.content),
         _ => None,
     });
-    own.unwrap_or_default()
+    Filling {
+        disks: disk_spec(plan),
+        content: content.unwrap_or_default(),
+        seed: plan.seed,
+        zero: plan.prepare == Prepare::Zero,
+    }
 }
 
 /// The finest block that any workload needs to be verified; `None` where nothing is verified.
@@ -51,20 +57,6 @@ pub(crate) fn unit_bytes(plan: &StudyPlan) -> Result<Option<u32>, PlanError> {
         }
     }
     Ok(least)
-}
-
-/// Names the content of the prepared disks, so that only the right ones are used again.
-pub(crate) fn content_id(plan: &StudyPlan, unit_bytes: Option<u32>) -> u64 {
-    let content = content(plan);
-    let zero = match plan.prepare {
-        Prepare::Random => 0,
-        Prepare::Zero => 0x5a5a_0000_a5a5_0000,
-    };
-    plan.seed
-        ^ content.compressible_percent.to_bits().rotate_left(17)
-        ^ content.duplicate_percent.to_bits().rotate_left(43)
-        ^ u64::from(unit_bytes.unwrap_or(0)).rotate_left(29)
-        ^ zero
 }
 
 /// The workload of a cell with the cell's load.

@@ -2,20 +2,20 @@
 
 use std::time::Instant;
 
-use stormeter_datastore::{DatastoreUrl, Preparation};
-use stormeter_driver::{ContentSource, Expectations, FileOperation, FileTest, Limits, Past, Seal};
+use stormeter_datastore::DatastoreUrl;
+use stormeter_driver::{Expectations, FileOperation, FileTest, Limits, Past, Seal};
 use stormeter_results::{Phase, TrialOutcome, TrialRecord};
-use stormeter_study::{Cell, Prepare, Reset, Timing, WorkloadKind, trial_seed};
+use stormeter_study::{Cell, Reset, Timing, WorkloadKind, trial_seed};
 
 use crate::ceiling::measure_ceiling;
-use crate::comparison::{event, outcome_of, unix_ms};
 use crate::errand::{ErrandRun, run_errand};
 use crate::error::RunError;
+use crate::journal::{event, outcome_of, unix_ms};
 use crate::progress::{Place, Progress, Silent, TrialStart};
 use crate::resume::is_resumption;
 use crate::study::reset::run_command;
 use crate::study::run::StudyRun;
-use crate::study::setting::{cell_label, content, content_id, disk_spec, loaded, unit_bytes};
+use crate::study::setting::{cell_label, disk_spec, filling, loaded, unit_bytes};
 use crate::threads::{TrialEnd, TrialRun, run_trial};
 use crate::verify::owner_of;
 
@@ -106,34 +106,10 @@ impl StudyRun<'_> {
         progress: &mut dyn Progress,
     ) -> Result<bool, RunError> {
         let seal = self.seal(&self.run_id, store)?;
-        let source = ContentSource::new(content(self.plan), self.plan.seed);
-        let source = match seal {
-            Some(seal) => source.sealed(seal),
-            None => source,
-        };
-        let zero = self.plan.prepare == Prepare::Zero && seal.is_none();
-        let fill = |disk: u32, offset: u64, bytes: &mut [u8]| {
-            if zero {
-                bytes.fill(0);
-            } else {
-                source.fill(disk, offset, bytes);
-            }
-        };
-        let cancel = self.cancel;
+        let filling = filling(self.plan);
         let datastore = &mut self.stores[store];
         let url = datastore.description().url.to_string();
-        let preparation = Preparation {
-            disks: disk_spec(self.plan),
-            content_id: content_id(self.plan, seal.map(|seal| seal.unit_bytes)),
-            fill: &fill,
-            progress: &mut |done, total| progress.preparing(&url, done, total),
-            cancelled: &|| cancel.load(std::sync::atomic::Ordering::Relaxed),
-        };
-        let prepared = match reset {
-            None => datastore.prepare(preparation),
-            Some(reset) => datastore.reset(reset, preparation),
-        }
-        .map_err(|source| RunError::Datastore { url: url.clone(), source })?;
+        let prepared = filling.write(datastore, seal, reset, self.cancel, progress)?;
         self.note_once(&url, prepared.notes, progress)?;
         Ok(prepared.reused)
     }

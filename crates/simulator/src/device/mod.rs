@@ -5,7 +5,11 @@
 //! serves one access at a time in an order of its own, and flash, which serves many, look alike from
 //! outside.
 
+mod hdd;
 mod queue;
+mod ssd;
+#[cfg(test)]
+mod tests;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use stormeter_disk::Kind;
@@ -13,7 +17,9 @@ use stormeter_site::Device as Description;
 
 use crate::machine::EventQueue;
 use crate::slab::Slab;
+use hdd::Hdd;
 use queue::Queue;
+use ssd::Ssd;
 
 /// An access to a device, or an event of the storage around it.
 #[derive(Debug, Clone, Copy)]
@@ -68,6 +74,8 @@ pub(crate) struct DeviceUse {
 /// A device at work.
 #[derive(Debug)]
 pub(crate) enum Device {
+    Hdd(Box<Hdd>),
+    Ssd(Box<Ssd>),
     Queue(Queue),
 }
 
@@ -75,13 +83,16 @@ impl Device {
     pub(crate) fn new(description: &Description) -> Self {
         match description {
             Description::Queue(queue) => Device::Queue(Queue::new(queue.clone())),
-            Description::Hdd(_) | Description::Ssd(_) => todo!("other devices"),
+            Description::Hdd(hdd) => Device::Hdd(Box::new(Hdd::new(hdd.clone()))),
+            Description::Ssd(ssd) => Device::Ssd(Box::new(Ssd::new(ssd.clone()))),
         }
     }
 
     /// An access comes.
     pub(crate) fn arrive(&mut self, access: u32, bench: &mut Bench<'_>) {
         match self {
+            Device::Hdd(hdd) => hdd.arrive(access, bench),
+            Device::Ssd(ssd) => ssd.arrive(access, bench),
             Device::Queue(queue) => queue.arrive(access, bench),
         }
     }
@@ -89,6 +100,8 @@ impl Device {
     /// An event that this device put in has come.
     pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>) {
         match self {
+            Device::Hdd(hdd) => hdd.event(access, bench),
+            Device::Ssd(ssd) => ssd.event(access, bench),
             Device::Queue(_) => bench.done.push(access),
         }
     }
@@ -96,6 +109,8 @@ impl Device {
     /// Takes so many times as long from now on.
     pub(crate) fn slow_down(&mut self, slowness: f64) {
         match self {
+            Device::Hdd(hdd) => hdd.slow_down(slowness),
+            Device::Ssd(ssd) => ssd.slow_down(slowness),
             Device::Queue(queue) => queue.slow_down(slowness),
         }
     }
@@ -103,6 +118,8 @@ impl Device {
     /// What was done until now.
     pub(crate) fn usage(&self, now_ns: u64) -> DeviceUse {
         match self {
+            Device::Hdd(hdd) => hdd.usage(now_ns),
+            Device::Ssd(ssd) => ssd.usage(now_ns),
             Device::Queue(queue) => queue.usage(now_ns),
         }
     }

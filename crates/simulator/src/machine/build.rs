@@ -1,13 +1,23 @@
 //! From the description of a site to a machine: who shares what, and the ways between.
 
+mod cluster;
 mod network;
+mod path;
+mod placement;
+mod program;
+mod protocol;
 mod route;
+mod storage;
+mod target;
+mod wire;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use stormeter_site::{Placement, Site, SiteDatastore, Target};
+use stormeter_site::{Placement, Site, SiteDatastore};
 
 use super::component::{Component, ComponentKind};
+use super::fault::Map;
+use super::fork::{Fork, Nodes};
 use super::meter::Meter;
 use super::station::Station;
 use super::step::Step;
@@ -15,6 +25,10 @@ use super::{EventQueue, Machine};
 use crate::slab::Slab;
 use crate::storage::Store;
 use crate::time::VirtualTime;
+
+pub(super) use network::{Line, Ports};
+pub(super) use path::mixed;
+pub(super) use placement::Place;
 
 /// What is going to be driven, as far as the machine has to know before.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,6 +87,21 @@ pub enum MachineError {
         /// Its size, as written.
         room: String,
     },
+    /// Replicas are on different nodes.
+    #[error(
+        "{cluster} keeps {replicas} replicas on different nodes, and there are only {nodes} {name}; \
+         add nodes or ask for fewer replicas"
+    )]
+    TooFewNodes {
+        /// Nodes that there are.
+        nodes: u32,
+        /// Replicas asked for.
+        replicas: u32,
+        /// The nodes.
+        name: String,
+        /// The datastore.
+        cluster: String,
+    },
 }
 
 /// A machine being built.
@@ -80,10 +109,16 @@ pub(super) struct Builder<'a> {
     pub(super) site: &'a Site,
     pub(super) datastore: &'a SiteDatastore,
     pub(super) load: Load,
+    pub(super) seed: u64,
     pub(super) stations: Vec<Station>,
     pub(super) components: Vec<Component>,
     pub(super) steps: Vec<Step>,
     pub(super) stores: Vec<Store>,
+    /// First steps of all programs, in order.
+    pub(super) programs: Vec<u32>,
+    pub(super) forks: Vec<Fork>,
+    pub(super) nodes: Option<Nodes>,
+    pub(super) map: Map,
 }
 
 impl Machine {
@@ -103,11 +138,18 @@ impl Machine {
             site,
             datastore,
             load,
+            seed,
             stations: Vec::new(),
             components: Vec::new(),
             steps: Vec::new(),
             stores: Vec::new(),
+            programs: Vec::new(),
+            forks: Vec::new(),
+            nodes: None,
+            map: Map::default(),
         };
+        let failover = |&number: &usize| site.networks[number].failover_ns;
+        builder.map.failover_ns = datastore.networks.iter().map(failover).max().unwrap_or(0);
         let hosts = builder.hosts_of_vms()?;
         let routes = builder.routes(&hosts)?;
         let turns = vec![0; builder.stations.len()];
@@ -119,9 +161,20 @@ impl Machine {
             steps: builder.steps,
             routes,
             stations: builder.stations,
+            down: vec![false; turns.len()],
+            any_down: false,
+            noticed: vec![false; turns.len()],
             turns,
+            standing: Vec::new(),
             components: builder.components,
             stores: builder.stores,
+            programs: builder.programs,
+            forks: builder.forks,
+            nodes: builder.nodes,
+            map: builder.map,
+            actions: Vec::new(),
+            as_built: Vec::new(),
+            again_ns: 0,
             accesses: Slab::default(),
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             meter: Meter::new(window.from_ns, window.interval_ns, u64::MAX),
@@ -158,7 +211,13 @@ impl Builder<'_> {
 
     /// A component without stations yet; gives its number.
     pub(super) fn component(&mut self, name: String, kind: ComponentKind) -> u32 {
-        self.components.push(Component { name, kind, stations: Vec::new(), residence_ns: 0 });
+        self.components.push(Component {
+            name,
+            kind,
+            stations: Vec::new(),
+            residence_ns: 0,
+            lost: 0,
+        });
         self.components.len() as u32 - 1
     }
 
@@ -168,10 +227,5 @@ impl Builder<'_> {
         self.stations.push(Station::new(servers));
         self.components[component as usize].stations.push(number);
         number
-    }
-
-    /// The storage of the datastore's target as so many stores.
-    pub(super) fn is_local(&self) -> bool {
-        matches!(self.datastore.target, Target::Group(_))
     }
 }

@@ -11,4 +11,6 @@ pub(crate) struct Component {
     pub(crate) stations: Vec<u32>,
     /// Time that requests spent here, since the beginning.
     pub(crate) residence_ns: u64,
+    /// Messages lost here, since the beginning.
+    pub(crate) lost: u64,
 }

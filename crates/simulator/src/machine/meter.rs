@@ -18,6 +18,8 @@ pub(crate) struct Reading {
     pub(crate) units: Vec<UnitCount>,
     /// By component.
     pub(crate) residence_ns: Vec<u64>,
+    /// Messages lost, by component.
+    pub(crate) lost: Vec<u64>,
 }
 
 /// Readings of a window.

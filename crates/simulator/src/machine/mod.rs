@@ -8,6 +8,8 @@
 mod build;
 mod component;
 mod event_queue;
+mod fault;
+mod fork;
 mod job;
 mod meter;
 mod station;
@@ -19,22 +21,26 @@ use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Kind, Operation
 
 use crate::device::{Access, Bench};
 use crate::slab::Slab;
-use crate::storage::{FAILED, Request, Store};
+use crate::storage::{FAILED, IN_FRONT, Request, Store};
 use crate::time::VirtualTime;
 use component::Component;
+use fault::{Action, Map};
+use fork::{Fork, Nodes};
 use job::{Job, NONE};
 use meter::Meter;
-use step::{Pick, Route, Step, What};
+use step::{Pick, Route, Standing, Step, What, port_of};
 
 pub use build::{Load, MachineError, Window};
 pub use component::{ComponentKind, ComponentUse};
 pub(crate) use event_queue::EventQueue;
+pub use fault::{Broken, FaultError, FaultTextError, SiteFault};
 pub(crate) use station::Station;
 
 /// The upper bits of a token say what it is of; the rest is a number of it.
 const KIND_SHIFT: u32 = 30;
 const OF_JOB: u32 = 0;
 const OF_ACCESS: u32 = 1;
+const OF_FAULT: u32 = 2;
 
 /// The token of an access's event.
 pub(crate) fn access_token(access: u32) -> u32 {
@@ -54,8 +60,27 @@ pub struct Machine {
     stations: Vec<Station>,
     /// By station: whose turn it is among several.
     turns: Vec<u32>,
+    /// Sets of paths of which some are down.
+    standing: Vec<Standing>,
+    /// By station: whether its port is down; and whether any is.
+    down: Vec<bool>,
+    any_down: bool,
+    /// `down` as far as it was noticed.
+    noticed: Vec<bool>,
     components: Vec<Component>,
     stores: Vec<Store>,
+    /// First steps of all programs, in order.
+    programs: Vec<u32>,
+    forks: Vec<Fork>,
+    /// Of a distributed datastore.
+    nodes: Option<Nodes>,
+    map: Map,
+    /// Faults to come and those that were.
+    actions: Vec<Action>,
+    /// The steps before anything failed; empty until then.
+    as_built: Vec<Step>,
+    /// When requests begin anew whose path failed.
+    again_ns: u64,
     accesses: Slab<Access>,
     random: Xoshiro256PlusPlus,
     meter: Meter,
@@ -94,6 +119,7 @@ impl Machine {
             let number = token & ((1 << KIND_SHIFT) - 1);
             match token >> KIND_SHIFT {
                 OF_JOB => self.go_on(number, until_ns),
+                OF_FAULT => self.carry_out(number),
                 _ => self.access_event(number, until_ns),
             }
         }
@@ -101,46 +127,75 @@ impl Machine {
 
     /// Carries out the steps of a job until one ends later than something else happens.
     fn go_on(&mut self, number: u32, until_ns: u64) {
+        if self.jobs[number].again {
+            self.begin_again(number);
+            return;
+        }
         loop {
             let job = &mut self.jobs[number];
             let step = self.steps[job.step as usize];
             let next_ns = match step.what {
                 What::Serve(pick) => {
-                    let station = picked(pick, job, &mut self.turns);
-                    let service_ns = step.takes.ns(job.length_bytes);
+                    let station = picked(pick, job, &mut self.turns, &self.standing);
+                    let service_ns = step.takes.ns(job.moving_bytes);
                     let (start_ns, taken_ns) =
                         self.stations[station as usize].visit(self.now_ns, service_ns);
-                    let end_ns = start_ns + taken_ns + step.latency_ns;
+                    let end_ns = start_ns + taken_ns + u64::from(step.latency_ns);
                     job.tail_ns = end_ns;
                     end_ns
                 }
                 What::Send(pick) => {
-                    let station = picked(pick, job, &mut self.turns);
-                    let service_ns = step.takes.ns(job.length_bytes);
+                    let station = picked(pick, job, &mut self.turns, &self.standing);
+                    self.send(number, station, step)
+                }
+                What::Queue { station, buffer_us } => {
+                    let waiting_ns = self.stations[station as usize].backlog_ns(self.now_ns);
+                    if waiting_ns > u64::from(buffer_us) * 1000 {
+                        // Its last packets are missed when others arrive behind them, and are sent
+                        // again at once (fast retransmission, RFC 5681, section 3.2).
+                        let again_ns = self.now_ns + waiting_ns + 2 * u64::from(step.latency_ns);
+                        job.tail_ns = again_ns;
+                        self.components[step.component as usize].lost += 1;
+                        self.spent(number, step.component, again_ns);
+                        self.events.push(again_ns, OF_JOB << KIND_SHIFT | number);
+                        return;
+                    }
+                    self.send(number, station, step)
+                }
+                What::Credit(pick) => {
+                    let station = picked(pick, job, &mut self.turns, &self.standing);
+                    let service_ns = step.takes.ns(job.moving_bytes);
                     let (start_ns, taken_ns) =
                         self.stations[station as usize].visit(self.now_ns, service_ns);
-                    let head_ns = step.takes.head_ns.min(taken_ns);
-                    let end_ns = (start_ns + taken_ns).max(job.tail_ns + head_ns);
-                    job.tail_ns = end_ns + step.latency_ns;
-                    // The next line has the head already; anything else waits for the whole message.
-                    match self.steps[job.step as usize + 1].what {
-                        What::Send(_) => start_ns + head_ns + step.latency_ns,
-                        _ => job.tail_ns,
-                    }
+                    // The last frame leaves when the one before it by all credits was received.
+                    let end_ns = (start_ns + taken_ns).saturating_sub(u64::from(step.latency_ns));
+                    job.tail_ns = end_ns.max(self.now_ns);
+                    job.tail_ns
+                }
+                What::Solicit(burst_bytes) => {
+                    job.moved_bytes += job.moving_bytes;
+                    job.moving_bytes = burst_bytes.min(job.length_bytes - job.moved_bytes);
+                    job.step += 1;
+                    continue;
+                }
+                What::Again(from) => {
+                    let is_more = job.moved_bytes + job.moving_bytes < job.length_bytes;
+                    job.step = if is_more { from } else { job.step + 1 };
+                    continue;
                 }
                 What::Store(store) => {
-                    let request = Request {
-                        job: number,
-                        kind: job.kind,
-                        disk: job.disk,
-                        offset_bytes: job.offset_bytes,
-                        length_bytes: job.length_bytes,
-                    };
+                    let request = request_of(number, job);
                     self.store_arrives(store, request, until_ns);
                     return;
                 }
-                What::Fork => {
-                    self.fork(number);
+                What::NodeStore(first) => {
+                    let store = first + u32::from(job.node);
+                    let request = request_of(number, job);
+                    self.store_arrives(store, request, until_ns);
+                    return;
+                }
+                What::Fork(fork) => {
+                    self.fork(number, fork);
                     return;
                 }
                 What::End => {
@@ -158,6 +213,22 @@ impl Machine {
                 self.events.push(next_ns, OF_JOB << KIND_SHIFT | number);
                 return;
             }
+        }
+    }
+
+    /// A message goes over a line; gives when its step is over.
+    #[inline(always)]
+    fn send(&mut self, number: u32, station: u32, step: Step) -> u64 {
+        let job = &mut self.jobs[number];
+        let service_ns = step.takes.ns(job.moving_bytes);
+        let (start_ns, taken_ns) = self.stations[station as usize].visit(self.now_ns, service_ns);
+        let head_ns = u64::from(step.takes.head_ns).min(taken_ns);
+        let end_ns = (start_ns + taken_ns).max(job.tail_ns + head_ns);
+        job.tail_ns = end_ns + u64::from(step.latency_ns);
+        // The next line has the head already; anything else waits for the whole message.
+        match self.steps[job.step as usize + 1].what {
+            What::Send(_) | What::Queue { .. } => start_ns + head_ns + u64::from(step.latency_ns),
+            _ => job.tail_ns,
         }
     }
 
@@ -200,8 +271,15 @@ impl Machine {
     /// none runs ahead of the others.
     fn leave_stores(&mut self, until_ns: u64) {
         while let Some(ready) = self.ready.pop() {
-            let number = ready & !FAILED;
-            let component = self.steps[self.jobs[number].step as usize].component;
+            let number = ready & !(FAILED | IN_FRONT);
+            let step = &self.steps[self.jobs[number].step as usize];
+            let component = match step.what {
+                // Nodes of a cluster have one component of flash together.
+                What::Store(store) | What::NodeStore(store) if ready & IN_FRONT != 0 => {
+                    self.stores[store as usize].front()
+                }
+                _ => step.component,
+            };
             self.spent(number, component, self.now_ns);
             let job = &mut self.jobs[number];
             job.step += 1;
@@ -215,53 +293,70 @@ impl Machine {
         }
     }
 
-    fn fork(&mut self, _number: u32) {
-        todo!("parts of a request")
-    }
-
     /// A job is at its end: of a request, or of a part of one.
     fn end(&mut self, number: u32) {
-        let Job { parent, slot, length_bytes, failed, .. } = self.jobs[number];
+        let job = self.jobs[number];
         self.jobs.free(number);
-        if parent == NONE {
-            self.completions.push(if failed {
-                Completion::failed(slot, DeviceError::IO)
-            } else {
-                Completion::moved(slot, length_bytes)
-            });
+        if job.parent != NONE {
+            self.part_is_back(job);
             return;
         }
-        self.jobs[parent].failed |= failed;
-        self.jobs[parent].parts -= 1;
-        if self.jobs[parent].parts == 0 {
-            let component = self.steps[self.jobs[parent].step as usize].component;
-            self.spent(parent, component, self.now_ns);
-            self.jobs[parent].step += 1;
-            self.jobs[parent].tail_ns = self.now_ns;
-            self.events.push(self.now_ns, OF_JOB << KIND_SHIFT | parent);
-        }
+        self.completions.push(if job.failed {
+            Completion::failed(job.slot, DeviceError::IO)
+        } else {
+            Completion::moved(job.slot, job.length_bytes)
+        });
+    }
+}
+
+/// What a storage is told of a job.
+#[inline]
+fn request_of(number: u32, job: &Job) -> Request {
+    Request {
+        job: number,
+        kind: job.kind,
+        disk: job.disk,
+        offset_bytes: job.offset_bytes,
+        length_bytes: job.length_bytes,
     }
 }
 
 /// The station that a job takes.
-#[inline]
-fn picked(pick: Pick, job: &mut Job, turns: &mut [u32]) -> u32 {
+#[inline(always)]
+fn picked(pick: Pick, job: &mut Job, turns: &mut [u32], standing: &[Standing]) -> u32 {
     match pick {
         Pick::One(station) => station,
-        Pick::Rotate { first, count } => {
+        Pick::Rotate { first, ports, paths } => {
             let turn = &mut turns[first as usize];
-            *turn = if *turn + 1 >= count { 0 } else { *turn + 1 };
-            job.path = *turn;
-            first + *turn
+            *turn = if *turn + 1 >= u32::from(paths) { 0 } else { *turn + 1 };
+            job.path = *turn as u16;
+            first + port_of(job.path, ports)
         }
-        Pick::Same { first } => first + job.path,
+        Pick::Standing { first, ports, set } => {
+            let Standing { paths, up } = standing[set as usize];
+            let turn = &mut turns[first as usize];
+            loop {
+                *turn = if *turn + 1 >= u32::from(paths) { 0 } else { *turn + 1 };
+                if up & 1 << *turn != 0 {
+                    break;
+                }
+            }
+            job.path = *turn as u16;
+            first + port_of(job.path, ports)
+        }
+        Pick::Same { first, ports } => first + port_of(job.path, ports),
+        Pick::Node { first, ports } => {
+            first + u32::from(job.node) * u32::from(ports) + port_of(job.path, ports)
+        }
     }
 }
 
 impl Disks for Machine {
     fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
         for operation in operations {
-            let route = self.routes[operation.disk as usize];
+            let route = &self.routes[operation.disk as usize];
+            let (step, moving_bytes) =
+                route.begin(operation.kind == Kind::Read, operation.length_bytes);
             let number = self.jobs.insert(Job {
                 offset_bytes: operation.offset_bytes,
                 entered_ns: self.now_ns,
@@ -269,16 +364,17 @@ impl Disks for Machine {
                 length_bytes: operation.length_bytes,
                 slot: operation.slot,
                 disk: operation.disk,
-                step: match operation.kind {
-                    Kind::Read => route.read,
-                    Kind::Write => route.write,
-                },
+                moving_bytes,
+                moved_bytes: 0,
+                step,
                 parent: NONE,
                 parts: 0,
                 share: 1,
                 path: 0,
+                node: 0,
                 kind: operation.kind,
                 failed: false,
+                again: false,
             });
             // Not at once: what it does may depend on others of this instant.
             self.events.push(self.now_ns, OF_JOB << KIND_SHIFT | number);

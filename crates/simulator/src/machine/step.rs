@@ -1,19 +1,21 @@
 //! The way of a request through the machine, step by step.
 //!
-//! A route is a run of steps; every request of one VM and one kind goes the same way. What a step
-//! takes is affine in the request's size and its packets, so a step is a few numbers and carrying it
-//! out needs no table and no call.
+//! A program is a run of steps; every request of one host and one kind goes the same way. What a step
+//! takes follows from the bytes that travel, the packets that they fill and the headers that come
+//! again with each segment, so a step is a few numbers and carrying it out needs no table and no call.
 
-/// A step of a route.
+/// A step of a program. One cache line.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 pub(crate) struct Step {
     pub(crate) what: What,
     /// Whose time it is.
     pub(crate) component: u32,
     /// What it takes at its station.
     pub(crate) takes: Takes,
-    /// From the end of the step to the begin of the next, without queueing.
-    pub(crate) latency_ns: u64,
+    /// From the end of the step to the begin of the next, without queueing. Of a [`What::Credit`]: by
+    /// how much its credits let a message run ahead. At most 4 seconds.
+    pub(crate) latency_ns: u32,
 }
 
 /// What is done.
@@ -23,10 +25,27 @@ pub(crate) enum What {
     Serve(Pick),
     /// A message goes over a port or line: its head may be at the next one while its tail is here.
     Send(Pick),
+    /// As `Send`, over a line in front of which only so much may wait: what finds more is lost and
+    /// goes again.
+    Queue {
+        /// The line.
+        station: u32,
+        /// What may wait, as microseconds of the line.
+        buffer_us: u32,
+    },
+    /// Waits until its frames have credits.
+    Credit(Pick),
+    /// The target asks for the next bytes of a write: at most so many.
+    Solicit(u32),
+    /// Back to this step while there are bytes that were not asked for.
+    Again(u32),
     /// The storage with this number has it until it is done.
     Store(u32),
-    /// Parts go their own ways; the request goes on when the last is back.
-    Fork,
+    /// As `Store`, of the request's node: the number of the first node's storage.
+    NodeStore(u32),
+    /// Parts go their own ways, by the fork with this number; the request goes on when the last is
+    /// back.
+    Fork(u32),
     /// The request is done.
     End,
 }
@@ -36,19 +55,57 @@ pub(crate) enum What {
 pub(crate) enum Pick {
     /// This one.
     One(u32),
-    /// Of `count` from `first`, one after the other. The counter is that of the step's first station.
+    /// The next of `paths` paths, of which each takes one of `ports` from `first`. The counter is
+    /// that of the first station.
     Rotate {
-        /// The first of them.
+        /// The first of the ports.
         first: u32,
-        /// How many.
-        count: u32,
+        /// How many ports.
+        ports: u16,
+        /// How many paths.
+        paths: u16,
     },
-    /// Of `count` from `first`, the one that this request took at its last rotation, so that an
-    /// answer comes back on the path of its request.
+    /// As `Rotate`, but only over paths that stand.
+    Standing {
+        /// The first of the ports.
+        first: u32,
+        /// How many ports.
+        ports: u16,
+        /// Number of the set of paths that stand.
+        set: u16,
+    },
+    /// The port of the path that this request took at its last rotation, so that an answer comes back
+    /// on the path of its request.
     Same {
-        /// The first of them.
+        /// The first of the ports.
         first: u32,
+        /// How many ports.
+        ports: u16,
     },
+    /// As `Same`, of the request's node; `first` is the first node's first port.
+    Node {
+        /// The first of the first node's.
+        first: u32,
+        /// How many each node has.
+        ports: u16,
+    },
+}
+
+/// Paths that stand: a bit each, and how many there are with those that do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) paths: u16,
+    pub(crate) up: u64,
+}
+
+/// At most so many paths are told apart.
+pub(crate) const PATHS: u32 = 64;
+
+/// The port that a path takes.
+#[inline]
+pub(crate) fn port_of(path: u16, ports: u16) -> u32 {
+    // Mostly there are as many ports as paths; a division is not free.
+    u32::from(if path < ports { path } else { path % ports })
 }
 
 /// Time at a station, in nanoseconds.
@@ -56,33 +113,79 @@ pub(crate) enum Pick {
 pub(crate) struct Takes {
     /// Always.
     pub(crate) fixed_ns: f64,
-    /// Of each byte of payload.
-    pub(crate) per_byte_ns: f64,
-    /// Of each packet of payload.
-    pub(crate) per_packet_ns: f64,
-    /// Payload of a packet; 0: packets do not count.
-    pub(crate) packet_bytes: u32,
+    /// Of each byte of payload that travels.
+    pub(crate) per_byte_ns: f32,
+    /// Of each packet that headers and payload fill.
+    pub(crate) per_packet_ns: f32,
+    /// Of each segment of payload.
+    pub(crate) per_segment_ns: f32,
+    /// Payload of a segment (a PDU); 0: there are none.
+    pub(crate) segment_bytes: u32,
     /// Of a [`What::Send`], until its first packet is on the next line.
-    pub(crate) head_ns: u64,
+    pub(crate) head_ns: u32,
+    /// Headers that share packets with the payload, each segment's.
+    pub(crate) segment_header_bytes: u16,
+    /// Headers that share packets with the payload, once.
+    pub(crate) header_bytes: u16,
+    /// What a packet carries; 0: packets do not count.
+    pub(crate) packet_bytes: u16,
 }
 
 impl Takes {
-    /// For a request of so many bytes.
+    /// For so many bytes of payload.
     #[inline]
-    pub(crate) fn ns(&self, length_bytes: u32) -> u64 {
-        let mut ns = self.fixed_ns + self.per_byte_ns * f64::from(length_bytes);
+    pub(crate) fn ns(&self, payload_bytes: u32) -> u64 {
+        let mut ns = self.fixed_ns + f64::from(self.per_byte_ns) * f64::from(payload_bytes);
         if self.packet_bytes > 0 {
-            ns += self.per_packet_ns * f64::from(length_bytes.div_ceil(self.packet_bytes));
+            let mut bytes = u32::from(self.header_bytes) + payload_bytes;
+            if self.segment_bytes > 0 {
+                let segments = payload_bytes.div_ceil(self.segment_bytes);
+                bytes += segments * u32::from(self.segment_header_bytes);
+                ns += f64::from(self.per_segment_ns) * f64::from(segments);
+            }
+            let packets = bytes.div_ceil(u32::from(self.packet_bytes));
+            ns += f64::from(self.per_packet_ns) * f64::from(packets);
         }
         ns as u64
+    }
+
+    /// Whether it never takes anything.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.fixed_ns <= 0.0 && self.per_byte_ns <= 0.0 && self.per_packet_ns <= 0.0
     }
 }
 
 /// The ways of a VM's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Route {
-    /// First step of a read.
-    pub(crate) read: u32,
-    /// First step of a write.
-    pub(crate) write: u32,
+    /// First step of a read, and of one that is longer than `read_bytes`.
+    pub(crate) read: [u32; 2],
+    /// First step of a write, and of one that is longer than `write_bytes`.
+    pub(crate) write: [u32; 2],
+    /// What a read moves at once, at most.
+    pub(crate) read_bytes: u32,
+    /// What a write moves at once, at most.
+    pub(crate) write_bytes: u32,
+}
+
+impl Route {
+    /// Where a request begins, and how many of its bytes travel first.
+    #[inline]
+    pub(crate) fn begin(&self, is_read: bool, length_bytes: u32) -> (u32, u32) {
+        let (starts, at_once) = match is_read {
+            true => (self.read, self.read_bytes),
+            false => (self.write, self.write_bytes),
+        };
+        (starts[usize::from(length_bytes > at_once)], length_bytes.min(at_once))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Step;
+
+    #[test]
+    fn a_step_is_one_cache_line() {
+        assert_eq!(size_of::<Step>(), 64);
+    }
 }

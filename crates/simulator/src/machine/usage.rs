@@ -59,7 +59,8 @@ impl Machine {
             });
         }
         let residence_ns = self.components.iter().map(|component| component.residence_ns);
-        Reading { at_ns, units, residence_ns: residence_ns.collect() }
+        let lost = self.components.iter().map(|component| component.lost).collect();
+        Reading { at_ns, units, residence_ns: residence_ns.collect(), lost }
     }
 
     /// What each component did in the window, up to its last whole interval; nothing before the first
@@ -103,6 +104,7 @@ impl Machine {
                 busy_ns,
                 queue_mean: (busy_ns + waited_ns) as f64 / length_ns,
                 visits: units.iter().map(|(before, after)| after.visits - before.visits).sum(),
+                lost: last.lost[number] - first.lost[number],
                 response_share: match all_ns {
                     0 => 0.0,
                     all_ns => residence(number) as f64 / all_ns as f64,

@@ -4,16 +4,30 @@
 //! A storage takes a request and gives it back when it is done, at once or after events of its
 //! devices. It knows nothing of the way there.
 
-mod plain;
+mod ahead;
+mod array;
+mod cache;
+mod destage;
+mod hits;
+mod node;
+mod plan;
+mod raid;
+mod rebuild;
 
 use stormeter_disk::Kind;
-use stormeter_site::DiskGroup;
+use stormeter_site::{Cache, DiskGroup};
 
 use crate::device::{Bench, DeviceUse};
-use plain::Plain;
+
+pub(crate) use array::{Array, Place};
+pub(crate) use node::Node;
+pub(crate) use raid::Geometry;
 
 /// A job's bit in [`Ready`]: its request failed.
 pub(crate) const FAILED: u32 = 1 << 31;
+/// A job's bit in [`Ready`]: its time was not the disks' but that of what stands in front of them: it
+/// waited for room in memory, or flash answered it.
+pub(crate) const IN_FRONT: u32 = 1 << 30;
 
 /// A request as a storage sees it.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +44,8 @@ pub(crate) struct Request {
 /// A storage at work.
 #[derive(Debug)]
 pub(crate) enum Store {
-    Plain(Plain),
+    Array(Box<Array>),
+    Node(Box<Node>),
 }
 
 /// What happens to a disk of a storage.
@@ -42,40 +57,79 @@ pub(crate) enum DiskFault {
     Slow(u32, f64),
 }
 
-/// Jobs that a storage is done with, those that failed with the bit [`FAILED`].
+/// Jobs that a storage is done with, with the bits [`FAILED`] and [`IN_FRONT`].
 pub(crate) type Ready = Vec<u32>;
 
 impl Store {
-    /// Disks without cache or parity.
-    pub(crate) fn plain(number: u32, component: u32, group: &DiskGroup, disk_bytes: u64) -> Self {
-        Store::Plain(Plain::new(number, component, group, disk_bytes))
+    /// RAID groups; without a cache reads and writes go through.
+    pub(crate) fn array(place: Place, group: &DiskGroup, cache: Option<&Cache>) -> Self {
+        Store::Array(Box::new(Array::new(place, group, cache)))
+    }
+
+    /// The component in front of its disks, where jobs with the bit [`IN_FRONT`] were.
+    pub(crate) fn front(&self) -> u32 {
+        match self {
+            Store::Array(array) => array.memory(),
+            Store::Node(node) => node.front(),
+        }
     }
 
     /// A request comes.
     pub(crate) fn arrive(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
         match self {
-            Store::Plain(plain) => plain.arrive(request, bench, ready),
+            Store::Array(array) => array.arrive(request, bench, ready),
+            Store::Node(node) => node.arrive(request, bench, ready),
         }
     }
 
     /// An event of one of its accesses has come.
     pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
         match self {
-            Store::Plain(plain) => plain.event(access, bench, ready),
+            Store::Array(array) => array.event(access, bench, ready),
+            Store::Node(node) => node.event(access, bench, ready),
         }
     }
 
     /// Something happens to one of its disks.
-    pub(crate) fn fault(&mut self, fault: DiskFault, _bench: &mut Bench<'_>) {
+    pub(crate) fn fault(&mut self, fault: DiskFault, bench: &mut Bench<'_>) {
         match self {
-            Store::Plain(plain) => plain.fault(fault),
+            Store::Array(array) => array.fault(fault, bench),
+            Store::Node(node) => node.fault(fault),
         }
     }
 
     /// What each of its devices did until now, with the component that it belongs to.
     pub(crate) fn usage(&self, now_ns: u64, each: &mut dyn FnMut(u32, DeviceUse)) {
         match self {
-            Store::Plain(plain) => plain.usage(now_ns, each),
+            Store::Array(array) => array.usage(now_ns, each),
+            Store::Node(node) => node.usage(now_ns, each),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use stormeter_site::{Device, DiskGroup, Queue, Raid, Spread};
+
+    /// Groups of such disks: 1 ms a read, 2 ms a write, units of 64 KiB.
+    pub(super) fn group(raid: Raid, disks: u32, groups: u32) -> DiskGroup {
+        DiskGroup {
+            name: "disk".into(),
+            raid,
+            disks,
+            groups,
+            spares: 0,
+            stripe_bytes: 65_536,
+            rebuild_bytes_per_s: None,
+            device: Device::Queue(Queue {
+                servers: 1,
+                read_ns: 1e6,
+                write_ns: 2e6,
+                per_byte_ns: 0.0,
+                shared_per_byte_ns: 0.0,
+                shared_per_io_ns: 0.0,
+                spread: Spread::Constant,
+            }),
         }
     }
 }

@@ -58,15 +58,16 @@ pub struct Hdd {
     pub rpm: f64,
     /// To the next track.
     pub seek_track_ns: f64,
-    /// Over a third of all tracks, the mean of random seeks.
+    /// The mean of random seeks, which is what data sheets call average; of reads.
     pub seek_average_ns: f64,
     /// Over all tracks.
     pub seek_full_ns: f64,
-    /// What writes take longer to settle.
+    /// What writes take longer to settle: the average seek of writes less that of reads.
     pub write_settle_ns: f64,
-    /// Media rate at the edge, where the disk begins.
+    /// Rate at the edge, where the disk begins: what data sheets call sustained, changes of track
+    /// within.
     pub outer_bytes_per_s: f64,
-    /// Media rate at the hub.
+    /// As `outer_bytes_per_s`, at the hub.
     pub inner_bytes_per_s: f64,
     /// Size.
     pub capacity_bytes: u64,

@@ -4,11 +4,11 @@
 use stormeter_disk::units::{format_bytes, format_duration_ns};
 use stormeter_driver::{Arrivals, TransferSink, Workload, WorkloadError};
 
-use super::error::{Faults, Place};
 use super::keys;
-use super::section::Section;
 use crate::plan::Metric;
 use crate::study_plan::{StudyPlan, StudyWorkload, Unit, WorkloadKind};
+use stormeter_yaml::Section;
+use stormeter_yaml::{Faults, Place};
 
 /// Where messages about the whole point.
 #[derive(Debug, Default)]

@@ -1,12 +1,12 @@
 //! `datastores` and `baseline`: where, and relative to which.
 
-use super::document::{Node, Value, shortened};
-use super::error::Faults;
-use super::keys;
-use super::nearest::nearest;
-use super::redact::has_password;
-use super::section::{Section, one_of};
+use super::{UNQUOTED_NULL_URL, keys};
 use crate::study_plan::NamedDatastore;
+use stormeter_yaml::Faults;
+use stormeter_yaml::has_password;
+use stormeter_yaml::nearest;
+use stormeter_yaml::{Node, Value, shortened};
+use stormeter_yaml::{Section, one_of};
 
 const EXAMPLE: &str = "datastores: {local: /srv/vm, nas: \"nfs://nas1/export/vm\"}";
 
@@ -55,11 +55,7 @@ fn url(name: &str, key: &Node, value: &Node, faults: &mut Faults) -> Option<Stri
                 && inner.value == Value::Nothing
                 && rest.value == Value::Nothing
             {
-                faults.at(
-                    value.place,
-                    "the URL null: ends in a colon, which YAML takes for a key; put it in quotes: \
-                     \"null:\"",
-                );
+                faults.at(value.place, UNQUOTED_NULL_URL);
                 return None;
             }
             let section =

@@ -1,11 +1,11 @@
 //! `design`: how often, in which order, from which state, and how sure.
 
-use super::document::{Node, Value};
-use super::error::Faults;
 use super::keys;
-use super::section::{Section, choice, one_of};
 use crate::plan::Metric;
 use crate::study_plan::{Blocks, Design, Order, Reset, Unit};
+use stormeter_yaml::Faults;
+use stormeter_yaml::{Node, Value};
+use stormeter_yaml::{Section, choice, one_of};
 
 /// The fewest blocks that `auto` looks at: the correction for looking is derived from there on.
 const LEAST_AUTO: u32 = 5;
@@ -146,7 +146,7 @@ fn blocks(node: &Node, faults: &mut Faults) -> Option<Blocks> {
             Some(Blocks::Auto { min: LEAST_AUTO, max: MOST_AUTO })
         }
         Value::Text(text) if text.trim().starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
-            super::scalar::count(node, "blocks", 1, faults).map(Blocks::Fixed)
+            stormeter_yaml::count(node, "blocks", 1, faults).map(Blocks::Fixed)
         }
         _ => {
             faults.at(

@@ -4,10 +4,10 @@ use stormeter_driver::{
     Deployment, FileOperation, FileTest, Transfer, TransferDirection, TransferSink,
 };
 
-use super::document::{Node, Value};
-use super::error::Faults;
 use super::keys;
-use super::section::{Section, choice};
+use stormeter_yaml::Faults;
+use stormeter_yaml::{Node, Value};
+use stormeter_yaml::{Section, choice};
 
 /// A record of iozone's default.
 const RECORD_BYTES: u32 = 4096;

@@ -2,11 +2,10 @@
 
 use stormeter_driver::{Arrivals, Burst, Distribution, SizeShare, Workload};
 
-use super::document::{Node, Value};
-use super::error::Faults;
 use super::keys;
-use super::scalar;
-use super::section::Section;
+use stormeter_yaml::Faults;
+use stormeter_yaml::Section;
+use stormeter_yaml::{Node, Value};
 
 /// The workload: `base` with what the mapping says.
 pub(super) fn read(section: &Section<'_>, base: &Workload, faults: &mut Faults) -> Workload {
@@ -59,7 +58,7 @@ fn sizes(node: &Node, faults: &mut Faults) -> Option<Vec<SizeShare>> {
     const EXAMPLE: &str = "sizes: 4KiB or sizes: {4KiB: 70%, 64KiB: 30%}";
     let pairs = match &node.value {
         Value::Text(_) => {
-            let bytes = scalar::request_size(node, "sizes", "4KiB", faults)?;
+            let bytes = stormeter_yaml::request_size(node, "sizes", "4KiB", faults)?;
             return Some(vec![SizeShare { bytes, share: 1.0 }]);
         }
         Value::Map(pairs) if !pairs.is_empty() => pairs,
@@ -77,7 +76,7 @@ fn sizes(node: &Node, faults: &mut Faults) -> Option<Vec<SizeShare>> {
     let mut sizes: Vec<SizeShare> = Vec::new();
     let mut all_percent = true;
     for (key, value) in pairs {
-        let bytes = scalar::request_size(key, "a request size", "4KiB", faults)?;
+        let bytes = stormeter_yaml::request_size(key, "a request size", "4KiB", faults)?;
         let text = value.text().unwrap_or_default().trim();
         all_percent &= text.ends_with('%');
         let share = text.trim_end_matches('%').trim_end().parse::<f64>().ok();

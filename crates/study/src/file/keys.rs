@@ -3,55 +3,11 @@
 //! These lists are what the reader accepts, what messages tell, and what the JSON Schema is held
 //! against.
 
-/// A key and how to write it.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Key {
-    pub(crate) name: &'static str,
-    pub(crate) example: &'static str,
-}
-
-/// The keys of one mapping.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Keys {
-    /// What the JSON Schema calls the mapping.
-    pub(crate) schema: &'static str,
-    /// What messages call it.
-    pub(crate) of: &'static str,
-    pub(crate) keys: &'static [Key],
-}
-
-impl Keys {
-    /// The names, in the order of tables.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.keys.iter().map(|key| key.name)
-    }
-
-    /// The key that shows best what the mapping is for.
-    pub(crate) fn telling(&self) -> &Key {
-        self.keys.iter().find(|key| key.name == "datastores").unwrap_or(&self.keys[0])
-    }
-
-    /// How to write a value of that key.
-    pub(crate) fn example(&self, name: &str) -> &'static str {
-        self.keys.iter().find(|key| key.name == name).map_or("", |key| key.example)
-    }
-}
-
-macro_rules! keys {
-    ($($(#[$doc:meta])* $list:ident $schema:literal $of:literal { $($name:literal: $example:literal,)* })*) => {
-        $($(#[$doc])* pub(crate) static $list: Keys = Keys {
-            schema: $schema,
-            of: $of,
-            keys: &[$(Key { name: $name, example: $example },)*],
-        };)*
-        /// All lists.
-        pub(crate) static ALL: &[&Keys] = &[$(&$list),*];
-    };
-}
+use stormeter_yaml::keys;
 
 keys! {
     /// The file itself.
-    STUDY "study" "a study" {
+    STUDY "study" "a study" telling "datastores" empty ["questions" "datastores"] {
         "study": "Which datastore for the build farm?",
         "datastores": "{local: /srv/vm, nas: \"nfs://nas1/export/vm\"}",
         "baseline": "local",

@@ -1,11 +1,11 @@
 //! `load`, `disk` and `measure`: how much load, on what, for how long.
 
-use super::error::Faults;
 use super::keys;
-use super::section::Section;
 use crate::plan::Timing;
 use crate::study_plan::{Prepare, Unit};
 use stormeter_disk::units::format_duration_ns;
+use stormeter_yaml::Faults;
+use stormeter_yaml::Section;
 
 /// The levels of the load.
 pub(super) struct Load {

@@ -2,50 +2,64 @@
 //!
 //! What a key means and what it is when left out is told in `docs/study-file.md`. Reading is in two
 //! steps: the text becomes a tree that knows its places ([`document`]), then each mapping is read
-//! with the list of its keys ([`keys`], [`section`]). What no single key can be blamed for is
+//! with the list of its keys ([`keys`], [`Section`]). What no single key can be blamed for is
 //! looked at in the end ([`checks`]).
 
 mod checks;
 mod datastores;
 mod design;
-mod document;
 mod errand;
-mod error;
 mod io;
 mod keys;
 mod measure;
-mod nearest;
 mod questions;
-mod redact;
-mod scalar;
-mod section;
 mod site;
 mod workloads;
 mod write;
 
 use crate::plan::Metric;
 use crate::study_plan::{Design, StudyPlan, StudyWorkload, WorkloadKind};
-use document::{Node, document};
-use error::Faults;
-use section::Section;
+use stormeter_yaml::{Faults, Form, Node, Section, Source, document};
 
-pub use error::{StudyError, StudyErrors};
 pub use keys::key_lists;
+pub use stormeter_yaml::{FileError as StudyError, FileErrors as StudyErrors};
 pub use write::workloads_text;
 
 /// The seed of a study that names none: always the same, so that the same file is the same plan.
 pub const DEFAULT_SEED: u64 = 1;
+
+/// What messages say of study files.
+const FORM: Form = Form {
+    name: "a study file",
+    holds: "study",
+    levels: "four",
+    empty: "the file is empty; write at least the datastores, such as\n  datastores: {local: /srv/vm, \
+            nas: \"nfs://nas1/export/vm\"}",
+    hint: unquoted_null_url,
+};
+
+/// Said of the URL `null:` without quotes.
+const UNQUOTED_NULL_URL: &str =
+    "the URL null: ends in a colon, which YAML takes for a key; put it in quotes: \"null:\"";
 
 /// Reads a study file, every default filled in. Touches nothing but the text.
 pub fn parse_study(text: &str) -> Result<StudyPlan, StudyErrors> {
     // What some editors put before the first character.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut faults = Faults::default();
-    let plan = document(text, &mut faults).and_then(|root| study(&root, &mut faults));
+    let plan = document(text, 0, &FORM, &mut faults).and_then(|root| study(&root, &mut faults));
     match plan {
         Some(plan) if faults.is_empty() => Ok(plan),
-        _ => Err(faults.into_errors(text)),
+        _ => Err(faults.into_errors(&[Source { name: "study.yaml", text }])),
     }
+}
+
+/// Where a line has `null:` for a value without quotes.
+fn unquoted_null_url(line: &str) -> Option<(usize, usize, &'static str)> {
+    let at =
+        line.find(": null:").map(|at| at + 2).or_else(|| line.find("- null:").map(|at| at + 2))?;
+    let before = &line[..at];
+    (!before.contains('#')).then(|| (before.chars().count() + 1, 5, UNQUOTED_NULL_URL))
 }
 
 /// The plan of a whole document; `None` where that was not even a beginning. A plan that comes with

@@ -1,10 +1,10 @@
 //! `questions`: a list of sentences in the grammar of questions.
 
-use super::document::Value;
-use super::error::{Faults, Place};
-use super::section::Section;
 use crate::question::{CAN_BE_ASKED, Vocabulary, parse};
 use crate::study_plan::StudyPlan;
+use stormeter_yaml::Section;
+use stormeter_yaml::Value;
+use stormeter_yaml::{Faults, Place};
 
 /// The questions as they stand, each with its place.
 pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<(String, Place)> {

@@ -1,8 +1,7 @@
 //! `site`: changes to the site that a study is predicted for, as levels of the factor `datastore`.
 
-use super::document::{Node, Value};
-use super::error::Faults;
-use super::section::Section;
+use stormeter_yaml::{Faults, Node, Section, Value};
+
 use crate::study_plan::NamedDatastore;
 
 const EXAMPLE: &str = "site: {nics: [1, 2, 3]}";

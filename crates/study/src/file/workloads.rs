@@ -1,14 +1,15 @@
 //! `workloads`: a list of profiles, profiles with changes, and workloads written out.
 
 use super::datastores::check_name;
-use super::document::{Node, Value};
-use super::error::{Faults, Place};
-use super::keys::{self, Keys};
-use super::nearest::nearest;
-use super::section::Section;
+use super::keys;
 use super::{errand, io};
 use crate::profile::{StudyProfile, study_profile, study_profile_names, study_profiles};
 use crate::study_plan::{StudyWorkload, WorkloadKind};
+use stormeter_yaml::Keys;
+use stormeter_yaml::Section;
+use stormeter_yaml::nearest;
+use stormeter_yaml::{Faults, Place};
+use stormeter_yaml::{Node, Value};
 
 /// A workload and where the file has it.
 pub(super) struct Found {

@@ -1,6 +1,6 @@
 //! The known word that a mistyped one was probably meant to be.
 
-use crate::spelling::distance;
+use stormeter_yaml::distance;
 
 /// Words that people use, and the keyword that says the same.
 const MEANT: [(&str, &str); 14] = [

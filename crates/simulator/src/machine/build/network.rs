@@ -1,220 +1,199 @@
-//! Ports and lines as stations, and what a message takes on them.
+//! Ports and lines as stations, and messages as steps over them.
 
-use stormeter_site::{Adapter, Aggregation, Network, PathPolicy, PortKind};
+use stormeter_site::{Adapter, PortKind};
 
 use super::Builder;
+use super::path::Way;
+use super::wire::{Framing, Message};
 use crate::machine::component::ComponentKind;
-use crate::machine::step::{Pick, Step, Takes, What};
+use crate::machine::step::{Pick, Step, What};
 
-/// Ethernet: preamble 8, header 14, checksum 4, gap 12 (IEEE 802.3, section 4.4.2 and 3.1.1); IPv4 20,
-/// TCP 20 and its timestamps 12 (RFC 791, 9293, 7323).
-const ETHERNET_PER_PACKET_BYTES: u32 = 8 + 14 + 4 + 12 + 20 + 20 + 12;
-/// What of an MTU is no payload: IPv4, TCP, timestamps.
-const TCP_HEADERS_BYTES: u32 = 20 + 20 + 12;
-/// Fibre Channel: start 4, header 24, checksum 4, end 4, six idle words between frames (FC-FS-3,
-/// sections 9 and 11).
-const FC_PER_FRAME_BYTES: u32 = 4 + 24 + 4 + 4 + 24;
-/// Payload of a frame, at most (FC-FS-3, section 11).
-const FC_FRAME_BYTES: u32 = 2112;
-
-/// A message on its way: what it carries beside payload, and whether the payload is with it.
+/// Ports with the stations of each direction. Those of several hosts of a kind follow each other.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Message {
-    /// Headers and whatever else goes once.
-    pub(super) fixed_bytes: f64,
-    /// Whether the request's payload goes with it.
-    pub(super) with_payload: bool,
-    /// Headers of the protocol that come again after so many bytes of payload: (bytes of payload,
-    /// bytes of header); PDUs and calls.
-    pub(super) again: Option<(u32, f64)>,
-}
-
-impl Message {
-    /// Without payload.
-    pub(super) fn bare(fixed_bytes: f64) -> Self {
-        Self { fixed_bytes, with_payload: false, again: None }
-    }
-}
-
-/// Payload of a packet on such a port.
-pub(super) fn packet_bytes(kind: PortKind) -> u32 {
-    match kind {
-        PortKind::Ethernet { mtu_bytes } => mtu_bytes.saturating_sub(TCP_HEADERS_BYTES).max(64),
-        PortKind::FibreChannel { .. } => FC_FRAME_BYTES,
-    }
-}
-
-/// What a packet carries beside payload.
-fn per_packet_bytes(kind: PortKind) -> u32 {
-    match kind {
-        PortKind::Ethernet { .. } => ETHERNET_PER_PACKET_BYTES,
-        PortKind::FibreChannel { .. } => FC_PER_FRAME_BYTES,
-    }
-}
-
-/// What a message takes on a port or line of a rate; `label_bytes` is more on each packet.
-pub(super) fn takes(message: Message, kind: PortKind, rate: f64, label_bytes: u32) -> Takes {
-    let ns_per_byte = 1e9 / rate;
-    let each = per_packet_bytes(kind) + label_bytes;
-    let packet = packet_bytes(kind);
-    let mut takes = Takes {
-        fixed_ns: (message.fixed_bytes + f64::from(each)) * ns_per_byte,
-        ..Takes::default()
-    };
-    takes.head_ns = takes.fixed_ns as u64;
-    if message.with_payload {
-        // The first packet's own headers are in the fixed part, a small error of one packet.
-        takes.fixed_ns -= f64::from(each) * ns_per_byte;
-        takes.per_byte_ns = ns_per_byte;
-        if let Some((bytes, header)) = message.again {
-            takes.per_byte_ns += header / f64::from(bytes) * ns_per_byte;
-        }
-        takes.per_packet_ns = f64::from(each) * ns_per_byte;
-        takes.packet_bytes = packet;
-        takes.head_ns = (f64::from(packet + each) * ns_per_byte) as u64;
-    }
-    takes
-}
-
-/// Ports with the stations of each direction.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Ports {
-    pub(super) component: u32,
+pub(in crate::machine) struct Ports {
+    pub(in crate::machine) component: u32,
     /// First station of those that send.
-    pub(super) send: u32,
+    pub(in crate::machine) send: u32,
     /// First station of those that receive.
-    pub(super) receive: u32,
-    pub(super) count: u32,
-}
-
-/// Which of the ports, and which way.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Way {
-    /// This one.
-    One(u32),
-    /// One after the other, of so many.
-    Rotate(u32),
-    /// As at the last rotation.
-    Same,
-}
-
-impl Way {
-    /// The station of it.
-    pub(super) fn pick(self, first: u32) -> Pick {
-        match self {
-            Way::One(port) => Pick::One(first + port),
-            Way::Rotate(count) => Pick::Rotate { first, count },
-            Way::Same => Pick::Same { first },
-        }
-    }
-}
-
-/// Which port a flow takes: `flow` names who talks with whom.
-pub(super) fn way(adapter: &Adapter, policy: PathPolicy, flow: u32) -> Way {
-    match (policy, adapter.aggregation) {
-        (PathPolicy::RoundRobin, _) | (_, Aggregation::RoundRobin) if adapter.count > 1 => {
-            Way::Rotate(adapter.count)
-        }
-        (_, Aggregation::Hash) => Way::One(mixed(flow) % adapter.count),
-        _ => Way::One(0),
-    }
-}
-
-/// A hash that is the same everywhere (the finalizer of MurmurHash3, public domain).
-pub(super) fn mixed(mut word: u32) -> u32 {
-    word ^= word >> 16;
-    word = word.wrapping_mul(0x85eb_ca6b);
-    word ^= word >> 13;
-    word = word.wrapping_mul(0xc2b2_ae35);
-    word ^ word >> 16
+    pub(in crate::machine) receive: u32,
+    /// First station of those that hand out credits, where they are what limits.
+    pub(in crate::machine) credit: Option<u32>,
 }
 
 /// A line of the site, both directions.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line {
-    pub(super) component: u32,
+pub(in crate::machine) struct Line {
+    /// Index into the site's networks.
+    pub(in crate::machine) network: usize,
+    pub(in crate::machine) component: u32,
     /// The station towards the storage, where the line is shared.
-    pub(super) there: Option<u32>,
+    pub(in crate::machine) there: Option<u32>,
     /// The station back.
-    pub(super) back: Option<u32>,
+    pub(in crate::machine) back: Option<u32>,
+}
+
+/// What lies between two ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wire<'a> {
+    pub(super) framing: Framing,
+    pub(super) lines: &'a [Line],
+    /// Credits instead of losses: Fibre Channel sends nothing that has no room.
+    pub(super) lossless: bool,
+}
+
+/// A port of one end, as a message sees it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gate<'a> {
+    pub(super) ports: Ports,
+    pub(super) adapter: &'a Adapter,
+    pub(super) way: Way,
 }
 
 impl Builder<'_> {
-    /// The ports of an adapter.
-    pub(super) fn ports(&mut self, component: u32, adapter: &Adapter) -> Ports {
-        let send = self.stations.len() as u32;
-        for _ in 0..adapter.count {
+    /// The ports of an adapter, of so many hosts or controllers.
+    pub(super) fn ports(&mut self, component: u32, adapter: &Adapter, owners: u32) -> Ports {
+        let count = adapter.count * owners;
+        let send = self.stations_of(component, count);
+        let receive = self.stations_of(component, count);
+        let credit = self.credit_ns(adapter).map(|_| self.stations_of(component, count));
+        Ports { component, send, receive, credit }
+    }
+
+    fn stations_of(&mut self, component: u32, count: u32) -> u32 {
+        let first = self.stations.len() as u32;
+        for _ in 0..count {
             self.station(component, 1);
         }
-        let receive = self.stations.len() as u32;
-        for _ in 0..adapter.count {
-            self.station(component, 1);
-        }
-        Ports { component, send, receive, count: adapter.count }
+        first
+    }
+
+    /// Time between two credits of a Fibre Channel port, where that is longer than a frame takes: a
+    /// credit comes back a round trip after its frame left, so a long way needs many (FC-FS-3,
+    /// buffer-to-buffer flow control). The way is taken as one hop: switches that lend buffers of
+    /// their own are part of the port's credits.
+    fn credit_ns(&self, adapter: &Adapter) -> Option<f64> {
+        let PortKind::FibreChannel { credits } = adapter.kind else { return None };
+        let frame_ns =
+            Framing::between(adapter.kind, adapter.kind).full_packet_ns(adapter.rate_bytes_per_s);
+        let networks = self.datastore.networks.iter();
+        let way_ns: f64 = networks.map(|&number| self.site.networks[number].latency_ns).sum();
+        let credit_ns = (2.0 * way_ns + frame_ns) / f64::from(credits.max(1));
+        (credit_ns > frame_ns).then_some(credit_ns)
     }
 
     /// The lines of the datastore, in the order from the host to the storage.
-    pub(super) fn lines(&mut self, networks: &[usize]) -> Vec<(usize, Line)> {
-        networks
-            .iter()
-            .map(|&number| {
-                let network = &self.site.networks[number];
-                let component = self.component(network.name.clone(), ComponentKind::Network);
-                let shared = network.rate_bytes_per_s.is_some();
-                let there = shared.then(|| self.station(component, 1));
-                let back = shared.then(|| self.station(component, 1));
-                (number, Line { component, there, back })
-            })
-            .collect()
+    pub(super) fn lines(&mut self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for &number in &self.datastore.networks {
+            let network = &self.site.networks[number];
+            let component = self.component(network.name.clone(), ComponentKind::Network);
+            let shared = network.rate_bytes_per_s.is_some();
+            let there = shared.then(|| self.station(component, 1));
+            let back = shared.then(|| self.station(component, 1));
+            lines.push(Line { network: number, component, there, back });
+        }
+        lines
+    }
+
+    /// A message from one end to the other. `first` of its request: it decides which path that takes.
+    pub(super) fn message(
+        &mut self,
+        from: Gate<'_>,
+        to: Gate<'_>,
+        wire: Wire<'_>,
+        message: Message,
+        (back, first): (bool, bool),
+    ) {
+        let further = |way: Way| if first { way } else { way.further() };
+        let mut way = further(from.way);
+        if let (Some(stations), Some(credit_ns)) = (from.ports.credit, self.credit_ns(from.adapter))
+        {
+            let credits = match from.adapter.kind {
+                PortKind::FibreChannel { credits } => credits.max(1),
+                PortKind::Ethernet { .. } => 1,
+            };
+            self.steps.push(Step {
+                what: What::Credit(way.pick(stations)),
+                component: from.ports.component,
+                takes: wire.framing.per_packet(message, credit_ns),
+                latency_ns: (credit_ns * f64::from(credits)) as u32,
+            });
+            way = way.further();
+        }
+        self.over_port(from, way.pick(from.ports.send), wire, message, 0.0);
+        self.over_lines(wire, back, message);
+        let pick = further(to.way).pick(to.ports.receive);
+        self.over_port(to, pick, wire, message, to.adapter.latency_ns);
+    }
+
+    /// What a target's adapter sends to have the payload of a write. It is one small frame, which goes
+    /// between the frames of others and waits for no message of theirs: it takes its way's time, and
+    /// no share of the lines that would be worth counting.
+    pub(super) fn asked_by_adapter(
+        &mut self,
+        host: Gate<'_>,
+        target: Gate<'_>,
+        wire: Wire<'_>,
+        ask: Message,
+    ) {
+        let takes = |rate, labels| wire.framing.takes(ask, rate, labels).fixed_ns;
+        let mut ns = takes(target.adapter.rate_bytes_per_s, 0);
+        ns += takes(host.adapter.rate_bytes_per_s, 0) + host.adapter.latency_ns;
+        for line in wire.lines {
+            let network = &self.site.networks[line.network];
+            ns += network.latency_ns;
+            ns += network.rate_bytes_per_s.map_or(0.0, |rate| takes(rate, network.label_bytes));
+        }
+        if let Some(last) = self.steps.last_mut() {
+            last.latency_ns = last.latency_ns.saturating_add(ns as u32);
+        }
     }
 
     /// The steps of a message over the lines; `back` from the storage.
-    pub(super) fn over_lines(
-        &mut self,
-        lines: &[(usize, Line)],
-        back: bool,
-        message: Message,
-        kind: PortKind,
-    ) {
-        let mut ordered: Vec<(usize, Line)> = lines.to_vec();
-        if back {
-            ordered.reverse();
-        }
-        for (number, line) in ordered {
-            let network: &Network = &self.site.networks[number];
+    fn over_lines(&mut self, wire: Wire<'_>, back: bool, message: Message) {
+        for place in 0..wire.lines.len() {
+            let line = match back {
+                false => wire.lines[place],
+                true => wire.lines[wire.lines.len() - 1 - place],
+            };
+            let network = &self.site.networks[line.network];
             let station = if back { line.back } else { line.there };
-            let latency_ns = network.latency_ns as u64;
-            match (station, network.rate_bytes_per_s) {
-                (Some(station), Some(rate)) => self.steps.push(Step {
-                    what: What::Send(Pick::One(station)),
-                    component: line.component,
-                    takes: takes(message, kind, rate, network.label_bytes),
-                    latency_ns,
-                }),
+            let latency_ns = network.latency_ns as u32;
+            let (Some(station), Some(rate)) = (station, network.rate_bytes_per_s) else {
                 // Nothing to wait for: the time goes to the step before.
-                _ => {
-                    if let Some(last) = self.steps.last_mut() {
-                        last.latency_ns += latency_ns;
-                    }
+                if let Some(last) = self.steps.last_mut() {
+                    last.latency_ns = last.latency_ns.saturating_add(latency_ns);
                 }
-            }
+                continue;
+            };
+            let what = match network.buffer_bytes {
+                Some(bytes) if !wire.lossless => {
+                    What::Queue { station, buffer_us: (bytes as f64 / rate * 1e6) as u32 }
+                }
+                _ => What::Send(Pick::One(station)),
+            };
+            self.steps.push(Step {
+                what,
+                component: line.component,
+                takes: wire.framing.takes(message, rate, network.label_bytes),
+                latency_ns,
+            });
         }
     }
 
-    /// The step of a message over a port.
-    pub(super) fn over_port(
+    fn over_port(
         &mut self,
-        component: u32,
+        gate: Gate<'_>,
         pick: Pick,
-        adapter: &Adapter,
+        wire: Wire<'_>,
         message: Message,
         latency_ns: f64,
     ) {
         self.steps.push(Step {
             what: What::Send(pick),
-            component,
-            takes: takes(message, adapter.kind, adapter.rate_bytes_per_s, 0),
-            latency_ns: latency_ns as u64,
+            component: gate.ports.component,
+            takes: wire.framing.takes(message, gate.adapter.rate_bytes_per_s, 0),
+            latency_ns: latency_ns as u32,
         });
     }
 }

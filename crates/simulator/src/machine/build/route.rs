@@ -1,288 +1,221 @@
-//! The way of each VM's requests: host, wire, storage and back, as its protocol has it.
-
-use std::collections::HashMap;
+//! The way of each VM's requests: which programs they run.
 
 use stormeter_disk::Kind;
-use stormeter_site::{Adapter, Cost, Protocol, Stack, Target};
+use stormeter_site::{Adapter, Cost, PathPolicy, Target};
 
-use super::network::{Line, Message, Ports, Way, packet_bytes, way};
+use super::network::{Gate, Ports, Wire};
+use super::path::Pair;
+use super::program::{End, Storage};
+use super::protocol::{self, Rest};
+use super::storage::Sharing;
+use super::target::unit_of;
+use super::wire::Framing;
 use super::{Builder, MachineError};
 use crate::machine::component::ComponentKind;
-use crate::machine::step::{Pick, Route, Step, Takes, What};
-use crate::storage::Store;
-
-/// A host that VMs run on.
-#[derive(Debug, Clone, Copy)]
-struct Host {
-    cpu: u32,
-    ports: Option<Ports>,
-}
-
-/// A controller.
-#[derive(Debug, Clone, Copy)]
-struct Target1 {
-    cpu: u32,
-    ports: Ports,
-    store: u32,
-}
-
-/// The two ends of a way over a network and what is between.
-struct Between<'a> {
-    stack: &'a Stack,
-    host: Host,
-    host_ports: Ports,
-    host_adapter: &'a Adapter,
-    there: Way,
-    target: Target1,
-    target_adapter: &'a Adapter,
-    target_way: Way,
-    lines: &'a [(usize, Line)],
-    target_cost: Cost,
-    target_clock_hz: f64,
-}
+use crate::machine::fork::Fork;
+use crate::machine::step::{Pick, Route, What};
 
 impl Builder<'_> {
-    /// The routes of all VMs.
+    /// The routes of all VMs, by the host that each runs on.
     pub(super) fn routes(&mut self, hosts: &[u32]) -> Result<Vec<Route>, MachineError> {
-        let cpu = self.component(
-            format!("{} cpu", self.site.hosts[self.datastore.hosts].name),
-            ComponentKind::HostCpu,
-        );
-        let mut by_host: HashMap<u32, Route> = HashMap::new();
-        let mut route_of: Box<dyn FnMut(&mut Self, u32) -> Route> = match self.datastore.target {
-            Target::Group(group) => self.local_routes(cpu, group),
+        let name = &self.site.hosts[self.datastore.hosts].name;
+        let cpu = self.component(format!("{name} cpu"), ComponentKind::HostCpu);
+        let mut used: Vec<u32> = hosts.to_vec();
+        used.sort_unstable();
+        used.dedup();
+        let of_host = match self.datastore.target {
+            Target::Group(group) => self.local_routes(cpu, group, (&used, hosts))?,
             Target::Controller { controller, port } => {
-                self.controller_routes(cpu, controller, port)
+                self.controller_routes(cpu, (controller, port), (&used, hosts))?
             }
-            Target::Cluster { .. } => todo!("distributed datastores"),
+            Target::Cluster { .. } => self.cluster_routes(cpu, &used)?,
         };
-        let mut routes = Vec::with_capacity(hosts.len());
-        for &host in hosts {
-            let route = match by_host.get(&host) {
-                Some(route) => *route,
-                None => {
-                    let route = route_of(self, host);
-                    by_host.insert(host, route);
-                    route
-                }
-            };
-            routes.push(route);
-        }
-        Ok(routes)
-    }
-
-    fn host_cpu(&mut self, component: u32) -> u32 {
-        let cores = self.site.hosts[self.datastore.hosts].cores;
-        self.station(component, cores)
+        let route = |host: &u32| {
+            let place = used.binary_search(host).unwrap_or_default();
+            of_host[place]
+        };
+        Ok(hosts.iter().map(route).collect())
     }
 
     /// Disks within each host.
-    fn local_routes(&mut self, cpu: u32, group: usize) -> Box<dyn FnMut(&mut Self, u32) -> Route> {
-        let group = &self.site.groups[group];
-        let disks = self.component(group.name.clone(), ComponentKind::Disks);
-        let (group, disk_bytes) = (group.clone(), self.load.disk_bytes);
-        Box::new(move |builder, _host| {
-            let station = builder.host_cpu(cpu);
-            let store = builder.stores.len() as u32;
-            builder.stores.push(Store::plain(store, disks, &group, disk_bytes));
-            let route = |builder: &mut Self, kind| {
-                let first = builder.steps.len() as u32;
-                let (before, after) = builder.initiator_costs(kind, 0);
-                builder.on_cpu(station, cpu, before);
-                builder.step(What::Store(store), disks);
-                builder.on_cpu(station, cpu, after);
-                builder.step(What::End, cpu);
-                first
-            };
-            Route { read: route(builder, Kind::Read), write: route(builder, Kind::Write) }
-        })
+    fn local_routes(
+        &mut self,
+        cpu: u32,
+        group: usize,
+        (hosts, vm_hosts): (&[u32], &[u32]),
+    ) -> Result<Vec<Route>, MachineError> {
+        let site = self.site;
+        let about = &site.groups[group];
+        let disks = self.component(about.name.clone(), ComponentKind::Disks);
+        let cost = &site.stacks[self.datastore.stack].cost;
+        let host_group = &site.hosts[self.datastore.hosts];
+        let sharing = Sharing::new(vm_hosts.iter().copied());
+        sharing.fits(&self.load, about)?;
+        let first_store = self.stores.len() as u32;
+        let mut routes = Vec::with_capacity(hosts.len());
+        for &host in hosts {
+            let station = Pick::One(self.station(cpu, host_group.cores));
+            let store = self.array(host, &sharing, about, None, (disks, disks));
+            let storage = Storage { what: What::Store(store), component: disks };
+            let clock_hz = host_group.clock_hz;
+            let mut program = |kind| self.at_once((station, cpu), (cost, clock_hz), kind, storage);
+            let (read, write) = (program(Kind::Read), program(Kind::Write));
+            routes.push(whole(read, write));
+        }
+        self.map.group_disks(group, first_store, hosts.len() as u32, about);
+        Ok(routes)
     }
 
     /// Controllers behind a network.
     fn controller_routes(
         &mut self,
         cpu: u32,
-        controller: usize,
-        port: usize,
-    ) -> Box<dyn FnMut(&mut Self, u32) -> Route> {
+        (number, port): (usize, usize),
+        (hosts, vm_hosts): (&[u32], &[u32]),
+    ) -> Result<Vec<Route>, MachineError> {
         let site = self.site;
-        let hosts = &site.hosts[self.datastore.hosts];
-        let about = &site.controllers[controller];
-        let adapter = &about.ports[port];
-        let lines = self.lines(&self.datastore.networks.clone());
-        let ports = self
-            .component(format!("{} {}", about.name, adapter.name), ComponentKind::ControllerPort);
-        let target_cpu =
-            self.component(format!("{} cpu", about.name), ComponentKind::ControllerCpu);
-        let group = &site.groups[about.group];
-        let disks = self.component(group.name.clone(), ComponentKind::Disks);
-        let targets: Vec<Target1> = (0..about.count)
-            .map(|_| {
-                let store = self.stores.len() as u32;
-                self.stores.push(Store::plain(store, disks, group, self.load.disk_bytes));
-                let cpu = self.station(target_cpu, about.cores);
-                Target1 { cpu, ports: self.ports(ports, adapter), store }
-            })
-            .collect();
-        let stack = site.stacks[self.datastore.stack].clone();
-        let host_adapter = self.datastore.adapter.map(|number| hosts.adapters[number].clone());
-        let host_ports = host_adapter.as_ref().map(|adapter| {
-            self.component(format!("{} {}", hosts.name, adapter.name), ComponentKind::HostPort)
-        });
-        let policy = self.datastore.policy;
-        let (about, adapter, host_count) = (about.clone(), adapter.clone(), hosts.count);
+        let group = &site.hosts[self.datastore.hosts];
+        let stack = &site.stacks[self.datastore.stack];
+        let about = &site.controllers[number];
+        let target_adapter = &about.ports[port];
+        let lines = self.lines();
+        self.map.lines(&lines);
+        let controllers = self.controllers(number, port, vm_hosts)?;
+        // Without an adapter there is no way: whoever made the site has seen to it.
+        let Some(adapter_number) = self.datastore.adapter else {
+            return Ok(hosts.iter().map(|_| whole(0, 0)).collect());
+        };
+        let adapter = &group.adapters[adapter_number];
+        let component =
+            self.component(format!("{} {}", group.name, adapter.name), ComponentKind::HostPort);
+        let wire = wire(adapter, target_adapter, &lines);
         let cost = about.costs.iter().find(|(protocol, _)| *protocol == stack.protocol);
-        let target_cost = cost.map_or(Cost::default(), |(_, cost)| *cost);
-        Box::new(move |builder, host| {
-            let station = builder.host_cpu(cpu);
-            let (Some(host_adapter), Some(component)) = (&host_adapter, host_ports) else {
-                return Route { read: 0, write: 0 };
+        let switches = self.datastore.policy == PathPolicy::RoundRobin
+            && adapter.count.max(target_adapter.count) > 1;
+        let mut routes = Vec::with_capacity(hosts.len());
+        for &host in hosts {
+            let station = self.station(cpu, group.cores);
+            let ports = self.ports(component, adapter, 1);
+            self.map.host_ports(self.datastore.hosts, adapter_number, ports, (1, adapter.count));
+            // Each controller serves hosts that stand together, each of its ports as many of them.
+            let unit = unit_of(host, about.count, group.count);
+            let within = u64::from(host) * u64::from(about.count) % u64::from(group.count);
+            let target_port = within * u64::from(target_adapter.count) / u64::from(group.count);
+            let pair = Pair {
+                host: adapter,
+                target: target_adapter,
+                policy: self.datastore.policy,
+                protocol: stack.protocol,
+                flow: host << 12 | unit,
+                target_port: target_port as u32,
             };
-            let host_ports = builder.ports(component, host_adapter);
-            // Each controller serves hosts that stand together, each of its ports the same.
-            let place = u64::from(host) * u64::from(about.count);
-            let target = targets[(place / u64::from(host_count)) as usize];
-            let within = place % u64::from(host_count);
-            let target_port = within * u64::from(adapter.count) / u64::from(host_count);
-            let there = way(host_adapter, policy, host);
-            let target_way = match there {
-                Way::Rotate(_) if adapter.count >= host_adapter.count => Way::Same,
-                _ => Way::One(target_port as u32),
+            let (at_host, at_target) = pair.ways();
+            let host = End {
+                cpu: Pick::One(station),
+                cpu_component: cpu,
+                cost: stack.cost,
+                clock_hz: group.clock_hz,
+                more_cycles: if switches { stack.path_switch_cycles } else { 0.0 },
+                gate: Gate { ports, adapter, way: at_host },
             };
-            let between = Between {
-                stack: &stack,
-                host: Host { cpu: station, ports: Some(host_ports) },
-                host_ports,
-                host_adapter,
-                there,
-                target,
-                target_adapter: &adapter,
-                target_way,
-                lines: &lines,
-                target_cost,
-                target_clock_hz: about.clock_hz,
+            let target = End {
+                cpu: Pick::One(controllers.cpu + unit),
+                cpu_component: controllers.cpu_component,
+                cost: cost.map_or(Cost::default(), |(_, cost)| *cost),
+                clock_hz: about.clock_hz,
+                more_cycles: 0.0,
+                gate: Gate {
+                    ports: of_unit(controllers.ports, unit, target_adapter),
+                    adapter: target_adapter,
+                    way: at_target,
+                },
             };
-            Route {
-                read: builder.over_network(&between, Kind::Read, (cpu, target_cpu, disks)),
-                write: builder.over_network(&between, Kind::Write, (cpu, target_cpu, disks)),
-            }
-        })
+            let storage = Storage {
+                what: What::Store(controllers.store + unit),
+                component: controllers.disks,
+            };
+            routes.push(self.route_over(host, target, wire, storage));
+        }
+        Ok(routes)
     }
 
-    /// A request and its answer between a host and a controller.
-    fn over_network(
+    /// The programs between two ends.
+    fn route_over(
         &mut self,
-        between: &Between<'_>,
-        kind: Kind,
-        (cpu, target_cpu, disks): (u32, u32, u32),
-    ) -> u32 {
-        let first = self.steps.len() as u32;
-        let packet = packet_bytes(between.host_adapter.kind);
-        let (request, answer) = messages(between.stack, kind);
-        let (before, after) = self.initiator_costs(kind, packet);
-        self.on_cpu(between.host.cpu, cpu, before);
-        self.there(between, request);
-        let (before, after_target) =
-            halves(&between.target_cost, kind, packet, between.target_clock_hz);
-        self.on_cpu(between.target.cpu, target_cpu, before.reversed(after_target, kind).0);
-        self.step(What::Store(between.target.store), disks);
-        self.on_cpu(between.target.cpu, target_cpu, before.reversed(after_target, kind).1);
-        self.back(between, answer);
-        self.on_cpu(between.host.cpu, cpu, after);
-        self.step(What::End, cpu);
+        host: End<'_>,
+        target: End<'_>,
+        wire: Wire<'_>,
+        storage: Storage,
+    ) -> Route {
+        let stack = &self.site.stacks[self.datastore.stack];
+        let read_messages = protocol::read(stack);
+        let messages = protocol::write(stack);
+        let read = self.read_over(host, target, wire, storage, read_messages);
+        let by_adapter = matches!(messages.rest, Rest::Asked { by_adapter: true, .. });
+        let write = self.write_over(host, target, wire, storage, (messages, by_adapter));
+        let mut route = Route {
+            read: [read, read],
+            write: [write, write],
+            read_bytes: protocol::read_bytes(stack),
+            write_bytes: messages.at_once_bytes,
+        };
+        match messages.rest {
+            Rest::Calls => {
+                let calls = self.calls(route, host.cpu_component);
+                route.read[1] = calls;
+                route.write[1] = calls;
+            }
+            Rest::Asked { by_adapter: false, .. } => {
+                route.write[1] = self.write_over(host, target, wire, storage, (messages, true));
+            }
+            Rest::Asked { .. } | Rest::Nothing => {}
+        }
+        route
+    }
+
+    /// A program that makes several requests of a long one.
+    fn calls(&mut self, route: Route, cpu: u32) -> u32 {
+        let waiting = self.slowest();
+        let fork = self.forks.len() as u32;
+        self.forks.push(Fork::Calls { route });
+        let first = self.program();
+        self.store(Storage { what: What::Fork(fork), component: waiting });
+        self.end(cpu);
         first
     }
 
-    /// A message from the host to the controller.
-    fn there(&mut self, between: &Between<'_>, message: Message) {
-        let Between { host_ports, host_adapter, target, target_adapter, .. } = between;
-        let pick = between.there.pick(host_ports.send);
-        self.over_port(host_ports.component, pick, host_adapter, message, 0.0);
-        self.over_lines(between.lines, false, message, host_adapter.kind);
-        let pick = between.target_way.pick(target.ports.receive);
-        let latency_ns = target_adapter.latency_ns;
-        self.over_port(target.ports.component, pick, target_adapter, message, latency_ns);
-    }
-
-    /// A message from the controller to the host.
-    fn back(&mut self, between: &Between<'_>, message: Message) {
-        let Between { host_ports, host_adapter, target, target_adapter, .. } = between;
-        let pick = between.target_way.pick(target.ports.send);
-        self.over_port(target.ports.component, pick, target_adapter, message, 0.0);
-        self.over_lines(between.lines, true, message, host_adapter.kind);
-        let way = match between.there {
-            Way::Rotate(_) => Way::Same,
-            way => way,
-        };
-        let pick = way.pick(host_ports.receive);
-        let latency_ns = host_adapter.latency_ns;
-        self.over_port(host_ports.component, pick, host_adapter, message, latency_ns);
-    }
-
-    /// What a request takes on the host's CPU before it leaves and after its answer came.
-    fn initiator_costs(&self, kind: Kind, packet_bytes: u32) -> (Takes, Takes) {
-        let stack = &self.site.stacks[self.datastore.stack];
-        let clock_hz = self.site.hosts[self.datastore.hosts].clock_hz;
-        halves(&stack.cost, kind, packet_bytes, clock_hz)
-    }
-
-    fn on_cpu(&mut self, station: u32, component: u32, takes: Takes) {
-        let what = What::Serve(Pick::One(station));
-        self.steps.push(Step { what, component, takes, latency_ns: 0 });
-    }
-
-    fn step(&mut self, what: What, component: u32) {
-        self.steps.push(Step { what, component, takes: Takes::default(), latency_ns: 0 });
+    /// The component of requests that wait for the slowest of their parts.
+    pub(super) fn slowest(&mut self) -> u32 {
+        let found = self.components.iter().position(|about| about.kind == ComponentKind::Parts);
+        match found {
+            Some(found) => found as u32,
+            None => self.component("slowest part".into(), ComponentKind::Parts),
+        }
     }
 }
 
-impl Takes {
-    /// A target moves the payload at the other end: it sends what is read after its disks, and takes
-    /// what is written before.
-    fn reversed(self, after: Takes, _kind: Kind) -> (Takes, Takes) {
-        (self, after)
-    }
+/// A route whose requests are never cut.
+pub(super) fn whole(read: u32, write: u32) -> Route {
+    Route { read: [read, read], write: [write, write], read_bytes: u32::MAX, write_bytes: u32::MAX }
 }
 
-/// A cost as two halves on a CPU: before and after. Payload of a write is moved before, of a read
-/// after.
-fn halves(cost: &Cost, kind: Kind, packet_bytes: u32, clock_hz: f64) -> (Takes, Takes) {
-    let ns = |cycles: f64| cycles / clock_hz * 1e9;
-    let half = match kind {
-        Kind::Read => cost.per_read_cycles,
-        Kind::Write => cost.per_write_cycles,
-    } / 2.0;
-    let bare = Takes { fixed_ns: ns(half), ..Takes::default() };
-    let loaded = Takes {
-        fixed_ns: ns(half),
-        per_byte_ns: ns(cost.per_byte_cycles),
-        per_packet_ns: ns(cost.per_packet_cycles),
-        packet_bytes,
-        head_ns: 0,
-    };
-    match kind {
-        Kind::Read => (bare, loaded),
-        Kind::Write => (loaded, bare),
-    }
+/// What is between two adapters.
+pub(super) fn wire<'a>(
+    host: &Adapter,
+    target: &Adapter,
+    lines: &'a [super::network::Line],
+) -> Wire<'a> {
+    let lossless = matches!(host.kind, stormeter_site::PortKind::FibreChannel { .. });
+    Wire { framing: Framing::between(host.kind, target.kind), lines, lossless }
 }
 
-/// What goes there and what comes back.
-fn messages(stack: &Stack, kind: Kind) -> (Message, Message) {
-    let options = &stack.options;
-    let (request, answer, again) = match (stack.protocol, kind) {
-        (Protocol::Local, _) => (0.0, 0.0, None),
-        // RPC header 40 to 72 with AUTH_SYS, NFSv3 arguments 28 and a handle of 32 to 64; a reply's
-        // header 24 and attributes 88 (RFC 5531, RFC 1813 sections 3.3.6 and 3.3.7).
-        (Protocol::Nfs, Kind::Read) => (160.0, 128.0, Some((options.transfer_bytes, 288.0))),
-        (Protocol::Nfs, Kind::Write) => (176.0, 160.0, Some((options.transfer_bytes, 336.0))),
-        // A PDU's header is 48 bytes, a digest 4 (RFC 7143, sections 11.2 and 13.1).
-        (Protocol::Iscsi, _) => (48.0, 48.0, Some((options.segment_bytes, 48.0))),
-        // FCP_CMND 32, FCP_XFER_RDY 12, FCP_RSP 24 (FCP-4).
-        (Protocol::Fc, _) => (32.0, 24.0, None),
-    };
-    let loaded = |fixed_bytes| Message { fixed_bytes, with_payload: true, again };
-    match kind {
-        Kind::Read => (Message::bare(request), loaded(answer)),
-        Kind::Write => (loaded(request), Message::bare(answer)),
+/// The ports of one of several owners.
+fn of_unit(ports: Ports, unit: u32, adapter: &Adapter) -> Ports {
+    let offset = unit * adapter.count;
+    Ports {
+        send: ports.send + offset,
+        receive: ports.receive + offset,
+        credit: ports.credit.map(|first| first + offset),
+        ..ports
     }
 }

@@ -1,0 +1,391 @@
+//! A disk with heads and platters, in virtual time.
+//!
+//! The platters turn with the clock: where they are follows from the time and is nowhere kept. So
+//! requests that follow each other closely are served without a revolution between, and those that
+//! come a moment too late lose one, without a rule for either. The heads do one thing at a time; what
+//! is served from memory (read-ahead, written earlier) does not need them.
+//!
+//! Commands are decoded, and bytes to be written fetched, while the heads are at work for others. The
+//! interface sends one thing at a time. Not modelled: bad sectors, recalibration, the different
+//! surfaces of a cylinder (tracks are numbered through), adaptive cutting of the memory.
+
+mod geometry;
+mod line;
+mod read_ahead;
+mod seek;
+mod write_buffer;
+
+use stormeter_disk::Kind;
+use stormeter_site::Hdd as Description;
+
+use super::{Access, Bench, DeviceUse};
+use geometry::{Geometry, Place};
+use line::{Above, Line, Waiting};
+use read_ahead::{Ahead, ReadAhead};
+use write_buffer::{Run, WriteBuffer};
+
+/// No access.
+const NONE: u32 = u32::MAX;
+
+/// What the heads are doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heads {
+    Free,
+    /// Reading for an access.
+    Read(u32),
+    /// Writing for an access.
+    Write(u32),
+    /// Emptying the write buffer.
+    Run(Run),
+}
+
+/// A disk at work.
+#[derive(Debug)]
+pub(crate) struct Hdd {
+    description: Description,
+    geometry: Geometry,
+    overhead_ns: u64,
+    interface_ns_per_byte: f64,
+    line: Line,
+    read_ahead: ReadAhead,
+    writes: WriteBuffer,
+    heads: Heads,
+    /// What the heads are doing ends then, over this track.
+    ends_ns: u64,
+    track: u32,
+    interface_free_ns: u64,
+    interface_busy_ns: u64,
+    /// The last thing that the heads did was to empty the buffer.
+    emptied: bool,
+    /// The access that stands for the heads' own events.
+    timer: u32,
+    busy_ns: u64,
+    waited_ns: u64,
+    accesses: u64,
+}
+
+impl Hdd {
+    pub(crate) fn new(description: Description) -> Self {
+        // Half of the memory each, where writes have any.
+        let for_writes = if description.write_cache { description.buffer_bytes / 2 } else { 0 };
+        let mut disk = Self {
+            geometry: Geometry::new(&description, 1.0),
+            overhead_ns: 0,
+            interface_ns_per_byte: 0.0,
+            line: Line::new(description.queue_depth),
+            read_ahead: ReadAhead::new(description.buffer_bytes - for_writes),
+            writes: WriteBuffer::new(for_writes),
+            heads: Heads::Free,
+            ends_ns: 0,
+            track: 0,
+            interface_free_ns: 0,
+            interface_busy_ns: 0,
+            emptied: false,
+            timer: NONE,
+            busy_ns: 0,
+            waited_ns: 0,
+            accesses: 0,
+            description,
+        };
+        disk.slow_down(1.0);
+        disk
+    }
+
+    /// All that it does takes so many times as long, the platters' turning included: bytes that
+    /// follow each other still do.
+    pub(crate) fn slow_down(&mut self, slowness: f64) {
+        let slowness = slowness.max(1e-6);
+        self.geometry = Geometry::new(&self.description, slowness);
+        self.overhead_ns = (self.description.overhead_ns * slowness) as u64;
+        self.interface_ns_per_byte = 1e9 / self.description.interface_bytes_per_s * slowness;
+    }
+
+    pub(crate) fn arrive(&mut self, access: u32, bench: &mut Bench<'_>) {
+        let about = bench.accesses[access];
+        if self.timer == NONE {
+            self.timer = bench.accesses.insert(Access { background: true, ..about });
+        }
+        self.accesses += 1;
+        let now_ns = bench.now_ns;
+        let decoded_ns = now_ns + self.overhead_ns;
+        match about.kind {
+            Kind::Read => self.read_arrives(access, &about, bench),
+            Kind::Write if self.writes.takes(about.length_bytes) => {
+                if !self.writes.waiting.is_empty()
+                    || !self.writes.admit(about.offset_bytes, about.length_bytes)
+                {
+                    self.writes.waiting.push_back(access);
+                } else {
+                    let done_ns = self.send(decoded_ns, about.length_bytes);
+                    bench.at(done_ns, access);
+                }
+            }
+            Kind::Write => {
+                let ready_ns = self.send(decoded_ns, about.length_bytes);
+                self.wait(access, &about, ready_ns, now_ns);
+            }
+        }
+        if self.heads == Heads::Free {
+            self.start(bench);
+        }
+    }
+
+    fn read_arrives(&mut self, access: u32, about: &Access, bench: &mut Bench<'_>) {
+        let now_ns = bench.now_ns;
+        let decoded_ns = now_ns + self.overhead_ns;
+        let start_byte = about.offset_bytes;
+        let end_byte = start_byte + u64::from(about.length_bytes.max(1));
+        if !self.writes.is_empty() && self.writes.holds(start_byte, end_byte) {
+            let done_ns = self.send(decoded_ns, about.length_bytes);
+            bench.at(done_ns, access);
+            return;
+        }
+        match self.read_ahead.ask(now_ns, start_byte, end_byte, &self.geometry) {
+            Ahead::Here => {
+                let done_ns = self.send(decoded_ns, about.length_bytes);
+                bench.at(done_ns, access);
+                // The heads' work for it was done before and is counted now.
+                let rate = self.geometry.bytes_per_ns(&self.geometry.place(start_byte));
+                self.busy_ns += (f64::from(about.length_bytes) / rate) as u64;
+            }
+            Ahead::At(at_ns) => self.read_on(access, about, at_ns, bench),
+            Ahead::Elsewhere => self.wait(access, about, decoded_ns, now_ns),
+        }
+    }
+
+    /// An access that needs the heads waits for them.
+    fn wait(&mut self, access: u32, about: &Access, ready_ns: u64, now_ns: u64) {
+        let place = self.geometry.place(about.offset_bytes);
+        let waiting = Waiting {
+            access,
+            start_byte: about.offset_bytes,
+            track: place.track,
+            angle: self.geometry.angle(&place),
+            ready_ns,
+            arrived_ns: now_ns,
+            write: about.kind == Kind::Write,
+        };
+        self.line.push(waiting, about.background);
+    }
+
+    /// An event that this disk put in has come.
+    pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>) {
+        let ours = access == self.timer;
+        if !ours {
+            bench.done.push(access);
+        }
+        let now_ns = bench.now_ns;
+        match self.heads {
+            Heads::Free => return,
+            Heads::Read(read) => {
+                if !ours && read != access {
+                    return;
+                }
+                let about = bench.accesses[read];
+                let end_byte = about.offset_bytes + u64::from(about.length_bytes.max(1));
+                self.read_ahead.begin(now_ns, about.offset_bytes, end_byte, &self.geometry);
+            }
+            Heads::Write(write) if write != access => return,
+            Heads::Write(_) => {}
+            Heads::Run(_) if !ours => return,
+            Heads::Run(run) => {
+                self.writes.written(run);
+                self.admit_waiting(bench);
+            }
+        }
+        self.heads = Heads::Free;
+        self.start(bench);
+    }
+
+    /// Writes that waited for room in the buffer have it.
+    fn admit_waiting(&mut self, bench: &mut Bench<'_>) {
+        while let Some(&access) = self.writes.waiting.front() {
+            let about = bench.accesses[access];
+            if !self.writes.admit(about.offset_bytes, about.length_bytes) {
+                return;
+            }
+            self.writes.waiting.pop_front();
+            self.waited_ns += bench.now_ns.saturating_sub(about.arrived_ns);
+            let decoded_ns = about.arrived_ns + self.overhead_ns;
+            let done_ns = self.send(decoded_ns.max(bench.now_ns), about.length_bytes);
+            bench.at(done_ns, access);
+        }
+    }
+
+    /// The heads are free and begin with what is next.
+    fn start(&mut self, bench: &mut Bench<'_>) {
+        // Where writes wait for room, the buffer takes turns with what else wants the heads.
+        let must_empty = !self.writes.waiting.is_empty() && !self.emptied;
+        self.emptied = false;
+        if self.line.is_empty() && self.writes.is_empty() {
+            return;
+        }
+        let now_ns = bench.now_ns;
+        let free = self.above(now_ns);
+        if !must_empty && let Some(waiting) = self.line.next(now_ns, free, &self.geometry) {
+            self.begin(waiting, free, bench);
+        } else if let Some(run) = self.writes.next_run() {
+            self.emptied = true;
+            self.begin_run(run, free, bench);
+        } else if let Some(waiting) = self.line.next(now_ns, free, &self.geometry) {
+            self.begin(waiting, free, bench);
+        }
+    }
+
+    /// Where the heads are, which may have read on.
+    #[inline]
+    fn above(&self, now_ns: u64) -> Above {
+        match self.read_ahead.above(now_ns) {
+            Some(byte) => Above { track: self.geometry.place(byte).track, byte },
+            None => Above { track: self.track, byte: u64::MAX },
+        }
+    }
+
+    fn begin(&mut self, waiting: Waiting, free: Above, bench: &mut Bench<'_>) {
+        let now_ns = bench.now_ns;
+        let about = bench.accesses[waiting.access];
+        self.waited_ns += now_ns - waiting.arrived_ns;
+        if waiting.start_byte == free.byte && !waiting.write {
+            let end_byte = waiting.start_byte + u64::from(about.length_bytes.max(1));
+            let (start_byte, geometry) = (waiting.start_byte, &self.geometry);
+            if let Some(at_ns) = self.read_ahead.goes_on(now_ns, start_byte, end_byte, geometry) {
+                self.read_on(waiting.access, &about, at_ns, bench);
+                return;
+            }
+        }
+        self.read_ahead.stop(now_ns);
+        let from_ns = waiting.ready_ns.max(now_ns);
+        let Waiting { track: to_track, angle, write, .. } = waiting;
+        let positioning_ns =
+            self.geometry.positioning_ns(from_ns, free.track, to_track, angle, write);
+        let place = self.geometry.place(about.offset_bytes);
+        let last = self.last_place(&place, about.offset_bytes, about.length_bytes);
+        let passing_ns = self.geometry.passing_ns(&place, &last);
+        let there_ns = from_ns as f64 + positioning_ns;
+        let ends_ns = ((there_ns + passing_ns).round() as u64).max(from_ns);
+        self.track = last.track;
+        self.busy_ns += ends_ns - now_ns;
+        if write {
+            self.heads = Heads::Write(waiting.access);
+            self.ends_ns = ends_ns;
+            bench.at(ends_ns, waiting.access);
+        } else {
+            self.read_until(waiting.access, &about, (there_ns as u64).max(now_ns), ends_ns, bench);
+        }
+    }
+
+    /// The heads read on, and have all of an access at that time.
+    fn read_on(&mut self, access: u32, about: &Access, at_ns: f64, bench: &mut Bench<'_>) {
+        let now_ns = bench.now_ns;
+        self.read_ahead.stop(now_ns);
+        let ends_ns = (at_ns.round() as u64).max(now_ns);
+        self.busy_ns += ends_ns - now_ns;
+        let last_byte = about.offset_bytes + u64::from(about.length_bytes.max(1)) - 1;
+        self.track = self.geometry.place(last_byte).track;
+        self.read_until(access, about, now_ns, ends_ns, bench);
+    }
+
+    /// The heads read for an access between these times; its bytes leave as they come.
+    fn read_until(
+        &mut self,
+        access: u32,
+        about: &Access,
+        starts_ns: u64,
+        ends_ns: u64,
+        bench: &mut Bench<'_>,
+    ) {
+        self.heads = Heads::Read(access);
+        self.ends_ns = ends_ns;
+        // The interface is not kept for the time when the bytes come: others use it meanwhile.
+        let decoded_ns = (about.arrived_ns + self.overhead_ns).max(bench.now_ns);
+        let sent_ns = self.send(decoded_ns, about.length_bytes);
+        let done_ns = ends_ns.max(sent_ns).max(starts_ns + self.sending_ns(about.length_bytes));
+        bench.at(done_ns, access);
+        if done_ns > ends_ns {
+            bench.at(ends_ns, self.timer);
+        }
+    }
+
+    fn begin_run(&mut self, run: Run, free: Above, bench: &mut Bench<'_>) {
+        let now_ns = bench.now_ns;
+        self.read_ahead.stop(now_ns);
+        let place = self.geometry.place(run.start_byte);
+        let last = self.geometry.place(run.end_byte - 1);
+        let angle = self.geometry.angle(&place);
+        let positioning_ns =
+            self.geometry.positioning_ns(now_ns, free.track, place.track, angle, true);
+        let passing_ns = self.geometry.passing_ns(&place, &last);
+        let ends_ns = (now_ns as f64 + positioning_ns + passing_ns).round() as u64;
+        self.ends_ns = ends_ns.max(now_ns);
+        self.busy_ns += self.ends_ns - now_ns;
+        self.track = last.track;
+        self.heads = Heads::Run(run);
+        bench.at(self.ends_ns, self.timer);
+    }
+
+    /// The place of the last byte of a run.
+    #[inline]
+    fn last_place(&self, first: &Place, start_byte: u64, length_bytes: u32) -> Place {
+        let more = f64::from(length_bytes.max(1) - 1) / f64::from(first.track_bytes);
+        if first.share + more < 1.0 - 1e-9 {
+            return Place { share: first.share + more, ..*first };
+        }
+        self.geometry.place(start_byte + u64::from(length_bytes.max(1)) - 1)
+    }
+
+    /// Bytes go over the interface, not before `from_ns`; gives when they are over.
+    #[inline]
+    fn send(&mut self, from_ns: u64, length_bytes: u32) -> u64 {
+        let takes_ns = self.sending_ns(length_bytes);
+        self.interface_busy_ns += takes_ns;
+        self.interface_free_ns = self.interface_free_ns.max(from_ns) + takes_ns;
+        self.interface_free_ns
+    }
+
+    #[inline]
+    fn sending_ns(&self, length_bytes: u32) -> u64 {
+        (f64::from(length_bytes) * self.interface_ns_per_byte) as u64
+    }
+
+    pub(crate) fn usage(&self, now_ns: u64) -> DeviceUse {
+        let later_ns = match self.heads {
+            Heads::Free => 0,
+            _ => self.ends_ns.saturating_sub(now_ns),
+        };
+        let sending_ns = self.interface_free_ns.saturating_sub(now_ns);
+        DeviceUse {
+            servers: 1,
+            // Whichever of heads and interface had more to do is what limits.
+            busy_ns: self
+                .busy_ns
+                .saturating_sub(later_ns)
+                .max(self.interface_busy_ns.saturating_sub(sending_ns)),
+            waited_ns: self.waited_ns,
+            accesses: self.accesses,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use stormeter_site::Hdd;
+
+    /// A disk of 15 000 revolutions a minute with the figures of its time.
+    pub(in crate::device) fn cheetah() -> Hdd {
+        Hdd {
+            rpm: 15_000.0,
+            seek_track_ns: 0.2e6,
+            seek_average_ns: 3.5e6,
+            seek_full_ns: 7.4e6,
+            write_settle_ns: 0.5e6,
+            outer_bytes_per_s: 125e6,
+            inner_bytes_per_s: 73e6,
+            capacity_bytes: 300_000_000_000,
+            interface_bytes_per_s: 400e6,
+            overhead_ns: 100e3,
+            queue_depth: 16,
+            buffer_bytes: 16 << 20,
+            write_cache: false,
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Accesses that wait for the heads, and which of them is next.
+//!
+//! Of those that the disk knows of (as many as its queue is deep, in the order in which they came) the
+//! one under which the heads are first goes next: shortest positioning time first (Seltzer, Chen and
+//! Ousterhout, "Disk scheduling revisited", USENIX Winter 1990; Jacobson and Wilkes, "Disk scheduling
+//! algorithms based on rotational position", HP Laboratories HPL-CSP-91-7). That alone would let some
+//! wait for ever, so, as in both, who waits grows nearer. What nobody waits for goes when nobody else
+//! is there, or has waited very long.
+
+use std::collections::VecDeque;
+
+use super::geometry::Geometry;
+
+/// How much nearer an access seems for each nanosecond that it has waited: who came a second before
+/// another is 10 ms ahead of it, about what the longest positioning takes. An
+/// assumption, as `PATIENCE_NS` is: makers do not publish theirs.
+const NEARER_PER_NS: f64 = 0.01;
+
+/// What nobody waits for goes before others after so long, every other time.
+const PATIENCE_NS: u64 = 250_000_000;
+
+/// An access that waits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waiting {
+    pub(crate) access: u32,
+    pub(crate) start_byte: u64,
+    pub(crate) track: u32,
+    pub(crate) angle: f64,
+    /// Not before: its command is decoded, and what is to be written is in memory.
+    pub(crate) ready_ns: u64,
+    pub(crate) arrived_ns: u64,
+    pub(crate) write: bool,
+}
+
+/// Where free heads are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Above {
+    pub(crate) track: u32,
+    /// The byte that they read next if they read on; `u64::MAX`: they do not.
+    pub(crate) byte: u64,
+}
+
+/// All that wait.
+#[derive(Debug)]
+pub(crate) struct Line {
+    depth: usize,
+    foreground: VecDeque<Waiting>,
+    background: VecDeque<Waiting>,
+    /// Whether the last one went because it had waited very long.
+    gave_way: bool,
+}
+
+impl Line {
+    /// With a queue so deep.
+    pub(crate) fn new(depth: u32) -> Self {
+        Self {
+            depth: depth.max(1) as usize,
+            foreground: VecDeque::new(),
+            background: VecDeque::new(),
+            gave_way: false,
+        }
+    }
+
+    pub(crate) fn push(&mut self, waiting: Waiting, background: bool) {
+        match background {
+            false => self.foreground.push_back(waiting),
+            true => self.background.push_back(waiting),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.foreground.is_empty() && self.background.is_empty()
+    }
+
+    /// Takes the next one, for heads that are free.
+    #[inline]
+    pub(crate) fn next(
+        &mut self,
+        now_ns: u64,
+        free: Above,
+        geometry: &Geometry,
+    ) -> Option<Waiting> {
+        let late = |waiting: &Waiting| now_ns.saturating_sub(waiting.arrived_ns) > PATIENCE_NS;
+        if self.foreground.is_empty() || !self.gave_way && self.background.front().is_some_and(late)
+        {
+            self.gave_way = true;
+            return take(&mut self.background, self.depth, now_ns, free, geometry);
+        }
+        self.gave_way = false;
+        take(&mut self.foreground, self.depth, now_ns, free, geometry)
+    }
+}
+
+#[inline]
+fn take(
+    line: &mut VecDeque<Waiting>,
+    depth: usize,
+    now_ns: u64,
+    free: Above,
+    geometry: &Geometry,
+) -> Option<Waiting> {
+    if line.len() <= 1 {
+        return line.pop_front();
+    }
+    let mut best = (f64::INFINITY, 0);
+    for (number, waiting) in line.iter().take(depth).enumerate() {
+        let age_ns = (now_ns - waiting.arrived_ns) as i64 as f64;
+        if waiting.start_byte == free.byte && !waiting.write {
+            // Read on without waiting for the command to be decoded.
+            let distance = -NEARER_PER_NS * age_ns;
+            if distance < best.0 {
+                best = (distance, number);
+            }
+            continue;
+        }
+        let from_ns = waiting.ready_ns.max(now_ns);
+        let positioning_ns = geometry.positioning_ns(
+            from_ns,
+            free.track,
+            waiting.track,
+            waiting.angle,
+            waiting.write,
+        );
+        let distance = (from_ns - now_ns) as i64 as f64 + positioning_ns - NEARER_PER_NS * age_ns;
+        if distance < best.0 {
+            best = (distance, number);
+        }
+    }
+    line.remove(best.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::hdd::tests::cheetah;
+
+    /// Serves a near access that comes anew each time, until the far one is served; gives when.
+    fn until_far_is_served(far_is_background: bool) -> u64 {
+        let geometry = Geometry::new(&cheetah(), 1.0);
+        let mut line = Line::new(32);
+        let waiting = |access, start_byte, now_ns| {
+            let place = geometry.place(start_byte);
+            Waiting {
+                access,
+                start_byte,
+                track: place.track,
+                angle: geometry.angle(&place),
+                ready_ns: now_ns,
+                arrived_ns: now_ns,
+                write: false,
+            }
+        };
+        line.push(waiting(0, 290_000_000_000, 0), far_is_background);
+        let mut now_ns = 0;
+        for near in 0..100_000 {
+            line.push(waiting(1, near * 4096 % 100_000, now_ns), false);
+            // Two, so that one is always left.
+            line.push(waiting(1, near * 4096 % 70_000, now_ns), false);
+            let free = Above { track: 0, byte: u64::MAX };
+            let next = line.next(now_ns, free, &geometry).expect("one that waits");
+            if next.access == 0 {
+                return now_ns;
+            }
+            now_ns += 100_000;
+        }
+        u64::MAX
+    }
+
+    #[test]
+    fn nobody_starves() {
+        let served_ns = until_far_is_served(false);
+        assert!(served_ns > 1_000_000 && served_ns < 2_000_000_000, "{served_ns}");
+        let served_ns = until_far_is_served(true);
+        assert!(served_ns > 200_000_000 && served_ns < 300_000_000, "{served_ns}");
+    }
+
+    #[test]
+    fn the_nearest_is_next_and_only_of_those_that_the_disk_knows() {
+        let geometry = Geometry::new(&cheetah(), 1.0);
+        let places = [250_000_000_000, 100_000_000_000, 50_000_000, 4096];
+        for (depth, expected) in [(1, 0), (2, 1), (3, 2)] {
+            let mut line = Line::new(depth);
+            for (access, start_byte) in places.into_iter().enumerate() {
+                let track = geometry.place(start_byte).track;
+                line.push(
+                    Waiting {
+                        access: access as u32,
+                        start_byte,
+                        track,
+                        // As far around for all of them: the seeks take no, one and two revolutions more.
+                        angle: 0.3,
+                        ready_ns: 0,
+                        arrived_ns: 0,
+                        write: false,
+                    },
+                    false,
+                );
+            }
+            let free = Above { track: 0, byte: u64::MAX };
+            let next = line.next(0, free, &geometry).expect("one that waits");
+            assert_eq!(next.access, expected, "depth {depth}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What a disk has read without being asked: segments of its memory, one a run of addresses, the
+//! newest of which grows while the heads have nothing else to do.
+//!
+//! Nothing happens while it grows: how far it is follows from the time. It stops a segment's length
+//! beyond what was asked for, and begins again when half of that is used up, so that a reader who is
+//! slower than the platters does not cost a revolution for each request.
+
+use super::geometry::{Geometry, Place};
+
+/// Segments that the memory is cut into: so many sequential readers find what was read ahead for them.
+/// An assumption; data sheets rarely say, and drives change it as they go.
+const SEGMENTS: usize = 16;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Segment {
+    start_byte: u64,
+    end_byte: u64,
+}
+
+/// Heads that read on.
+#[derive(Debug, Clone, Copy)]
+struct Growth {
+    segment: usize,
+    from_byte: u64,
+    from: Place,
+    at_ns: f64,
+    limit_byte: u64,
+    bytes_per_ns: f64,
+}
+
+/// How a read stands to what is there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Ahead {
+    /// All of it is in memory.
+    Here,
+    /// The heads, reading on, have passed its last byte at that time.
+    At(f64),
+    /// It is elsewhere.
+    Elsewhere,
+}
+
+/// Read-ahead at work.
+#[derive(Debug)]
+pub(crate) struct ReadAhead {
+    segments: [Segment; SEGMENTS],
+    segment_bytes: u64,
+    next: usize,
+    growth: Option<Growth>,
+}
+
+impl ReadAhead {
+    /// With so much memory.
+    pub(crate) fn new(bytes: u64) -> Self {
+        Self {
+            segments: [Segment::default(); SEGMENTS],
+            segment_bytes: bytes / SEGMENTS as u64,
+            next: 0,
+            growth: None,
+        }
+    }
+
+    /// Whether a read is served from memory. If so the heads may go on further.
+    #[inline]
+    pub(crate) fn ask(
+        &mut self,
+        now_ns: u64,
+        start_byte: u64,
+        end_byte: u64,
+        geometry: &Geometry,
+    ) -> Ahead {
+        if let Some(at_ns) = self.goes_on(now_ns, start_byte, end_byte, geometry) {
+            return Ahead::At(at_ns);
+        }
+        if let Some(growth) = &mut self.growth {
+            let reached = growth.reached(now_ns);
+            let segment = &mut self.segments[growth.segment];
+            if start_byte >= segment.start_byte && end_byte <= reached {
+                let limit_byte = growth.limit_byte.max(end_byte + self.segment_bytes);
+                if reached < growth.limit_byte {
+                    growth.limit_byte = limit_byte;
+                } else if growth.limit_byte - end_byte <= self.segment_bytes / 2 {
+                    // They stopped, and there is room again.
+                    segment.end_byte = reached;
+                    let from = geometry.place(reached);
+                    let angle = geometry.angle(&from);
+                    let wait_ns = geometry
+                        .positioning_ns(now_ns, from.track, from.track, angle, false)
+                        .max(0.0);
+                    *growth = Growth {
+                        from_byte: reached,
+                        from,
+                        at_ns: now_ns as f64 + wait_ns,
+                        limit_byte,
+                        bytes_per_ns: geometry.bytes_per_ns(&from),
+                        ..*growth
+                    };
+                }
+                return Ahead::Here;
+            }
+        }
+        let holds =
+            |segment: &Segment| start_byte >= segment.start_byte && end_byte <= segment.end_byte;
+        if self.segments.iter().any(holds) { Ahead::Here } else { Ahead::Elsewhere }
+    }
+
+    /// When the heads, reading on, have passed the last byte of a read that begins in what they read
+    /// and ends beyond; `None`: it does not, or they stopped.
+    #[inline]
+    pub(crate) fn goes_on(
+        &self,
+        now_ns: u64,
+        start_byte: u64,
+        end_byte: u64,
+        geometry: &Geometry,
+    ) -> Option<f64> {
+        let growth = self.growth.as_ref()?;
+        if start_byte < self.segments[growth.segment].start_byte || end_byte <= growth.from_byte {
+            return None;
+        }
+        let reached = growth.reached(now_ns);
+        if start_byte > reached || end_byte <= reached || reached >= growth.limit_byte {
+            return None;
+        }
+        let last = geometry.place(end_byte - 1);
+        Some(growth.at_ns + geometry.passing_ns(&growth.from, &last))
+    }
+
+    /// The heads have read a run and read on from its end.
+    #[inline]
+    pub(crate) fn begin(
+        &mut self,
+        now_ns: u64,
+        start_byte: u64,
+        end_byte: u64,
+        geometry: &Geometry,
+    ) {
+        if self.segment_bytes == 0 {
+            return;
+        }
+        let goes_on = |segment: &Segment| {
+            segment.end_byte >= start_byte
+                && segment.start_byte <= start_byte
+                && segment.end_byte > segment.start_byte
+        };
+        let number = match self.segments.iter().position(goes_on) {
+            Some(number) => number,
+            None => {
+                self.next = (self.next + 1) % SEGMENTS;
+                self.segments[self.next].start_byte = start_byte;
+                self.next
+            }
+        };
+        self.segments[number].end_byte = end_byte;
+        self.trim(number);
+        // Behind its last byte, so that the change to the next track is still to come.
+        let from = geometry.place(end_byte - 1);
+        let from = Place { share: from.share + 1.0 / f64::from(from.track_bytes), ..from };
+        self.growth = Some(Growth {
+            segment: number,
+            from_byte: end_byte,
+            from,
+            at_ns: now_ns as f64,
+            limit_byte: end_byte + self.segment_bytes,
+            bytes_per_ns: geometry.bytes_per_ns(&from),
+        });
+    }
+
+    /// The byte above which the heads are, if they read on.
+    #[inline]
+    pub(crate) fn above(&self, now_ns: u64) -> Option<u64> {
+        self.growth.as_ref().map(|growth| growth.reached(now_ns))
+    }
+
+    /// The heads do something else from now on.
+    #[inline]
+    pub(crate) fn stop(&mut self, now_ns: u64) {
+        if let Some(growth) = self.growth.take() {
+            self.segments[growth.segment].end_byte = growth.reached(now_ns);
+            self.trim(growth.segment);
+        }
+    }
+
+    fn trim(&mut self, number: usize) {
+        let segment = &mut self.segments[number];
+        let oldest = segment.end_byte.saturating_sub(self.segment_bytes);
+        segment.start_byte = segment.start_byte.max(oldest);
+    }
+}
+
+impl Growth {
+    #[inline]
+    fn reached(&self, now_ns: u64) -> u64 {
+        let bytes = (now_ns as f64 - self.at_ns).max(0.0) * self.bytes_per_ns;
+        (self.from_byte + bytes as u64).min(self.limit_byte)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::hdd::tests::cheetah;
+
+    #[test]
+    fn reading_on_stops_a_segment_ahead_and_begins_again_when_half_is_used() {
+        let geometry = Geometry::new(&cheetah(), 1.0);
+        let segment = 1 << 20;
+        let mut ahead = ReadAhead::new(16 * segment);
+        ahead.begin(1_000_000, 0, 4096, &geometry);
+        let rate = geometry.bytes_per_ns(&geometry.place(0));
+        // A read of what is not there yet is there when the heads have passed it.
+        let Ahead::At(at_ns) = ahead.ask(1_000_000, 4096, 65_536, &geometry) else {
+            panic!("they read on");
+        };
+        assert!((at_ns - 1e6 - 61_440.0 / 125e6 * 1e9).abs() < 0.1e6, "{at_ns}");
+        // Long after, all that there is room for is there, and no more.
+        let end_ns = 100_000_000;
+        assert_eq!(ahead.above(end_ns), Some(4096 + segment));
+        assert_eq!(ahead.ask(end_ns, 4096, 4096 + segment / 4, &geometry), Ahead::Here);
+        assert_eq!(ahead.above(2 * end_ns), Some(4096 + segment));
+        let half = 4096 + segment / 2;
+        assert_eq!(ahead.ask(2 * end_ns, 4096, half, &geometry), Ahead::Here);
+        let later_ns = 2 * end_ns + 4_000_000;
+        let above = ahead.above(later_ns).expect("they read on");
+        assert!(above > 4096 + segment, "{above}");
+        assert!(above <= 4096 + segment + (4e6 * rate) as u64, "{above}");
+        assert_eq!(ahead.above(3 * end_ns), Some(half + segment));
+        // What they leave stays, up to a segment.
+        ahead.stop(3 * end_ns);
+        assert_eq!(ahead.ask(3 * end_ns, half, half + segment, &geometry), Ahead::Here);
+        assert_eq!(ahead.ask(3 * end_ns, half - 512, half, &geometry), Ahead::Elsewhere);
+        assert_eq!(ahead.above(3 * end_ns), None);
+    }
+
+    #[test]
+    fn a_disk_without_memory_reads_nothing_ahead() {
+        let geometry = Geometry::new(&cheetah(), 1.0);
+        let mut ahead = ReadAhead::new(0);
+        ahead.begin(0, 0, 4096, &geometry);
+        assert_eq!(ahead.ask(1_000_000, 4096, 8192, &geometry), Ahead::Elsewhere);
+        assert_eq!(ahead.ask(1_000_000, 0, 4096, &geometry), Ahead::Elsewhere);
+    }
+}

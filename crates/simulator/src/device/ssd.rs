@@ -1,0 +1,333 @@
+//! Flash behind a controller, in virtual time.
+//!
+//! Pages are spread over dies by their address for reads and in turn for writes, as a log is. A write
+//! is done when it is in the buffer, where there is one (memory that survives a loss of power), and
+//! goes to the dies a whole page at a time; without a buffer when its pages are programmed, each write
+//! in pages of its own. What garbage collection moves follows from how full the flash is, in the steady
+//! state ([`amplification`]): sequential writes amplify 1, random ones more. It keeps dies busy, and
+//! reads wait behind what a die has begun; while writes wait for room in the buffer, also behind one
+//! chore more each.
+//!
+//! Not modelled: TRIM, wear, a state of the flash before its steady state, caches of the mapping, cells
+//! written in two stages (SLC caches), a limit on the controller's commands a second.
+
+mod amplification;
+mod die;
+mod streams;
+
+use std::collections::VecDeque;
+
+use stormeter_disk::Kind;
+use stormeter_site::Ssd as Description;
+
+use super::{Access, Bench, DeviceUse};
+use die::{Chore, Die, DieTimes};
+use streams::Streams;
+
+/// No access.
+const NONE: u32 = u32::MAX;
+
+/// Flash at work.
+#[derive(Debug)]
+pub(crate) struct Ssd {
+    description: Description,
+    times: DieTimes,
+    overhead_ns: u64,
+    interface_ns_per_byte: f64,
+    interface_free_ns: u64,
+    interface_busy_ns: u64,
+    dies: Vec<Die>,
+    /// The last one that was written to, and the last one that garbage collection worked on.
+    turn: usize,
+    chore_turn: usize,
+    page_bytes: u64,
+    /// Pages of garbage collection for each page written at random.
+    moves_per_page: f64,
+    streams: Streams,
+    /// Bytes in the buffer.
+    buffered_bytes: u64,
+    /// Of them, less than a page that is not on its way yet; and the garbage collection for it.
+    open_bytes: u64,
+    open_moves: f64,
+    /// Pages to be moved and blocks to be erased, the part that is less than one.
+    moves_owed: f64,
+    erases_owed: f64,
+    /// Writes that wait for room, in the order in which they came.
+    waiting: VecDeque<u32>,
+    /// The access that stands for this device's own events.
+    timer: u32,
+    timer_runs: bool,
+    waited_ns: u64,
+    accesses: u64,
+}
+
+impl Ssd {
+    pub(crate) fn new(description: Description) -> Self {
+        let count = description.channels.max(1) as usize;
+        let amplification = amplification::amplification(
+            description.spare_share,
+            description.filled_share,
+            description.pages_per_block,
+        );
+        let mut ssd = Self {
+            times: DieTimes { read_ns: 0, program_ns: 0, erase_ns: 0 },
+            overhead_ns: 0,
+            interface_ns_per_byte: 0.0,
+            interface_free_ns: 0,
+            interface_busy_ns: 0,
+            dies: (0..count).map(|_| Die::default()).collect(),
+            turn: 0,
+            chore_turn: 0,
+            page_bytes: u64::from(description.page_bytes.max(512)),
+            moves_per_page: amplification - 1.0,
+            streams: Streams::new(),
+            buffered_bytes: 0,
+            open_bytes: 0,
+            open_moves: 0.0,
+            moves_owed: 0.0,
+            erases_owed: 0.0,
+            waiting: VecDeque::new(),
+            timer: NONE,
+            timer_runs: false,
+            waited_ns: 0,
+            accesses: 0,
+            description,
+        };
+        ssd.slow_down(1.0);
+        ssd
+    }
+
+    /// Takes so many times as long from now on.
+    pub(crate) fn slow_down(&mut self, slowness: f64) {
+        let slowness = slowness.max(1e-6);
+        let about = &self.description;
+        self.times = DieTimes {
+            read_ns: (about.read_ns * slowness) as u64,
+            program_ns: (about.program_ns * slowness) as u64,
+            erase_ns: (about.erase_ns * slowness) as u64,
+        };
+        self.overhead_ns = (about.overhead_ns * slowness) as u64;
+        self.interface_ns_per_byte = 1e9 / about.interface_bytes_per_s * slowness;
+    }
+
+    pub(crate) fn arrive(&mut self, access: u32, bench: &mut Bench<'_>) {
+        let about = bench.accesses[access];
+        self.accesses += 1;
+        match about.kind {
+            Kind::Read => self.read(access, &about, bench),
+            Kind::Write if u64::from(about.length_bytes) > self.description.write_buffer_bytes => {
+                self.write_through(access, &about, bench);
+            }
+            Kind::Write => {
+                if self.waiting.is_empty() && self.has_room(about.length_bytes, bench.now_ns) {
+                    self.buffer(access, &about, bench);
+                } else {
+                    self.waiting.push_back(access);
+                    self.watch(&about, bench);
+                }
+            }
+        }
+    }
+
+    /// The first page of an access and how many it touches.
+    #[inline]
+    fn pages(&self, about: &Access) -> (u64, u64) {
+        let first = about.offset_bytes / self.page_bytes;
+        let last =
+            (about.offset_bytes + u64::from(about.length_bytes.max(1)) - 1) / self.page_bytes;
+        (first, last - first + 1)
+    }
+
+    fn read(&mut self, access: u32, about: &Access, bench: &mut Bench<'_>) {
+        let from_ns = bench.now_ns + self.overhead_ns;
+        let count = self.dies.len();
+        let (first, pages) = self.pages(about);
+        let mut die = (first % count as u64) as usize;
+        let mut end_ns = 0;
+        let pressed = !self.waiting.is_empty();
+        for _ in 0..pages {
+            let mut programs = self.dies[die].catch_up(from_ns, &self.times);
+            if pressed {
+                programs += self.dies[die].do_one(&self.times);
+            }
+            self.buffered_bytes -= u64::from(programs) * self.page_bytes;
+            let start_ns = self.dies[die].visit(from_ns, self.times.read_ns);
+            self.waited_ns += start_ns - from_ns;
+            end_ns = end_ns.max(start_ns + self.times.read_ns);
+            die = after(die, count);
+        }
+        // Pages leave as they come: what is left after the last one is that one.
+        let sent_ns = self.send(from_ns, about.length_bytes);
+        let last_bytes = self.page_bytes.min(u64::from(about.length_bytes)) as u32;
+        let here_ns = end_ns + self.sending_ns(last_bytes);
+        self.waited_ns += sent_ns.saturating_sub(here_ns);
+        bench.at(sent_ns.max(here_ns), access);
+    }
+
+    /// Without a buffer: done when it is programmed, and garbage collection follows at once.
+    fn write_through(&mut self, access: u32, about: &Access, bench: &mut Bench<'_>) {
+        let from_ns = self.send(bench.now_ns + self.overhead_ns, about.length_bytes);
+        let count = self.dies.len() as u64;
+        let (first, pages) = self.pages(about);
+        let moves = self.moves_of(about);
+        let mut end_ns = 0;
+        for page in first..first + pages {
+            let number = (page % count) as usize;
+            let programs = self.dies[number].catch_up(from_ns, &self.times);
+            self.buffered_bytes -= u64::from(programs) * self.page_bytes;
+            let start_ns = self.dies[number].visit(from_ns, self.times.program_ns);
+            self.waited_ns += start_ns - from_ns;
+            end_ns = end_ns.max(start_ns + self.times.program_ns);
+            self.owe(moves);
+            while let Some(chore) = self.next_owed() {
+                let takes_ns = self.times.of(chore);
+                self.dies[self.chore_turn].visit(from_ns, takes_ns);
+            }
+        }
+        bench.at(end_ns, access);
+    }
+
+    /// Pages of garbage collection for each page of a write.
+    fn moves_of(&mut self, about: &Access) -> f64 {
+        let length = u64::from(about.length_bytes);
+        let follows = self.streams.follows(about.offset_bytes, about.offset_bytes + length.max(1));
+        // Whatever fills a block of each die leaves it whole.
+        let blocks =
+            u64::from(self.description.pages_per_block) * self.page_bytes * self.dies.len() as u64;
+        if follows || length >= blocks { 0.0 } else { self.moves_per_page }
+    }
+
+    /// A page is written, for which so many are moved.
+    fn owe(&mut self, moves: f64) {
+        self.moves_owed += moves;
+        self.erases_owed += (1.0 + moves) / f64::from(self.description.pages_per_block.max(1));
+    }
+
+    /// A chore of garbage collection that is owed by now, for the die whose turn it is: all get their
+    /// share, in turns of their own.
+    #[inline]
+    fn next_owed(&mut self) -> Option<Chore> {
+        let chore = if self.moves_owed >= 1.0 {
+            self.moves_owed -= 1.0;
+            Chore::Move
+        } else if self.erases_owed >= 1.0 {
+            self.erases_owed -= 1.0;
+            Chore::Erase
+        } else {
+            return None;
+        };
+        self.chore_turn = after(self.chore_turn, self.dies.len());
+        Some(chore)
+    }
+
+    /// Whether so many bytes fit into the buffer now.
+    #[inline]
+    fn has_room(&mut self, length_bytes: u32, now_ns: u64) -> bool {
+        let room = self.description.write_buffer_bytes;
+        if self.buffered_bytes + u64::from(length_bytes) <= room {
+            return true;
+        }
+        for die in &mut self.dies {
+            let programs = die.catch_up(now_ns, &self.times);
+            self.buffered_bytes -= u64::from(programs) * self.page_bytes;
+        }
+        // What does not fill a page waits for more and would keep a write out of a very small buffer.
+        self.buffered_bytes - self.open_bytes + u64::from(length_bytes) <= room
+    }
+
+    /// A write goes into the buffer; whole pages leave for the dies.
+    fn buffer(&mut self, access: u32, about: &Access, bench: &mut Bench<'_>) {
+        let decoded_ns = (about.arrived_ns + self.overhead_ns).max(bench.now_ns);
+        let done_ns = self.send(decoded_ns, about.length_bytes);
+        bench.at(done_ns, access);
+        let length = u64::from(about.length_bytes);
+        let moves = self.moves_of(about);
+        self.buffered_bytes += length;
+        self.open_bytes += length;
+        self.open_moves += moves * length as f64 / self.page_bytes as f64;
+        while self.open_bytes >= self.page_bytes {
+            let moves = self.open_moves * self.page_bytes as f64 / self.open_bytes as f64;
+            self.open_moves -= moves;
+            self.open_bytes -= self.page_bytes;
+            self.owe(moves);
+            self.turn = after(self.turn, self.dies.len());
+            let programs = self.dies[self.turn].catch_up(bench.now_ns, &self.times);
+            self.buffered_bytes -= u64::from(programs) * self.page_bytes;
+            self.dies[self.turn].later(bench.now_ns, Chore::Program);
+            while let Some(chore) = self.next_owed() {
+                let number = self.chore_turn;
+                let programs = self.dies[number].catch_up(bench.now_ns, &self.times);
+                self.buffered_bytes -= u64::from(programs) * self.page_bytes;
+                self.dies[number].later(bench.now_ns, chore);
+            }
+        }
+    }
+
+    /// Comes back when a die may have emptied a part of the buffer.
+    fn watch(&mut self, about: &Access, bench: &mut Bench<'_>) {
+        if self.timer_runs {
+            return;
+        }
+        let next_ns = self.dies.iter().map(Die::next_chore_ns).min().unwrap_or(u64::MAX);
+        if next_ns == u64::MAX {
+            return;
+        }
+        if self.timer == NONE {
+            self.timer = bench.accesses.insert(Access { background: true, ..*about });
+        }
+        self.timer_runs = true;
+        bench.at(next_ns, self.timer);
+    }
+
+    /// An event that this device put in has come.
+    pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>) {
+        if access != self.timer {
+            bench.done.push(access);
+            return;
+        }
+        self.timer_runs = false;
+        while let Some(&first) = self.waiting.front() {
+            let about = bench.accesses[first];
+            if !self.has_room(about.length_bytes, bench.now_ns) {
+                self.watch(&about, bench);
+                return;
+            }
+            self.waiting.pop_front();
+            self.waited_ns += bench.now_ns.saturating_sub(about.arrived_ns);
+            self.buffer(first, &about, bench);
+        }
+    }
+
+    /// Bytes go over the interface, not before `from_ns`; gives when they are over.
+    #[inline]
+    fn send(&mut self, from_ns: u64, length_bytes: u32) -> u64 {
+        let takes_ns = self.sending_ns(length_bytes);
+        self.interface_busy_ns += takes_ns;
+        self.interface_free_ns = self.interface_free_ns.max(from_ns) + takes_ns;
+        self.interface_free_ns
+    }
+
+    #[inline]
+    fn sending_ns(&self, length_bytes: u32) -> u64 {
+        (f64::from(length_bytes) * self.interface_ns_per_byte) as u64
+    }
+
+    pub(crate) fn usage(&self, now_ns: u64) -> DeviceUse {
+        let busy = self.dies.iter().map(|die| die.busy_until(now_ns, &self.times));
+        let later_ns = self.interface_free_ns.saturating_sub(now_ns);
+        let interface_ns = self.interface_busy_ns.saturating_sub(later_ns);
+        DeviceUse {
+            servers: self.dies.len() as u32,
+            // The interface limits all dies at once.
+            busy_ns: busy.sum::<u64>().max(interface_ns * self.dies.len() as u64),
+            waited_ns: self.waited_ns,
+            accesses: self.accesses,
+        }
+    }
+}
+
+/// The die after this one.
+#[inline]
+fn after(die: usize, count: usize) -> usize {
+    if die + 1 == count { 0 } else { die + 1 }
+}

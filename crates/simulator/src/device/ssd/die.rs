@@ -1,0 +1,143 @@
+//! A die of flash: it does one thing at a time, in order; what nobody waits for it does in between.
+//!
+//! What is to be done in between (programs of pages that are already safe in the write buffer, garbage
+//! collection, erasing) begins when nothing else is there, and once begun is not given up: a read that
+//! comes then waits for it. It enters no queue of events: how far it is follows from the time, and is
+//! worked out when someone asks.
+
+use std::collections::VecDeque;
+
+/// What is done in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chore {
+    /// Programs a page of the write buffer.
+    Program,
+    /// Garbage collection: reads a page and programs it elsewhere.
+    Move,
+    /// Erases a block.
+    Erase,
+}
+
+/// How long the operations take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DieTimes {
+    pub(crate) read_ns: u64,
+    pub(crate) program_ns: u64,
+    pub(crate) erase_ns: u64,
+}
+
+impl DieTimes {
+    #[inline]
+    pub(crate) fn of(&self, chore: Chore) -> u64 {
+        match chore {
+            Chore::Program => self.program_ns,
+            Chore::Move => self.read_ns + self.program_ns,
+            Chore::Erase => self.erase_ns,
+        }
+    }
+}
+
+/// A die at work.
+#[derive(Debug, Default)]
+pub(crate) struct Die {
+    /// It does something until then.
+    free_at_ns: u64,
+    chores: VecDeque<Chore>,
+    busy_ns: u64,
+}
+
+impl Die {
+    /// Begins what it finds time for before `now_ns`; gives how many pages of the buffer that empties.
+    #[inline]
+    pub(crate) fn catch_up(&mut self, now_ns: u64, times: &DieTimes) -> u32 {
+        let mut programs = 0;
+        while self.free_at_ns <= now_ns
+            && let Some(chore) = self.chores.pop_front()
+        {
+            programs += self.begin(chore, times);
+        }
+        programs
+    }
+
+    #[inline]
+    fn begin(&mut self, chore: Chore, times: &DieTimes) -> u32 {
+        let takes_ns = times.of(chore);
+        self.free_at_ns += takes_ns;
+        self.busy_ns += takes_ns;
+        u32::from(chore == Chore::Program)
+    }
+
+    /// Does one chore before whatever comes next, if there is one; gives how many pages of the buffer
+    /// that empties.
+    #[inline]
+    pub(crate) fn do_one(&mut self, times: &DieTimes) -> u32 {
+        match self.chores.pop_front() {
+            Some(chore) => self.begin(chore, times),
+            None => 0,
+        }
+    }
+
+    /// Something that someone waits for comes after what the die is doing; gives when it begins. The
+    /// die has caught up.
+    #[inline]
+    pub(crate) fn visit(&mut self, now_ns: u64, takes_ns: u64) -> u64 {
+        let start_ns = self.free_at_ns.max(now_ns);
+        self.free_at_ns = start_ns + takes_ns;
+        self.busy_ns += takes_ns;
+        start_ns
+    }
+
+    /// Something to do in between. The die has caught up.
+    #[inline]
+    pub(crate) fn later(&mut self, now_ns: u64, chore: Chore) {
+        if self.chores.is_empty() {
+            self.free_at_ns = self.free_at_ns.max(now_ns);
+        }
+        self.chores.push_back(chore);
+    }
+
+    /// When it begins with its next chore if nothing comes before; `u64::MAX`: it has none.
+    #[inline]
+    pub(crate) fn next_chore_ns(&self) -> u64 {
+        if self.chores.is_empty() { u64::MAX } else { self.free_at_ns }
+    }
+
+    /// Time that it was busy until `now_ns`.
+    pub(crate) fn busy_until(&self, now_ns: u64, times: &DieTimes) -> u64 {
+        let mut free_at_ns = self.free_at_ns;
+        let mut busy_ns = self.busy_ns;
+        for &chore in &self.chores {
+            if free_at_ns >= now_ns {
+                break;
+            }
+            free_at_ns += times.of(chore);
+            busy_ns += times.of(chore);
+        }
+        busy_ns.saturating_sub(free_at_ns.saturating_sub(now_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMES: DieTimes = DieTimes { read_ns: 50, program_ns: 500, erase_ns: 3000 };
+
+    #[test]
+    fn a_read_waits_for_the_chore_that_has_begun_and_for_no_other() {
+        let mut die = Die::default();
+        for chore in [Chore::Program, Chore::Erase, Chore::Move] {
+            die.later(1000, chore);
+        }
+        assert_eq!(die.busy_until(1200, &TIMES), 200);
+        assert_eq!(die.catch_up(1600, &TIMES), 1);
+        assert_eq!(die.visit(1600, TIMES.read_ns), 4500);
+        assert_eq!(die.next_chore_ns(), 4550);
+        assert_eq!(die.busy_until(4560, &TIMES), 500 + 3000 + 50 + 10);
+        assert_eq!(die.catch_up(4549, &TIMES), 0);
+        assert_eq!(die.visit(4549, TIMES.read_ns), 4550);
+        assert_eq!(die.do_one(&TIMES), 0);
+        assert_eq!(die.visit(4549, TIMES.read_ns), 4600 + 550);
+        assert_eq!(die.next_chore_ns(), u64::MAX);
+    }
+}

@@ -1,0 +1,183 @@
+//! Devices by themselves, without a machine around: what no site can ask for yet.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use stormeter_disk::Kind;
+use stormeter_site::{Device as Description, Ssd};
+
+use super::hdd::tests::cheetah;
+use super::{Access, Bench, Device};
+use crate::machine::EventQueue;
+use crate::slab::Slab;
+
+/// So many accesses of 4 KiB, always so many outstanding; gives when the last one was done, which is
+/// after all others.
+fn all_done_ns(device: &mut Device, kind: Kind, random: bool, outstanding: u32, count: u32) -> u64 {
+    let mut generator = Xoshiro256PlusPlus::seed_from_u64(3);
+    let (mut accesses, mut events) = (Slab::default(), EventQueue::default());
+    let (mut noise, mut done) = (Xoshiro256PlusPlus::seed_from_u64(4), Vec::new());
+    let (mut now_ns, mut given, mut finished) = (0, 0, 0);
+    while finished < count {
+        let mut bench = Bench {
+            now_ns,
+            accesses: &mut accesses,
+            events: &mut events,
+            random: &mut noise,
+            done: &mut done,
+        };
+        while given < count && given - finished < outstanding {
+            let block = if random { generator.next_u64() % 70_000_000 } else { u64::from(given) };
+            let access = bench.accesses.insert(Access {
+                store: 0,
+                device: 0,
+                kind,
+                background: given % 5 == 0,
+                offset_bytes: block * 4096,
+                length_bytes: 4096,
+                arrived_ns: now_ns,
+                owner: 0,
+                purpose: 0,
+            });
+            given += 1;
+            device.arrive(access, &mut bench);
+        }
+        let (at_ns, token) = bench.events.pop().expect("an event while accesses are outstanding");
+        assert!(at_ns >= now_ns);
+        now_ns = at_ns;
+        bench.now_ns = at_ns;
+        device.event(token & ((1 << 30) - 1), &mut bench);
+        while let Some(access) = bench.done.pop() {
+            bench.accesses.free(access);
+            finished += 1;
+        }
+    }
+    let usage = device.usage(now_ns);
+    assert_eq!(usage.accesses, u64::from(count));
+    assert!(usage.busy_ns <= now_ns * u64::from(usage.servers), "{usage:?} {now_ns}");
+    now_ns
+}
+
+/// Readers and writers apart, always so many of each outstanding at random places; gives how many
+/// reads and writes were done in between the times.
+fn done_between(
+    device: &mut Device,
+    reads: u32,
+    writes: u32,
+    from_ns: u64,
+    to_ns: u64,
+) -> [u32; 2] {
+    let mut generator = Xoshiro256PlusPlus::seed_from_u64(5);
+    let (mut accesses, mut events) = (Slab::default(), EventQueue::default());
+    let (mut noise, mut done) = (Xoshiro256PlusPlus::seed_from_u64(6), Vec::new());
+    let mut found = [0, 0];
+    let mut due = vec![Kind::Read; reads as usize];
+    due.resize((reads + writes) as usize, Kind::Write);
+    let mut now_ns = 0;
+    while now_ns < to_ns {
+        let (accesses, events) = (&mut accesses, &mut events);
+        let mut bench = Bench { now_ns, accesses, events, random: &mut noise, done: &mut done };
+        for kind in due.drain(..) {
+            let access = bench.accesses.insert(Access {
+                store: 0,
+                device: 0,
+                kind,
+                background: false,
+                offset_bytes: generator.next_u64() % 70_000_000 * 4096,
+                length_bytes: 4096,
+                arrived_ns: now_ns,
+                owner: 0,
+                purpose: 0,
+            });
+            device.arrive(access, &mut bench);
+        }
+        let (at_ns, token) = bench.events.pop().expect("an event while accesses are outstanding");
+        (now_ns, bench.now_ns) = (at_ns, at_ns);
+        device.event(token & ((1 << 30) - 1), &mut bench);
+        while let Some(access) = bench.done.pop() {
+            let kind = bench.accesses[access].kind;
+            found[usize::from(kind == Kind::Write)] += u32::from(now_ns >= from_ns);
+            due.push(kind);
+            bench.accesses.free(access);
+        }
+    }
+    found
+}
+
+fn flash() -> Ssd {
+    Ssd {
+        channels: 8,
+        page_bytes: 4096,
+        read_ns: 50e3,
+        program_ns: 500e3,
+        erase_ns: 2e6,
+        pages_per_block: 64,
+        spare_share: 0.2,
+        filled_share: 1.0,
+        capacity_bytes: 300_000_000_000,
+        interface_bytes_per_s: 1e9,
+        overhead_ns: 10e3,
+        write_buffer_bytes: 1 << 20,
+    }
+}
+
+#[test]
+fn a_slow_device_takes_so_many_times_as_long_for_everything() {
+    let mut cached = cheetah();
+    cached.write_cache = true;
+    let devices =
+        [Description::Hdd(cheetah()), Description::Hdd(cached), Description::Ssd(flash())];
+    for description in devices {
+        for kind in [Kind::Read, Kind::Write] {
+            for random in [true, false] {
+                let ns = |slowness: f64| {
+                    let mut device = Device::new(&description);
+                    device.slow_down(slowness);
+                    all_done_ns(&mut device, kind, random, 4, 3000) as f64
+                };
+                let ratio = ns(3.0) / ns(1.0);
+                // How long one waits before it goes first does not follow.
+                assert!((ratio - 3.0).abs() < 0.1, "{description:?} {kind:?} {random}: {ratio}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_access_is_done_once_whatever_is_asked_for() {
+    let mut small = cheetah();
+    (small.write_cache, small.buffer_bytes) = (true, 16 << 10);
+    let mut bare = cheetah();
+    (bare.buffer_bytes, bare.queue_depth) = (0, 1);
+    let mut tiny = flash();
+    (tiny.write_buffer_bytes, tiny.channels) = (5000, 1);
+    let mut through = flash();
+    through.write_buffer_bytes = 0;
+    for description in [
+        Description::Hdd(small),
+        Description::Hdd(bare),
+        Description::Ssd(tiny),
+        Description::Ssd(through),
+    ] {
+        for kind in [Kind::Read, Kind::Write] {
+            for (random, outstanding) in [(true, 1), (true, 40), (false, 3), (false, 100)] {
+                let mut device = Device::new(&description);
+                assert!(all_done_ns(&mut device, kind, random, outstanding, 2000) > 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn readers_do_not_keep_writers_out_of_a_full_buffer() {
+    let mut cached = cheetah();
+    cached.write_cache = true;
+    let mut device = Device::new(&Description::Hdd(cached));
+    let [reads, writes] = done_between(&mut device, 8, 8, 20_000_000_000, 40_000_000_000);
+    // Taking turns.
+    assert!((0.8..1.25).contains(&(f64::from(reads) / f64::from(writes))), "{reads} {writes}");
+
+    let mut device = Device::new(&Description::Ssd(flash()));
+    let [reads, writes] = done_between(&mut device, 512, 16, 1_000_000_000, 3_000_000_000);
+    // A chore with each read, of which about a third (1 of 2.7 with garbage collection) is a program.
+    assert!((0.2..0.5).contains(&(f64::from(writes) / f64::from(reads))), "{reads} {writes}");
+}

@@ -1,0 +1,313 @@
+//! A distributed datastore: its nodes, and the ways from each host to all of them.
+
+use stormeter_disk::Kind;
+use stormeter_disk::units::format_bytes;
+use stormeter_site::{
+    Adapter, Aggregation, Cluster, Cost, Device, HostGroup, PathPolicy, Protocol, Stack, Target,
+};
+
+use super::network::{Gate, Ports, Wire};
+use super::path::Way;
+use super::placement::{Pieces, placed};
+use super::program::{End, Storage};
+use super::protocol;
+use super::route::{whole, wire};
+use super::{Builder, MachineError};
+use crate::machine::component::ComponentKind;
+use crate::machine::fork::{Choice, Fork, Nodes, Parts};
+use crate::machine::step::{Pick, Route, What};
+use crate::storage::{Node, Store};
+
+/// The components and stations of nodes and hosts.
+struct Stations {
+    host_cpu: u32,
+    host_cpu_component: u32,
+    host_ports: Ports,
+    node_cpu: u32,
+    node_cpu_component: u32,
+    node_ports: Ports,
+    capacity: u32,
+    store: u32,
+}
+
+impl Builder<'_> {
+    /// The routes of the hosts that VMs run on.
+    pub(super) fn cluster_routes(
+        &mut self,
+        cpu: u32,
+        hosts: &[u32],
+    ) -> Result<Vec<Route>, MachineError> {
+        let Target::Cluster { cluster, stripes, replicas } = self.datastore.target else {
+            return Ok(Vec::new());
+        };
+        let (number, site) = (cluster, self.site);
+        let cluster = &site.clusters[number];
+        let nodes = &site.hosts[cluster.nodes];
+        if nodes.count < replicas {
+            return Err(MachineError::TooFewNodes {
+                nodes: nodes.count,
+                replicas,
+                name: nodes.name.clone(),
+                cluster: cluster.name.clone(),
+            });
+        }
+        let devices = cluster.groups_per_node * cluster.capacity_per_group;
+        let stripe_bytes = cluster.stripe_bytes.max(65536);
+        // A piece holds whole stripes' units.
+        let of_each = self.load.disk_bytes.div_ceil(u64::from(stripes.max(1)));
+        let piece_bytes = of_each.div_ceil(stripe_bytes) * stripe_bytes;
+        let pieces = Pieces {
+            objects: self.load.vms,
+            stripes: stripes.max(1),
+            replicas: replicas.max(1),
+            nodes: nodes.count,
+            devices,
+        };
+        let places = placed(pieces, self.seed);
+        let fullest = places.iter().map(|place| u64::from(place.before) + 1).max().unwrap_or(0);
+        if let Some(room) = capacity_bytes(&cluster.capacity)
+            && fullest * piece_bytes > room
+        {
+            let whole = room * u64::from(devices) * u64::from(nodes.count);
+            return Err(MachineError::NoRoom {
+                vms: self.load.vms,
+                disk: format_bytes(self.load.disk_bytes),
+                name: format!("{} with {replicas} replicas", cluster.name),
+                room: format_bytes(whole),
+            });
+        }
+        let lines = self.lines();
+        self.map.lines(&lines);
+        let waiting = self.slowest();
+        let stations = self.cluster_stations(cpu, number);
+        let group = &site.hosts[self.datastore.hosts];
+        let host_adapter = match self.datastore.adapter {
+            Some(adapter) => &group.adapters[adapter],
+            None => &nodes.adapters[cluster.adapter],
+        };
+        let node_adapter = &nodes.adapters[cluster.adapter];
+        let wire = wire(host_adapter, node_adapter, &lines);
+        let same = self.datastore.hosts == cluster.nodes;
+        let mut routes = Vec::with_capacity(hosts.len());
+        for &host in hosts {
+            let ends = Ends { group, nodes, cluster, host_adapter, node_adapter, wire };
+            let parts = self.parts_of_host(&stations, &ends, host, same);
+            routes.push(self.cluster_route(&stations, (host, waiting), parts));
+        }
+        let room = u64::from(devices) * u64::from(nodes.count);
+        self.nodes = Some(Nodes {
+            places,
+            stripes: pieces.stripes,
+            replicas: pieces.replicas,
+            devices,
+            stripe_bytes,
+            piece_bytes,
+            lost: vec![false; room as usize],
+            any_lost: false,
+            silent: vec![false; room as usize],
+            any_silent: false,
+            node_ports: (stations.node_ports.send, stations.node_ports.receive),
+            ports_per_node: node_adapter.count as u16,
+        });
+        Ok(routes)
+    }
+
+    /// A host's program: its own work around the parts.
+    fn cluster_route(
+        &mut self,
+        stations: &Stations,
+        (host, waiting): (u32, u32),
+        parts: Parts,
+    ) -> Route {
+        let stack = &self.site.stacks[self.datastore.stack];
+        let clock_hz = self.site.hosts[self.datastore.hosts].clock_hz;
+        let fork = self.forks.len() as u32;
+        self.forks.push(Fork::Nodes(parts));
+        let cpu = Pick::One(stations.host_cpu + host);
+        let storage = Storage { what: What::Fork(fork), component: waiting };
+        let mut program = |kind| {
+            let own = (cpu, stations.host_cpu_component);
+            self.at_once(own, (&stack.cost, clock_hz), kind, storage)
+        };
+        let read = program(Kind::Read);
+        whole(read, program(Kind::Write))
+    }
+
+    /// The programs of a host's parts: on its own node, and over the network.
+    fn parts_of_host(
+        &mut self,
+        stations: &Stations,
+        ends: &Ends<'_>,
+        host: u32,
+        same: bool,
+    ) -> Parts {
+        let stack = &self.site.stacks[self.datastore.stack];
+        let storage =
+            Storage { what: What::NodeStore(stations.store), component: stations.capacity };
+        let offset = host * ends.host_adapter.count;
+        let ports = stations.host_ports;
+        let host_ports = Ports {
+            send: ports.send + offset,
+            receive: ports.receive + offset,
+            credit: ports.credit.map(|first| first + offset),
+            ..ports
+        };
+        let count = ends.host_adapter.count as u16;
+        // The request's own cost is the program's around the parts; a part costs its packets.
+        let initiator = End {
+            cpu: Pick::One(stations.host_cpu + host),
+            cpu_component: stations.host_cpu_component,
+            cost: Cost { per_packet_cycles: stack.cost.per_packet_cycles, ..Cost::default() },
+            clock_hz: ends.group.clock_hz,
+            more_cycles: 0.0,
+            gate: Gate {
+                ports: host_ports,
+                adapter: ends.host_adapter,
+                way: Way::Same { ports: count },
+            },
+        };
+        let node = End {
+            cpu: Pick::Node { first: stations.node_cpu, ports: 1 },
+            cpu_component: stations.node_cpu_component,
+            cost: ends.cluster.cost,
+            clock_hz: ends.nodes.clock_hz,
+            more_cycles: 0.0,
+            gate: Gate {
+                ports: stations.node_ports,
+                adapter: ends.node_adapter,
+                way: Way::Node { ports: ends.node_adapter.count as u16 },
+            },
+        };
+        // What a distributed datastore speaks inside is its own affair: a part's payload goes with it.
+        let inside = Stack { protocol: Protocol::Local, ..stack.clone() };
+        let (read, write) = (protocol::read(&inside), protocol::write(&inside));
+        let read = self.read_over(initiator, node, ends.wire, storage, read);
+        let write = self.write_over(initiator, node, ends.wire, storage, (write, false));
+        let own = same.then(|| {
+            let cpu = (node.cpu, node.cpu_component);
+            let cost = (&ends.cluster.cost, ends.nodes.clock_hz);
+            let mut program = |kind| self.at_once(cpu, cost, kind, storage);
+            [program(Kind::Read), program(Kind::Write)]
+        });
+        let turns = self.datastore.policy == PathPolicy::RoundRobin;
+        let choice = match ends.host_adapter.aggregation {
+            _ if count == 1 => Choice::First,
+            Aggregation::RoundRobin => Choice::Turns,
+            _ if turns => Choice::Turns,
+            Aggregation::Hash => Choice::Hash,
+            Aggregation::ActiveBackup => Choice::First,
+        };
+        Parts {
+            host,
+            over: [read, write],
+            own,
+            choice,
+            send: host_ports.send,
+            receive: host_ports.receive,
+            ports: count,
+        }
+    }
+
+    /// CPUs, ports and disks of all nodes, and of the hosts where they are others.
+    fn cluster_stations(&mut self, cpu: u32, number: usize) -> Stations {
+        let site = self.site;
+        let cluster = &site.clusters[number];
+        let (hosts, nodes) = (&site.hosts[self.datastore.hosts], &site.hosts[cluster.nodes]);
+        let same = self.datastore.hosts == cluster.nodes;
+        let adapter_number = self.datastore.adapter.unwrap_or(cluster.adapter);
+        let (host_cpu, host_ports) =
+            self.machines(hosts, (cpu, ComponentKind::HostPort), &hosts.adapters[adapter_number]);
+        let count = (hosts.count, hosts.adapters[adapter_number].count);
+        self.map.host_ports(self.datastore.hosts, adapter_number, host_ports, count);
+        let node_adapter = &nodes.adapters[cluster.adapter];
+        let (node_cpu_component, node_cpu, node_ports) = if same {
+            let ports = match adapter_number == cluster.adapter {
+                true => host_ports,
+                false => {
+                    let ports =
+                        self.ports_of_group(nodes, ComponentKind::ControllerPort, node_adapter);
+                    let count = (nodes.count, node_adapter.count);
+                    self.map.host_ports(cluster.nodes, cluster.adapter, ports, count);
+                    ports
+                }
+            };
+            (cpu, host_cpu, ports)
+        } else {
+            let component =
+                self.component(format!("{} cpu", nodes.name), ComponentKind::ControllerCpu);
+            let kind = (component, ComponentKind::ControllerPort);
+            let (station, ports) = self.machines(nodes, kind, node_adapter);
+            let count = (nodes.count, node_adapter.count);
+            self.map.host_ports(cluster.nodes, cluster.adapter, ports, count);
+            (component, station, ports)
+        };
+        let (capacity, store) = self.node_stores(cluster, nodes.count);
+        let devices = cluster.groups_per_node * cluster.capacity_per_group;
+        self.map.cluster(number, cluster.nodes, (store, nodes.count), devices);
+        Stations {
+            host_cpu,
+            host_cpu_component: cpu,
+            host_ports,
+            node_cpu,
+            node_cpu_component,
+            node_ports,
+            capacity,
+            store,
+        }
+    }
+
+    fn node_stores(&mut self, cluster: &Cluster, nodes: u32) -> (u32, u32) {
+        // A request that flash answered is told by the number before the capacity's.
+        let flash = self.component(format!("{} cache", cluster.name), ComponentKind::Cache);
+        let capacity = self.component(format!("{} capacity", cluster.name), ComponentKind::Disks);
+        let store = self.stores.len() as u32;
+        for unit in 0..nodes {
+            let node = Node::new(store + unit, (flash, capacity), cluster, nodes, &self.load);
+            self.stores.push(Store::Node(Box::new(node)));
+        }
+        (capacity, store)
+    }
+
+    /// CPUs and ports of all hosts of a group.
+    fn machines(
+        &mut self,
+        group: &HostGroup,
+        (cpu, kind): (u32, ComponentKind),
+        adapter: &Adapter,
+    ) -> (u32, Ports) {
+        let first = self.stations.len() as u32;
+        for _ in 0..group.count {
+            self.station(cpu, group.cores);
+        }
+        (first, self.ports_of_group(group, kind, adapter))
+    }
+
+    fn ports_of_group(
+        &mut self,
+        group: &HostGroup,
+        kind: ComponentKind,
+        adapter: &Adapter,
+    ) -> Ports {
+        let component = self.component(format!("{} {}", group.name, adapter.name), kind);
+        self.ports(component, adapter, group.count)
+    }
+}
+
+/// Both ends of all parts.
+struct Ends<'a> {
+    group: &'a HostGroup,
+    nodes: &'a HostGroup,
+    cluster: &'a Cluster,
+    host_adapter: &'a Adapter,
+    node_adapter: &'a Adapter,
+    wire: Wire<'a>,
+}
+
+/// The size of a device, if it has one.
+fn capacity_bytes(device: &Device) -> Option<u64> {
+    match device {
+        Device::Hdd(disk) => Some(disk.capacity_bytes),
+        Device::Ssd(flash) => Some(flash.capacity_bytes),
+        Device::Queue(_) => None,
+    }
+}

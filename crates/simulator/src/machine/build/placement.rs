@@ -1,0 +1,94 @@
+//! Where the pieces of virtual disks are in a distributed datastore.
+//!
+//! An object (a virtual disk) is so many stripes, and each stripe so many replicas. A piece (one
+//! replica of one stripe) lies on one capacity device. Replicas of a stripe are never on the same
+//! node; beyond that each piece goes to the node that has fewest pieces of this object, then fewest
+//! at all, then by chance; and there to the device with the fewest pieces.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// Where a piece is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) node: u16,
+    /// Which of the node's capacity devices.
+    pub(crate) device: u16,
+    /// The pieces before it there.
+    pub(crate) before: u32,
+}
+
+/// What is to be placed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pieces {
+    pub(super) objects: u32,
+    pub(super) stripes: u32,
+    pub(super) replicas: u32,
+    pub(super) nodes: u32,
+    /// Capacity devices of a node.
+    pub(super) devices: u32,
+}
+
+/// By object, stripe and replica. There are at least as many nodes as replicas.
+pub(super) fn placed(pieces: Pieces, seed: u64) -> Vec<Place> {
+    let Pieces { objects, stripes, replicas, nodes, devices } = pieces;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x706c_6163_656d_656e);
+    let mut on_node = vec![0u32; nodes as usize];
+    let mut on_device = vec![0u32; (nodes * devices) as usize];
+    let mut of_object = vec![0u32; nodes as usize];
+    let mut places = Vec::with_capacity((objects * stripes * replicas) as usize);
+    for _ in 0..objects {
+        of_object.fill(0);
+        for _ in 0..stripes {
+            let stripe = places.len();
+            for _ in 0..replicas {
+                let taken = |node: u32, places: &[Place]| {
+                    places[stripe..].iter().any(|place| u32::from(place.node) == node)
+                };
+                let free = (0..nodes).filter(|&node| !taken(node, &places));
+                let node = free
+                    .map(|node| {
+                        let (here, all) = (of_object[node as usize], on_node[node as usize]);
+                        (here, all, random.next_u64(), node)
+                    })
+                    .min()
+                    .map_or(0, |(.., node)| node);
+                let first = (node * devices) as usize;
+                let device = (0..devices)
+                    .map(|device| (on_device[first + device as usize], random.next_u64(), device))
+                    .min()
+                    .map_or(0, |(.., device)| device);
+                let before = on_device[first + device as usize];
+                on_device[first + device as usize] += 1;
+                on_node[node as usize] += 1;
+                of_object[node as usize] += 1;
+                places.push(Place { node: node as u16, device: device as u16, before });
+            }
+        }
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replicas_are_apart_and_pieces_spread() {
+        let pieces = Pieces { objects: 30, stripes: 3, replicas: 2, nodes: 4, devices: 3 };
+        let places = placed(pieces, 5);
+        assert!(places.chunks(2).all(|pair| pair[0].node != pair[1].node), "{places:?}");
+        let mut counts = [0; 12];
+        for place in &places {
+            counts[usize::from(place.node) * 3 + usize::from(place.device)] += 1;
+        }
+        assert!(counts.iter().all(|count| (13..=17).contains(count)), "{counts:?}");
+        // Six pieces of an object over four nodes: two or one on each.
+        for object in places.chunks(6) {
+            let on = |node| object.iter().filter(|place| place.node == node).count();
+            assert!((0..4).all(|node| (1..=2).contains(&on(node))), "{object:?}");
+        }
+        assert_eq!(places, placed(pieces, 5));
+        assert_ne!(places, placed(pieces, 6));
+    }
+}

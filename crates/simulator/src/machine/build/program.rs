@@ -1,0 +1,189 @@
+//! Programs: what a request does between two ends, as its protocol has it.
+
+use stormeter_disk::Kind;
+use stormeter_site::Cost;
+
+use super::Builder;
+use super::network::{Gate, Wire};
+use super::protocol::{ReadMessages, Rest, WriteMessages};
+use crate::machine::step::{Pick, Step, Takes, What};
+
+/// An end of a way: a CPU and a port.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End<'a> {
+    pub(super) cpu: Pick,
+    pub(super) cpu_component: u32,
+    pub(super) cost: Cost,
+    pub(super) clock_hz: f64,
+    /// Cycles more of each request.
+    pub(super) more_cycles: f64,
+    pub(super) gate: Gate<'a>,
+}
+
+/// What a storage is to a program.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Storage {
+    pub(super) what: What,
+    pub(super) component: u32,
+}
+
+impl End<'_> {
+    /// Half of what a request costs.
+    fn half(&self, kind: Kind) -> Takes {
+        Takes { fixed_ns: half_ns(&self.cost, kind, self.clock_hz), ..Takes::default() }
+    }
+
+    fn more(&self) -> Takes {
+        Takes { fixed_ns: self.more_cycles / self.clock_hz * 1e9, ..Takes::default() }
+    }
+}
+
+/// Half of what a request costs, without payload and packets.
+pub(super) fn half_ns(cost: &Cost, kind: Kind, clock_hz: f64) -> f64 {
+    let cycles = match kind {
+        Kind::Read => cost.per_read_cycles,
+        Kind::Write => cost.per_write_cycles,
+    };
+    cycles / 2.0 / clock_hz * 1e9
+}
+
+impl Builder<'_> {
+    /// Begins a program; gives its first step.
+    pub(super) fn program(&mut self) -> u32 {
+        let first = self.steps.len() as u32;
+        self.programs.push(first);
+        first
+    }
+
+    /// A read between two ends.
+    ///
+    /// A packet costs the CPU of each end that has to do with it: payload where it is sent and where
+    /// it is received, what bears none only where it is received (what is sent goes with the
+    /// request's own cost).
+    pub(super) fn read_over(
+        &mut self,
+        host: End<'_>,
+        target: End<'_>,
+        wire: Wire<'_>,
+        storage: Storage,
+        messages: ReadMessages,
+    ) -> u32 {
+        let first = self.program();
+        let framing = wire.framing;
+        let work = |end: &End<'_>, message| framing.work(message, &end.cost, end.clock_hz);
+        let ReadMessages { request, answer } = messages;
+        self.on_cpu(&host, plus(host.half(Kind::Read), host.more()));
+        self.message(host.gate, target.gate, wire, request, (false, true));
+        self.on_cpu(&target, plus(work(&target, request), target.half(Kind::Read)));
+        self.store(storage);
+        self.on_cpu(&target, plus(work(&target, answer), target.half(Kind::Read)));
+        self.message(target.gate, host.gate, wire, answer, (true, false));
+        self.on_cpu(&host, plus(work(&host, answer), host.half(Kind::Read)));
+        self.end(host.cpu_component);
+        first
+    }
+
+    /// A write between two ends: of as many bytes as travel at once, or one of which bytes are asked
+    /// for.
+    pub(super) fn write_over(
+        &mut self,
+        host: End<'_>,
+        target: End<'_>,
+        wire: Wire<'_>,
+        storage: Storage,
+        (messages, is_asked): (WriteMessages, bool),
+    ) -> u32 {
+        let first = self.program();
+        let framing = wire.framing;
+        let work = |end: &End<'_>, message| framing.work(message, &end.cost, end.clock_hz);
+        let WriteMessages { request, answer, .. } = messages;
+        let before = plus(host.half(Kind::Write), host.more());
+        // An adapter that answers the asking by itself has its payload's work done before.
+        let asked = match (messages.rest, is_asked) {
+            (Rest::Asked { by_adapter: true, data, .. }, true) => Some(data),
+            _ => None,
+        };
+        let carried = match (asked, request.with_payload) {
+            (Some(data), _) => work(&host, data),
+            (None, true) => work(&host, request),
+            (None, false) => Takes::default(),
+        };
+        self.on_cpu(&host, plus(carried, before));
+        self.message(host.gate, target.gate, wire, request, (false, true));
+        let arrived = plus(work(&target, request), target.half(Kind::Write));
+        match (messages.rest, is_asked) {
+            (Rest::Asked { ask, data, by_adapter: true, .. }, true) => {
+                self.on_cpu(&target, plus(work(&target, data), arrived));
+                self.asked_by_adapter(host.gate, target.gate, wire, ask);
+                self.message(host.gate, target.gate, wire, data, (false, false));
+            }
+            (Rest::Asked { burst_bytes, ask, data, .. }, true) => {
+                self.on_cpu(&target, arrived);
+                let again = self.steps.len() as u32;
+                self.step(What::Solicit(burst_bytes), target.cpu_component);
+                self.message(target.gate, host.gate, wire, ask, (true, false));
+                self.on_cpu(&host, plus(work(&host, data), work(&host, ask)));
+                self.message(host.gate, target.gate, wire, data, (false, false));
+                self.on_cpu(&target, work(&target, data));
+                self.step(What::Again(again), target.cpu_component);
+            }
+            _ => self.on_cpu(&target, arrived),
+        }
+        self.store(storage);
+        self.on_cpu(&target, target.half(Kind::Write));
+        self.message(target.gate, host.gate, wire, answer, (true, false));
+        self.on_cpu(&host, plus(work(&host, answer), host.half(Kind::Write)));
+        self.end(host.cpu_component);
+        first
+    }
+
+    /// A request that goes no further than this end's CPU; payload of a write is moved before, of a
+    /// read after.
+    pub(super) fn at_once(
+        &mut self,
+        (cpu, cpu_component): (Pick, u32),
+        (cost, clock_hz): (&Cost, f64),
+        kind: Kind,
+        storage: Storage,
+    ) -> u32 {
+        let first = self.program();
+        let bare = Takes { fixed_ns: half_ns(cost, kind, clock_hz), ..Takes::default() };
+        let loaded = Takes { per_byte_ns: (cost.per_byte_cycles / clock_hz * 1e9) as f32, ..bare };
+        let (before, after) = match kind {
+            Kind::Read => (bare, loaded),
+            Kind::Write => (loaded, bare),
+        };
+        self.serve(cpu, cpu_component, before);
+        self.store(storage);
+        self.serve(cpu, cpu_component, after);
+        self.end(cpu_component);
+        first
+    }
+
+    fn on_cpu(&mut self, end: &End<'_>, takes: Takes) {
+        self.serve(end.cpu, end.cpu_component, takes);
+    }
+
+    fn serve(&mut self, cpu: Pick, component: u32, takes: Takes) {
+        if !takes.is_nothing() {
+            self.steps.push(Step { what: What::Serve(cpu), component, takes, latency_ns: 0 });
+        }
+    }
+
+    pub(super) fn store(&mut self, storage: Storage) {
+        self.step(storage.what, storage.component);
+    }
+
+    pub(super) fn end(&mut self, component: u32) {
+        self.step(What::End, component);
+    }
+
+    fn step(&mut self, what: What, component: u32) {
+        self.steps.push(Step { what, component, takes: Takes::default(), latency_ns: 0 });
+    }
+}
+
+/// Both together; the second has a fixed part alone.
+fn plus(takes: Takes, fixed: Takes) -> Takes {
+    Takes { fixed_ns: takes.fixed_ns + fixed.fixed_ns, ..takes }
+}

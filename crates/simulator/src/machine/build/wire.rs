@@ -1,0 +1,194 @@
+//! What a message is on a wire: headers, packets and bytes, and what they take.
+
+use stormeter_site::{Cost, PortKind};
+
+use crate::machine::step::Takes;
+
+/// Ethernet: preamble and start 8, header 14, checksum 4, gap 12 (IEEE 802.3-2018, sections 3.1.1 and
+/// 4.4.2); IPv4 20 (RFC 791, section 3.1), TCP 20 (RFC 9293, section 3.1) and its timestamps 12 with
+/// padding (RFC 7323, section 3.2 and appendix A).
+const ETHERNET_PER_PACKET_BYTES: u32 = 8 + 14 + 4 + 12 + TCP_HEADERS_BYTES;
+/// What of an MTU is no payload: IPv4, TCP, timestamps.
+const TCP_HEADERS_BYTES: u32 = 20 + 20 + 12;
+/// Fibre Channel: start 4, header 24, checksum 4, end 4, six idle words between frames (FC-FS-3,
+/// sections 9 and 11).
+const FC_PER_FRAME_BYTES: u32 = 4 + 24 + 4 + 4 + 24;
+/// Payload of a frame, at most (FC-FS-3, section 11).
+const FC_FRAME_BYTES: u32 = 2112;
+
+/// A message on its way, beside the link's own headers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Message {
+    /// Headers that come once.
+    pub(super) header_bytes: u32,
+    /// Whether payload goes with it.
+    pub(super) with_payload: bool,
+    /// Payload of a PDU and the header of each.
+    pub(super) segments: Option<(u32, u32)>,
+    /// What follows as a unit of its own: the response behind Fibre Channel's data.
+    pub(super) behind_bytes: Option<u32>,
+}
+
+impl Message {
+    /// Without payload.
+    pub(super) fn bare(header_bytes: u32) -> Self {
+        Self { header_bytes, ..Self::default() }
+    }
+
+    /// With payload behind a header.
+    pub(super) fn loaded(header_bytes: u32) -> Self {
+        Self { header_bytes, with_payload: true, ..Self::default() }
+    }
+}
+
+/// How messages are cut into packets or frames between two ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Framing {
+    /// What one carries.
+    pub(super) packet_bytes: u32,
+    /// What is around it.
+    each_bytes: u32,
+}
+
+impl Framing {
+    /// Between two ports. Where their MTUs differ, TCP's segments fit the smaller (RFC 9293, section
+    /// 3.7.1).
+    pub(super) fn between(one: PortKind, other: PortKind) -> Self {
+        let mtu = |kind| match kind {
+            PortKind::Ethernet { mtu_bytes } => Some(mtu_bytes),
+            PortKind::FibreChannel { .. } => None,
+        };
+        match (mtu(one), mtu(other)) {
+            (Some(one), other) => Self {
+                packet_bytes: one
+                    .min(other.unwrap_or(one))
+                    .saturating_sub(TCP_HEADERS_BYTES)
+                    .clamp(64, 65535),
+                each_bytes: ETHERNET_PER_PACKET_BYTES,
+            },
+            (None, _) => Self { packet_bytes: FC_FRAME_BYTES, each_bytes: FC_PER_FRAME_BYTES },
+        }
+    }
+
+    /// Packets of a message without payload.
+    fn packets(self, message: Message) -> u32 {
+        message.header_bytes.div_ceil(self.packet_bytes).max(1)
+    }
+
+    /// A full packet with what is around it, on a line of a rate.
+    pub(super) fn full_packet_ns(self, rate_bytes_per_s: f64) -> f64 {
+        f64::from(self.packet_bytes + self.each_bytes) / rate_bytes_per_s * 1e9
+    }
+
+    /// What a message takes on a port or line of a rate; `label_bytes` is more on each packet.
+    ///
+    /// TCP's own acknowledgements are left out: they go against the stream, one for two packets, on
+    /// lines that carry little that way.
+    pub(super) fn takes(self, message: Message, rate_bytes_per_s: f64, label_bytes: u32) -> Takes {
+        let byte_ns = 1e9 / rate_bytes_per_s;
+        let each = self.each_bytes + label_bytes;
+        let ns = |bytes: u32| f64::from(bytes) * byte_ns;
+        let mut fixed_bytes = message.header_bytes;
+        if let Some(bytes) = message.behind_bytes {
+            fixed_bytes += bytes + each;
+        }
+        if !message.with_payload {
+            fixed_bytes += self.packets(message) * each;
+            let head_bytes = message.header_bytes.min(self.packet_bytes) + each;
+            return Takes {
+                fixed_ns: ns(fixed_bytes),
+                head_ns: ns(head_bytes) as u32,
+                ..Takes::default()
+            };
+        }
+        Takes {
+            fixed_ns: ns(fixed_bytes),
+            per_byte_ns: byte_ns as f32,
+            head_ns: ns(self.packet_bytes + each) as u32,
+            ..self.counted(message, ns(each), ns(message.segments.map_or(0, |(_, bytes)| bytes)))
+        }
+    }
+
+    /// What its packets take if each takes so long: credits of frames.
+    pub(super) fn per_packet(self, message: Message, packet_ns: f64) -> Takes {
+        let alone = f64::from(u32::from(message.behind_bytes.is_some()));
+        match message.with_payload {
+            true => Takes { fixed_ns: alone * packet_ns, ..self.counted(message, packet_ns, 0.0) },
+            false => {
+                let packets = f64::from(self.packets(message));
+                Takes { fixed_ns: (packets + alone) * packet_ns, ..Takes::default() }
+            }
+        }
+    }
+
+    /// What the CPU of an end has to do for its payload and packets.
+    pub(super) fn work(self, message: Message, cost: &Cost, clock_hz: f64) -> Takes {
+        let mut takes = self.per_packet(message, cost.per_packet_cycles / clock_hz * 1e9);
+        if message.with_payload {
+            takes.per_byte_ns = (cost.per_byte_cycles / clock_hz * 1e9) as f32;
+        }
+        takes
+    }
+
+    /// The part that counts packets and segments of the payload.
+    fn counted(self, message: Message, packet_ns: f64, segment_ns: f64) -> Takes {
+        let (segment_bytes, segment_header_bytes) = message.segments.unwrap_or((0, 0));
+        Takes {
+            per_packet_ns: packet_ns as f32,
+            per_segment_ns: segment_ns as f32,
+            packet_bytes: self.packet_bytes as u16,
+            header_bytes: message.header_bytes as u16,
+            segment_bytes,
+            segment_header_bytes: segment_header_bytes as u16,
+            ..Takes::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STANDARD: PortKind = PortKind::Ethernet { mtu_bytes: 1500 };
+    const JUMBO: PortKind = PortKind::Ethernet { mtu_bytes: 9000 };
+    const FC: PortKind = PortKind::FibreChannel { credits: 16 };
+
+    /// At 1e9 bytes a second a byte takes a nanosecond, so times are bytes on the wire.
+    fn bytes(framing: Framing, message: Message, payload: u32, labels: u32) -> u64 {
+        framing.takes(message, 1e9, labels).ns(payload)
+    }
+
+    #[test]
+    fn bytes_on_the_wire_are_those_counted_by_hand() {
+        let standard = Framing::between(STANDARD, STANDARD);
+        let loaded = Message { segments: Some((8192, 48)), ..Message::loaded(0) };
+        // 4096 + 48 = 4144 bytes in packets of 1448: three, each with 38 + 52 around.
+        assert_eq!(bytes(standard, loaded, 4096, 0), 4144 + 3 * 90);
+        // Three PDUs for 20000 bytes: 20144 bytes, 14 packets.
+        assert_eq!(bytes(standard, loaded, 20000, 0), 20144 + 14 * 90);
+        assert_eq!(bytes(standard, Message::bare(48), 4096, 0), 48 + 90);
+        // Two labels of MPLS, 4 bytes each, on each packet.
+        assert_eq!(bytes(standard, loaded, 4096, 8), 4144 + 3 * 98);
+        let jumbo = Framing::between(JUMBO, JUMBO);
+        assert_eq!(bytes(jumbo, loaded, 4096, 0), 4144 + 90);
+        // The smaller MTU counts.
+        assert_eq!(Framing::between(JUMBO, STANDARD), standard);
+        // 4096 bytes are two frames; the response is one of its own.
+        let fc = Framing::between(FC, FC);
+        let data = Message { behind_bytes: Some(24), ..Message::loaded(0) };
+        assert_eq!(bytes(fc, data, 4096, 0), 4096 + 2 * 60 + 24 + 60);
+        assert_eq!(bytes(fc, Message::bare(32), 4096, 0), 32 + 60);
+    }
+
+    #[test]
+    fn a_packet_costs_the_cpu_whether_it_is_full_or_not() {
+        let cost = Cost { per_packet_cycles: 1000.0, per_byte_cycles: 2.0, ..Cost::default() };
+        let loaded = Message { segments: Some((8192, 48)), ..Message::loaded(0) };
+        let work = |kind, message, payload| {
+            Framing::between(kind, kind).work(message, &cost, 1e9).ns(payload)
+        };
+        assert_eq!(work(STANDARD, loaded, 4096), 3000 + 8192);
+        assert_eq!(work(JUMBO, loaded, 4096), 1000 + 8192);
+        assert_eq!(work(STANDARD, Message::bare(48), 4096), 1000);
+    }
+}

@@ -1,0 +1,317 @@
+//! What goes wrong at given times: disks, paths, lines and nodes.
+//!
+//! A path that is down serves nobody until another takes its place. Requests that were on it begin
+//! anew once the failure is noticed, after the network's `failover`. A fixed policy then takes the
+//! next port that stands and comes back to its own when that does; round-robin leaves the path out at
+//! once. A line that is down lets nothing begin to pass until it is back, or until another line has
+//! taken over where the network has a failover; what is on the wire already arrives. A lost node is
+//! lost for its data: reads go to another replica and writes to those that are left; the VMs of its
+//! host go on as if they had been started elsewhere, and nothing is copied anew when it is back.
+
+mod map;
+mod plan;
+mod text;
+
+use stormeter_disk::Kind;
+
+use super::fork::Fork;
+use super::job::{Job, NONE};
+use super::step::{Pick, Standing, Step, What};
+use super::{KIND_SHIFT, Machine, OF_FAULT, OF_JOB, port_of};
+use crate::device::Bench;
+use crate::storage::DiskFault;
+
+pub(super) use map::Map;
+pub use plan::{Broken, FaultError, SiteFault};
+pub use text::FaultTextError;
+
+/// What happens at an instant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Action {
+    /// A disk of a storage.
+    Disk(u32, DiskFault),
+    /// A capacity device of a node, or all of them, does not answer any more.
+    Silent { node: u32, device: Option<u32> },
+    /// It is known that its data is gone, or it is back.
+    Data { node: u32, device: Option<u32>, lost: bool },
+    /// Ports of a set (its number in the map) are gone, until then at the latest.
+    PortDown { set: u32, port: u32, until_ns: u64 },
+    /// They are back.
+    PortUp { set: u32, port: u32 },
+    /// Those who used ports that are down take others.
+    FailOver,
+    /// Nothing begins to pass a line until then.
+    LinkDown { line: u32, until_ns: u64 },
+}
+
+/// Longer than any trial (19 hours), and short enough that what waits until then can be summed up.
+pub(super) const NEVER_NS: u64 = 1 << 46;
+
+impl Machine {
+    /// Puts faults in. Those of parts that this datastore does not use do nothing.
+    ///
+    /// # Errors
+    /// A fault names a disk, port or node that the machine does not have, or cannot last as long as
+    /// it says.
+    pub fn schedule(&mut self, faults: &[SiteFault]) -> Result<(), FaultError> {
+        for fault in faults {
+            for (at_ns, action) in self.planned(fault)? {
+                if at_ns < NEVER_NS {
+                    let number = self.actions.len() as u32;
+                    self.actions.push(action);
+                    self.events.push(at_ns.max(self.now_ns), OF_FAULT << KIND_SHIFT | number);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    pub(super) fn carry_out(&mut self, number: u32) {
+        match self.actions[number as usize] {
+            Action::Disk(store, fault) => {
+                let mut bench = Bench {
+                    now_ns: self.now_ns,
+                    accesses: &mut self.accesses,
+                    events: &mut self.events,
+                    random: &mut self.random,
+                    done: &mut self.done,
+                };
+                self.stores[store as usize].fault(fault, &mut bench);
+            }
+            Action::Silent { node, device } => self.silent(node, device),
+            Action::Data { node, device, lost } => self.data(node, device, lost),
+            Action::PortDown { set, port, until_ns } => self.port_down(set, port, until_ns),
+            Action::PortUp { set, port } => {
+                for station in self.map.port_stations(set, port) {
+                    self.down[station as usize] = false;
+                }
+                self.any_down = self.down.contains(&true);
+                self.fail_over();
+            }
+            Action::FailOver => self.fail_over(),
+            Action::LinkDown { line, until_ns } => {
+                for station in self.map.line_stations(line) {
+                    self.stations[station as usize].fail_until(until_ns);
+                }
+            }
+        }
+    }
+
+    fn silent(&mut self, node: u32, device: Option<u32>) {
+        let Some(nodes) = &mut self.nodes else { return };
+        for device in nodes.devices_of(node, device) {
+            nodes.silent[device] = true;
+        }
+        nodes.any_silent = true;
+        self.again_ns = self.now_ns + self.map.failover_ns;
+        for job in self.jobs.places_mut() {
+            let there = u32::from(job.node) == node && job.parent != NONE;
+            job.again |= there && device.is_none_or(|device| device == job.disk);
+        }
+    }
+
+    fn data(&mut self, node: u32, device: Option<u32>, lost: bool) {
+        let Some(nodes) = &mut self.nodes else { return };
+        for device in nodes.devices_of(node, device) {
+            nodes.lost[device] = lost;
+            nodes.silent[device] = false;
+        }
+        nodes.any_silent = nodes.silent.contains(&true);
+        nodes.any_lost = nodes.lost.contains(&true);
+    }
+
+    fn port_down(&mut self, set: u32, port: u32, until_ns: u64) {
+        let stations: Vec<u32> = self.map.port_stations(set, port).collect();
+        let noticed_ns = self.now_ns + self.map.failover_ns;
+        for &station in &stations {
+            self.down[station as usize] = true;
+        }
+        self.any_down = true;
+        // Where another port stands, nobody waits for longer than until it is taken.
+        let others = self.map.sets[set as usize].first_that_stands(port, &self.down).is_some();
+        let end_ns = if others { until_ns.min(noticed_ns) } else { until_ns };
+        for &station in &stations {
+            self.stations[station as usize].fail_until(end_ns);
+        }
+        self.again_ns = if others { noticed_ns } else { until_ns };
+        self.begin_anew(&stations);
+        self.leave_out();
+    }
+
+    /// Requests that are on one of the stations' paths begin anew.
+    fn begin_anew(&mut self, stations: &[u32]) {
+        let ends = self.programs.iter().skip(1).copied().chain([self.steps.len() as u32]);
+        let ranges: Vec<(u32, u32)> = self.programs.iter().copied().zip(ends).collect();
+        for job in self.jobs.places_mut() {
+            let number = ranges.partition_point(|&(first, _)| first <= job.step);
+            let Some(&(first, end)) = number.checked_sub(1).and_then(|place| ranges.get(place))
+            else {
+                continue;
+            };
+            let steps = &self.steps[first as usize..end as usize];
+            let is_message = |step: &Step| matches!(step.what, What::Send(_));
+            let left = steps.iter().position(is_message).map(|place| first + place as u32);
+            let back = steps.iter().rposition(is_message).map(|place| first + place as u32);
+            let (Some(left), Some(back)) = (left, back) else { continue };
+            let under_way = job.step > left && job.step <= back + 1;
+            let uses = |step: &Step| match step.what {
+                What::Send(pick) => stations.contains(&resolved(pick, job.path, job.node)),
+                _ => false,
+            };
+            job.again |= under_way && steps.iter().any(uses);
+        }
+    }
+
+    /// A request whose path or node failed under it begins anew when that was noticed.
+    #[cold]
+    pub(super) fn begin_again(&mut self, number: u32) {
+        if self.now_ns < self.again_ns {
+            let component = self.steps[self.jobs[number].step as usize].component;
+            self.spent(number, component, self.again_ns);
+            self.events.push(self.again_ns, OF_JOB << KIND_SHIFT | number);
+            return;
+        }
+        let place = self.programs.partition_point(|&first| first <= self.jobs[number].step);
+        let step = self.programs.get(place.wrapping_sub(1)).copied().unwrap_or_default();
+        let job = &mut self.jobs[number];
+        job.again = false;
+        job.failed = false;
+        job.tail_ns = self.now_ns;
+        job.moved_bytes = 0;
+        job.step = step;
+        job.moving_bytes = job.length_bytes;
+        if job.parent == NONE {
+            let is_read = job.kind == Kind::Read;
+            let route = self.routes[job.disk as usize];
+            (job.step, job.moving_bytes) = route.begin(is_read, job.length_bytes);
+        } else if self.nodes.is_some() {
+            self.begin_part_again(number);
+        }
+        self.events.push(self.now_ns, OF_JOB << KIND_SHIFT | number);
+    }
+
+    /// A part on a node takes a path that stands, and another replica if its own is gone. A write has
+    /// its other replicas under way, so that of one that is gone nothing is left to do; what nobody
+    /// has any more fails.
+    fn begin_part_again(&mut self, number: u32) {
+        let job = self.jobs[number];
+        let Some(nodes) = &self.nodes else { return };
+        let own = nodes.places[job.slot as usize];
+        let first = job.slot / nodes.replicas * nodes.replicas;
+        let is_there = |place: &u32| !nodes.is_lost(nodes.places[*place as usize]);
+        let standing = (first..first + nodes.replicas).find(is_there);
+        let place = match job.kind {
+            _ if !nodes.is_lost(own) => Some(job.slot),
+            Kind::Read => standing,
+            Kind::Write => None,
+        };
+        let Some(place) = place else {
+            self.jobs[number].failed = standing.is_none();
+            let left = &self.steps[job.step as usize..];
+            let to_end = left.iter().position(|step| step.what == What::End).unwrap_or_default();
+            self.jobs[number].step += to_end as u32;
+            return;
+        };
+        let within = job.offset_bytes - u64::from(own.before) * nodes.piece_bytes;
+        let parent = self.jobs[job.parent];
+        let What::Fork(fork) = self.steps[parent.step as usize].what else { return };
+        let Fork::Nodes(parts) = self.forks[fork as usize] else { return };
+        if let Some((step, path, part)) =
+            self.on_node(Job { offset_bytes: within, ..job }, parts, place)
+        {
+            self.jobs[number] = Job { step, path, ..part };
+        }
+    }
+
+    /// Round-robin leaves out paths whose port is down at either end.
+    fn leave_out(&mut self) {
+        self.patch(false);
+    }
+
+    /// And who has one port takes the next that stands.
+    fn fail_over(&mut self) {
+        self.noticed.clone_from(&self.down);
+        self.patch(true);
+    }
+
+    /// Sets all steps anew for what is down: rotations always, fixed ports where the failure was
+    /// noticed.
+    fn patch(&mut self, noticed: bool) {
+        if self.as_built.is_empty() {
+            self.as_built = self.steps.clone();
+        }
+        self.standing.clear();
+        let ends = self.programs.iter().skip(1).copied().chain([self.steps.len() as u32]);
+        let ranges: Vec<(u32, u32)> = self.programs.iter().copied().zip(ends).collect();
+        for (first, end) in ranges {
+            let program = &self.as_built[first as usize..end as usize];
+            let up = self.paths_that_stand(program);
+            for place in first..end {
+                let built = self.as_built[place as usize];
+                self.steps[place as usize].what = match built.what {
+                    What::Send(pick) => What::Send(self.patched(pick, up, noticed, place)),
+                    What::Credit(pick) => What::Credit(self.patched(pick, up, noticed, place)),
+                    what => what,
+                };
+            }
+        }
+    }
+
+    /// What a pick becomes.
+    fn patched(&mut self, pick: Pick, up: Option<Standing>, noticed: bool, place: u32) -> Pick {
+        match (pick, up) {
+            (Pick::Rotate { first, ports, .. }, Some(up)) => {
+                let set = self.standing.iter().position(|other| *other == up);
+                let set = set.unwrap_or_else(|| {
+                    self.standing.push(up);
+                    self.standing.len() - 1
+                });
+                Pick::Standing { first, ports, set: set as u16 }
+            }
+            (Pick::One(station), _) if noticed => Pick::One(self.map.instead(station, &self.down)),
+            // What was failed over before stays so.
+            (Pick::One(_), _) => match self.steps[place as usize].what {
+                What::Send(pick) | What::Credit(pick) => pick,
+                _ => pick,
+            },
+            (pick, _) => pick,
+        }
+    }
+
+    /// Which paths of a program's rotation stand at both ends; nothing if all do, or none.
+    fn paths_that_stand(&self, program: &[Step]) -> Option<Standing> {
+        let pick_of = |step: &Step| match step.what {
+            What::Send(pick) | What::Credit(pick) => Some(pick),
+            _ => None,
+        };
+        let picks: Vec<Pick> = program.iter().filter_map(pick_of).collect();
+        let paths = picks.iter().find_map(|pick| match pick {
+            Pick::Rotate { paths, .. } => Some(*paths),
+            _ => None,
+        })?;
+        let stands = |path: u16| {
+            picks.iter().all(|&pick| match pick {
+                Pick::Rotate { .. } | Pick::Same { .. } => {
+                    !self.down[resolved(pick, path, 0) as usize]
+                }
+                _ => true,
+            })
+        };
+        let up = (0..paths).filter(|&path| stands(path)).fold(0u64, |up, path| up | 1 << path);
+        (up != 0 && up.count_ones() < u32::from(paths)).then_some(Standing { paths, up })
+    }
+}
+
+/// The station that a pick means for a request on a path.
+fn resolved(pick: Pick, path: u16, node: u16) -> u32 {
+    match pick {
+        Pick::One(station) => station,
+        Pick::Rotate { first, ports, .. }
+        | Pick::Standing { first, ports, .. }
+        | Pick::Same { first, ports } => first + port_of(path, ports),
+        Pick::Node { first, ports } => {
+            first + u32::from(node) * u32::from(ports) + port_of(path, ports)
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Faults as whoever drives the machine knows them, and what each becomes.
+
+use super::map::{Disks, Owner};
+use super::{Action, NEVER_NS};
+use crate::machine::Machine;
+use crate::storage::DiskFault;
+
+/// Something that goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SiteFault {
+    /// When, in virtual time.
+    pub at_ns: u64,
+    /// For how long; `None`: for good.
+    pub for_ns: Option<u64>,
+    /// What.
+    pub broken: Broken,
+}
+
+/// What goes wrong. Places are indices into the site's lists.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Broken {
+    /// A disk of a group is gone; counted through all controllers or hosts that have such a group.
+    DiskLost {
+        /// Index into [`stormeter_site::Site::groups`].
+        group: usize,
+        /// Which disk.
+        disk: u32,
+    },
+    /// A disk of a group takes so many times as long.
+    DiskSlow {
+        /// Index into [`stormeter_site::Site::groups`].
+        group: usize,
+        /// Which disk.
+        disk: u32,
+        /// How many times as long.
+        times: f64,
+    },
+    /// A capacity device of a distributed datastore is gone; counted through all nodes.
+    CapacityLost {
+        /// Index into [`stormeter_site::Site::clusters`].
+        cluster: usize,
+        /// Which device.
+        disk: u32,
+    },
+    /// A capacity device of a distributed datastore takes so many times as long.
+    CapacitySlow {
+        /// Index into [`stormeter_site::Site::clusters`].
+        cluster: usize,
+        /// Which device.
+        disk: u32,
+        /// How many times as long.
+        times: f64,
+    },
+    /// A port of every host of a group is down.
+    HostPathDown {
+        /// Index into [`stormeter_site::Site::hosts`].
+        hosts: usize,
+        /// Index into its adapters.
+        adapter: usize,
+        /// Which port.
+        port: u32,
+    },
+    /// A port of every controller of a kind is down.
+    ControllerPathDown {
+        /// Index into [`stormeter_site::Site::controllers`].
+        controller: usize,
+        /// Index into its ports.
+        adapter: usize,
+        /// Which port.
+        port: u32,
+    },
+    /// Nothing passes a network.
+    LinkDown {
+        /// Index into [`stormeter_site::Site::networks`].
+        network: usize,
+    },
+    /// A node's data is gone.
+    NodeLost {
+        /// Index into [`stormeter_site::Site::hosts`].
+        hosts: usize,
+        /// Which of them.
+        node: u32,
+    },
+}
+
+/// Why a fault cannot be put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FaultError {
+    /// Out of range.
+    #[error("there is no {what} {number}: there are {count}, counted from 0; name one of them")]
+    NoSuch {
+        /// Disk, port or node.
+        what: &'static str,
+        /// Asked for.
+        number: u32,
+        /// How many there are.
+        count: u32,
+    },
+    /// A disk that is gone does not come back.
+    #[error("a lost disk does not come back; leave out how long, or make it slow for that time")]
+    NoReturn,
+    /// Times as long must be a number above zero.
+    #[error("a slow disk takes a number of times above 0 as long; write 10x, say")]
+    NotSlow,
+}
+
+impl Machine {
+    /// What a fault is for this machine, and when.
+    pub(super) fn planned(&self, fault: &SiteFault) -> Result<Vec<(u64, Action)>, FaultError> {
+        let at_ns = fault.at_ns;
+        let end_ns = fault.for_ns.map_or(NEVER_NS, |for_ns| at_ns.saturating_add(for_ns));
+        let end_ns = end_ns.min(NEVER_NS);
+        match fault.broken {
+            Broken::DiskLost { .. } | Broken::CapacityLost { .. } if fault.for_ns.is_some() => {
+                Err(FaultError::NoReturn)
+            }
+            Broken::DiskSlow { times, .. } | Broken::CapacitySlow { times, .. }
+                if !(times > 0.0 && times.is_finite()) =>
+            {
+                Err(FaultError::NotSlow)
+            }
+            Broken::DiskLost { group, disk } => {
+                let found = self.group_disk(group, disk)?;
+                let lost = |(store, disk)| (at_ns, Action::Disk(store, DiskFault::Lost(disk)));
+                Ok(found.map(lost).into_iter().collect())
+            }
+            Broken::DiskSlow { group, disk, times } => {
+                Ok(slow(self.group_disk(group, disk)?, times, at_ns, end_ns))
+            }
+            Broken::CapacityLost { cluster, disk } => {
+                let Some((_, node, disk)) = self.capacity(cluster, disk)? else {
+                    return Ok(Vec::new());
+                };
+                Ok(self.data_lost(node, Some(disk), at_ns, NEVER_NS))
+            }
+            Broken::CapacitySlow { cluster, disk, times } => {
+                let found = self.capacity(cluster, disk)?;
+                Ok(slow(found.map(|(store, _, disk)| (store, disk)), times, at_ns, end_ns))
+            }
+            Broken::HostPathDown { hosts, adapter, port } => {
+                self.path_down(Owner::Hosts(hosts, adapter), port, at_ns, end_ns)
+            }
+            Broken::ControllerPathDown { controller, adapter, port } => {
+                self.path_down(Owner::Controllers(controller, adapter), port, at_ns, end_ns)
+            }
+            Broken::LinkDown { network } => {
+                let Some(line) = self.map.line(network) else { return Ok(Vec::new()) };
+                let until_ns = match self.map.failover_ns {
+                    0 => end_ns,
+                    failover_ns => end_ns.min(at_ns.saturating_add(failover_ns)),
+                };
+                Ok(vec![(at_ns, Action::LinkDown { line, until_ns })])
+            }
+            Broken::NodeLost { hosts, node } => {
+                let found = self.map.disks.iter().find_map(|disks| match *disks {
+                    Disks::Cluster { hosts: of, nodes, .. } if of == hosts => Some(nodes),
+                    _ => None,
+                });
+                let Some(count) = found else { return Ok(Vec::new()) };
+                in_range("node", node, count)?;
+                Ok(self.data_lost(node, None, at_ns, end_ns))
+            }
+        }
+    }
+
+    /// Data of a node or of one of its devices does not answer, is known to be gone, and is back.
+    fn data_lost(
+        &self,
+        node: u32,
+        device: Option<u32>,
+        at_ns: u64,
+        end_ns: u64,
+    ) -> Vec<(u64, Action)> {
+        let noticed_ns = at_ns.saturating_add(self.map.failover_ns).min(end_ns);
+        vec![
+            (at_ns, Action::Silent { node, device }),
+            (noticed_ns, Action::Data { node, device, lost: true }),
+            (end_ns, Action::Data { node, device, lost: false }),
+        ]
+    }
+
+    /// The storage and its disk; nothing if the datastore does not use the group.
+    fn group_disk(&self, of: usize, disk: u32) -> Result<Option<(u32, u32)>, FaultError> {
+        for disks in &self.map.disks {
+            if let Disks::Group { group, store, stores, each } = *disks
+                && group == of
+            {
+                in_range("disk", disk, stores * each)?;
+                return Ok(Some((store + disk / each, disk % each)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The storage, node and device; nothing if the datastore is not this cluster.
+    fn capacity(&self, of: usize, disk: u32) -> Result<Option<(u32, u32, u32)>, FaultError> {
+        for disks in &self.map.disks {
+            if let Disks::Cluster { cluster, store, nodes, each, .. } = *disks
+                && cluster == of
+            {
+                in_range("disk", disk, nodes * each)?;
+                return Ok(Some((store + disk / each, disk / each, disk % each)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn path_down(
+        &self,
+        owner: Owner,
+        port: u32,
+        at_ns: u64,
+        until_ns: u64,
+    ) -> Result<Vec<(u64, Action)>, FaultError> {
+        let noticed_ns = at_ns.saturating_add(self.map.failover_ns).min(until_ns);
+        let mut actions = Vec::new();
+        for (set, about) in self.map.sets.iter().enumerate() {
+            if about.owner == owner {
+                in_range("port", port, about.count)?;
+                let set = set as u32;
+                actions.push((at_ns, Action::PortDown { set, port, until_ns }));
+                actions.push((until_ns, Action::PortUp { set, port }));
+            }
+        }
+        if !actions.is_empty() {
+            actions.push((noticed_ns, Action::FailOver));
+        }
+        // In order of time: what is noticed at once is noticed after it happened.
+        actions.sort_by_key(|(at_ns, _)| *at_ns);
+        Ok(actions)
+    }
+}
+
+fn in_range(what: &'static str, number: u32, count: u32) -> Result<(), FaultError> {
+    match number < count {
+        true => Ok(()),
+        false => Err(FaultError::NoSuch { what, number, count }),
+    }
+}
+
+fn slow(found: Option<(u32, u32)>, times: f64, at_ns: u64, end_ns: u64) -> Vec<(u64, Action)> {
+    let Some((store, disk)) = found else { return Vec::new() };
+    vec![
+        (at_ns, Action::Disk(store, DiskFault::Slow(disk, times))),
+        (end_ns, Action::Disk(store, DiskFault::Slow(disk, 1.0))),
+    ]
+}

@@ -1,0 +1,311 @@
+//! Requests that are several: calls side by side, replicas and stripes on nodes.
+//!
+//! A part is a job of its own with its own way; its request waits at its fork until the last is
+//! back. The time of each part counts for its components as its share of all parts, so that what is
+//! counted is the mean part; the time by which the slowest was later is the fork's own.
+
+use stormeter_disk::Kind;
+
+use super::build::{Place, mixed};
+use super::job::{Job, NONE};
+use super::step::Route;
+use super::{KIND_SHIFT, Machine, OF_JOB};
+
+/// Into what a request is cut.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Fork {
+    /// Requests of at most what moves at once, by the same route.
+    Calls {
+        /// That route.
+        route: Route,
+    },
+    /// What the nodes of a distributed datastore have of it.
+    Nodes(Parts),
+}
+
+/// Which of a host's ports a part takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// The first.
+    First,
+    /// By a hash of host and node.
+    Hash,
+    /// One after the other.
+    Turns,
+}
+
+/// How a host reaches the nodes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parts {
+    /// Which host.
+    pub(crate) host: u32,
+    /// First steps of a read and a write over the network.
+    pub(crate) over: [u32; 2],
+    /// First steps on the host's own node, where hosts are nodes.
+    pub(crate) own: Option<[u32; 2]>,
+    pub(crate) choice: Choice,
+    /// Its first port's stations.
+    pub(crate) send: u32,
+    pub(crate) receive: u32,
+    pub(crate) ports: u16,
+}
+
+/// The nodes of a distributed datastore, and what is where.
+#[derive(Debug)]
+pub(crate) struct Nodes {
+    /// By virtual disk, stripe and replica.
+    pub(crate) places: Vec<Place>,
+    pub(crate) stripes: u32,
+    pub(crate) replicas: u32,
+    /// Capacity devices of a node.
+    pub(crate) devices: u32,
+    pub(crate) stripe_bytes: u64,
+    /// What a piece takes on its device.
+    pub(crate) piece_bytes: u64,
+    /// By node and device: whether what is there is gone.
+    pub(crate) lost: Vec<bool>,
+    pub(crate) any_lost: bool,
+    /// By node and device: whether it has stopped to answer and nobody knows yet.
+    pub(crate) silent: Vec<bool>,
+    pub(crate) any_silent: bool,
+    /// First stations of the nodes' ports: send, receive.
+    pub(crate) node_ports: (u32, u32),
+    pub(crate) ports_per_node: u16,
+}
+
+/// Reads of one region of this size go to the same replica, so that no two caches hold it.
+const REGION_BYTES: u64 = 1 << 20;
+/// More calls than this a request is not cut into.
+const MOST_CALLS: u32 = 4096;
+
+impl Nodes {
+    pub(crate) fn is_lost(&self, place: Place) -> bool {
+        self.any_lost && self.lost[self.device(place)]
+    }
+
+    fn is_silent(&self, place: Place) -> bool {
+        self.any_silent && self.silent[self.device(place)]
+    }
+
+    fn device(&self, place: Place) -> usize {
+        usize::from(place.node) * self.devices as usize + usize::from(place.device)
+    }
+
+    /// A node's devices, or the one, among those of all nodes.
+    pub(crate) fn devices_of(&self, node: u32, device: Option<u32>) -> std::ops::Range<usize> {
+        let first = (node * self.devices) as usize;
+        match device {
+            Some(device) => first + device as usize..first + device as usize + 1,
+            None => first..first + self.devices as usize,
+        }
+    }
+
+    /// Which replica of a stripe answers reads of a region: the number of its place.
+    fn read_place(&self, stripe: u32, disk: u32, offset_bytes: u64) -> Option<u32> {
+        let region = (offset_bytes / REGION_BYTES) as u32;
+        let chosen = mixed(region ^ mixed(disk)) % self.replicas;
+        let first = stripe * self.replicas;
+        let all = (0..self.replicas).map(|next| first + (chosen + next) % self.replicas);
+        // The chosen one unless it is gone.
+        let mut standing = all.filter(|&place| !self.is_lost(self.places[place as usize]));
+        standing.next()
+    }
+}
+
+impl Machine {
+    /// A request is cut into parts.
+    pub(super) fn fork(&mut self, number: u32, fork: u32) {
+        let parent = self.jobs[number];
+        self.jobs[number].tail_ns = self.now_ns;
+        self.jobs[number].parts = 0;
+        match self.forks[fork as usize] {
+            Fork::Calls { route } => self.fork_calls(number, parent, route),
+            Fork::Nodes(parts) => self.fork_nodes(number, parent, parts),
+        }
+        let cut = self.jobs[number].parts;
+        if cut == 0 {
+            // Nobody has the bytes any more.
+            self.jobs[number].failed = true;
+            self.joined(number);
+        }
+    }
+
+    fn fork_calls(&mut self, number: u32, parent: Job, route: Route) {
+        let is_read = parent.kind == Kind::Read;
+        let at_once = if is_read { route.read_bytes } else { route.write_bytes };
+        let each = at_once.max(parent.length_bytes.div_ceil(MOST_CALLS));
+        let count = parent.length_bytes.div_ceil(each) as u16;
+        let mut done = 0;
+        while done < parent.length_bytes {
+            let length_bytes = each.min(parent.length_bytes - done);
+            let (step, _) = route.begin(is_read, length_bytes.min(at_once));
+            self.part(
+                number,
+                Job {
+                    offset_bytes: parent.offset_bytes + u64::from(done),
+                    length_bytes,
+                    moving_bytes: length_bytes,
+                    step,
+                    share: parent.share.saturating_mul(count),
+                    ..parent
+                },
+            );
+            done += length_bytes;
+        }
+    }
+
+    fn fork_nodes(&mut self, number: u32, parent: Job, parts: Parts) {
+        let Some(nodes) = &self.nodes else { return };
+        let (stripe_bytes, stripes) = (nodes.stripe_bytes, u64::from(nodes.stripes));
+        let replicas = nodes.replicas;
+        let end_bytes = parent.offset_bytes + u64::from(parent.length_bytes.max(1));
+        let units = (end_bytes - 1) / stripe_bytes - parent.offset_bytes / stripe_bytes + 1;
+        let mut count = units as u16;
+        if parent.kind == Kind::Write {
+            count = count.saturating_mul(replicas as u16);
+        }
+        let share = parent.share.saturating_mul(count);
+        let mut at = parent.offset_bytes;
+        while at < end_bytes {
+            let (unit, within) = (at / stripe_bytes, at % stripe_bytes);
+            let length_bytes = (stripe_bytes - within).min(end_bytes - at) as u32;
+            let stripe = parent.disk * stripes as u32 + (unit % stripes) as u32;
+            let part = Job {
+                offset_bytes: unit / stripes * stripe_bytes + within,
+                length_bytes,
+                moving_bytes: length_bytes,
+                share,
+                ..parent
+            };
+            match parent.kind {
+                Kind::Read => {
+                    let nodes = self.nodes.as_ref();
+                    match nodes.and_then(|nodes| nodes.read_place(stripe, parent.disk, at)) {
+                        Some(place) => self.part_on_node(number, part, parts, place),
+                        None => self.jobs[number].failed = true,
+                    }
+                }
+                Kind::Write => {
+                    let mut written = 0;
+                    for place in stripe * replicas..(stripe + 1) * replicas {
+                        let gone = self
+                            .nodes
+                            .as_ref()
+                            .is_some_and(|nodes| nodes.is_lost(nodes.places[place as usize]));
+                        if !gone {
+                            self.part_on_node(number, part, parts, place);
+                            written += 1;
+                        }
+                    }
+                    self.jobs[number].failed |= written == 0;
+                }
+            }
+            at += u64::from(length_bytes);
+        }
+    }
+
+    /// A part goes to the node of a place; its offset is that within the piece.
+    fn part_on_node(&mut self, number: u32, part: Job, parts: Parts, place: u32) {
+        let Some((step, path, job)) = self.on_node(part, parts, place) else { return };
+        self.part(number, Job { step, path, ..job });
+    }
+
+    /// A part as its node sees it, with its first step and its path.
+    pub(super) fn on_node(
+        &mut self,
+        part: Job,
+        parts: Parts,
+        place: u32,
+    ) -> Option<(u32, u16, Job)> {
+        let nodes = self.nodes.as_ref()?;
+        let Place { node, device, before } = nodes.places[place as usize];
+        let which = usize::from(part.kind == Kind::Write);
+        let (step, path) = match parts.own {
+            Some(own) if u32::from(node) == parts.host => (own[which], 0),
+            _ => {
+                let path = match parts.choice {
+                    Choice::First => 0,
+                    Choice::Hash => {
+                        (mixed(parts.host << 16 | u32::from(node)) % u32::from(parts.ports)) as u16
+                    }
+                    Choice::Turns => {
+                        let turn = &mut self.turns[parts.send as usize];
+                        *turn = if *turn + 1 >= u32::from(parts.ports) { 0 } else { *turn + 1 };
+                        *turn as u16
+                    }
+                };
+                (parts.over[which], self.standing_path(parts, node, path))
+            }
+        };
+        let job = Job {
+            offset_bytes: u64::from(before) * nodes.piece_bytes + part.offset_bytes,
+            slot: place,
+            disk: u32::from(device),
+            node,
+            again: nodes.is_silent(nodes.places[place as usize]),
+            ..part
+        };
+        Some((step, path, job))
+    }
+
+    /// That path, or the next one whose ports stand at both ends.
+    fn standing_path(&self, parts: Parts, node: u16, path: u16) -> u16 {
+        if !self.any_down {
+            return path;
+        }
+        let Some(nodes) = &self.nodes else { return path };
+        let (send, receive) = nodes.node_ports;
+        // Turns leave a port out at once; others come to another when the failure was noticed.
+        let down = if parts.choice == Choice::Turns { &self.down } else { &self.noticed };
+        let stands = |path: u16| {
+            let at_node = u32::from(node) * u32::from(nodes.ports_per_node)
+                + u32::from(path % nodes.ports_per_node);
+            let at_host = parts.send + u32::from(path);
+            let back = parts.receive + u32::from(path);
+            [at_host, back, send + at_node, receive + at_node]
+                .iter()
+                .all(|&station| !down[station as usize])
+        };
+        let mut all = (0..parts.ports).map(|next| (path + next) % parts.ports);
+        all.find(|&path| stands(path)).unwrap_or(path)
+    }
+
+    /// A part of a request begins.
+    fn part(&mut self, parent: u32, job: Job) {
+        let part = self.jobs.insert(Job {
+            parent,
+            parts: 0,
+            entered_ns: self.now_ns,
+            tail_ns: self.now_ns,
+            moved_bytes: 0,
+            failed: false,
+            ..job
+        });
+        self.jobs[parent].parts += 1;
+        self.events.push(self.now_ns, OF_JOB << KIND_SHIFT | part);
+    }
+
+    /// A part is back.
+    pub(super) fn part_is_back(&mut self, part: Job) {
+        let parent = &mut self.jobs[part.parent];
+        parent.failed |= part.failed;
+        parent.parts -= 1;
+        // What the part's own components were given of it is not the fork's.
+        let ns = self.now_ns - parent.tail_ns;
+        parent.entered_ns += ns / u64::from((part.share / parent.share.max(1)).max(1));
+        if parent.parts == 0 {
+            self.joined(part.parent);
+        }
+    }
+
+    /// The last part is back.
+    fn joined(&mut self, number: u32) {
+        let component = self.steps[self.jobs[number].step as usize].component;
+        self.spent(number, component, self.now_ns);
+        let job = &mut self.jobs[number];
+        debug_assert!(job.parent == NONE, "parts are not cut again");
+        job.step += 1;
+        job.tail_ns = self.now_ns;
+        self.events.push(self.now_ns, OF_JOB << KIND_SHIFT | number);
+    }
+}

@@ -1,0 +1,555 @@
+//! An array at work: RAID groups behind a read cache and a write-back cache, or neither.
+//!
+//! A request is cut into one piece for each stripe that it touches; a piece is an *operation*, whose
+//! accesses go to the disks at once and whose next phase begins when all are back. Destaging,
+//! read-ahead and rebuilds are operations too, for nobody's request. Everything that is under way has
+//! a place that is used again, so that a long run allocates no more than a short one.
+
+mod spare;
+#[cfg(test)]
+mod tests;
+
+use std::rc::Rc;
+
+use stormeter_disk::Kind;
+use stormeter_site::{Cache, DiskGroup, Hits};
+
+use super::ahead::{Found, ReadCache};
+use super::cache::WriteBack;
+use super::hits::hit_share;
+use super::plan::{BytesLost, Planned, Planner};
+use super::raid::{Area, Geometry, Health};
+use super::rebuild::Rebuild;
+use super::{DiskFault, FAILED, IN_FRONT, Ready, Request};
+use crate::device::{Access, Bench, Device, DeviceUse};
+use crate::machine::Load;
+use crate::slab::Slab;
+use crate::weather::unit_open;
+
+/// An event of the array itself: the number of the disk that is rebuilt is its owner.
+const OWN: u32 = u32::MAX;
+
+/// Where an array stands in its machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// The number of its store.
+    pub(crate) number: u32,
+    /// The component of its disks.
+    pub(crate) disks: u32,
+    /// The component of its memory for writes.
+    pub(crate) memory: u32,
+    /// By virtual disk of the machine: which of its store's disks it is.
+    pub(crate) places: Rc<[u32]>,
+    /// What is asked of it; `vms` are those whose disks it has.
+    pub(crate) load: Load,
+}
+
+/// RAID groups with what is in front of them.
+#[derive(Debug)]
+pub(crate) struct Array {
+    place: Place,
+    group: DiskGroup,
+    geometry: Geometry,
+    health: Health,
+    devices: Vec<Device>,
+    /// By disk: accesses that it has not answered.
+    queued: Vec<u32>,
+    spares: u32,
+    operations: Slab<Operation>,
+    /// Requests that touch several stripes.
+    spans: Slab<Span>,
+    rebuilds: Vec<Rebuild>,
+    read_cache: ReadCache,
+    write_back: Option<WriteBack>,
+    /// Bytes that the load may touch.
+    working_set_bytes: f64,
+    /// Whether memory may have become free or enough be dirty.
+    look_at_cache: bool,
+    plan: Vec<Planned>,
+}
+
+/// Something that is done to one stripe.
+#[derive(Debug, Clone, Copy)]
+struct Operation {
+    /// Of a rebuild: bytes of the disk.
+    area: Area,
+    owner: Owner,
+    /// Accesses that are not back.
+    pending: u32,
+    phase: Phase,
+    failed: bool,
+    background: bool,
+}
+
+/// What its accesses are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Read,
+    /// What new parity is made from is being read.
+    BeforeWrite,
+    Write,
+}
+
+/// Who waits for an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Job(u32),
+    Span(u32),
+    /// The stream of a virtual disk.
+    Ahead(u32),
+    /// So many dirty bytes.
+    Destage(u64),
+    /// The disk.
+    Rebuild(u32),
+}
+
+/// Operations for one owner.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    owner: Owner,
+    left: u32,
+    failed: bool,
+}
+
+impl Array {
+    /// An array; without a cache reads and writes go through.
+    pub(crate) fn new(place: Place, group: &DiskGroup, cache: Option<&Cache>) -> Self {
+        let geometry = Geometry::new(group);
+        let count = geometry.device_count();
+        let load = place.load;
+        let volume_bytes = u64::from(load.vms) * load.disk_bytes;
+        let write_back = cache
+            .and_then(|cache| WriteBack::new(cache.write, cache.layout, &geometry, volume_bytes));
+        let reads = cache.filter(|cache| cache.read_bytes > 0 || cache.hits != Hits::WorkingSet);
+        let hits = reads.map(|cache| hit_share(cache.hits, cache.read_bytes, &load));
+        // Nothing is read ahead of what is all in memory.
+        let all = hits.is_some_and(|hits| hits.sequential >= 1.0);
+        let ahead = reads.is_some_and(|cache| cache.hits == Hits::WorkingSet) && !all;
+        Self {
+            health: Health::new(&geometry),
+            devices: (0..count).map(|_| Device::new(&group.device)).collect(),
+            queued: vec![0; count as usize],
+            spares: group.spares,
+            operations: Slab::default(),
+            spans: Slab::default(),
+            rebuilds: Vec::new(),
+            read_cache: ReadCache::new(
+                hits.unwrap_or_default(),
+                ahead,
+                geometry.stripe_bytes(),
+                load.vms,
+                load.disk_bytes,
+            ),
+            write_back,
+            working_set_bytes: load.working_set_bytes as f64 * f64::from(load.vms),
+            look_at_cache: false,
+            plan: Vec::new(),
+            group: group.clone(),
+            geometry,
+            place,
+        }
+    }
+
+    /// The component where writes wait for memory.
+    pub(crate) fn memory(&self) -> u32 {
+        self.place.memory
+    }
+
+    /// A request comes.
+    #[inline]
+    pub(crate) fn arrive(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
+        match request.kind {
+            Kind::Read => self.read(request, bench, ready),
+            Kind::Write => self.write(request, bench, ready),
+        }
+        self.settle(bench, ready);
+    }
+
+    /// An event of one of its accesses has come.
+    pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
+        let about = bench.accesses[access];
+        if about.device == OWN {
+            bench.accesses.free(access);
+            if let Some(rebuild) = self.rebuild_of(about.owner) {
+                rebuild.timer = false;
+            }
+            self.rebuild(about.owner, bench, ready);
+        } else {
+            self.devices[about.device as usize].event(access, bench);
+        }
+        self.settle(bench, ready);
+    }
+
+    /// Something happens to one of its disks.
+    pub(crate) fn fault(&mut self, fault: DiskFault, bench: &mut Bench<'_>) {
+        match fault {
+            DiskFault::Slow(disk, slowness) => self.devices[disk as usize].slow_down(slowness),
+            DiskFault::Lost(disk) => {
+                self.rebuilds.retain(|rebuild| rebuild.disk != disk);
+                self.health.set(&self.geometry, disk, 0);
+                if self.spares > 0 && self.geometry.tolerance() > 0 {
+                    self.spares -= 1;
+                    self.take_spare(disk, bench);
+                }
+            }
+        }
+    }
+
+    /// What was done until now, by component.
+    pub(crate) fn usage(&self, now_ns: u64, each: &mut dyn FnMut(u32, DeviceUse)) {
+        for device in &self.devices {
+            each(self.place.disks, device.usage(now_ns));
+        }
+        if let Some(write_back) = &self.write_back {
+            each(self.place.memory, write_back.usage(now_ns));
+        }
+    }
+
+    fn place_of(&self, request: Request) -> u32 {
+        self.place.places[request.disk as usize]
+    }
+
+    fn volume_offset(&self, request: Request) -> u64 {
+        u64::from(self.place_of(request)) * self.place.load.disk_bytes + request.offset_bytes
+    }
+
+    #[inline]
+    fn read(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
+        let place = self.place_of(request);
+        let (found, ahead) = self.read_cache.arrive(place, request);
+        match found {
+            Found::There => ready.push(request.job),
+            Found::Coming => {}
+            Found::Perhaps { sequential } => {
+                let hits = self.read_cache.hits;
+                let cached = if sequential { hits.sequential } else { hits.random };
+                let misses = (1.0 - cached) * (1.0 - self.dirty_share());
+                if misses < 1.0 && unit_open(bench.random) > misses {
+                    ready.push(request.job);
+                } else {
+                    let owner = Owner::Job(request.job);
+                    let length = u64::from(request.length_bytes);
+                    let from = self.volume_offset(request);
+                    self.begin(Phase::Read, from, length, owner, bench, ready);
+                }
+            }
+        }
+        if let Some((from, to)) = ahead {
+            let begin = u64::from(place) * self.place.load.disk_bytes;
+            self.begin(Phase::Read, begin + from, to - from, Owner::Ahead(place), bench, ready);
+        }
+    }
+
+    /// Of what the load may touch, the share that only memory has.
+    fn dirty_share(&self) -> f64 {
+        match &self.write_back {
+            Some(write_back) if self.working_set_bytes > 0.0 => {
+                (write_back.dirty() as f64 / self.working_set_bytes).min(1.0)
+            }
+            _ => 0.0,
+        }
+    }
+
+    #[inline]
+    fn write(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
+        let from = self.volume_offset(request);
+        let length = u64::from(request.length_bytes);
+        let again = self.overwrites(bench);
+        match &mut self.write_back {
+            Some(write_back) if !write_back.is_too_small(length) => {
+                if write_back.arrive(request, from, again, &self.geometry, bench.now_ns) {
+                    ready.push(request.job);
+                }
+                self.look_at_cache |= write_back.wants_destage();
+            }
+            _ => {
+                let owner = Owner::Job(request.job);
+                self.begin(Phase::BeforeWrite, from, length, owner, bench, ready);
+            }
+        }
+    }
+
+    /// Whether a write goes over bytes that are dirty, where their places are not kept.
+    fn overwrites(&mut self, bench: &mut Bench<'_>) -> bool {
+        let counts = self.write_back.as_ref().is_some_and(WriteBack::needs_no_reads);
+        let share = if counts { self.dirty_share() * self.place.load.random } else { 0.0 };
+        share > 0.0 && unit_open(bench.random) <= share
+    }
+
+    /// Bytes of the volume are read or written for somebody.
+    fn begin(
+        &mut self,
+        phase: Phase,
+        mut from: u64,
+        length: u64,
+        owner: Owner,
+        bench: &mut Bench<'_>,
+        ready: &mut Ready,
+    ) {
+        let (area, whole) = self.geometry.first_area(from, length);
+        if whole == length {
+            if phase != Phase::Read || !self.read_at_once(area, owner, bench) {
+                self.operate(area, phase, owner, bench, ready);
+            }
+            return;
+        }
+        // One more than there are, so that it is not over before all have begun.
+        let span = self.spans.insert(Span { owner, left: 1, failed: false });
+        let mut left = length;
+        while left > 0 {
+            let (area, part) = self.geometry.first_area(from, left);
+            self.spans[span].left += 1;
+            self.operate(area, phase, Owner::Span(span), bench, ready);
+            from += part;
+            left -= part;
+        }
+        self.finish(Owner::Span(span), false, bench, ready);
+    }
+
+    /// A read of one unit of a group that is well needs no plan: it is most of what there is to do.
+    #[inline]
+    fn read_at_once(&mut self, area: Area, owner: Owner, bench: &mut Bench<'_>) -> bool {
+        let geometry = &self.geometry;
+        let (unit, last) = area.units(geometry);
+        let group = geometry.first_disk(area.stripe) / geometry.disks;
+        if unit != last || geometry.copies > 1 || !self.health.is_well(group) {
+            return false;
+        }
+        let (low, high) = area.within(geometry, unit);
+        let disk = geometry.data_disk(area.stripe, unit);
+        let offset_bytes = geometry.disk_offset(area.stripe) + low;
+        let length_bytes = (high - low).min(u64::from(u32::MAX)) as u32;
+        self.plan.clear();
+        self.plan.push(Planned { disk, kind: Kind::Read, offset_bytes, length_bytes });
+        let operation = self.operations.insert(Operation {
+            area,
+            owner,
+            pending: 0,
+            phase: Phase::Read,
+            failed: false,
+            background: false,
+        });
+        self.issue(operation, bench);
+        true
+    }
+
+    /// An operation begins.
+    fn operate(
+        &mut self,
+        area: Area,
+        phase: Phase,
+        owner: Owner,
+        bench: &mut Bench<'_>,
+        ready: &mut Ready,
+    ) {
+        let background = matches!(owner, Owner::Destage(_) | Owner::Rebuild(_));
+        let operation = self.operations.insert(Operation {
+            area,
+            owner,
+            pending: 0,
+            phase,
+            failed: false,
+            background,
+        });
+        self.carry_out(operation, bench, ready);
+    }
+
+    /// The accesses of an operation's phase; of the next one where it needs none.
+    fn carry_out(&mut self, number: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
+        let Operation { area, owner, phase, .. } = self.operations[number];
+        self.plan.clear();
+        let planner =
+            Planner { geometry: &self.geometry, health: &self.health, queued: &self.queued };
+        let mut planned = match (owner, phase) {
+            (Owner::Rebuild(disk), _) => self.plan_rebuild(disk, area, phase),
+            (_, Phase::Read) => planner.read(area, &mut self.plan),
+            (_, Phase::BeforeWrite) => planner.before_write(area, &mut self.plan),
+            (_, Phase::Write) => planner.write(area, &mut self.plan),
+        };
+        if phase == Phase::BeforeWrite && planned.is_ok() && self.plan.is_empty() {
+            self.operations[number].phase = Phase::Write;
+            let planner =
+                Planner { geometry: &self.geometry, health: &self.health, queued: &self.queued };
+            planned = planner.write(area, &mut self.plan);
+        }
+        if planned.is_err() {
+            self.operations[number].failed = true;
+            self.plan.clear();
+        }
+        self.issue(number, bench);
+        if self.operations[number].pending == 0 {
+            self.end(number, bench, ready);
+        }
+    }
+
+    /// What is planned goes to the disks.
+    fn issue(&mut self, number: u32, bench: &mut Bench<'_>) {
+        let operation = &mut self.operations[number];
+        operation.pending += self.plan.len() as u32;
+        let background = operation.background;
+        if let (Owner::Destage(_), Some(write_back)) = (operation.owner, &mut self.write_back) {
+            write_back.in_flight += self.plan.len() as u32;
+        }
+        for planned in &self.plan {
+            let access = bench.accesses.insert(Access {
+                store: self.place.number,
+                device: planned.disk,
+                kind: planned.kind,
+                background,
+                offset_bytes: planned.offset_bytes,
+                length_bytes: planned.length_bytes,
+                arrived_ns: bench.now_ns,
+                owner: number,
+                purpose: 0,
+            });
+            self.queued[planned.disk as usize] += 1;
+            self.devices[planned.disk as usize].arrive(access, bench);
+        }
+    }
+
+    /// Takes what the disks are done with, and gives the cache its turn.
+    fn settle(&mut self, bench: &mut Bench<'_>, ready: &mut Ready) {
+        loop {
+            while let Some(access) = bench.done.pop() {
+                self.access_done(access, bench, ready);
+            }
+            if !std::mem::take(&mut self.look_at_cache) {
+                return;
+            }
+            self.turn_of_cache(bench, ready);
+        }
+    }
+
+    fn access_done(&mut self, access: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
+        let about = bench.accesses[access];
+        bench.accesses.free(access);
+        let number = about.owner;
+        self.queued[about.device as usize] -= 1;
+        let operation = &mut self.operations[number];
+        operation.pending -= 1;
+        if let (Owner::Destage(_), Some(write_back)) = (operation.owner, &mut self.write_back) {
+            write_back.in_flight -= 1;
+            self.look_at_cache = true;
+        }
+        let end = about.offset_bytes + u64::from(about.length_bytes);
+        if !self.health.has(about.device, end) {
+            self.came_from_lost(number, about, bench);
+        }
+        if self.operations[number].pending > 0 {
+            return;
+        }
+        let operation = &mut self.operations[number];
+        if operation.phase == Phase::BeforeWrite && !operation.failed {
+            operation.phase = Phase::Write;
+            self.carry_out(number, bench, ready);
+        } else {
+            self.end(number, bench, ready);
+        }
+    }
+
+    /// The disk was lost while the access was there: what was to be read is read from the others;
+    /// what was to be written they have, or parity does.
+    fn came_from_lost(&mut self, number: u32, about: Access, bench: &mut Bench<'_>) {
+        let Operation { area, owner, .. } = self.operations[number];
+        if matches!(owner, Owner::Rebuild(_)) {
+            // The spare is not good yet up to where it is being written.
+            return;
+        }
+        let low = about.offset_bytes - self.geometry.disk_offset(area.stripe);
+        let high = low + u64::from(about.length_bytes);
+        let planner =
+            Planner { geometry: &self.geometry, health: &self.health, queued: &self.queued };
+        self.plan.clear();
+        let told = match about.kind {
+            Kind::Read => planner.read_rest(area.stripe, about.device, low, high, &mut self.plan),
+            Kind::Write if self.geometry.tolerance() == 0 => Err(BytesLost),
+            Kind::Write => Ok(()),
+        };
+        if told.is_err() {
+            self.operations[number].failed = true;
+            self.plan.clear();
+        }
+        self.issue(number, bench);
+    }
+
+    /// An operation is over.
+    fn end(&mut self, number: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
+        let Operation { owner, failed, phase, area, .. } = self.operations[number];
+        if let Owner::Rebuild(disk) = owner {
+            if phase == Phase::Read && !failed {
+                self.operations[number].phase = Phase::Write;
+                self.carry_out(number, bench, ready);
+                return;
+            }
+            self.operations.free(number);
+            self.piece_done(disk, area, failed, bench, ready);
+            return;
+        }
+        self.operations.free(number);
+        self.finish(owner, failed, bench, ready);
+    }
+
+    /// Somebody's operation, or all of them, are over.
+    fn finish(&mut self, owner: Owner, failed: bool, bench: &mut Bench<'_>, ready: &mut Ready) {
+        match owner {
+            Owner::Job(job) => ready.push(if failed { job | FAILED } else { job }),
+            Owner::Span(number) => {
+                let span = &mut self.spans[number];
+                span.failed |= failed;
+                span.left -= 1;
+                if span.left == 0 {
+                    let Span { owner, failed, .. } = *span;
+                    self.spans.free(number);
+                    self.finish(owner, failed, bench, ready);
+                }
+            }
+            Owner::Ahead(place) => {
+                let mut waiting = self.read_cache.fetched(place);
+                while let Some((request, next)) = self.read_cache.next_waiting(waiting) {
+                    waiting = next;
+                    match failed {
+                        true => ready.push(request.job | FAILED),
+                        false => ready.push(request.job),
+                    }
+                }
+            }
+            Owner::Destage(bytes) => {
+                if let Some(write_back) = &mut self.write_back {
+                    write_back.destaged(bytes, bench.now_ns);
+                }
+                self.look_at_cache = true;
+            }
+            Owner::Rebuild(_) => {}
+        }
+    }
+
+    /// Writes that waited go to memory, and dirty bytes to the disks.
+    fn turn_of_cache(&mut self, bench: &mut Bench<'_>, ready: &mut Ready) {
+        loop {
+            let mut moved = false;
+            while let Some(request) =
+                self.write_back.as_mut().and_then(|write_back| write_back.admit(bench.now_ns))
+            {
+                let from = self.volume_offset(request);
+                let again = self.overwrites(bench);
+                if let Some(write_back) = &mut self.write_back {
+                    write_back.keep(request, from, again, &self.geometry, bench.now_ns);
+                }
+                ready.push(request.job | IN_FRONT);
+                moved = true;
+            }
+            let Some(write_back) = &mut self.write_back else { return };
+            let phase = match write_back.needs_no_reads() {
+                true => Phase::Write,
+                false => Phase::BeforeWrite,
+            };
+            if let Some((area, bytes)) = write_back.next_area(&self.geometry, bench.now_ns) {
+                self.operate(area, phase, Owner::Destage(bytes), bench, ready);
+                moved = true;
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Memory of a controller that holds writes until the disks have them.
+//!
+//! A write is done when it is in memory. From a share of it on the disks are given work in the
+//! background, until less is used. What finds no room waits, in order, so that a full cache is as slow
+//! as the disks behind it. How full it is, over time, is its use.
+
+use std::collections::VecDeque;
+
+use stormeter_site::{Layout, WriteCache};
+
+use super::Request;
+use super::destage::Destage;
+use super::raid::{Area, Geometry};
+use crate::device::DeviceUse;
+
+/// A write-back cache at work.
+#[derive(Debug)]
+pub(crate) struct WriteBack {
+    bytes: u64,
+    /// Destaging begins when so much waits for it.
+    start_bytes: u64,
+    /// Accesses of destaging at the same time.
+    depth: u32,
+    /// Bytes that the disks do not have.
+    dirty: u64,
+    /// Of them, those that are on their way to the disks.
+    leaving: u64,
+    /// Accesses of destaging under way.
+    pub(super) in_flight: u32,
+    /// Writes that wait for room, and since when.
+    waiting: VecDeque<(Request, u64)>,
+    destage: Destage,
+    usage: Usage,
+}
+
+/// How full the memory was, and who waited for it.
+#[derive(Debug, Default)]
+struct Usage {
+    since_ns: u64,
+    /// The integral of the used share over time.
+    full_ns: f64,
+    waited_ns: u64,
+    writes: u64,
+}
+
+impl WriteBack {
+    /// `None`: writes go through. `volume_bytes` is what is used of the array.
+    pub(super) fn new(
+        write: WriteCache,
+        layout: Layout,
+        geometry: &Geometry,
+        volume_bytes: u64,
+    ) -> Option<Self> {
+        let WriteCache::Back { bytes, start_share, depth } = write else { return None };
+        Some(Self {
+            bytes,
+            start_bytes: (start_share.clamp(0.0, 1.0) * bytes as f64) as u64,
+            depth: depth.max(1).saturating_mul(geometry.data_disks()),
+            dirty: 0,
+            leaving: 0,
+            in_flight: 0,
+            waiting: VecDeque::new(),
+            destage: Destage::new(layout, geometry, volume_bytes),
+            usage: Usage::default(),
+        })
+    }
+
+    /// Whether a write is larger than the whole of it and has to go through.
+    pub(super) fn is_too_small(&self, length: u64) -> bool {
+        length > self.bytes
+    }
+
+    /// Bytes that only memory has.
+    #[inline]
+    pub(super) fn dirty(&self) -> u64 {
+        self.dirty
+    }
+
+    /// A write comes; `true`: it is done, `false`: it waits. `again`: its bytes overwrite some that
+    /// are dirty already.
+    #[inline]
+    pub(super) fn arrive(
+        &mut self,
+        request: Request,
+        volume_offset: u64,
+        again: bool,
+        geometry: &Geometry,
+        now_ns: u64,
+    ) -> bool {
+        if self.waiting.is_empty() && self.has_room(request) {
+            self.keep(request, volume_offset, again, geometry, now_ns);
+            return true;
+        }
+        self.waiting.push_back((request, now_ns));
+        false
+    }
+
+    /// The next write that waited and has room now.
+    pub(super) fn admit(&mut self, now_ns: u64) -> Option<Request> {
+        let &(request, since_ns) = self.waiting.front()?;
+        if !self.has_room(request) {
+            return None;
+        }
+        self.waiting.pop_front();
+        self.usage.waited_ns += now_ns - since_ns;
+        Some(request)
+    }
+
+    fn has_room(&self, request: Request) -> bool {
+        self.dirty + u64::from(request.length_bytes) <= self.bytes
+    }
+
+    /// A write is in memory now.
+    #[inline]
+    pub(super) fn keep(
+        &mut self,
+        request: Request,
+        volume_offset: u64,
+        again: bool,
+        geometry: &Geometry,
+        now_ns: u64,
+    ) {
+        self.usage.writes += 1;
+        // In place, bytes that are written again are found when what is dirty is sorted.
+        if self.destage.keeps_places() {
+            self.destage.keep(volume_offset, u64::from(request.length_bytes), geometry);
+        } else if again {
+            return;
+        }
+        self.change(now_ns, self.dirty + u64::from(request.length_bytes));
+    }
+
+    /// Whether the disks should be given work.
+    #[inline]
+    pub(super) fn wants_destage(&self) -> bool {
+        let waits_for_disks = self.dirty - self.leaving;
+        self.in_flight < self.depth
+            && waits_for_disks > 0
+            && (waits_for_disks >= self.start_bytes || !self.waiting.is_empty())
+    }
+
+    /// The next bytes for the disks, the place where they go, and whether old parity is of no use.
+    pub(super) fn next_area(&mut self, geometry: &Geometry, now_ns: u64) -> Option<(Area, u64)> {
+        if !self.wants_destage() {
+            return None;
+        }
+        let pressed = !self.waiting.is_empty() && self.leaving == 0;
+        let (area, bytes, freed) = self.destage.next(self.dirty - self.leaving, pressed, geometry);
+        if freed > 0 {
+            self.change(now_ns, self.dirty.saturating_sub(freed));
+        }
+        let area = area?;
+        self.leaving += bytes;
+        Some((area, bytes))
+    }
+
+    /// Whether written bytes go to places whose old content is of no use.
+    pub(super) fn needs_no_reads(&self) -> bool {
+        !self.destage.keeps_places()
+    }
+
+    /// The disks have these bytes.
+    pub(super) fn destaged(&mut self, bytes: u64, now_ns: u64) {
+        self.leaving -= bytes;
+        self.change(now_ns, self.dirty - bytes);
+    }
+
+    fn change(&mut self, now_ns: u64, dirty: u64) {
+        self.usage.full_ns += self.share() * (now_ns - self.usage.since_ns) as f64;
+        self.usage.since_ns = now_ns;
+        self.dirty = dirty;
+    }
+
+    fn share(&self) -> f64 {
+        self.dirty as f64 / self.bytes.max(1) as f64
+    }
+
+    /// One unit, as busy as it is full.
+    pub(super) fn usage(&self, now_ns: u64) -> DeviceUse {
+        let since_ns = now_ns.saturating_sub(self.usage.since_ns) as f64;
+        let still: u64 =
+            self.waiting.iter().map(|(_, since_ns)| now_ns.saturating_sub(*since_ns)).sum();
+        DeviceUse {
+            servers: 1,
+            busy_ns: (self.usage.full_ns + self.share() * since_ns) as u64,
+            waited_ns: self.usage.waited_ns + still,
+            accesses: self.usage.writes,
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! A node of a distributed datastore: disk groups, each with flash in front of capacity devices.
+//!
+//! Reads are answered by the read cache in flash, by the write buffer where the bytes are still in
+//! it, or by a capacity device, whose answer then also fills the cache. Writes are done when the
+//! flash has them and move to the capacity devices in the background, from the first byte on: a
+//! longer wait would only matter to bytes that are written twice. In an all-flash node the read cache
+//! has no bytes and reads go to the capacity devices.
+//!
+//! Nothing here grows with time: of bytes in the buffer their number is kept, and of where they
+//! belong only the first [`RUNS`] runs a device; more of them move to random places of what was seen.
+
+use std::collections::VecDeque;
+
+use stormeter_disk::Kind;
+use stormeter_site::Cluster;
+
+use super::hits::hit_share;
+use super::{DiskFault, FAILED, IN_FRONT, Ready, Request};
+use crate::device::{Access, Bench, Device, DeviceUse};
+use crate::machine::Load;
+use crate::weather::unit_open;
+
+/// Places of written bytes that a device remembers.
+const RUNS: usize = 1024;
+/// Runs on their way to a device: one is read from flash while the other is written.
+const MOVING: u32 = 2;
+/// The longest run that is written to a capacity device at once.
+const RUN_BYTES: u32 = 1 << 20;
+
+/// What an access is for.
+const FOR_READ: u32 = 0;
+const FOR_MISS: u32 = 1;
+const FOR_WRITE: u32 = 2;
+const FOR_WRITE_THROUGH: u32 = 3;
+const FILL: u32 = 4;
+const DESTAGE_READ: u32 = 5;
+const DESTAGE_WRITE: u32 = 6;
+
+/// A node at work.
+#[derive(Debug)]
+pub(crate) struct Node {
+    number: u32,
+    /// Components of flash and of capacity devices.
+    components: (u32, u32),
+    groups: Vec<Group>,
+    per_group: u32,
+    capacity: Vec<Capacity>,
+    /// Share of reads that the read cache answers.
+    hits: f64,
+    has_read_cache: bool,
+    buffer_bytes: u64,
+    /// Bytes of the working set that a group has.
+    working_set_bytes: f64,
+}
+
+/// The flash of a disk group.
+#[derive(Debug)]
+struct Group {
+    flash: Device,
+    dirty_bytes: u64,
+    /// Where the next written bytes go: the buffer is a log.
+    head_bytes: u64,
+    /// Writes that found no room.
+    waiting: VecDeque<Request>,
+}
+
+/// A capacity device and what is to be written to it.
+#[derive(Debug)]
+struct Capacity {
+    device: Device,
+    lost: bool,
+    runs: VecDeque<(u64, u32)>,
+    /// Bytes and number of writes beyond the runs.
+    beyond: (u64, u64),
+    /// Where writes were seen, from and to.
+    seen: (u64, u64),
+    /// Runs on their way to it.
+    moving: u32,
+}
+
+impl Node {
+    /// Node with a storage's number, of a cluster of so many nodes under a load.
+    pub(crate) fn new(
+        number: u32,
+        components: (u32, u32),
+        cluster: &Cluster,
+        nodes: u32,
+        load: &Load,
+    ) -> Self {
+        let groups = cluster.groups_per_node;
+        let all_groups = f64::from(groups * nodes);
+        let working_set_bytes = load.working_set_bytes as f64 * f64::from(load.vms);
+        let cache_bytes = cluster.read_cache_bytes as f64 * all_groups;
+        let share = hit_share(cluster.hits, cache_bytes as u64, load);
+        let group = |_| Group {
+            flash: Device::new(&cluster.cache),
+            dirty_bytes: 0,
+            head_bytes: 0,
+            waiting: VecDeque::new(),
+        };
+        let device = |_| Capacity {
+            device: Device::new(&cluster.capacity),
+            lost: false,
+            runs: VecDeque::new(),
+            beyond: (0, 0),
+            seen: (u64::MAX, 0),
+            moving: 0,
+        };
+        Self {
+            number,
+            components,
+            groups: (0..groups).map(group).collect(),
+            per_group: cluster.capacity_per_group,
+            capacity: (0..groups * cluster.capacity_per_group).map(device).collect(),
+            hits: load.random * share.random + (1.0 - load.random) * share.sequential,
+            has_read_cache: cluster.read_cache_bytes > 0,
+            buffer_bytes: cluster.write_buffer_bytes,
+            working_set_bytes: (working_set_bytes / all_groups).max(1.0),
+        }
+    }
+
+    /// The component of its flash.
+    pub(crate) fn front(&self) -> u32 {
+        self.components.0
+    }
+
+    #[inline(never)]
+    pub(crate) fn arrive(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
+        if self.capacity[request.disk as usize].lost {
+            ready.push(request.job | FAILED);
+            return;
+        }
+        match request.kind {
+            Kind::Read => self.read(request, bench),
+            Kind::Write => self.write(request, bench),
+        }
+    }
+
+    fn read(&mut self, request: Request, bench: &mut Bench<'_>) {
+        let group = &self.groups[(request.disk / self.per_group) as usize];
+        let in_buffer = (group.dirty_bytes as f64 / self.working_set_bytes).min(1.0);
+        let hit = in_buffer + (1.0 - in_buffer) * self.hits;
+        match hit > 0.0 && unit_open(bench.random) <= hit {
+            true => self.flash(request, FOR_READ, request.offset_bytes, bench),
+            false => self.on_capacity(request, FOR_MISS, bench),
+        }
+    }
+
+    fn write(&mut self, request: Request, bench: &mut Bench<'_>) {
+        if self.buffer_bytes == 0 {
+            self.on_capacity(request, FOR_WRITE_THROUGH, bench);
+            return;
+        }
+        let group = &mut self.groups[(request.disk / self.per_group) as usize];
+        let length = u64::from(request.length_bytes);
+        let has_room = group.dirty_bytes + length <= self.buffer_bytes || group.dirty_bytes == 0;
+        if group.waiting.is_empty() && has_room {
+            self.take(request, bench);
+        } else {
+            group.waiting.push_back(request);
+        }
+    }
+
+    /// The buffer takes a write.
+    fn take(&mut self, request: Request, bench: &mut Bench<'_>) {
+        let group = &mut self.groups[(request.disk / self.per_group) as usize];
+        group.dirty_bytes += u64::from(request.length_bytes);
+        let at = group.head_bytes;
+        group.head_bytes = (at + u64::from(request.length_bytes)) % self.buffer_bytes;
+        self.flash(request, FOR_WRITE, at, bench);
+        self.capacity[request.disk as usize].note(request.offset_bytes, request.length_bytes);
+        self.move_next(request.disk, bench);
+    }
+
+    /// An access to the flash before a capacity device.
+    fn flash(&mut self, request: Request, purpose: u32, at: u64, bench: &mut Bench<'_>) {
+        let group = request.disk / self.per_group;
+        let kind = match purpose {
+            FOR_READ | DESTAGE_READ => Kind::Read,
+            _ => Kind::Write,
+        };
+        let access = bench.accesses.insert(Access {
+            store: self.number,
+            device: group,
+            kind,
+            background: purpose >= FILL,
+            offset_bytes: at,
+            length_bytes: request.length_bytes,
+            arrived_ns: bench.now_ns,
+            owner: request.job,
+            purpose,
+        });
+        self.groups[group as usize].flash.arrive(access, bench);
+    }
+
+    fn on_capacity(&mut self, request: Request, purpose: u32, bench: &mut Bench<'_>) {
+        let access = bench.accesses.insert(Access {
+            store: self.number,
+            device: self.groups.len() as u32 + request.disk,
+            kind: match purpose {
+                FOR_MISS => Kind::Read,
+                _ => Kind::Write,
+            },
+            background: purpose >= FILL,
+            offset_bytes: request.offset_bytes,
+            length_bytes: request.length_bytes,
+            arrived_ns: bench.now_ns,
+            owner: request.job,
+            purpose,
+        });
+        self.capacity[request.disk as usize].device.arrive(access, bench);
+    }
+
+    #[inline(never)]
+    pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
+        let device = bench.accesses[access].device as usize;
+        match device.checked_sub(self.groups.len()) {
+            None => self.groups[device].flash.event(access, bench),
+            Some(disk) => self.capacity[disk].device.event(access, bench),
+        }
+        while let Some(done) = bench.done.pop() {
+            let about = bench.accesses[done];
+            bench.accesses.free(done);
+            self.done(about, bench, ready);
+        }
+    }
+
+    fn done(&mut self, about: Access, bench: &mut Bench<'_>, ready: &mut Ready) {
+        match about.purpose {
+            FOR_READ => ready.push(about.owner | IN_FRONT),
+            FOR_WRITE_THROUGH => ready.push(about.owner),
+            FOR_MISS => {
+                ready.push(about.owner);
+                if self.has_read_cache {
+                    let disk = about.device - self.groups.len() as u32;
+                    self.flash(
+                        Request { disk, ..request_of(&about) },
+                        FILL,
+                        about.offset_bytes,
+                        bench,
+                    );
+                }
+            }
+            FOR_WRITE => ready.push(about.owner | IN_FRONT),
+            // The owner of what moves is its capacity device.
+            DESTAGE_READ => {
+                let request = Request { disk: about.owner, ..request_of(&about) };
+                self.on_capacity(request, DESTAGE_WRITE, bench);
+            }
+            DESTAGE_WRITE => {
+                self.capacity[about.owner as usize].moving -= 1;
+                self.left(about.owner / self.per_group, u64::from(about.length_bytes), bench);
+                self.move_next(about.owner, bench);
+            }
+            _ => {}
+        }
+    }
+
+    /// Bytes have left a group's buffer: writes that wait may come in.
+    fn left(&mut self, group: u32, bytes: u64, bench: &mut Bench<'_>) {
+        self.groups[group as usize].dirty_bytes -= bytes;
+        loop {
+            let group = &mut self.groups[group as usize];
+            let Some(next) = group.waiting.front().copied() else { return };
+            let length = u64::from(next.length_bytes);
+            if group.dirty_bytes > 0 && group.dirty_bytes + length > self.buffer_bytes {
+                return;
+            }
+            group.waiting.pop_front();
+            self.take(next, bench);
+        }
+    }
+
+    fn move_next(&mut self, disk: u32, bench: &mut Bench<'_>) {
+        while self.capacity[disk as usize].moving < MOVING && !self.capacity[disk as usize].lost {
+            let capacity = &mut self.capacity[disk as usize];
+            let Some((offset_bytes, length_bytes)) = capacity.next(bench) else { return };
+            capacity.moving += 1;
+            let kind = Kind::Read;
+            let moved = Request { job: disk, kind, disk, offset_bytes, length_bytes };
+            self.flash(moved, DESTAGE_READ, offset_bytes, bench);
+        }
+    }
+
+    /// A device is gone or slow; its number counts capacity devices.
+    pub(crate) fn fault(&mut self, fault: DiskFault) {
+        match fault {
+            DiskFault::Lost(disk) => self.capacity[disk as usize].lost = true,
+            DiskFault::Slow(disk, slowness) => {
+                self.capacity[disk as usize].device.slow_down(slowness);
+            }
+        }
+    }
+
+    pub(crate) fn usage(&self, now_ns: u64, each: &mut dyn FnMut(u32, DeviceUse)) {
+        for group in &self.groups {
+            each(self.components.0, group.flash.usage(now_ns));
+        }
+        for capacity in &self.capacity {
+            each(self.components.1, capacity.device.usage(now_ns));
+        }
+    }
+}
+
+impl Capacity {
+    fn note(&mut self, offset_bytes: u64, length_bytes: u32) {
+        let end_bytes = offset_bytes + u64::from(length_bytes);
+        self.seen = (self.seen.0.min(offset_bytes), self.seen.1.max(end_bytes));
+        if let Some((from, length)) = self.runs.back_mut()
+            && *from + u64::from(*length) == offset_bytes
+            && *length + length_bytes <= RUN_BYTES
+        {
+            *length += length_bytes;
+        } else if self.runs.len() < RUNS {
+            self.runs.push_back((offset_bytes, length_bytes));
+        } else {
+            self.beyond = (self.beyond.0 + u64::from(length_bytes), self.beyond.1 + 1);
+        }
+    }
+
+    /// What is to be written next: where and how much.
+    fn next(&mut self, bench: &mut Bench<'_>) -> Option<(u64, u32)> {
+        if let Some(run) = self.runs.pop_front() {
+            return Some(run);
+        }
+        let (bytes, writes) = self.beyond;
+        if writes == 0 {
+            return None;
+        }
+        // The mean of what is left; the last takes the rest, so that no byte is forgotten.
+        let length = if writes == 1 { bytes } else { bytes / writes };
+        self.beyond = (bytes - length, writes - 1);
+        let room = (self.seen.1 - self.seen.0).saturating_sub(length);
+        let at = self.seen.0 + (unit_open(bench.random) * room as f64) as u64;
+        Some((at / 4096 * 4096, length as u32))
+    }
+}
+
+fn request_of(about: &Access) -> Request {
+    Request {
+        job: about.owner,
+        kind: about.kind,
+        disk: 0,
+        offset_bytes: about.offset_bytes,
+        length_bytes: about.length_bytes,
+    }
+}

@@ -1,0 +1,135 @@
+//! Controllers with caches and RAID groups in a whole site.
+
+mod common;
+
+use stormeter_driver::{
+    Arrivals, Content, Distribution, Sample, SizeShare, Trial, Workload, drive,
+};
+use stormeter_simulator::{ComponentUse, Load, Machine, MachineError, Window};
+use stormeter_site::{Device, Hdd, Layout, Raid, Site, WriteCache};
+
+const DISK_BYTES: u64 = 1 << 30;
+
+fn load(vms: u32) -> Load {
+    Load { vms, disk_bytes: DISK_BYTES, working_set_bytes: DISK_BYTES, random: 1.0, zipf: None }
+}
+
+fn trial(vms: u32, outstanding: u32, read_percent: f64, seconds: u64) -> Trial {
+    Trial {
+        workload: Workload {
+            name: "vm-4k".into(),
+            sizes: vec![SizeShare { bytes: 4096, share: 1.0 }],
+            read_percent,
+            random_percent: 100.0,
+            distribution: Distribution::Uniform,
+            alignment_bytes: None,
+            arrivals: Arrivals::Closed { outstanding },
+            burst: None,
+            content: Content::default(),
+        },
+        first_disk: 0,
+        disks: vms,
+        disk_bytes: DISK_BYTES,
+        seed: 1,
+        ramp_ns: 2_000_000_000,
+        duration_ns: seconds * 1_000_000_000,
+        interval_ns: 1_000_000_000,
+        limits: Default::default(),
+        verify: false,
+    }
+}
+
+fn run(site: &Site, trial: &Trial) -> (Sample, Vec<ComponentUse>) {
+    let window = Window { from_ns: trial.ramp_ns, interval_ns: trial.interval_ns };
+    let mut machine = Machine::new(site, 0, load(trial.disks), window, 1).expect("a machine");
+    let mut clock = machine.time().clock();
+    let sample = drive(trial, || Some(0), &mut machine, &mut clock, &mut ()).expect("a trial");
+    (sample, machine.usage())
+}
+
+/// The Fibre Channel site with parity and memory for writes.
+fn with_cache(raid: Raid, layout: Layout) -> Site {
+    let mut site = common::fibre_channel();
+    site.groups[0].raid = raid;
+    let cache = &mut site.controllers[0].cache;
+    cache.write = WriteCache::Back { bytes: 64 << 20, start_share: 0.5, depth: 4 };
+    cache.layout = layout;
+    site
+}
+
+#[test]
+fn what_waits_for_memory_is_told_apart_from_what_waits_for_disks() {
+    // Writes alone: all of them wait for room as soon as memory is full.
+    let (sample, uses) = run(&with_cache(Raid::Raid6, Layout::InPlace), &trial(64, 16, 0.0, 4));
+    let of = |name: &str| uses.iter().find(|usage| usage.name == name).expect("a component");
+    let (cache, disks) = (of("filer cache"), of("disk"));
+    assert!(cache.utilisation > 0.95, "{cache:?}");
+    assert!(cache.response_share > 0.9 && disks.response_share < 1e-9, "{cache:?} {disks:?}");
+    assert!(disks.utilisation > 0.7, "{disks:?}");
+    assert!((cache.visits as f64 / (sample.iops() * 4.0) - 1.0).abs() < 0.01);
+    // Reads alone: nobody needs it.
+    let (_, uses) = run(&with_cache(Raid::Raid6, Layout::InPlace), &trial(64, 16, 100.0, 2));
+    let cache = uses.iter().find(|usage| usage.name == "filer cache").expect("a component");
+    assert_eq!((cache.utilisation, cache.response_share, cache.visits), (0.0, 0.0, 0));
+    let shares: f64 = uses.iter().map(|usage| usage.response_share).sum();
+    assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+}
+
+#[test]
+fn levels_and_layouts_are_in_the_order_of_their_cost() {
+    let through = |raid| {
+        let mut site = common::fibre_channel();
+        site.groups[0].raid = raid;
+        run(&site, &trial(64, 16, 50.0, 3)).0.iops()
+    };
+    let levels = [Raid::Raid0, Raid::Raid10, Raid::Raid5, Raid::Raid6].map(through);
+    assert!(levels.windows(2).all(|pair| pair[0] > 1.1 * pair[1]), "{levels:?}");
+    let back = |layout| run(&with_cache(Raid::Raid6, layout), &trial(64, 16, 50.0, 3)).0.iops();
+    let (place, anywhere) = (back(Layout::InPlace), back(Layout::WriteAnywhere));
+    assert!(anywhere > 3.0 * place && anywhere > levels[0], "{levels:?} {place} {anywhere}");
+    // With few outstanding a write does not wait for the disks: half of the requests take no time.
+    let light = |site: &Site| run(site, &trial(32, 1, 50.0, 2)).0.iops();
+    let mut site = with_cache(Raid::Raid6, Layout::InPlace);
+    let place = light(&site);
+    site.controllers[0].cache.write = WriteCache::Through;
+    let through = light(&site);
+    // A read takes 5 ms, a write 15 ms for the slowest of three and 4 for the next three at least.
+    assert!(place > 1.8 * through, "{place} {through}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_sample_with_caches_too() {
+    for layout in [Layout::InPlace, Layout::WriteAnywhere] {
+        let site = with_cache(Raid::Raid6, layout);
+        assert_eq!(run(&site, &trial(32, 8, 50.0, 2)), run(&site, &trial(32, 8, 50.0, 2)));
+    }
+}
+
+#[test]
+fn disks_that_do_not_fit_are_refused_with_what_there_is() {
+    let mut site = with_cache(Raid::Raid6, Layout::InPlace);
+    site.groups[0].device = Device::Hdd(Hdd {
+        rpm: 15_000.0,
+        seek_track_ns: 2e5,
+        seek_average_ns: 3.5e6,
+        seek_full_ns: 8e6,
+        write_settle_ns: 5e5,
+        outer_bytes_per_s: 125e6,
+        inner_bytes_per_s: 73e6,
+        capacity_bytes: 1 << 30,
+        interface_bytes_per_s: 4e8,
+        overhead_ns: 1e5,
+        queue_depth: 16,
+        buffer_bytes: 16 << 20,
+        write_cache: false,
+    });
+    let window = Window { from_ns: 0, interval_ns: 1_000_000_000 };
+    // 70 data disks of 1 GiB on each of two controllers.
+    let error = Machine::new(&site, 0, load(144), window, 1).expect_err("no room");
+    assert!(matches!(error, MachineError::NoRoom { vms: 72, .. }), "{error:?}");
+    assert_eq!(
+        error.to_string(),
+        "72 virtual disks of 1GiB do not fit on disk, which has 70GiB; make them smaller or add \
+         disks"
+    );
+}

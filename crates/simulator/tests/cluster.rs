@@ -1,0 +1,209 @@
+//! A distributed datastore: what its nodes, links, stripes and replicas bring.
+
+mod common;
+
+use common::single::*;
+use stormeter_disk::Kind;
+use stormeter_simulator::{ComponentKind, Machine, MachineError, Window};
+use stormeter_site::*;
+
+const SECOND: u64 = 1_000_000_000;
+
+fn device(servers: u32, each_ns: f64, per_byte_ns: f64) -> Device {
+    Device::Queue(Queue {
+        servers,
+        read_ns: each_ns,
+        write_ns: each_ns,
+        per_byte_ns,
+        shared_per_byte_ns: 0.0,
+        shared_per_io_ns: 0.0,
+        spread: Spread::Constant,
+    })
+}
+
+/// Four nodes of two disk groups with three capacity devices; all flash.
+fn cluster(nics: u32, stripes: u32, replicas: u32) -> Site {
+    let mut site = common::fibre_channel();
+    let cost = Cost { per_read_cycles: 25_000.0, per_write_cycles: 25_000.0, ..Cost::default() };
+    site.hosts[0].count = 4;
+    site.hosts[0].name = "server".into();
+    site.hosts[0].adapters = vec![Adapter {
+        name: "nic".into(),
+        kind: PortKind::Ethernet { mtu_bytes: 1500 },
+        rate_bytes_per_s: 125e6,
+        count: nics,
+        aggregation: Aggregation::RoundRobin,
+        latency_ns: 10_000.0,
+    }];
+    site.stacks[0] = Stack { protocol: Protocol::Local, cost, ..site.stacks[0].clone() };
+    site.clusters = vec![Cluster {
+        name: "vsan".into(),
+        nodes: 0,
+        adapter: 0,
+        groups_per_node: 2,
+        capacity_per_group: 3,
+        cache: device(8, 50_000.0, 1.0),
+        capacity: device(1, 100_000.0, 2.0),
+        read_cache_bytes: 0,
+        hits: Hits::WorkingSet,
+        write_buffer_bytes: 1 << 30,
+        cost,
+        stripe_bytes: 1 << 20,
+    }];
+    site.datastores[0].target = Target::Cluster { cluster: 0, stripes, replicas };
+    site
+}
+
+fn rate(site: &Site, (vms, outstanding): (u32, u32), kind: Kind, bytes: u32) -> (f64, Machine) {
+    let mut machine = machine(site, vms);
+    let rate = closed(&mut machine, (vms, outstanding), kind, bytes, SECOND / 2);
+    (rate, machine)
+}
+
+#[test]
+fn another_link_brings_nothing_where_the_node_is_the_limit() {
+    let with = |nics, bytes, cycles| {
+        let mut site = cluster(nics, 1, 2);
+        site.clusters[0].cost.per_read_cycles = cycles;
+        rate(&site, (16, 8), Kind::Read, bytes).0
+    };
+    // 2 ms of CPU a request: 8 cores of 4 nodes give 16000 a second, far below the links.
+    let (two, three) = (with(2, 4096, 5e6), with(3, 4096, 5e6));
+    assert!((three / two - 1.0).abs() < 0.02, "{two} {three}");
+    assert!(two > 14_000.0 && two < 16_000.0, "{two}");
+    // Where the links are the limit, they bring something.
+    let (one, two) = (with(1, 262_144, 0.0), with(2, 262_144, 0.0));
+    assert!(two > 1.3 * one, "{one} {two}");
+}
+
+#[test]
+fn stripes_raise_large_reads_over_several_nodes() {
+    let with = |stripes| {
+        let mut site = cluster(4, stripes, 1);
+        site.hosts[0].adapters[0].rate_bytes_per_s = 1250e6;
+        rate(&site, (1, 1), Kind::Read, 4 << 20).0
+    };
+    let (one, three, many) = (with(1), with(3), with(12));
+    assert!(three > 1.5 * one, "{one} {three}");
+    assert!(many >= three, "{three} {many}");
+    // Small ones have one stripe and gain nothing.
+    let small = |stripes| rate(&cluster(4, stripes, 1), (1, 1), Kind::Read, 4096).0;
+    assert!(small(3) < 1.2 * small(1), "{} {}", small(1), small(3));
+}
+
+#[test]
+fn replicas_make_writes_slower() {
+    let with = |replicas| rate(&cluster(2, 1, replicas), (40, 2), Kind::Write, 65536).0;
+    let (one, two) = (with(1), with(2));
+    assert!(two < 0.8 * one, "{one} {two}");
+    let three = with(3);
+    assert!(three < two, "{two} {three}");
+}
+
+#[test]
+fn all_time_of_a_response_is_somebodys() {
+    let (_, machine) = rate(&cluster(2, 2, 2), (8, 8), Kind::Write, 2 << 20);
+    let uses = machine.usage();
+    let shares: f64 = uses.iter().map(|usage| usage.response_share).sum();
+    assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+    let slowest = uses.iter().find(|usage| usage.kind == ComponentKind::Parts).expect("parts");
+    assert!(slowest.response_share > 0.01 && slowest.response_share < 0.7, "{slowest:?}");
+    // Writes are done in flash.
+    let share = |kind| {
+        let mut of_kind = uses.iter().filter(|usage| usage.kind == kind);
+        of_kind.next().map(|usage| usage.response_share)
+    };
+    assert!(share(ComponentKind::Cache) > Some(0.0));
+    assert_eq!(share(ComponentKind::Disks), Some(0.0));
+}
+
+#[test]
+fn a_full_write_buffer_is_as_fast_as_what_drains_it() {
+    let mut site = cluster(4, 1, 1);
+    site.clusters[0].write_buffer_bytes = 1 << 20;
+    let (full, machine) = rate(&site, (24, 4), Kind::Write, 4096);
+    // 24 capacity devices of 108 us a run.
+    let most = 24.0 / 108e-6;
+    assert!(full < 1.02 * most && full > 0.5 * most, "{full} {most}");
+    let uses = machine.usage();
+    let disks = uses.iter().find(|usage| usage.kind == ComponentKind::Disks).expect("disks");
+    assert!(disks.utilisation_most > 0.95, "{disks:?}");
+    site.clusters[0].write_buffer_bytes = 1 << 40;
+    assert!(rate(&site, (24, 4), Kind::Write, 4096).0 > full);
+}
+
+#[test]
+fn a_read_cache_answers_its_share() {
+    let mut site = cluster(4, 1, 2);
+    let misses = |site: &Site| {
+        let (rate, machine) = rate(site, (8, 4), Kind::Read, 4096);
+        let disks = machine.usage().into_iter().find(|usage| usage.kind == ComponentKind::Disks);
+        disks.expect("disks").visits as f64 / (0.5 * rate)
+    };
+    assert!((misses(&site) - 1.0).abs() < 0.02);
+    // 8 GiB of working set, 8 groups: 512 MiB each are a half.
+    site.clusters[0].read_cache_bytes = 512 << 20;
+    assert!((misses(&site) - 0.5).abs() < 0.02);
+    site.clusters[0].hits = Hits::Share(0.9);
+    assert!((misses(&site) - 0.1).abs() < 0.02);
+}
+
+#[test]
+fn replicas_need_as_many_nodes() {
+    let window = Window { from_ns: 0, interval_ns: 1_000_000_000 };
+    let error = Machine::new(&cluster(1, 1, 5), 0, load(4), window, 1).expect_err("too few");
+    assert!(matches!(error, MachineError::TooFewNodes { nodes: 4, replicas: 5, .. }), "{error}");
+}
+
+#[test]
+fn virtual_disks_need_room_for_all_replicas() {
+    let mut site = cluster(1, 1, 2);
+    site.clusters[0].capacity = Device::Ssd(Ssd {
+        channels: 8,
+        page_bytes: 8192,
+        read_ns: 60e3,
+        program_ns: 600e3,
+        erase_ns: 3e6,
+        pages_per_block: 256,
+        spare_share: 0.07,
+        filled_share: 0.5,
+        capacity_bytes: 1 << 30,
+        interface_bytes_per_s: 500e6,
+        overhead_ns: 15e3,
+        write_buffer_bytes: 0,
+    });
+    let window = Window { from_ns: 0, interval_ns: SECOND };
+    // 24 devices of 1 GiB have room for 12 disks of 1 GiB twice, not for 13.
+    let error = Machine::new(&site, 0, load(13), window, 1).expect_err("no room");
+    assert_eq!(
+        error.to_string(),
+        "13 virtual disks of 1GiB do not fit on vsan with 2 replicas, which has 24GiB; make them \
+         smaller or add disks"
+    );
+}
+
+#[test]
+fn hosts_need_not_be_nodes() {
+    let mut site = cluster(2, 1, 2);
+    let mut clients = site.hosts[0].clone();
+    clients.name = "client".into();
+    clients.count = 2;
+    site.hosts.push(clients);
+    let (own, _) = rate(&site, (8, 8), Kind::Read, 65536);
+    site.datastores[0].hosts = 1;
+    let (others, machine) = rate(&site, (8, 8), Kind::Read, 65536);
+    // Two hosts with two links: everything comes over them.
+    assert!(others < 500e6 / 65536.0 && others < own, "{own} {others}");
+    let uses = machine.usage();
+    let cpus = uses.iter().filter(|usage| usage.name.ends_with(" cpu"));
+    assert_eq!(cpus.map(|usage| usage.units).collect::<Vec<_>>(), [2, 4]);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let run = || {
+        let (rate, machine) = rate(&cluster(2, 3, 2), (8, 4), Kind::Write, 65536);
+        (rate, machine.events(), machine.usage())
+    };
+    assert_eq!(run(), run());
+}

@@ -1,0 +1,245 @@
+//! Faults at given times: what is seen of paths, lines, disks and nodes that fail.
+
+mod common;
+
+use common::single::*;
+use stormeter_disk::{Disks, Kind, Operation};
+use stormeter_simulator::{Broken, FaultError, FaultTextError, Machine, SiteFault};
+use stormeter_site::*;
+
+const SECOND: u64 = 1_000_000_000;
+
+/// One host and one controller with two ports each, failures noticed after half a second.
+fn fibre_channel(policy: PathPolicy) -> Site {
+    let mut site = common::fibre_channel();
+    site.hosts[0].count = 1;
+    site.controllers[0].count = 1;
+    site.networks[0].failover_ns = SECOND / 2;
+    site.datastores[0].policy = policy;
+    site.groups[0].device = constant(1e6);
+    site
+}
+
+fn constant(each_ns: f64) -> Device {
+    Device::Queue(Queue {
+        servers: 8,
+        read_ns: each_ns,
+        write_ns: each_ns,
+        per_byte_ns: 0.0,
+        shared_per_byte_ns: 0.0,
+        shared_per_io_ns: 0.0,
+        spread: Spread::Constant,
+    })
+}
+
+fn with_fault(site: &Site, fault: &str) -> Machine {
+    let mut machine = machine(site, 2);
+    let fault = SiteFault::parse(fault, site).expect("a fault");
+    machine.schedule(&[fault]).expect("scheduled");
+    machine
+}
+
+/// What a load of eight outstanding requests saw until three seconds: completions by tenth of a
+/// second, the longest request, and how many failed.
+fn seen(machine: &mut Machine, kind: Kind) -> (Vec<u32>, u64, u32) {
+    let mut ended = vec![0; 31];
+    let (mut longest_ns, mut failed) = (0, 0);
+    let mut begun = [0; 8];
+    let operation = |slot: u32, turn: u64| Operation {
+        slot,
+        disk: slot % 2,
+        kind,
+        offset_bytes: turn * 7919 % 4096 * 65536,
+        length_bytes: 4096,
+        buffer: 0,
+    };
+    for slot in 0..8 {
+        machine.submit(&[operation(slot, u64::from(slot))]).expect("submitted");
+    }
+    let mut turn = 8;
+    while machine.time().now_ns() < 3 * SECOND {
+        let left_ns = 3 * SECOND - machine.time().now_ns();
+        for done in reap(machine, left_ns) {
+            let now_ns = machine.time().now_ns();
+            ended[(now_ns / (SECOND / 10)) as usize] += 1;
+            failed += u32::from(done.result < 0);
+            let slot = done.slot as usize;
+            longest_ns = longest_ns.max(now_ns - begun[slot]);
+            begun[slot] = now_ns;
+            turn += 1;
+            machine.submit(&[operation(done.slot, turn)]).expect("submitted");
+        }
+    }
+    (ended, longest_ns, failed)
+}
+
+fn about(found_ns: u64, expected_ns: u64) {
+    let far = found_ns.abs_diff(expected_ns);
+    assert!(far < 20_000_000, "{found_ns} is not about {expected_ns}");
+}
+
+#[test]
+fn a_fixed_path_that_fails_is_silent_until_the_other_takes_over() {
+    for fault in ["path host.hba.0 down at 1s", "path filer.fc.0 down at 1s for 1s"] {
+        let mut machine = with_fault(&fibre_channel(PathPolicy::Fixed), fault);
+        let (ended, longest_ns, failed) = seen(&mut machine, Kind::Read);
+        about(longest_ns, SECOND / 2);
+        assert_eq!(failed, 0);
+        assert_eq!(ended[11..14], [0; 3], "{fault}: {ended:?}");
+        let (before, after) = (ended[5], ended[20]);
+        assert!(before > 500 && after.abs_diff(before) < before / 20, "{fault}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_path_without_another_waits_until_it_is_back() {
+    let mut site = fibre_channel(PathPolicy::Fixed);
+    site.hosts[0].adapters[0].count = 1;
+    let mut machine = with_fault(&site, "path host.hba.0 down at 1s for 1s");
+    let (ended, longest_ns, _) = seen(&mut machine, Kind::Write);
+    about(longest_ns, SECOND);
+    assert_eq!(ended[11..19], [0; 8], "{ended:?}");
+    assert!(ended[25] > 500, "{ended:?}");
+}
+
+#[test]
+fn round_robin_goes_on_over_the_path_that_is_left() {
+    for fault in ["path host.hba.1 down at 1s for 1s", "path filer.fc.1 down at 1s for 1s"] {
+        let mut machine = with_fault(&fibre_channel(PathPolicy::RoundRobin), fault);
+        let (ended, longest_ns, failed) = seen(&mut machine, Kind::Read);
+        // What was on the path begins anew; what was not goes on.
+        about(longest_ns, SECOND / 2);
+        assert_eq!(failed, 0);
+        assert!(ended[11..14].iter().all(|&ended| ended > 50), "{fault}: {ended:?}");
+        assert!(ended[11] < ended[5] && ended[25].abs_diff(ended[5]) < 50, "{fault}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_line_that_is_down_is_silent_for_as_long_or_until_another_takes_over() {
+    let mut site = fibre_channel(PathPolicy::Fixed);
+    let mut longest = |failover_ns, rate| {
+        site.networks[0].failover_ns = failover_ns;
+        site.networks[0].rate_bytes_per_s = rate;
+        let mut machine = with_fault(&site, "network fabric down at 1s for 200ms");
+        let (_, longest_ns, failed) = seen(&mut machine, Kind::Read);
+        assert_eq!(failed, 0);
+        longest_ns
+    };
+    about(longest(0, None), 200_000_000);
+    about(longest(0, Some(1e9)), 200_000_000);
+    about(longest(50_000_000, Some(1e9)), 50_000_000);
+}
+
+#[test]
+fn a_slow_disk_is_slow_while_it_is() {
+    let mut site = fibre_channel(PathPolicy::Fixed);
+    site.groups[0].disks = 1;
+    site.groups[0].groups = 1;
+    let mut machine = with_fault(&site, "disk disk.0 slow 10x at 1s for 1s");
+    let (ended, longest_ns, _) = seen(&mut machine, Kind::Read);
+    assert!((9_000_000..13_000_000).contains(&longest_ns), "{longest_ns}");
+    assert!(ended[15] * 8 < ended[5] && ended[25].abs_diff(ended[5]) < 50, "{ended:?}");
+}
+
+fn cluster(replicas: u32) -> Site {
+    let mut site = fibre_channel(PathPolicy::Fixed);
+    site.hosts[0].count = 4;
+    site.hosts[0].name = "server".into();
+    site.stacks[0].protocol = Protocol::Local;
+    site.hosts[0].adapters[0].kind = PortKind::Ethernet { mtu_bytes: 1500 };
+    site.clusters = vec![Cluster {
+        name: "vsan".into(),
+        nodes: 0,
+        adapter: 0,
+        groups_per_node: 1,
+        capacity_per_group: 2,
+        cache: constant(1e5),
+        capacity: constant(1e6),
+        read_cache_bytes: 0,
+        hits: Hits::Share(0.0),
+        write_buffer_bytes: 1 << 30,
+        cost: site.stacks[0].cost,
+        stripe_bytes: 1 << 20,
+    }];
+    site.datastores[0].target = Target::Cluster { cluster: 0, stripes: 4, replicas };
+    site
+}
+
+#[test]
+fn a_lost_node_is_replaced_by_the_other_replica() {
+    for kind in [Kind::Read, Kind::Write] {
+        for fault in ["node server.1 lost at 1s", "disk vsan.3 lost at 1s"] {
+            let mut machine = with_fault(&cluster(2), fault);
+            let (ended, longest_ns, failed) = seen(&mut machine, kind);
+            assert_eq!(failed, 0, "{fault}");
+            assert!(longest_ns < SECOND / 2 + 20_000_000, "{fault}: {longest_ns}");
+            assert!(ended[20] > ended[5] / 2, "{fault}: {ended:?}");
+        }
+        let mut machine = with_fault(&cluster(2), "node server.1 lost at 1s");
+        about(seen(&mut machine, kind).1, SECOND / 2);
+    }
+    let mut machine = with_fault(&cluster(1), "node server.1 lost at 1s for 1s");
+    let (_, _, failed) = seen(&mut machine, Kind::Read);
+    assert!(failed > 0);
+}
+
+#[test]
+fn a_nodes_port_that_fails_is_passed_over() {
+    let mut machine = with_fault(&cluster(2), "path server.hba.0 down at 1s for 1s");
+    let (ended, longest_ns, failed) = seen(&mut machine, Kind::Read);
+    assert_eq!(failed, 0);
+    about(longest_ns, SECOND / 2);
+    assert!(ended[20] > ended[5] / 2, "{ended:?}");
+}
+
+#[test]
+fn the_same_faults_give_the_same_run() {
+    let run = || seen(&mut with_fault(&cluster(2), "node server.1 lost at 1s"), Kind::Write);
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn what_the_machine_does_not_have_cannot_fail() {
+    let site = fibre_channel(PathPolicy::Fixed);
+    let mut machine = machine(&site, 1);
+    let mut error = |text: &str| {
+        let fault = SiteFault::parse(text, &site).expect("a fault");
+        machine.schedule(&[fault]).expect_err("no such thing")
+    };
+    let what = error("path host.hba.2 down at 1s");
+    assert_eq!(what, FaultError::NoSuch { what: "port", number: 2, count: 2 });
+    assert_eq!(
+        error("disk disk.80 lost at 1s"),
+        FaultError::NoSuch { what: "disk", number: 80, count: 80 }
+    );
+    assert_eq!(error("disk disk.1 lost at 1s for 1s"), FaultError::NoReturn);
+    assert_eq!(error("disk disk.1 slow 0x at 1s"), FaultError::NotSlow);
+}
+
+#[test]
+fn faults_are_read_as_people_write_them() {
+    let site = cluster(2);
+    let read = |text: &str| SiteFault::parse(text, &site);
+    assert_eq!(
+        read("path  server.hba.1 down at 10s for 200ms"),
+        Ok(SiteFault {
+            at_ns: 10 * SECOND,
+            for_ns: Some(SECOND / 5),
+            broken: Broken::HostPathDown { hosts: 0, adapter: 0, port: 1 },
+        })
+    );
+    let slow = Broken::DiskSlow { group: 0, disk: 3, times: 2.5 };
+    assert_eq!(read("disk disk.3 slow 2.5x at 1s").map(|fault| fault.broken), Ok(slow));
+    let lost = Broken::CapacityLost { cluster: 0, disk: 7 };
+    assert_eq!(read("disk vsan.7 lost at 1min").map(|fault| fault.broken), Ok(lost));
+    let line = Broken::LinkDown { network: 0 };
+    assert_eq!(read("network fabric down at 0s for 50us").map(|fault| fault.broken), Ok(line));
+    let text = |text| read(text).expect_err("no fault").to_string();
+    assert!(text("disk disk.3 lost").contains("write one such as"));
+    assert!(text("network wan down at 1s").contains("no network \"wan\"; it has fabric"));
+    assert!(text("path server.nic.0 down at 1s").contains("it has hba"));
+    assert!(text("disk disk lost at 1s").contains("aggregate.3"));
+    assert!(matches!(read("node server.1 lost at soon"), Err(FaultTextError::Time { .. })));
+    assert!(matches!(read("node server.1 lost at -1s"), Err(FaultTextError::Time { .. })));
+}

@@ -1,0 +1,342 @@
+//! `datastores` and `client`: who reaches which storage, by which way.
+//!
+//! Whether the parts of such a way fit together is seen here, where all of them are named.
+
+use stormeter_yaml::{Faults, Node, Place};
+
+use super::keys;
+use super::part::{Part, THE_SITE, link};
+use super::value::{self, At};
+use crate::model::{
+    Adapter, Client, HostGroup, PathPolicy, Placement, PortKind, Protocol, Site, SiteDatastore,
+    Target,
+};
+
+/// What a datastore may name. Clusters that could not be read have a name and nothing else.
+pub(super) struct Known<'s> {
+    /// Hosts, stacks, networks, controllers and groups as far as they were read.
+    pub(super) site: &'s Site,
+    /// Names by section.
+    pub(super) clusters: &'s [String],
+    /// Whether all of that was read without faults: then what fits together can be judged.
+    pub(super) whole: bool,
+}
+
+fn names<T>(list: &[T], name: impl Fn(&T) -> &String) -> Vec<String> {
+    list.iter().map(|item| name(item).clone()).collect()
+}
+
+/// One datastore.
+pub(super) fn datastore(
+    name: &str,
+    place: Place,
+    node: &Node,
+    known: &Known<'_>,
+    faults: &mut Faults,
+) -> Option<SiteDatastore> {
+    let site = known.site;
+    let part = Part::open(node, place, format!("datastore {name}"), &keys::DATASTORE, faults)?;
+    let hosts = hosts(&part, site, faults);
+    part.needed("stack", faults);
+    let stack = part.link("stack", "stack", THE_SITE, &names(&site.stacks, |s| &s.name), faults);
+    let policies = [("fixed", PathPolicy::Fixed), ("round-robin", PathPolicy::RoundRobin)];
+    let policy = part.choice("policy", &policies, faults).unwrap_or_default();
+    let placements = [("spread", Placement::Spread), ("fill", Placement::Fill)];
+    let placement = part.choice("placement", &placements, faults).unwrap_or_default();
+    let networks = networks(&part, site, faults);
+    let also = part.get("also", value::words, faults).unwrap_or_default();
+    let also = also.iter().filter_map(|node| node.text().map(str::to_owned)).collect();
+    let target = target(&part, known, faults);
+    let adapter = match target {
+        Some(Target::Group(_)) => {
+            reject(&part, &["adapter", "networks", "policy"], "disks in the host", faults);
+            None
+        }
+        _ => {
+            let node = target.and_then(|_| part.needed("adapter", faults));
+            node.and(adapter(&part, "adapter", hosts.map(|index| &site.hosts[index]), faults))
+        }
+    };
+    let datastore = SiteDatastore {
+        name: name.into(),
+        also,
+        hosts: hosts?,
+        stack: stack?,
+        adapter,
+        policy,
+        networks,
+        target: target?,
+        placement,
+    };
+    if known.whole {
+        check(&part, site, &datastore, faults);
+    }
+    Some(datastore)
+}
+
+fn hosts(part: &Part<'_>, site: &Site, faults: &mut Faults) -> Option<usize> {
+    part.needed("hosts", faults);
+    part.link("hosts", "host group", THE_SITE, &names(&site.hosts, |host| &host.name), faults)
+}
+
+/// An adapter of those hosts; not to be found where the hosts were not.
+fn adapter(
+    part: &Part<'_>,
+    key: &str,
+    hosts: Option<&HostGroup>,
+    faults: &mut Faults,
+) -> Option<usize> {
+    let hosts = hosts?;
+    let names = names(&hosts.adapters, |adapter| &adapter.name);
+    part.link(key, "adapter", &hosts.name, &names, faults)
+}
+
+fn networks(part: &Part<'_>, site: &Site, faults: &mut Faults) -> Vec<usize> {
+    let nodes = part.get("networks", value::words, faults).unwrap_or_default();
+    let names = names(&site.networks, |network| &network.name);
+    nodes
+        .iter()
+        .filter_map(|node| link(node, &part.name, "network", THE_SITE, &names, faults))
+        .collect()
+}
+
+/// Keys that say nothing beside another.
+fn reject(part: &Part<'_>, keys: &[&str], because: &str, faults: &mut Faults) {
+    for key in keys {
+        if part.node(key).is_some() {
+            let name = &part.name;
+            faults
+                .at(part.place_of(key), format!("{name} has {because} and no {key}; take it out"));
+        }
+    }
+}
+
+fn target(part: &Part<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<Target> {
+    let site = known.site;
+    let given: Vec<&'static str> = ["disks", "controller", "cluster"]
+        .into_iter()
+        .filter(|key| part.node(key).is_some())
+        .collect();
+    let [only] = given.as_slice() else {
+        let message = match given.as_slice() {
+            [] => format!(
+                "{} has its bytes nowhere; write disks, controller with port, or cluster",
+                part.name
+            ),
+            _ => format!(
+                "{} has its bytes in more than one place ({}); keep one",
+                part.name,
+                given.join(", ")
+            ),
+        };
+        faults.at(given.last().map_or(part.place, |key| part.place_of(key)), message);
+        return None;
+    };
+    if *only != "controller" {
+        reject(part, &["port"], only, faults);
+    }
+    if *only != "cluster" {
+        reject(part, &["stripes", "replicas"], only, faults);
+    }
+    match *only {
+        "disks" => {
+            let groups = names(&site.groups, |group| &group.name);
+            part.link("disks", "disk group", THE_SITE, &groups, faults).map(Target::Group)
+        }
+        "controller" => {
+            let controllers = names(&site.controllers, |controller| &controller.name);
+            let controller =
+                part.link("controller", "controller", THE_SITE, &controllers, faults)?;
+            let found = &site.controllers[controller];
+            if part.node("port").is_none() && found.ports.len() == 1 {
+                return Some(Target::Controller { controller, port: 0 });
+            }
+            part.needed("port", faults)?;
+            let ports = names(&found.ports, |port| &port.name);
+            let port = part.link("port", "port", &found.name, &ports, faults)?;
+            Some(Target::Controller { controller, port })
+        }
+        _ => {
+            let cluster = part.link("cluster", "cluster", THE_SITE, known.clusters, faults)?;
+            let stripes = part.get("stripes", value::count, faults).unwrap_or(1);
+            let replicas = part.get("replicas", value::count, faults).unwrap_or(2);
+            Some(Target::Cluster { cluster, stripes, replicas })
+        }
+    }
+}
+
+/// Whether the parts of the way fit together.
+fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, faults: &mut Faults) {
+    let stack = &site.stacks[datastore.stack];
+    let protocol = stack.protocol;
+    let hosts = &site.hosts[datastore.hosts];
+    let speaks = |key: &str, adapter: &Adapter, faults: &mut Faults| {
+        if let Some((is, needs)) = misfit(protocol, adapter) {
+            faults.at(
+                part.place_of(key),
+                format!(
+                    "{} speaks {} over {}, which is {is}; it needs {needs}",
+                    part.name,
+                    protocol.name(),
+                    adapter.name
+                ),
+            );
+        }
+    };
+    if let Some(adapter) = datastore.adapter {
+        speaks("adapter", &hosts.adapters[adapter], faults);
+    }
+    match datastore.target {
+        Target::Group(_) if protocol != Protocol::Local => faults.at(
+            part.place_of("stack"),
+            format!(
+                "{} has disks in the host, and its stack {} speaks {}; write a stack whose \
+                 protocol is local",
+                part.name,
+                stack.name,
+                protocol.name()
+            ),
+        ),
+        Target::Group(_) => {}
+        Target::Controller { .. } if protocol == Protocol::Local => faults.at(
+            part.place_of("stack"),
+            format!(
+                "{} leads to a controller, and its stack {} is for disks in the host; write a \
+                 stack whose protocol is nfs, iscsi or fc",
+                part.name, stack.name
+            ),
+        ),
+        Target::Controller { controller, port } => {
+            let controller = &site.controllers[controller];
+            speaks("port", &controller.ports[port], faults);
+            if controller.costs.iter().all(|(known, _)| *known != protocol) {
+                faults.at(
+                    part.place_of("controller"),
+                    format!(
+                        "{} speaks {}, of which controller {} has no cost; write costs: {{{}: \
+                         {{per-read: 40000 cycles, per-write: 60000 cycles}}}} there",
+                        part.name,
+                        protocol.name(),
+                        controller.name,
+                        protocol.name()
+                    ),
+                );
+            }
+        }
+        Target::Cluster { cluster, stripes, replicas } => {
+            let cluster = &site.clusters[cluster];
+            let nodes = site.hosts[cluster.nodes].count;
+            if replicas > nodes {
+                faults.at(
+                    part.place_of("replicas"),
+                    format!(
+                        "{} has {replicas} replicas on {nodes} nodes, and no two are on the same; \
+                         write at most {nodes}",
+                        part.name
+                    ),
+                );
+            }
+            let devices = u64::from(nodes)
+                * u64::from(cluster.groups_per_node)
+                * u64::from(cluster.capacity_per_group);
+            if replicas <= nodes && u64::from(stripes) * u64::from(replicas) > devices {
+                faults.at(
+                    part.place_of("stripes"),
+                    format!(
+                        "{} has {stripes} stripes of {replicas} replicas on {devices} capacity \
+                         devices, and no two are on the same; write at most {}",
+                        part.name,
+                        (devices / u64::from(replicas)).max(1)
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// What the adapter is and what the protocol needs, where that differs.
+fn misfit(protocol: Protocol, adapter: &Adapter) -> Option<(&'static str, &'static str)> {
+    let is_fibre_channel = matches!(adapter.kind, PortKind::FibreChannel { .. });
+    match protocol {
+        Protocol::Fc if !is_fibre_channel => {
+            Some(("Ethernet", "Fibre Channel: a rate such as 4GFC"))
+        }
+        Protocol::Nfs | Protocol::Iscsi if is_fibre_channel => {
+            Some(("Fibre Channel", "Ethernet: a rate such as 10GbE"))
+        }
+        _ => None,
+    }
+}
+
+/// Names that two datastores answer to.
+pub(super) fn check_names(datastores: &[(&SiteDatastore, Place)], faults: &mut Faults) {
+    let mut taken: Vec<(&str, &str)> =
+        datastores.iter().map(|(d, _)| (d.name.as_str(), d.name.as_str())).collect();
+    for (datastore, place) in datastores {
+        for name in &datastore.also {
+            if let Some((_, owner)) = taken.iter().find(|(known, _)| known == name) {
+                faults.at(
+                    *place,
+                    format!(
+                        "datastore {} is also {name}, and so is datastore {owner}; a name stands \
+                         for one",
+                        datastore.name
+                    ),
+                );
+            }
+            taken.push((name, &datastore.name));
+        }
+    }
+}
+
+/// The client of transfers.
+pub(super) fn client(
+    node: &Node,
+    place: Place,
+    site: &Site,
+    faults: &mut Faults,
+) -> Option<Client> {
+    let part = Part::open(node, place, "the client", &keys::CLIENT, faults)?;
+    let hosts = hosts(&part, site, faults);
+    part.needed("adapter", faults);
+    let adapter = adapter(&part, "adapter", hosts.map(|index| &site.hosts[index]), faults);
+    part.needed("server-adapter", faults);
+    let server_adapter = server_adapter(&part, site, faults);
+    let networks = networks(&part, site, faults);
+    let clock_hz = part.get("clock", value::clock, faults);
+    let mut cost = |key| {
+        let at: Option<At<'_, '_>> = part.at(key);
+        at.and_then(|at| value::cost(at, clock_hz, faults)).unwrap_or(0.0)
+    };
+    let (per_byte_cycles, per_message_cycles) = (cost("per-byte"), cost("per-message"));
+    let memory_bytes_per_s = part.need("memory", value::rate, faults);
+    Some(Client {
+        hosts: hosts?,
+        adapter: adapter?,
+        server_adapter: server_adapter?,
+        networks,
+        per_byte_cycles,
+        per_message_cycles,
+        memory_bytes_per_s: memory_bytes_per_s?,
+    })
+}
+
+/// The adapter of the hosts in which VMs run. It is the first of each, which [`put_first`] saw to, so
+/// that one place serves all.
+fn server_adapter(part: &Part<'_>, site: &Site, faults: &mut Faults) -> Option<usize> {
+    let datastores = site.datastores.iter();
+    let hosts = datastores.map(|datastore| site.hosts.get(datastore.hosts));
+    let found: Vec<Option<usize>> =
+        hosts.map(|hosts| adapter(part, "server-adapter", hosts, faults)).collect();
+    found.into_iter().collect::<Option<Vec<usize>>>()?.first().copied()
+}
+
+/// Puts the adapter that the client asks servers by before the others of its host; their order
+/// means nothing else.
+pub(super) fn put_first(name: &str, hosts: &mut [HostGroup]) {
+    for host in hosts {
+        if let Some(at) = host.adapters.iter().position(|adapter| adapter.name == name) {
+            host.adapters[..=at].rotate_right(1);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! `disk-groups` and the devices in them.
+
+use stormeter_yaml::{Faults, Node, Place, Value, nearest};
+
+use super::keys;
+use super::part::Part;
+use super::value::{self, At};
+use crate::model::{Device, DiskGroup, Hdd, Queue, Raid, Spread, Ssd};
+
+/// A RAID level: its name, and how many disks a group of it has at least.
+const LEVELS: [(&str, Raid, u32); 6] = [
+    ("0", Raid::Raid0, 1),
+    ("1", Raid::Raid1, 2),
+    ("10", Raid::Raid10, 2),
+    ("5", Raid::Raid5, 3),
+    ("6", Raid::Raid6, 4),
+    ("dp", Raid::Raid6, 3),
+];
+
+/// A group of disks.
+pub(super) fn group(name: &str, place: Place, node: &Node, faults: &mut Faults) -> DiskGroup {
+    let mut group = DiskGroup {
+        name: name.into(),
+        raid: Raid::Raid0,
+        disks: 1,
+        groups: 1,
+        spares: 0,
+        stripe_bytes: 64 << 10,
+        rebuild_bytes_per_s: None,
+        device: nothing(),
+    };
+    let title = format!("disk group {name}");
+    let Some(part) = Part::open(node, place, title, &keys::DISK_GROUP, faults) else {
+        return group;
+    };
+    let before = faults.count();
+    let names: Vec<(&str, &str)> = LEVELS.iter().map(|(name, ..)| (*name, *name)).collect();
+    let level = part.choice("raid", &names, faults).unwrap_or("0");
+    group.disks = part.get("disks", value::count, faults).unwrap_or(1);
+    if faults.count() == before {
+        group.raid = raid(&part, level, group.disks, faults);
+    }
+    group.groups = part.get("groups", value::count, faults).unwrap_or(1);
+    group.spares = part.get("spares", value::number, faults).unwrap_or(0);
+    if let Some(stripe) = part.get("stripe", value::unit_size, faults) {
+        group.stripe_bytes = u64::from(stripe);
+    }
+    group.rebuild_bytes_per_s = part.get("rebuild", value::rate, faults);
+    if let Some(node) = part.needed("device", faults) {
+        group.device = device(node, &format!("the device of {}", part.name), faults);
+    }
+    group
+}
+
+/// The level, if so many disks can have it.
+fn raid(part: &Part<'_>, level: &str, disks: u32, faults: &mut Faults) -> Raid {
+    let (_, raid, least) =
+        LEVELS.into_iter().find(|(name, ..)| *name == level).unwrap_or(LEVELS[0]);
+    let name = if level == "dp" { "RAID-DP".into() } else { format!("RAID {level}") };
+    let message = if disks < least {
+        let disks = if disks == 1 { "1 disk".into() } else { format!("{disks} disks") };
+        format!("{} is a {name} of {disks}; {name} needs at least {least}", part.name)
+    } else if raid == Raid::Raid10 && disks % 2 == 1 {
+        format!(
+            "{} is a RAID 10 of {disks} disks, whose mirrors are pairs; write an even number",
+            part.name
+        )
+    } else {
+        return raid;
+    };
+    let key = if part.node("disks").is_some() { "disks" } else { "raid" };
+    faults.at(part.place_of(key), message);
+    raid
+}
+
+/// Stands where a device could not be read; what has faults is not used.
+fn nothing() -> Device {
+    Device::Queue(Queue {
+        servers: 1,
+        read_ns: 1.0,
+        write_ns: 1.0,
+        per_byte_ns: 0.0,
+        shared_per_byte_ns: 0.0,
+        shared_per_io_ns: 0.0,
+        spread: Spread::Constant,
+    })
+}
+
+/// A device, written out.
+pub(super) fn device(node: &Node, title: &str, faults: &mut Faults) -> Device {
+    let Value::Map(pairs) = &node.value else {
+        let found = node.found();
+        let advice = node.text().filter(|text| !text.is_empty());
+        let advice =
+            advice.map_or("{like: fc-15k-144gb}".into(), |name| format!("{{like: {name}}}"));
+        faults.at(node.place, format!("{title} is a mapping, not {found}; write {advice}"));
+        return nothing();
+    };
+    let find = |key: &str| pairs.iter().find(|(k, _)| k.text() == Some(key)).map(|(_, v)| v);
+    let Some(kind) = find("kind") else {
+        if find("like").is_none() {
+            faults.at(
+                node.place,
+                format!(
+                    "{title} has neither kind nor like; write kind: hdd, kind: ssd or kind: queue, \
+                     or like: with an entry of the library"
+                ),
+            );
+        }
+        return nothing();
+    };
+    let mut open = |keys| Part::open(node, node.place, title, keys, faults);
+    match kind.text().unwrap_or_default() {
+        "hdd" => open(&keys::HDD).map_or_else(nothing, |part| Device::Hdd(hdd(&part, faults))),
+        "ssd" => open(&keys::SSD).map_or_else(nothing, |part| Device::Ssd(ssd(&part, faults))),
+        "queue" => {
+            open(&keys::QUEUE).map_or_else(nothing, |part| Device::Queue(queue(&part, faults)))
+        }
+        other => {
+            let meant = nearest(other, ["hdd", "ssd", "queue"]);
+            let meant = meant.map(|name| format!("did you mean {name}? ")).unwrap_or_default();
+            faults.at(
+                kind.place,
+                format!("kind cannot be {}; {meant}kind is hdd, ssd or queue", kind.found()),
+            );
+            nothing()
+        }
+    }
+}
+
+fn hdd(part: &Part<'_>, faults: &mut Faults) -> Hdd {
+    let before = faults.count();
+    let rpm = part.need("rpm", value::rpm, faults).unwrap_or(1.0);
+    let mut need = |key, read: fn(At<'_, '_>, &mut Faults) -> Option<f64>| {
+        part.need(key, read, faults).unwrap_or(1.0)
+    };
+    let mut hdd = Hdd {
+        rpm,
+        seek_track_ns: need("seek-track", value::duration),
+        seek_average_ns: need("seek-average", value::duration),
+        seek_full_ns: need("seek-full", value::duration),
+        write_settle_ns: 0.0,
+        outer_bytes_per_s: need("outer", value::rate),
+        inner_bytes_per_s: need("inner", value::rate),
+        capacity_bytes: 0,
+        interface_bytes_per_s: need("interface", value::rate),
+        overhead_ns: 0.0,
+        queue_depth: part.get("queue-depth", value::count, faults).unwrap_or(1),
+        buffer_bytes: part.get("buffer", value::size, faults).unwrap_or(0),
+        write_cache: part.get("write-cache", value::flag, faults).unwrap_or(false),
+    };
+    hdd.write_settle_ns = part.get("write-settle", value::duration, faults).unwrap_or(0.0);
+    hdd.overhead_ns = part.get("overhead", value::duration, faults).unwrap_or(0.0);
+    hdd.capacity_bytes = part.need("capacity", value::some_size, faults).unwrap_or(1);
+    if faults.count() == before {
+        let orders = [
+            ("seek-track", hdd.seek_track_ns, "seek-average", hdd.seek_average_ns, "longer"),
+            ("seek-average", hdd.seek_average_ns, "seek-full", hdd.seek_full_ns, "longer"),
+            ("inner", hdd.inner_bytes_per_s, "outer", hdd.outer_bytes_per_s, "quicker"),
+        ];
+        for (less, smaller, more, larger, word) in orders {
+            if smaller > larger {
+                faults.at(
+                    part.place_of(less),
+                    format!("{less} is {word} than {more}; the two may be exchanged"),
+                );
+            }
+        }
+    }
+    hdd
+}
+
+fn ssd(part: &Part<'_>, faults: &mut Faults) -> Ssd {
+    let mut need = |key, read: fn(At<'_, '_>, &mut Faults) -> Option<f64>| {
+        part.need(key, read, faults).unwrap_or(1.0)
+    };
+    let ssd = Ssd {
+        channels: 1,
+        page_bytes: 4096,
+        read_ns: need("read", value::some_duration),
+        program_ns: need("program", value::some_duration),
+        erase_ns: need("erase", value::duration),
+        pages_per_block: 1,
+        spare_share: 0.07,
+        filled_share: 0.5,
+        capacity_bytes: 1,
+        interface_bytes_per_s: need("interface", value::rate),
+        overhead_ns: 0.0,
+        write_buffer_bytes: 0,
+    };
+    let spare_share = part.get("spare", value::share, faults).unwrap_or(ssd.spare_share);
+    if !(0.005..=0.9).contains(&spare_share) {
+        faults.at(
+            part.place_of("spare"),
+            format!(
+                "{} cannot collect garbage like this; spare lies between 0.5% and 90%",
+                part.name
+            ),
+        );
+    }
+    Ssd {
+        channels: part.need("channels", value::count, faults).unwrap_or(1),
+        page_bytes: part.need("page", value::unit_size, faults).unwrap_or(4096),
+        pages_per_block: part.need("pages-per-block", value::count, faults).unwrap_or(1),
+        spare_share,
+        filled_share: part.get("filled", value::share, faults).unwrap_or(ssd.filled_share),
+        capacity_bytes: part.need("capacity", value::some_size, faults).unwrap_or(1),
+        overhead_ns: part.get("overhead", value::duration, faults).unwrap_or(0.0),
+        write_buffer_bytes: part.get("write-buffer", value::size, faults).unwrap_or(0),
+        ..ssd
+    }
+}
+
+fn queue(part: &Part<'_>, faults: &mut Faults) -> Queue {
+    let mut time = |key| part.get(key, value::duration, faults).unwrap_or(0.0);
+    let queue = Queue {
+        servers: 1,
+        read_ns: 1.0,
+        write_ns: 1.0,
+        per_byte_ns: time("per-byte"),
+        shared_per_byte_ns: time("shared-per-byte"),
+        shared_per_io_ns: time("shared-per-io"),
+        spread: Spread::Constant,
+    };
+    Queue {
+        servers: part.get("servers", value::count, faults).unwrap_or(1),
+        read_ns: part.need("read", value::some_duration, faults).unwrap_or(1.0),
+        write_ns: part.need("write", value::some_duration, faults).unwrap_or(1.0),
+        spread: part.get("spread", spread, faults).unwrap_or(Spread::Constant),
+        ..queue
+    }
+}
+
+fn spread(at: At<'_, '_>, faults: &mut Faults) -> Option<Spread> {
+    let text = at.node.text().unwrap_or_default().trim();
+    let sigma = text.strip_prefix("log-normal").and_then(|rest| rest.trim().parse::<f64>().ok());
+    match (text, sigma) {
+        ("constant", _) => Some(Spread::Constant),
+        ("exponential", _) => Some(Spread::Exponential),
+        (_, Some(sigma)) if (0.0..=5.0).contains(&sigma) => Some(Spread::LogNormal(sigma)),
+        _ => {
+            let found = at.node.found();
+            at.fault(
+                format!(
+                    "spread cannot be {found}; write constant, exponential, or log-normal with the \
+                     standard deviation of the logarithm, 0 to 5: log-normal 0.4"
+                ),
+                faults,
+            );
+            None
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! `fit` and `calibration`: which parameters are free, and which findings they were fitted to.
+
+use serde::{Deserialize, Serialize};
+use stormeter_yaml::{Faults, Keys, Node, Place, Value, nearest};
+
+use super::keys;
+use super::part::{Part, all_of};
+use super::path::find;
+use super::value::{self, At};
+use crate::model::Site;
+use crate::overrides::Override;
+use crate::unit::{Quantity, Unit};
+
+/// A parameter that a calibration may change, within bounds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FreeParameter {
+    /// Its path in the site file.
+    pub parameter: String,
+    /// What it counts.
+    pub unit: Unit,
+    /// The least, in the base unit.
+    pub from: f64,
+    /// The most, in the base unit.
+    pub to: f64,
+}
+
+impl FreeParameter {
+    /// The change that gives the parameter this value, in its base unit.
+    pub fn at(&self, value: f64) -> Override {
+        Override::at(&self.parameter, self.unit.text(value))
+    }
+}
+
+/// A published finding that parameters were fitted to; what is not listed is a prediction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CalibrationPoint {
+    /// Its name in the catalogue.
+    pub finding: String,
+    /// The parameters that follow from it.
+    pub fits: Vec<String>,
+    /// The metric by the name that studies use.
+    pub metric: String,
+    /// The datastore.
+    pub of: String,
+    /// The datastore that it is relative to; `None`: the value is absolute.
+    pub relative_to: Option<String>,
+    /// The workload; `None`: the study's only one.
+    pub workload: Option<String>,
+    /// The level of VMs; `None`: the study's only one.
+    pub vms: Option<u32>,
+    /// The level of outstanding I/Os per VM; `None`: the study's only one.
+    pub outstanding: Option<u32>,
+    /// What was published, in base units; relative to another datastore, the share by which it
+    /// differs: `-16%` is -0.16.
+    pub value: Quantity,
+}
+
+fn items<'n>(node: Option<&'n Node>, what: &str, faults: &mut Faults) -> &'n [Node] {
+    match node.map(|node| (&node.value, node)) {
+        None => &[],
+        Some((Value::List(items), _)) => items,
+        Some((_, node)) => {
+            let found = node.found();
+            faults.at(node.place, format!("{what} is a list of mappings, not {found}"));
+            &[]
+        }
+    }
+}
+
+fn open<'n>(node: &'n Node, keys: &'static Keys, faults: &mut Faults) -> Option<Part<'n>> {
+    Part::open(node, node.place, keys.of, keys, faults)
+}
+
+/// The free parameters; `root` is the whole site.
+pub(super) fn fit(root: &Node, node: Option<&Node>, faults: &mut Faults) -> Vec<FreeParameter> {
+    let mut free: Vec<FreeParameter> = Vec::new();
+    for item in items(node, "fit", faults) {
+        let Some(parameter) = parameter(root, item, faults) else { continue };
+        if free.iter().any(|known| known.parameter == parameter.parameter) {
+            faults.at(item.place, format!("{} is free twice; keep one", parameter.parameter));
+        }
+        free.push(parameter);
+    }
+    free
+}
+
+fn parameter(root: &Node, item: &Node, faults: &mut Faults) -> Option<FreeParameter> {
+    let part = open(item, &keys::FIT, faults)?;
+    let path = part.need("parameter", value::word, faults);
+    let (from, to) = (part.need("from", bound, faults), part.need("to", bound, faults));
+    let path = path?;
+    let place = part.place_of("parameter");
+    let node = find(root, &path, place, faults)?;
+    let Some(stands) = node.text().and_then(Quantity::parse) else {
+        let found = node.found();
+        faults.at(place, format!("{path} is {found}; only a number can be fitted"));
+        return None;
+    };
+    let (from, to) = (from?, to?);
+    let unit = [to.unit, from.unit].into_iter().find(|unit| *unit != Unit::Number);
+    let unit = unit.unwrap_or(Unit::Number);
+    let fits = |other: Quantity| other.unit == unit || other.value == 0.0;
+    if !fits(from) || !fits(stands) {
+        faults.at(
+            part.place_of("from"),
+            format!(
+                "from, to and {path} as it stands are not of one unit; write all as a {}",
+                stands.unit.title()
+            ),
+        );
+        return None;
+    }
+    if from.value >= to.value {
+        faults.at(part.place_of("to"), "to is not above from; the two may be exchanged");
+        return None;
+    }
+    Some(FreeParameter { parameter: path, unit, from: from.value, to: to.value })
+}
+
+fn bound(at: At<'_, '_>, faults: &mut Faults) -> Option<Quantity> {
+    let found = at.node.text().and_then(Quantity::parse).filter(|found| found.value >= 0.0);
+    if found.is_none() {
+        let wrong = at.node.found();
+        at.fault(
+            format!(
+                "{} is a number with its unit, not {wrong}; write it like {}",
+                at.key, at.example
+            ),
+            faults,
+        );
+    }
+    found
+}
+
+fn published(at: At<'_, '_>, faults: &mut Faults) -> Option<Quantity> {
+    let found = at.node.text().and_then(Quantity::parse);
+    if found.is_none() {
+        let wrong = at.node.found();
+        at.fault(
+            format!("value is a number with its unit, not {wrong}; write -16%, 3.5ms or 1200"),
+            faults,
+        );
+    }
+    found
+}
+
+/// The findings that parameters were fitted to.
+pub(super) fn calibration(
+    site: &Site,
+    free: &[FreeParameter],
+    node: Option<&Node>,
+    faults: &mut Faults,
+) -> Vec<CalibrationPoint> {
+    items(node, "calibration", faults)
+        .iter()
+        .filter_map(|item| point(site, free, item, faults))
+        .collect()
+}
+
+fn point(
+    site: &Site,
+    free: &[FreeParameter],
+    item: &Node,
+    faults: &mut Faults,
+) -> Option<CalibrationPoint> {
+    let part = open(item, &keys::CALIBRATION, faults)?;
+    let finding = part.need("finding", value::word, faults);
+    let fits = part.need("fits", value::words, faults);
+    for node in fits.iter().flatten() {
+        let text = node.text().unwrap_or_default();
+        let known = || free.iter().map(|parameter| parameter.parameter.as_str());
+        if known().all(|path| path != text) {
+            let meant = nearest(text, known());
+            let meant = meant.map(|path| format!("did you mean {path}? ")).unwrap_or_default();
+            faults.at(
+                node.place,
+                format!("{text} is not among the free parameters; {meant}name it under fit, too"),
+            );
+        }
+    }
+    let metric = part.need("metric", value::word, faults);
+    part.needed("of", faults);
+    let of = datastore(&part, "of", site, faults);
+    let relative_to = datastore(&part, "relative-to", site, faults);
+    let workload = part.get("workload", value::word, faults);
+    let vms = part.get("vms", value::count, faults);
+    let outstanding = part.get("outstanding", value::count, faults);
+    let value = part.need("value", published, faults);
+    if value.is_some_and(|value| value.unit != Unit::Share) && relative_to.is_some() {
+        faults.at(
+            part.place_of("value"),
+            "relative to another datastore, value is the share by which it differs: -16%",
+        );
+    }
+    let fits = fits?.iter().filter_map(|node| node.text().map(str::to_owned)).collect();
+    Some(CalibrationPoint {
+        finding: finding?,
+        fits,
+        metric: metric?,
+        of: of?,
+        relative_to,
+        workload,
+        vms,
+        outstanding,
+        value: value?,
+    })
+}
+
+/// A datastore by one of its names.
+fn datastore(part: &Part<'_>, key: &str, site: &Site, faults: &mut Faults) -> Option<String> {
+    let node = part.node(key)?;
+    let place: Place = node.place;
+    let text = node.text().unwrap_or_default();
+    let known = || {
+        let names = site.datastores.iter().flat_map(|d| [&d.name].into_iter().chain(&d.also));
+        names.map(String::as_str)
+    };
+    if known().any(|name| name == text) {
+        return Some(text.into());
+    }
+    let meant = nearest(text, known());
+    let meant = meant.map(|name| format!("did you mean {name}? I")).unwrap_or("i".into());
+    faults.at(
+        place,
+        format!(
+            "{key} leads nowhere: the site has no datastore {}; {meant}t has {}",
+            node.found(),
+            all_of(known())
+        ),
+    );
+    None
+}

@@ -1,0 +1,201 @@
+//! `hosts` with their adapters, `stacks` and costs.
+
+use stormeter_yaml::{Faults, Node, Place};
+
+use super::keys;
+use super::like::get;
+use super::part::{Part, entries};
+use super::value::{self, At};
+use crate::model::{
+    Adapter, Aggregation, Cost, HostGroup, PortKind, Protocol, ProtocolOptions, Stack,
+};
+
+/// A group of hosts.
+pub(super) fn host(name: &str, place: Place, node: &Node, faults: &mut Faults) -> HostGroup {
+    let mut host = HostGroup {
+        name: name.into(),
+        count: 1,
+        cores: 1,
+        clock_hz: 1e9,
+        vms_per_host: None,
+        adapters: Vec::new(),
+    };
+    let title = format!("host group {name}");
+    let Some(part) = Part::open(node, place, title, &keys::HOST, faults) else { return host };
+    host.count = part.get("count", value::count, faults).unwrap_or(host.count);
+    host.cores = part.need("cores", value::count, faults).unwrap_or(host.cores);
+    host.clock_hz = part.need("clock", value::clock, faults).unwrap_or(host.clock_hz);
+    host.vms_per_host = part.get("vms-per-host", value::count, faults);
+    host.adapters = adapters(&part, "adapters", "adapter", faults);
+    host
+}
+
+/// The adapters or ports of a host or controller.
+pub(super) fn adapters(
+    part: &Part<'_>,
+    key: &'static str,
+    kind: &str,
+    faults: &mut Faults,
+) -> Vec<Adapter> {
+    let entries = entries(part.node(key), kind, "nic: {rate: 1GbE, count: 2}", faults);
+    entries
+        .into_iter()
+        .map(|(name, place, node)| {
+            adapter(name, place, node, &format!("{kind} {name} of {}", part.name), faults)
+        })
+        .collect()
+}
+
+fn adapter(name: &str, place: Place, node: &Node, title: &str, faults: &mut Faults) -> Adapter {
+    let mut adapter = Adapter {
+        name: name.into(),
+        kind: PortKind::Ethernet { mtu_bytes: 1500 },
+        rate_bytes_per_s: 1.0,
+        count: 1,
+        aggregation: Aggregation::ActiveBackup,
+        latency_ns: 0.0,
+    };
+    let Some(part) = Part::open(node, place, title, &keys::ADAPTER, faults) else { return adapter };
+    let rate = part.need("rate", value::rate, faults);
+    adapter.rate_bytes_per_s = rate.unwrap_or(adapter.rate_bytes_per_s);
+    let is_fibre_channel = is_fibre_channel(node);
+    let mtu = part.get("mtu", value::mtu, faults);
+    let credits = part.get("credits", value::count, faults);
+    if is_fibre_channel {
+        adapter.kind = PortKind::FibreChannel { credits: credits.unwrap_or(CREDITS) };
+    } else {
+        adapter.kind = PortKind::Ethernet { mtu_bytes: mtu.unwrap_or(1500) };
+    }
+    if rate.is_some() && is_fibre_channel && part.node("mtu").is_some() {
+        faults.at(
+            part.place_of("mtu"),
+            format!("{title} is Fibre Channel, whose frames have one size; take mtu out"),
+        );
+    }
+    if rate.is_some() && !is_fibre_channel && part.node("credits").is_some() {
+        faults.at(
+            part.place_of("credits"),
+            format!(
+                "{title} is Ethernet, which has no buffer credits; take credits out, or write a \
+                 rate such as 4GFC for Fibre Channel"
+            ),
+        );
+    }
+    adapter.count = part.get("count", value::count, faults).unwrap_or(1);
+    adapter.latency_ns = part.get("latency", value::duration, faults).unwrap_or(0.0);
+    let ways = [
+        ("active-backup", Aggregation::ActiveBackup),
+        ("hash", Aggregation::Hash),
+        ("round-robin", Aggregation::RoundRobin),
+    ];
+    adapter.aggregation =
+        part.choice("aggregation", &ways, faults).unwrap_or(Aggregation::ActiveBackup);
+    adapter
+}
+
+/// Buffer credits where none are written: frames of 2 KiB at 4 Gb/s take 5 us, so these span some
+/// kilometres.
+pub(super) const CREDITS: u32 = 16;
+
+/// Whether an adapter is one of Fibre Channel: by its rate, or, where that is written in bytes, by its
+/// credits.
+pub(super) fn is_fibre_channel(adapter: &Node) -> bool {
+    let rate = get(adapter, "rate").and_then(Node::text).unwrap_or_default().trim();
+    rate.ends_with("GFC") || rate.ends_with("B/s") && get(adapter, "credits").is_some()
+}
+
+/// The protocols by their names.
+pub(super) fn protocols() -> [(&'static str, Protocol); 4] {
+    Protocol::ALL.map(|protocol| (protocol.name(), protocol))
+}
+
+/// The stack of an initiator.
+pub(super) fn stack(name: &str, place: Place, node: &Node, faults: &mut Faults) -> Stack {
+    let mut stack = Stack {
+        name: name.into(),
+        protocol: Protocol::Local,
+        cost: Cost::default(),
+        path_switch_cycles: 0.0,
+        options: ProtocolOptions::default(),
+    };
+    let title = format!("stack {name}");
+    let Some(part) = Part::open(node, place, title, &keys::STACK, faults) else { return stack };
+    let before = faults.count();
+    part.needed("protocol", faults);
+    stack.protocol = part.choice("protocol", &protocols(), faults).unwrap_or(Protocol::Local);
+    if faults.count() == before {
+        check_options(&part, stack.protocol, faults);
+    }
+    stack.cost = cost(&part, faults);
+    let clock_hz = part.get("clock", value::clock, faults);
+    if let Some(at) = part.at("path-switch") {
+        stack.path_switch_cycles = value::cost(at, clock_hz, faults).unwrap_or(0.0);
+    }
+    let options = &mut stack.options;
+    let mut flag = |key, into: &mut bool| {
+        *into = part.get(key, value::flag, faults).unwrap_or(*into);
+    };
+    flag("initial-r2t", &mut options.initial_r2t);
+    flag("immediate-data", &mut options.immediate_data);
+    flag("header-digest", &mut options.header_digest);
+    flag("data-digest", &mut options.data_digest);
+    let mut size = |key, into: &mut u32| {
+        *into = part.get(key, value::unit_size, faults).unwrap_or(*into);
+    };
+    size("first-burst", &mut options.first_burst_bytes);
+    size("max-burst", &mut options.max_burst_bytes);
+    size("segment", &mut options.segment_bytes);
+    size("transfer", &mut options.transfer_bytes);
+    if options.first_burst_bytes > options.max_burst_bytes && faults.count() == before {
+        let key = if part.node("first-burst").is_some() { "first-burst" } else { "max-burst" };
+        faults.at(
+            part.place_of(key),
+            "first-burst is more than max-burst, which RFC 7143 (13.14) forbids; make max-burst \
+             as large",
+        );
+    }
+    stack
+}
+
+/// Options that a protocol does not have.
+fn check_options(part: &Part<'_>, protocol: Protocol, faults: &mut Faults) {
+    const ISCSI: [&str; 7] = [
+        "initial-r2t",
+        "immediate-data",
+        "first-burst",
+        "max-burst",
+        "segment",
+        "header-digest",
+        "data-digest",
+    ];
+    let of = |key: &str| if key == "transfer" { Protocol::Nfs } else { Protocol::Iscsi };
+    for key in ISCSI.into_iter().chain(["transfer"]) {
+        if part.node(key).is_some() && of(key) != protocol {
+            faults.at(
+                part.place_of(key),
+                format!(
+                    "{} speaks {}, and {key} is agreed in {} only; take it out",
+                    part.name,
+                    protocol.name(),
+                    of(key).name()
+                ),
+            );
+        }
+    }
+}
+
+/// The costs among the keys of a mapping; 0 where one is not there, but a request must cost
+/// something to be worth a key.
+pub(super) fn cost(part: &Part<'_>, faults: &mut Faults) -> Cost {
+    let clock_hz = part.get("clock", value::clock, &mut Faults::default());
+    let mut read = |key: &'static str| {
+        let at: Option<At<'_, '_>> = part.at(key);
+        at.and_then(|at| value::cost(at, clock_hz, faults)).unwrap_or(0.0)
+    };
+    Cost {
+        per_read_cycles: read("per-read"),
+        per_write_cycles: read("per-write"),
+        per_byte_cycles: read("per-byte"),
+        per_packet_cycles: read("per-packet"),
+    }
+}

@@ -1,0 +1,231 @@
+//! The site file: YAML in, a [`Site`] out, or every mistake with its place.
+//!
+//! What a key means and what it is when left out is told in `docs/site-file.md`. The text becomes a
+//! tree that knows its places; entries take the keys of those that they are like ([`like`]); changes
+//! from outside are put in ([`change`]); then each mapping is read with the list of its keys. What
+//! names another part is resolved to its place in the list of these, and whether parts fit together
+//! is seen by whoever names them both.
+
+mod change;
+mod datastore;
+mod device;
+mod fit;
+mod host;
+mod keys;
+mod like;
+mod part;
+mod path;
+mod storage;
+mod value;
+
+use serde::{Deserialize, Serialize};
+use stormeter_yaml::{Faults, Form, Node, Place, Section, Source, document};
+
+use crate::library::library_text;
+use crate::model::Site;
+use crate::overrides::Override;
+use crate::unit::Quantity;
+use datastore::Known;
+
+pub use fit::{CalibrationPoint, FreeParameter};
+pub use keys::key_lists;
+pub use stormeter_yaml::{FileError as SiteError, FileErrors as SiteErrors};
+
+/// The number of the texts that places point into, beside the file, which is 0.
+const CHANGES: usize = 1;
+const LIBRARY: usize = 2;
+
+/// What messages say of site files.
+const FORM: Form = Form {
+    name: "a site file",
+    holds: "site",
+    levels: "six",
+    empty: "the file is empty; write at least hosts, stacks, disk-groups and datastores, such as\n  \
+            hosts: {pc: {cores: 4, clock: 3GHz}}\n  \
+            stacks: {disk: {protocol: local, per-read: 20000 cycles, per-write: 20000 cycles}}\n  \
+            disk-groups: {ssd: {device: {like: sata-ssd-480gb}}}\n  \
+            datastores: {local: {hosts: pc, stack: disk, disks: ssd}}",
+    hint: |_| None,
+};
+
+/// A site and what its file says of its own making.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SiteFile {
+    /// What is simulated.
+    pub site: Site,
+    /// Parameters that a calibration may change.
+    pub fit: Vec<FreeParameter>,
+    /// Findings that parameters were fitted to.
+    pub calibration: Vec<CalibrationPoint>,
+}
+
+/// Reads a site file, every default filled in. Touches nothing but the text.
+pub fn parse_site(text: &str) -> Result<SiteFile, SiteErrors> {
+    parse_site_with(text, &[])
+}
+
+/// Reads a site file with changes, in their order. A mistake in a change is told with the change as
+/// its source.
+pub fn parse_site_with(text: &str, changes: &[Override]) -> Result<SiteFile, SiteErrors> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut faults = Faults::default();
+    let file = trees(text, changes, &mut faults).and_then(|trees| site(&trees, &mut faults));
+    match file {
+        Some(file) if faults.is_empty() => Ok(file),
+        _ => Err(errors(faults, text, changes)),
+    }
+}
+
+/// A parameter's number as it stands in the file or in what an entry there is like, in its base
+/// unit: nanoseconds, cycles, bytes, bytes a second, hertz, a share.
+pub fn parameter(text: &str, path: &str) -> Result<f64, SiteErrors> {
+    quantity(text, path).map(|found| found.value)
+}
+
+/// As [`parameter`], with its unit: what a change of it has to be written in.
+pub fn quantity(text: &str, path: &str) -> Result<Quantity, SiteErrors> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut faults = Faults::default();
+    let place = Place { source: CHANGES, line: 1, column: 1, width: path.chars().count().max(1) };
+    let found = trees(text, &[], &mut faults).and_then(|trees| {
+        let node = path::find(&trees.whole, path, place, &mut faults)?;
+        let number = node.text().and_then(Quantity::parse);
+        if number.is_none() {
+            faults.at(place, format!("{path} is {}, which is no number", node.found()));
+        }
+        number
+    });
+    match found {
+        Some(number) if faults.is_empty() => Ok(number),
+        _ => Err(faults.into_errors(&[
+            Source { name: FILE, text },
+            Source { name: "parameter", text: path },
+            Source { name: "library", text: library_text() },
+        ])),
+    }
+}
+
+const FILE: &str = "site.yaml";
+
+fn errors(faults: Faults, text: &str, changes: &[Override]) -> SiteErrors {
+    let lines: Vec<String> = changes.iter().map(Override::to_string).collect();
+    faults.into_errors(&[
+        Source { name: FILE, text },
+        Source { name: "change", text: &lines.join("\n") },
+        Source { name: "library", text: library_text() },
+    ])
+}
+
+/// The file as a tree in which entries have what they are like.
+struct Trees {
+    /// With all changes.
+    whole: Node,
+    /// Without, where there are any. What is free is a matter of the file: a device that was exchanged
+    /// may not have the parameter that could be fitted of the one before.
+    unchanged: Option<Node>,
+}
+
+fn trees(text: &str, changes: &[Override], faults: &mut Faults) -> Option<Trees> {
+    let mut root = document(text, 0, &FORM, faults)?;
+    let unchanged = (!changes.is_empty()).then(|| {
+        let mut root = root.clone();
+        // Its faults are told of the other, or a change mends them.
+        like::expand(&mut root, &mut Faults::default());
+        root
+    });
+    change::change_likes(&mut root, changes, faults);
+    like::expand(&mut root, faults);
+    change::change(&mut root, changes, faults);
+    // A change may bring an entry that is like another. What led nowhere before is told already.
+    if faults.is_empty() {
+        like::expand(&mut root, faults);
+    }
+    Some(Trees { whole: root, unchanged })
+}
+
+/// The site; what comes with faults is not to be used.
+fn site(trees: &Trees, faults: &mut Faults) -> Option<SiteFile> {
+    let root = &trees.whole;
+    let section = Section::open(root, "a site file", &keys::SITE, faults)?;
+    let mut site = Site { name: "a site".into(), ..Site::default() };
+    if let Some(name) = section.text("site", faults) {
+        site.name = name.into();
+    }
+    let mut entries = |key: &str, kind: &str, example: &str| {
+        part::entries(section.get(key), kind, example, faults)
+    };
+    let hosts = entries("hosts", "host group", "esx: {count: 8, cores: 8, clock: 2.5GHz}");
+    let stacks = entries("stacks", "stack", "nfs: {protocol: nfs, per-read: 60000 cycles}");
+    let networks = entries("networks", "network", "lan: {latency: 5us}");
+    let groups = entries("disk-groups", "disk group", "raid: {raid: 5, disks: 4}");
+    let controllers = entries("controllers", "controller", "filer: {cores: 4, clock: 2.6GHz}");
+    let clusters = entries("clusters", "cluster", "vsan: {nodes: server, adapter: vsan}");
+    let datastores = entries("datastores", "datastore", "nfs: {hosts: esx, stack: nfs}");
+    site.hosts = hosts.iter().map(|(name, at, node)| host::host(name, *at, node, faults)).collect();
+    let server_adapter =
+        section.get("client").and_then(|client| like::get(client, "server-adapter"));
+    if let Some(name) = server_adapter.and_then(Node::text) {
+        datastore::put_first(name.trim(), &mut site.hosts);
+    }
+    site.stacks =
+        stacks.iter().map(|(name, at, node)| host::stack(name, *at, node, faults)).collect();
+    site.networks =
+        networks.iter().map(|(name, at, node)| storage::network(name, *at, node, faults)).collect();
+    site.groups =
+        groups.iter().map(|(name, at, node)| device::group(name, *at, node, faults)).collect();
+    let group_names = part::names(&groups);
+    site.controllers = controllers
+        .iter()
+        .map(|(name, at, node)| storage::controller(name, *at, node, &group_names, faults))
+        .collect();
+    site.clusters = clusters
+        .iter()
+        .filter_map(|(name, at, node)| storage::cluster(name, *at, node, &site.hosts, faults))
+        .collect();
+    let whole = faults.is_empty();
+    let known = Known { site: &site, clusters: &part::names(&clusters), whole };
+    let read: Vec<_> = datastores
+        .iter()
+        .filter_map(|(name, at, node)| {
+            datastore::datastore(name, *at, node, &known, faults).map(|found| (found, *at))
+        })
+        .collect();
+    let pairs: Vec<_> = read.iter().map(|(found, at)| (found, *at)).collect();
+    datastore::check_names(&pairs, faults);
+    site.datastores = read.into_iter().map(|(found, _)| found).collect();
+    need(&section, faults);
+    if let Some(node) = section.get("client") {
+        site.client = datastore::client(node, node.place, &site, faults);
+    }
+    let root = trees.unchanged.as_ref().unwrap_or(root);
+    let mut file = SiteFile { site, fit: Vec::new(), calibration: Vec::new() };
+    // What could not be read has no parameters, and that is told already.
+    if faults.is_empty() {
+        file.fit = fit::fit(root, section.get("fit"), faults);
+    }
+    if faults.is_empty() {
+        let node = section.get("calibration");
+        file.calibration = fit::calibration(&file.site, &file.fit, node, faults);
+    }
+    Some(file)
+}
+
+/// Sections that every site has.
+fn need(section: &Section<'_>, faults: &mut Faults) {
+    for key in ["hosts", "stacks", "datastores"] {
+        let entries = section.get(key).map(|node| &node.value);
+        let is_empty =
+            matches!(entries, Some(stormeter_yaml::Value::Map(pairs)) if pairs.is_empty());
+        if entries.is_none() || is_empty {
+            let example = keys::SITE.example(key);
+            faults
+                .at(section.place_of(key), format!("a site has no {key}; write {key}: {example}"));
+        }
+    }
+}
+
+/// The JSON Schema (draft 2020-12) of a site file, as it is committed. It is written by hand, because
+/// it is read by people and by editors; tests hold it against the reader's keys.
+pub fn site_schema() -> &'static str {
+    include_str!("../../../../docs/schema/site.schema.json")
+}

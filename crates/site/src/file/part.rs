@@ -1,0 +1,187 @@
+//! A mapping of the site with its name: what messages call it, and what it must have.
+
+use stormeter_yaml::{Faults, Keys, Node, Place, Section, Value, nearest, shortened};
+
+use super::value::At;
+
+/// A named mapping.
+pub(super) struct Part<'n> {
+    section: Section<'n>,
+    keys: &'static Keys,
+    /// As in `host group esx`.
+    pub(super) name: String,
+    /// Where its name stands.
+    pub(super) place: Place,
+}
+
+impl<'n> Part<'n> {
+    /// The mapping at `node`, whose name stands at `place`.
+    pub(super) fn open(
+        node: &'n Node,
+        place: Place,
+        name: impl Into<String>,
+        keys: &'static Keys,
+        faults: &mut Faults,
+    ) -> Option<Part<'n>> {
+        let name = name.into();
+        if node.value == Value::Nothing {
+            let keys = all_of(keys.names());
+            faults.at(place, format!("{name} has nothing in it; its keys are {keys}"));
+            return None;
+        }
+        let section = Section::open(node, &name, keys, faults)?;
+        Some(Part { section, keys, name, place })
+    }
+
+    /// The value of a key.
+    pub(super) fn node(&self, key: &str) -> Option<&'n Node> {
+        self.section.get(key)
+    }
+
+    /// Where a key's value stands, or else the mapping's name.
+    pub(super) fn place_of(&self, key: &str) -> Place {
+        self.node(key).map_or(self.place, |node| node.place)
+    }
+
+    /// The value of a key that must be there.
+    pub(super) fn needed(&self, key: &str, faults: &mut Faults) -> Option<&'n Node> {
+        let node = self.node(key);
+        // What an entry that could not be found would have had is not missed.
+        let is_like_something = self.keys.names().any(|k| k == "like") && self.section.has("like");
+        if node.is_none() && !is_like_something {
+            let example = self.keys.example(key);
+            faults.at(self.place, format!("{} has no {key}; write {key}: {example}", self.name));
+        }
+        node
+    }
+
+    /// Reads what may be left out.
+    pub(super) fn get<T>(
+        &self,
+        key: &'static str,
+        read: fn(At<'_, '_>, &mut Faults) -> Option<T>,
+        faults: &mut Faults,
+    ) -> Option<T> {
+        read(self.at(key)?, faults)
+    }
+
+    /// Reads what must be there.
+    pub(super) fn need<T>(
+        &self,
+        key: &'static str,
+        read: fn(At<'_, '_>, &mut Faults) -> Option<T>,
+        faults: &mut Faults,
+    ) -> Option<T> {
+        self.needed(key, faults)?;
+        self.get(key, read, faults)
+    }
+
+    /// A value with what messages say of it.
+    pub(super) fn at(&self, key: &'static str) -> Option<At<'n, 'static>> {
+        Some(At { node: self.node(key)?, key, example: self.keys.example(key) })
+    }
+
+    /// One of several words.
+    pub(super) fn choice<T: Copy>(
+        &self,
+        key: &str,
+        choices: &[(&str, T)],
+        faults: &mut Faults,
+    ) -> Option<T> {
+        self.section.choice(key, choices, faults)
+    }
+
+    /// The place in `names` of what a key names, a `kind` of `of`; a name that is none of them is a
+    /// link to nowhere.
+    pub(super) fn link(
+        &self,
+        key: &str,
+        kind: &str,
+        of: &str,
+        names: &[String],
+        faults: &mut Faults,
+    ) -> Option<usize> {
+        link(self.node(key)?, &self.name, kind, of, names, faults)
+    }
+}
+
+/// Whose parts most links name.
+pub(super) const THE_SITE: &str = "the site";
+
+/// The place in `names` of the one that `node` names for `owner`.
+pub(super) fn link(
+    node: &Node,
+    owner: &str,
+    kind: &str,
+    of: &str,
+    names: &[String],
+    faults: &mut Faults,
+) -> Option<usize> {
+    let Some(text) = node.text().map(str::trim) else {
+        faults.at(node.place, format!("{owner} names one {kind} here, not {}", node.found()));
+        return None;
+    };
+    if let Some(index) = names.iter().position(|name| name == text) {
+        return Some(index);
+    }
+    // A section that could not be read has no names; its own mistake is told already.
+    if names.is_empty() && !faults.is_empty() {
+        return None;
+    }
+    let known = || names.iter().map(String::as_str);
+    let advice = match nearest(text, known()) {
+        _ if names.is_empty() => "it has none".into(),
+        Some(meant) => format!("did you mean {meant}? It has {}", all_of(known())),
+        None => format!("it has {}", all_of(known())),
+    };
+    let text = shortened(text);
+    faults.at(node.place, format!("{owner} leads nowhere: {of} has no {kind} {text}; {advice}"));
+    None
+}
+
+/// `a, b and c`.
+pub(super) fn all_of<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    let words: Vec<&str> = words.collect();
+    match words.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        words => words.concat(),
+    }
+}
+
+/// The entries of a section of named mappings: name, where it stands, value. Names that messages and
+/// tables could not show are told.
+pub(super) fn entries<'n>(
+    node: Option<&'n Node>,
+    kind: &str,
+    example: &str,
+    faults: &mut Faults,
+) -> Vec<(&'n str, Place, &'n Node)> {
+    let Some(node) = node else { return Vec::new() };
+    let Value::Map(pairs) = &node.value else {
+        let found = node.found();
+        faults.at(
+            node.place,
+            format!("each {kind} has a name with its keys, not {found}; write {example}"),
+        );
+        return Vec::new();
+    };
+    let mut entries = Vec::new();
+    for (key, value) in pairs {
+        let name = key.text().map(str::trim).unwrap_or_default();
+        if name.is_empty() || name.chars().count() > 64 || name.contains(char::is_control) {
+            let found = key.found();
+            faults.at(
+                key.place,
+                format!("the name of a {kind} is a word of at most 64 characters, not {found}"),
+            );
+            continue;
+        }
+        entries.push((name, key.place, value));
+    }
+    entries
+}
+
+/// Their names.
+pub(super) fn names(entries: &[(&str, Place, &Node)]) -> Vec<String> {
+    entries.iter().map(|(name, _, _)| (*name).to_owned()).collect()
+}

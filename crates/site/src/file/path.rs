@@ -1,0 +1,134 @@
+//! Parameters by their path: `hosts.esx.adapters.nic.rate`.
+//!
+//! A name may have dots in it, so at each step the longest key is taken that the path goes on with.
+
+use stormeter_yaml::{Faults, Node, Place, Value, nearest, shortened};
+
+use super::like::get_mut;
+use super::part::all_of;
+
+/// A step from a mapping: the key that is there, and the rest of the path.
+fn step<'p>(node: &Node, path: &'p str) -> Option<(usize, &'p str)> {
+    match &node.value {
+        Value::Map(pairs) => pairs
+            .iter()
+            .enumerate()
+            .filter_map(|(index, (key, _))| {
+                let rest = path.strip_prefix(key.text()?)?;
+                let rest = if rest.is_empty() { rest } else { rest.strip_prefix('.')? };
+                Some((index, rest))
+            })
+            .min_by_key(|(_, rest)| rest.len()),
+        Value::List(items) => {
+            let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+            first.parse().ok().filter(|index| *index < items.len()).map(|index| (index, rest))
+        }
+        _ => None,
+    }
+}
+
+/// The node at a path. What is missing is told at `place`.
+pub(super) fn find<'n>(
+    root: &'n Node,
+    path: &str,
+    place: Place,
+    faults: &mut Faults,
+) -> Option<&'n Node> {
+    let (mut node, mut rest) = (root, path);
+    while !rest.is_empty() {
+        let Some((index, after)) = step(node, rest) else {
+            tell_missing(node, path, rest, place, faults);
+            return None;
+        };
+        node = match &node.value {
+            Value::Map(pairs) => &pairs[index].1,
+            Value::List(items) => &items[index],
+            _ => return None,
+        };
+        rest = after;
+    }
+    Some(node)
+}
+
+/// The node at a path, to be changed, if there is one.
+pub(super) fn find_mut<'n>(root: &'n mut Node, path: &str) -> Option<&'n mut Node> {
+    let (mut node, mut rest) = (root, path);
+    while !rest.is_empty() {
+        let (index, after) = step(node, rest)?;
+        node = match &mut node.value {
+            Value::Map(pairs) => &mut pairs[index].1,
+            Value::List(items) => &mut items[index],
+            _ => return None,
+        };
+        rest = after;
+    }
+    Some(node)
+}
+
+/// Puts a value at a path. A key may be new in the mapping of an entry; whether there is such a key
+/// is seen when it is read.
+pub(super) fn put(root: &mut Node, path: &str, value: Node, faults: &mut Faults) {
+    let (mut node, mut rest, mut depth) = (root, path, 0);
+    loop {
+        if rest.is_empty() {
+            *node = value;
+            return;
+        }
+        let Some((index, after)) = step(node, rest) else { break };
+        rest = after;
+        depth += 1;
+        node = match &mut node.value {
+            Value::Map(pairs) => &mut pairs[index].1,
+            Value::List(items) => &mut items[index],
+            _ => return,
+        };
+    }
+    let place = value.place;
+    let text = |text: &str| Node { place, value: Value::Text(text.into()) };
+    // A cache that was not written is there, with nothing in it.
+    if let Some(key) = rest.strip_prefix("cache.").filter(|_| depth == 2) {
+        if let Value::Map(pairs) = &mut node.value {
+            pairs.push((text("cache"), Node { place, value: Value::Map(Vec::new()) }));
+        }
+        if let Some(cache) = get_mut(node, "cache") {
+            return put(cache, key, value, faults);
+        }
+    }
+    match &mut node.value {
+        Value::Map(pairs) if depth >= 1 && !rest.contains('.') && has_keys(path, depth) => {
+            pairs.push((text(rest), value));
+        }
+        _ => tell_missing(node, path, rest, place, faults),
+    }
+}
+
+/// Whether the mapping at this depth of a path has keys and not the names of entries.
+fn has_keys(path: &str, depth: usize) -> bool {
+    match path.split('.').next() {
+        Some("client") => true,
+        _ => depth >= 2 && !path.contains(".adapters.") && !path.contains(".ports.") || depth >= 4,
+    }
+}
+
+fn tell_missing(node: &Node, path: &str, rest: &str, place: Place, faults: &mut Faults) {
+    let before = path.strip_suffix(rest).unwrap_or_default().trim_end_matches('.');
+    let owner = if before.is_empty() { "the site" } else { before };
+    let first = rest.split('.').next().unwrap_or(rest);
+    let message = match &node.value {
+        Value::Map(pairs) => {
+            let names = || pairs.iter().filter_map(|(key, _)| key.text());
+            let meant = nearest(first, names()).map(|name| format!("did you mean {name}? I"));
+            format!(
+                "{owner} has no {}; {}t has {}",
+                shortened(first),
+                meant.unwrap_or("i".into()),
+                all_of(names())
+            )
+        }
+        Value::List(items) => {
+            format!("{owner} is a list of {}; count from 0", items.len())
+        }
+        _ => format!("{owner} has no parts, so there is no {} in it", shortened(first)),
+    };
+    faults.at(place, message);
+}

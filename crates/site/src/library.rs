@@ -1,0 +1,13 @@
+//! Hardware that may be named instead of written out.
+//!
+//! Each figure has its source beside it: a data sheet, or how it was derived.
+
+/// The library as a file: `hosts`, `adapters` and `devices`, each entry as a site file would write
+/// it, each figure with its source.
+pub fn library_text() -> &'static str {
+    concat!(
+        include_str!("../library/hosts.yaml"),
+        include_str!("../library/adapters.yaml"),
+        include_str!("../library/devices.yaml"),
+    )
+}
