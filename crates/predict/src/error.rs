@@ -3,6 +3,20 @@
 use stormeter_results::ResultsError;
 use stormeter_simulator::{FaultError, FaultTextError, MachineError};
 
+/// Why there is no machine for a cell.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NoMachine {
+    /// The site cannot bear the load.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// A fault is not understood.
+    #[error(transparent)]
+    FaultText(#[from] FaultTextError),
+    /// A fault is of a part that there is not.
+    #[error(transparent)]
+    Fault(#[from] FaultError),
+}
+
 /// Why a study cannot be predicted, and what to do next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -29,7 +43,7 @@ pub enum PredictError {
         /// Which cell.
         cell: String,
         /// Why.
-        source: MachineError,
+        source: NoMachine,
     },
     /// A workload that no model of a site is driven with.
     #[error(
@@ -45,22 +59,6 @@ pub enum PredictError {
     SameName {
         /// The name.
         name: String,
-    },
-    /// A fault that is not understood.
-    #[error("--faults \"{fault}\": {source}")]
-    Fault {
-        /// As it was given.
-        fault: String,
-        /// Why.
-        source: FaultTextError,
-    },
-    /// A fault that a cell's machine cannot have.
-    #[error("{cell}: {source}")]
-    FaultOfCell {
-        /// Which cell.
-        cell: String,
-        /// Why.
-        source: FaultError,
     },
     /// A results file that was measured.
     #[error(

@@ -19,7 +19,7 @@ mod study;
 mod trial;
 mod usage;
 
-pub use error::PredictError;
+pub use error::{NoMachine, PredictError};
 pub use expand::{Prepared, prepare};
 pub use faster::faster;
 pub use place::{datastore_names, site_datastore};

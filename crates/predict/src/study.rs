@@ -8,7 +8,6 @@ use stormeter_results::{
     DatastoreDescription, Elasticity, FinishReason, Finished, Header, Phase, ResultsError,
     ResultsFile, TrialOutcome, TrialRecord,
 };
-use stormeter_simulator::SiteFault;
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{CellTrial, decide_study};
 use stormeter_study::{Cell, Order, StudyPlan, WorkloadKind};
@@ -68,16 +67,6 @@ fn check(
     cells: &[Cell],
     cancel: &AtomicBool,
 ) -> Result<(), PredictError> {
-    // Each site has parts of its own, so the words are read for each.
-    for (fault, site) in request
-        .prediction
-        .faults
-        .iter()
-        .flat_map(|fault| request.sites.iter().map(move |site| (fault, site)))
-    {
-        SiteFault::parse(fault, site)
-            .map_err(|source| PredictError::Fault { fault: fault.clone(), source })?;
-    }
     for cell in cells {
         let run = run_of(request, *cell, 0, cancel);
         let label = || label(&request.plan, cell);
@@ -86,11 +75,7 @@ fn check(
         {
             return Err(PredictError::NoClient { cell: label() });
         }
-        let mut machine =
-            run.machine().map_err(|source| PredictError::Machine { cell: label(), source })?;
-        machine
-            .schedule(&run.faults())
-            .map_err(|source| PredictError::FaultOfCell { cell: label(), source })?;
+        run.machine().map_err(|source| PredictError::Machine { cell: label(), source })?;
     }
     Ok(())
 }

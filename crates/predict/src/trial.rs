@@ -7,10 +7,11 @@ use stormeter_driver::{
     FileOperation, FileTest, Limits, MonitorRow, Observer, Sample, Trial, Workload, drive,
     drive_deployment, drive_file_test,
 };
-use stormeter_simulator::{Load, Machine, MachineError, SiteFault, Window};
+use stormeter_simulator::{Load, Machine, SiteFault, Window};
 use stormeter_site::Site;
 use stormeter_study::{Cell, StudyPlan, Timing, WorkloadKind};
 
+use crate::error::NoMachine;
 use crate::request::SitePlace;
 use crate::usage;
 
@@ -27,7 +28,7 @@ pub(crate) struct TrialRun<'a> {
     pub(crate) seed: u64,
     pub(crate) site: &'a Site,
     pub(crate) place: SitePlace,
-    /// What breaks on the way, in words.
+    /// What goes wrong, as it was written; times count from the trial's begin, ramp included.
     pub(crate) faults: &'a [String],
     pub(crate) cancel: &'a AtomicBool,
 }
@@ -81,21 +82,20 @@ impl TrialRun<'_> {
     }
 
     /// The machine of the cell, at its beginning.
-    pub(crate) fn machine(&self) -> Result<Machine, MachineError> {
+    pub(crate) fn machine(&self) -> Result<Machine, NoMachine> {
         let Timing { ramp_ns, interval_ns, .. } = self.timing;
         let window = Window { from_ns: ramp_ns, interval_ns };
-        Machine::new(self.site, self.place.datastore, self.load(), window, self.seed)
-    }
-
-    /// What breaks on the way. Words that are not understood were refused before.
-    pub(crate) fn faults(&self) -> Vec<SiteFault> {
-        self.faults.iter().filter_map(|fault| SiteFault::parse(fault, self.site).ok()).collect()
+        let mut machine =
+            Machine::new(self.site, self.place.datastore, self.load(), window, self.seed)?;
+        for fault in self.faults {
+            machine.schedule(&[SiteFault::parse(fault, self.site)?])?;
+        }
+        Ok(machine)
     }
 
     /// Carries it out.
     pub(crate) fn carry_out(&self) -> Result<TrialEnd, String> {
         let mut machine = self.machine().map_err(|error| error.to_string())?;
-        machine.schedule(&self.faults()).map_err(|error| error.to_string())?;
         let (sample, ramp_ns) = match self.kind() {
             WorkloadKind::Io(io) => (self.timed(io, &mut machine)?, self.timing.ramp_ns),
             WorkloadKind::File(test) => (self.file_test(*test, &mut machine)?, 0),

@@ -73,15 +73,13 @@ pub(crate) fn run(options: &PredictOptions) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// The site that a file says, with changes made to its text first, so that they pass the same checks.
-fn read_site(file: &str, text: &str, changes: &[String]) -> Result<Site, String> {
-    let changes = changes
-        .iter()
-        .map(|change| Override::parse(change).map_err(|error| format!("{change}: {error}")))
-        .collect::<Result<Vec<_>, _>>()?;
+/// The site that a file says, with changes made.
+fn read_site(name: &str, text: &str, changes: &[String]) -> Result<Site, String> {
+    let changes = changes.iter().map(|change| Override::parse(change));
+    let changes = changes.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
     match parse_site_with(text, &changes) {
-        Ok(site) => Ok(site.site),
-        Err(errors) => Err(errors.in_file(file).to_string()),
+        Ok(file) => Ok(file.site),
+        Err(errors) => Err(errors.in_file(name).to_string()),
     }
 }
 
