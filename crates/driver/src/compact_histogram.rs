@@ -20,7 +20,7 @@ pub(crate) struct CompactHistogram {
 
 impl CompactHistogram {
     /// Counts one value.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn record(&mut self, value_ns: u64) {
         let bucket = bucket_of(value_ns);
         // A bucket below the first is far beyond the last: one comparison finds both.

@@ -68,7 +68,8 @@ impl Recorder {
     }
 
     /// One I/O that moved all its bytes within the window.
-    #[inline]
+    // Always: left to itself the compiler makes it a call, which costs nine instructions of each I/O.
+    #[inline(always)]
     pub(crate) fn record(&mut self, disk: u32, kind: Kind, bytes: u32, latency_ns: u64) {
         let row = &mut self.current[kind as usize];
         row.operations += 1;

@@ -10,7 +10,7 @@
 //!   that finds an error of a fraction of a per cent, which no single interval would show.
 //!
 //! Both have to hold for mean response time, throughput, utilisation and mean queue. The short form
-//! runs with all tests; the full one, ten times as many replications and three times as long ones, by
+//! runs with all tests; the full one, ten times as many replications and eight times as long ones, by
 //! `cargo xtask truth`.
 //!
 //! What bias remains: a replication begins empty and measures after a ramp, so what is left of the

@@ -65,7 +65,7 @@ impl Extent {
 
     /// By `cargo xtask truth`.
     pub(crate) fn full(intervals: usize) -> Self {
-        Self { intervals: intervals * 10, longer: 3.0 }
+        Self { intervals: intervals * 10, longer: 8.0 }
     }
 }
 

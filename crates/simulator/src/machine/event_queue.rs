@@ -55,12 +55,17 @@ impl EventQueue {
             if from >= length {
                 break;
             }
-            let mut least = from;
-            for child in from + 1..(from + CHILDREN).min(length) {
-                if self.heap[child] < self.heap[least] {
-                    least = child;
+            let least = match self.heap.get(from..from + CHILDREN) {
+                // Without branches: which child comes first, nobody could foretell.
+                Some(&[a, b, c, d]) => {
+                    let (ab, first) = if b < a { (1, b) } else { (0, a) };
+                    let (cd, second) = if d < c { (3, d) } else { (2, c) };
+                    from + if second < first { cd } else { ab }
                 }
-            }
+                _ => (from + 1..length).fold(from, |least, child| {
+                    if self.heap[child] < self.heap[least] { child } else { least }
+                }),
+            };
             if self.heap[least] >= last {
                 break;
             }
