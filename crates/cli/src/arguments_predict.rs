@@ -14,7 +14,7 @@ lists the name under `also`. The study's plan is carried out in virtual time by 
 storage, and concluded from by the same statistics; the report also says which component holds each cell
 back, and what more of it would bring.
 
-Windows are shortened to a ramp of at most 5 s, 30 s measured and 5 blocks unless --as-planned is given.
+Windows are shortened to a ramp of at most 2 s, 6 s measured and 5 blocks unless --as-planned is given.
 An earlier prediction in the results file is replaced; measured results never are.
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 a question that says `must` was answered no, 4 such a question

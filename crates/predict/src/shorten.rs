@@ -6,12 +6,12 @@
 
 use stormeter_study::{Blocks, Order, StudyPlan, Timing};
 
-const MOST_RAMP_NS: u64 = 5_000_000_000;
-const MOST_WINDOW_NS: u64 = 30_000_000_000;
+const MOST_RAMP_NS: u64 = 2_000_000_000;
+const MOST_WINDOW_NS: u64 = 6_000_000_000;
 /// Enough for an interval on each figure.
 const MOST_BLOCKS: u32 = 5;
 
-/// The plan with a ramp of at most 5 s, a window of at most 30 s and at most 5 blocks; and what the
+/// The plan with a ramp of at most 2 s, a window of at most 6 s and at most 5 blocks; and what the
 /// plan said, if that was more. The time limit of a run on real storage is left out.
 pub fn shortened(mut plan: StudyPlan) -> (StudyPlan, Option<(Timing, Blocks)>) {
     let planned = (plan.timing, plan.design.blocks);

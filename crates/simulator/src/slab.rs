@@ -40,7 +40,8 @@ impl<T> Slab<T> {
         self.places.iter_mut()
     }
 
-    /// Values that are in use.
+    /// Values that are in use, for tests that nothing is left.
+    #[cfg(test)]
     pub(crate) fn in_use(&self) -> usize {
         self.places.len() - self.free.len()
     }

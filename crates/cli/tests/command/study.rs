@@ -1,8 +1,5 @@
 //! A study as users run it: from its file to its answers, interrupted, killed and gone on with.
 
-use std::collections::HashSet;
-use std::time::{Duration, Instant};
-
 use crate::killing::{kill_again_and_again, turns};
 use crate::place::Place;
 use crate::results::{one, trials};

@@ -246,6 +246,7 @@ mod tests {
                 busy_ns: 1,
                 queue_mean: 2.5,
                 visits: 1,
+                lost: 0,
                 response_share: share,
                 series: vec![],
             };
