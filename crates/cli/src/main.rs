@@ -2,6 +2,7 @@
 //! terminal lives in the crates below.
 
 mod arguments;
+mod arguments_calibrate;
 mod arguments_net;
 mod arguments_predict;
 mod arguments_study;
@@ -29,6 +30,7 @@ fn main() -> std::process::ExitCode {
         Command::Replicate(options) => commands::replicate::run(&options),
         Command::Run(options) => commands::run::run(&options),
         Command::Predict(options) => commands::predict::run(&options),
+        Command::Calibrate(options) => commands::calibrate::run(&options),
         Command::Report(options) => commands::report::run(&options),
         Command::Ceiling(options) => commands::ceiling::run(&options),
         Command::Doctor(options) => commands::doctor::run(&options),
