@@ -204,8 +204,48 @@ fn a_name_may_have_dots() {
 #[test]
 fn a_free_parameter_is_changed_in_its_unit() {
     let file = parse_site(WHOLE).unwrap();
-    let site = parse_site_with(WHOLE, &[file.fit[0].at(123.25), file.fit[1].at(5e5)]).unwrap().site;
+    let changes = [file.fit[0].at(123.25), file.fit[1].at(5e5)].concat();
+    let site = parse_site_with(WHOLE, &changes).unwrap().site;
     assert_eq!(site.stacks[1].cost.per_packet_cycles, 123.25);
     let Device::Hdd(hdd) = &site.groups[0].device else { panic!() };
     assert_eq!(hdd.overhead_ns, 5e5);
+}
+
+#[test]
+fn parameters_that_go_together_have_one_value() {
+    let text = WHOLE.replace(
+        "{parameter: stacks.iscsi.per-packet, from",
+        "{parameter: stacks.iscsi.per-packet, with: [stacks.fc.per-packet], from",
+    );
+    let file = parse_site(&text).unwrap();
+    assert_eq!(file.fit[0].with, ["stacks.fc.per-packet"]);
+    let site = parse_site_with(&text, &file.fit[0].at(777.0)).unwrap().site;
+    assert_eq!(site.stacks[1].cost.per_packet_cycles, 777.0);
+    assert_eq!(site.stacks[0].cost.per_packet_cycles, 777.0);
+    let wrong = text.replace("[stacks.fc.per-packet]", "[hosts.esx.cores]");
+    let error = parse_site(&wrong).unwrap_err().to_string();
+    assert!(error.contains("hosts.esx.cores is no number of cycles"), "{error}");
+}
+
+#[test]
+fn a_file_is_rewritten_with_everything_else_as_it_was() {
+    let file = parse_site(WHOLE).unwrap();
+    let changes = file.fit[0].at(4321.0);
+    let written = rewritten(WHOLE, &changes).unwrap();
+    let differing: Vec<(&str, &str)> =
+        WHOLE.lines().zip(written.lines()).filter(|(before, after)| before != after).collect();
+    assert_eq!(differing.len(), 1, "{differing:?}");
+    assert_eq!(WHOLE.lines().count(), written.lines().count());
+    assert!(differing[0].1.contains("4321 cycles"), "{differing:?}");
+    // An entry that is like this one takes what is written, and would not take what is changed.
+    let (written, meant) =
+        (parse_site(&written).unwrap().site, parse_site_with(WHOLE, &changes).unwrap().site);
+    assert_eq!(written.stacks[1], meant.stacks[1]);
+    // What comes from the library is not written here.
+    let text = "hosts: {pc: {like: desktop-4}}\nstacks: {disk: {protocol: local}}\n\
+                disk-groups: {ssd: {device: {like: sata-ssd-480gb}}}\n\
+                datastores: {local: {hosts: pc, stack: disk, disks: ssd}}\n";
+    let change = Override::parse("hosts.pc.cores=9").unwrap();
+    let error = rewritten(text, &[change]).unwrap_err().to_string();
+    assert!(error.contains("write it out where it is used"), "{error}");
 }
