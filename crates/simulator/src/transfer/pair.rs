@@ -2,7 +2,7 @@
 //!
 //! A thread does one thing at a time. The bytes of a message are a stream: the sender's thread gives
 //! them to the network segment by segment, the receiver's takes what has arrived, and TCP keeps the one
-//! from running further ahead of the other than its window.
+//! from running further ahead of the other than the network and its receive buffer hold.
 
 use stormeter_disk::{Kind, Operation};
 use stormeter_driver::{TransferDirection, TransferSink};
@@ -194,16 +194,18 @@ impl Pair {
 
     /// The sender's thread takes the next segment up.
     fn send(&mut self, operations: &mut Vec<Operation>) {
-        let under_way = self.begun - self.taken;
-        let is_full = under_way + u64::from(self.way.segment_bytes) > self.way.window_bytes;
-        if self.is_sending || is_full && under_way > 0 {
+        let segment = u64::from(self.way.segment_bytes);
+        let under_way = self.begun - self.arrived;
+        let is_full = under_way > 0 && under_way + segment > self.way.under_way_bytes
+            || self.begun - self.taken + segment > self.way.window_bytes;
+        if self.is_sending || is_full {
             return;
         }
         let reach = match &self.files {
             Some(files) if !self.is_write => files.reach_bytes(self.message_bytes),
             _ => self.message_bytes,
         };
-        let bytes = reach.saturating_sub(self.begun).min(u64::from(self.way.segment_bytes));
+        let bytes = reach.saturating_sub(self.begun).min(segment);
         if bytes > 0 {
             self.begun += bytes;
             self.is_sending = true;

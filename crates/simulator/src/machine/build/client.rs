@@ -18,9 +18,13 @@ use crate::machine::step::{Pick, Route, Takes};
 /// What TCP gives the network at once, at most: the largest packet that a NIC cuts up by itself, which
 /// is what an IPv4 header can say (RFC 791, section 3.1).
 const SEGMENT_BYTES: u32 = 65536;
-/// A connection has so much under way at most: the largest receive buffer that Linux gives by itself
-/// (tcp(7), `tcp_rmem`).
-const MOST_UNDER_WAY_BYTES: u64 = 6 << 20;
+/// What has arrived at a connection's end waits there, at most so much: the largest receive buffer that
+/// Linux gives by itself (tcp(7), `tcp_rmem`).
+const RECEIVE_BYTES: u64 = 6 << 20;
+/// Segments that a connection has in the network beside what the way holds: one being sent, one behind
+/// it, one in the sender's hands and one that arrives. TCP leaves no more to a NIC's queue, so that
+/// others get by (Linux, "TCP small queues").
+const SEGMENTS_UNDER_WAY: u64 = 4;
 
 /// What the transfers of a machine have to know of their way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +33,8 @@ pub(crate) struct ClientWay {
     first: u32,
     /// Bytes of a connection that travel together.
     pub(crate) segment_bytes: u32,
+    /// Bytes of a connection that were sent and did not arrive yet, at most.
+    pub(crate) under_way_bytes: u64,
     /// Bytes of a connection that were sent and not taken yet, at most.
     pub(crate) window_bytes: u64,
 }
@@ -115,9 +121,10 @@ impl<'a> Builder<'a> {
     /// What travels together, and how much may be under way.
     ///
     /// A segment is a millisecond of the way's rate, in whole packets, at least two and at most
-    /// [`SEGMENT_BYTES`], as Linux sizes what it leaves to the NIC (`tcp_tso_autosize`). In front of a
-    /// line with a buffer a connection is one that has found its share: what the way holds and the
-    /// buffer, by the connections; how it found it (RFC 5681, sections 3.1 and 3.2) is left out.
+    /// [`SEGMENT_BYTES`], as Linux sizes what it leaves to the NIC (`tcp_tso_autosize`). Connections are
+    /// such as have found their rate: each has what the way holds and a few segments under way, in front
+    /// of a line with a buffer no more than all of them find room for. How they found it (RFC 5681,
+    /// section 3.1) is left out.
     fn client_way(
         &self,
         client: &Client,
@@ -132,15 +139,17 @@ impl<'a> Builder<'a> {
         let most = (SEGMENT_BYTES / packet_bytes).max(1);
         let segment_bytes = packets.clamp(2.min(u64::from(most)), u64::from(most)) as u32;
         let segment_bytes = segment_bytes * packet_bytes;
-        let buffer_bytes = networks().filter_map(|network| network.buffer_bytes).min();
-        let window_bytes = buffer_bytes.map_or(MOST_UNDER_WAY_BYTES, |buffer_bytes| {
-            let way_ns: f64 = networks().map(|network| network.latency_ns).sum();
-            let way_ns = way_ns + one.latency_ns.max(other.latency_ns);
-            let held_bytes = (way_ns / 1e9 * rate) as u64 + buffer_bytes;
-            let least_bytes = 2 * u64::from(segment_bytes);
-            (held_bytes / u64::from(first.max(1))).clamp(least_bytes, MOST_UNDER_WAY_BYTES)
-        });
-        ClientWay { first, segment_bytes, window_bytes }
+        let way_ns: f64 = networks().map(|network| network.latency_ns).sum();
+        let way_ns = way_ns + one.latency_ns.max(other.latency_ns);
+        let held_bytes = (way_ns / 1e9 * rate) as u64;
+        let segment = u64::from(segment_bytes);
+        let mut under_way_bytes = held_bytes + SEGMENTS_UNDER_WAY * segment;
+        if let Some(buffer_bytes) = networks().filter_map(|network| network.buffer_bytes).min() {
+            let share = (held_bytes + buffer_bytes) / u64::from(first.max(1));
+            under_way_bytes = under_way_bytes.min(share.max(2 * segment));
+        }
+        let window_bytes = under_way_bytes.max(RECEIVE_BYTES);
+        ClientWay { first, segment_bytes, under_way_bytes, window_bytes }
     }
 
     /// The lines between client and server, in the order from the server. The storage's lines lie on
