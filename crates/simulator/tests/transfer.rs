@@ -145,6 +145,8 @@ fn the_slowest_on_the_way_decides_and_messages_cost_both_ends() {
     let messages = 2.0 * 4e-3;
     close(takes(&site, transfer(10_000_000, Write, Memory)), 0.1 + messages, 0.015);
     close(takes(&site, transfer(10_000_000, Read, Memory)), 0.1 + messages, 0.015);
+    // So it is with a small one.
+    close(takes(&site, transfer(100_000, Write, Memory)), 0.001 + messages, 0.015);
     // A copy is the work of the server's thread.
     let client = site.client.as_mut().expect("a client");
     client.memory_bytes_per_s = 1e8;

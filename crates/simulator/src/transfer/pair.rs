@@ -56,6 +56,7 @@ pub(super) struct Pair {
     way: ClientWay,
     is_write: bool,
     message_bytes: u64,
+    segment_bytes: u64,
     messages_left: u32,
     files: Option<Files>,
     stage: Stage,
@@ -78,6 +79,7 @@ impl Pair {
             way,
             is_write: transfer.direction == TransferDirection::Write,
             message_bytes: transfer.message_bytes,
+            segment_bytes: way.segment_bytes(transfer.message_bytes),
             messages_left: transfer.messages,
             files: (transfer.sink == TransferSink::Disk).then(files),
             stage: Stage::Done,
@@ -194,7 +196,7 @@ impl Pair {
 
     /// The sender's thread takes the next segment up.
     fn send(&mut self, operations: &mut Vec<Operation>) {
-        let segment = u64::from(self.way.segment_bytes);
+        let segment = self.segment_bytes;
         let under_way = self.begun - self.arrived;
         let is_full = under_way > 0 && under_way + segment > self.way.under_way_bytes
             || self.begun - self.taken + segment > self.way.window_bytes;
@@ -224,7 +226,7 @@ impl Pair {
             _ => self.message_bytes,
         };
         let there = self.arrived.min(reach).saturating_sub(self.taken);
-        let bytes = there.min(u64::from(self.way.segment_bytes));
+        let bytes = there.min(self.segment_bytes);
         if bytes > 0 {
             self.taking += bytes;
             let lane = if self.is_write { Lane::ServerCpu } else { Lane::ClientCpu };

@@ -31,8 +31,10 @@ const SEGMENTS_UNDER_WAY: u64 = 4;
 pub(crate) struct ClientWay {
     /// The VMs' lanes come behind their disks, from this number on.
     first: u32,
-    /// Bytes of a connection that travel together.
-    pub(crate) segment_bytes: u32,
+    /// Bytes of a connection that travel together, at most.
+    segment_bytes: u32,
+    /// Payload of a packet.
+    packet_bytes: u32,
     /// Bytes of a connection that were sent and did not arrive yet, at most.
     pub(crate) under_way_bytes: u64,
     /// Bytes of a connection that were sent and not taken yet, at most.
@@ -64,6 +66,15 @@ impl ClientWay {
     /// How many VMs have lanes.
     pub(crate) fn vms(&self) -> u32 {
         self.first
+    }
+
+    /// Bytes of a message that travel together. The CPU has to do with packets, and each is on its way
+    /// while the next is made ready; so that what comes one after the other here is seen no longer than
+    /// it should be, a message has some 32 segments or more if it has as many packets.
+    pub(crate) fn segment_bytes(&self, message_bytes: u64) -> u64 {
+        let packet_bytes = u64::from(self.packet_bytes);
+        let packets = (message_bytes / 32 / packet_bytes).max(1);
+        (packets * packet_bytes).min(u64::from(self.segment_bytes))
     }
 
     /// What is submitted to as a disk.
@@ -149,7 +160,7 @@ impl<'a> Builder<'a> {
             under_way_bytes = under_way_bytes.min(share.max(2 * segment));
         }
         let window_bytes = under_way_bytes.max(RECEIVE_BYTES);
-        ClientWay { first, segment_bytes, under_way_bytes, window_bytes }
+        ClientWay { first, segment_bytes, packet_bytes, under_way_bytes, window_bytes }
     }
 
     /// The lines between client and server, in the order from the server. The storage's lines lie on
