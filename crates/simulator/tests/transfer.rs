@@ -303,3 +303,38 @@ fn what_cannot_be_driven_says_why() {
     let error = Machine::with_client(&site, 0, load(1), window, 1);
     assert_eq!(error.err(), Some(MachineError::NoClient));
 }
+
+#[test]
+fn nodes_of_a_cluster_take_transfers_by_the_ports_that_they_have() {
+    let mut site = local(0.0);
+    site.hosts[0].count = 3;
+    let port = Adapter { count: 2, aggregation: Aggregation::RoundRobin, ..nic("vm", GIGABIT) };
+    site.hosts[0].adapters = vec![port.clone()];
+    site.hosts[1].adapters = vec![Adapter { name: "nic".into(), ..port }];
+    site.clusters = vec![Cluster {
+        name: "vsan".into(),
+        nodes: 0,
+        adapter: 0,
+        groups_per_node: 1,
+        capacity_per_group: 1,
+        cache: disk(0.0),
+        capacity: disk(0.0),
+        read_cache_bytes: 0,
+        hits: Hits::WorkingSet,
+        write_buffer_bytes: 1 << 30,
+        cost: Cost::default(),
+        stripe_bytes: 1 << 20,
+    }];
+    site.datastores[0].adapter = Some(0);
+    site.datastores[0].networks = vec![0];
+    site.datastores[0].target = Target::Cluster { cluster: 0, stripes: 1, replicas: 2 };
+    // Two ports of each end, segment by segment.
+    let (sample, _) = run(&site, 1, transfer(10_000_000, Write, Memory));
+    close(sample.bytes_per_s(), 2.0 * GIGABIT / ON_WIRE, 0.02);
+    let (sample, uses) = run(&site, 3, transfer(10_000_000, Write, Disk));
+    assert_eq!(sample.bytes(), 150_000_000);
+    let units = |name| uses.iter().filter(|one| one.name == name).map(|one| one.units).collect();
+    let found: [Vec<u32>; 3] = ["host vm", "host cpu", "lan"].map(units);
+    // Three nodes with two ports of two directions each, and nothing twice.
+    assert_eq!(found, [vec![12], vec![3], vec![0]]);
+}
