@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use stormeter_driver::{
     Arrivals, ComponentUse, CpuUsage, Deployment, DiskErrand, Distribution, Ended, ErrandTrial,
-    FileOperation, FileTest, Limits, MonitorRow, Observer, Sample, Trial, Workload, drive,
-    drive_deployment, drive_file_test,
+    FileOperation, FileTest, Limits, MonitorRow, Observer, Sample, Transfer, Trial, Workload,
+    drive, drive_deployment, drive_file_test,
 };
-use stormeter_simulator::{Load, Machine, SiteFault, Window};
+use stormeter_simulator::{Load, Machine, SiteFault, TransferTrial, Window, drive_transfer};
 use stormeter_site::Site;
 use stormeter_study::{Cell, StudyPlan, Timing, WorkloadKind};
 
@@ -85,8 +85,11 @@ impl TrialRun<'_> {
     pub(crate) fn machine(&self) -> Result<Machine, NoMachine> {
         let Timing { ramp_ns, interval_ns, .. } = self.timing;
         let window = Window { from_ns: ramp_ns, interval_ns };
-        let mut machine =
-            Machine::new(self.site, self.place.datastore, self.load(), window, self.seed)?;
+        let build = match self.kind() {
+            WorkloadKind::Transfer(_) => Machine::with_client,
+            _ => Machine::new,
+        };
+        let mut machine = build(self.site, self.place.datastore, self.load(), window, self.seed)?;
         for fault in self.faults {
             machine.schedule(&[SiteFault::parse(fault, self.site)?])?;
         }
@@ -100,14 +103,19 @@ impl TrialRun<'_> {
             WorkloadKind::Io(io) => (self.timed(io, &mut machine)?, self.timing.ramp_ns),
             WorkloadKind::File(test) => (self.file_test(*test, &mut machine)?, 0),
             WorkloadKind::Deploy(deployment) => (self.deployment(*deployment, &mut machine)?, 0),
-            WorkloadKind::Transfer(_) => return Err("transfers are not predicted yet".into()),
+            WorkloadKind::Transfer(transfer) => (self.transfer(*transfer, &mut machine)?, 0),
         };
         machine.end_window();
         let uses = machine.usage();
         let datastore = &self.site.datastores[self.place.datastore];
+        let sink = match self.kind() {
+            WorkloadKind::Transfer(transfer) => Some(transfer.sink),
+            _ => None,
+        };
+        let place = (self.site, datastore);
         Ok(TrialEnd {
             cpu: usage::cpu(self.site, datastore, &sample, &uses),
-            monitor: usage::monitor(self.site, datastore, &sample, &uses, ramp_ns),
+            monitor: usage::monitor(place, sink, &sample, &uses, ramp_ns),
             components: usage::thinned(uses),
             elapsed_ns: machine.time().now_ns(),
             sample,
@@ -162,6 +170,20 @@ impl TrialRun<'_> {
     ) -> Result<Sample, String> {
         deployment.outstanding = self.cell.outstanding.unwrap_or(deployment.outstanding);
         self.errand(DiskErrand::Deploy(deployment), machine)
+    }
+
+    fn transfer(&self, transfer: Transfer, machine: &mut Machine) -> Result<Sample, String> {
+        let interval_ns = self.timing.interval_ns;
+        let trial = TransferTrial {
+            transfer,
+            vms: self.cell.vms,
+            disk_bytes: self.plan.disk_bytes_of(self.cell.workload),
+            interval_ns,
+            limits: Limits::default(),
+        };
+        machine.measure(Window { from_ns: machine.time().now_ns(), interval_ns }, u64::MAX);
+        drive_transfer(&trial, machine, &mut Watcher(self.cancel))
+            .map_err(|error| error.to_string())
     }
 
     fn errand(&self, errand: DiskErrand, machine: &mut Machine) -> Result<Sample, String> {

@@ -1,6 +1,8 @@
 //! What a machine's components did, in the words of a measured trial: CPU time, and the host over time.
 
-use stormeter_driver::{ComponentKind, ComponentUse, CpuUsage, HostCpu, MonitorRow, Sample};
+use stormeter_driver::{
+    ComponentKind, ComponentUse, CpuUsage, HostCpu, MonitorRow, Sample, TransferSink,
+};
 use stormeter_site::{Site, SiteDatastore, Target};
 
 /// Points kept of a component over time: more cannot be looked at.
@@ -19,7 +21,8 @@ pub(crate) fn cpu(
     let capacity_ns = sample.window_ns.saturating_mul(u64::from(cpus));
     let of = |kind| uses.iter().filter(move |one| one.kind == kind);
     let sum = |kind| of(kind).map(|one| one.busy_ns).sum::<u64>();
-    let busy_ns = sum(ComponentKind::HostCpu).min(capacity_ns);
+    let of_hosts = of_hosts(site, datastore, uses);
+    let busy_ns = of_hosts.map(|one| one.busy_ns).sum::<u64>().min(capacity_ns);
     let controllers = of(ComponentKind::ControllerCpu).count() > 0;
     CpuUsage {
         threads_system_ns: busy_ns,
@@ -35,11 +38,23 @@ pub(crate) fn cpu(
     }
 }
 
-/// The hosts over time, from the window's begin on; `ramp_ns` after the trial's. Networks and disks
-/// carry the payload of the requests that ended in the interval.
-pub(crate) fn monitor(
+/// The CPUs of the hosts in which VMs run; those of the clients of transfers are others.
+fn of_hosts<'a>(
     site: &Site,
     datastore: &SiteDatastore,
+    uses: &'a [ComponentUse],
+) -> impl Iterator<Item = &'a ComponentUse> + use<'a> {
+    let name = format!("{} cpu", site.hosts[datastore.hosts].name);
+    let is_host = move |one: &&ComponentUse| one.kind == ComponentKind::HostCpu && one.name == name;
+    uses.iter().filter(is_host)
+}
+
+/// The hosts over time, from the window's begin on; `ramp_ns` after the trial's. Networks and disks
+/// carry the payload of the requests that ended in the interval; what VMs are sent or asked for comes and
+/// goes by the network, whether it is kept on a disk or not.
+pub(crate) fn monitor(
+    (site, datastore): (&Site, &SiteDatastore),
+    transfer: Option<TransferSink>,
     sample: &Sample,
     uses: &[ComponentUse],
     ramp_ns: u64,
@@ -48,8 +63,7 @@ pub(crate) fn monitor(
     let is_local = matches!(datastore.target, Target::Group(_));
     let cpus = f64::from(hosts.count) * f64::from(hosts.cores);
     let busy = |interval: usize| -> f64 {
-        let of_host = uses.iter().filter(|one| one.kind == ComponentKind::HostCpu);
-        let busy = of_host.filter_map(|one| {
+        let busy = of_hosts(site, datastore, uses).filter_map(|one| {
             let cores = f64::from(one.units) * f64::from(hosts.cores);
             Some(one.series.get(interval)? * cores / cpus)
         });
@@ -64,11 +78,19 @@ pub(crate) fn monitor(
             cpu_busy: busy(interval),
             ..MonitorRow::default()
         };
-        if is_local {
-            (monitor.disk_read_bytes_per_s, monitor.disk_write_bytes_per_s) = (read, written);
-        } else {
-            monitor.network_receive_bytes_per_s = read;
-            monitor.network_transmit_bytes_per_s = written;
+        match transfer {
+            Some(TransferSink::Memory) => {}
+            _ if is_local => {
+                (monitor.disk_read_bytes_per_s, monitor.disk_write_bytes_per_s) = (read, written);
+            }
+            _ => {
+                monitor.network_receive_bytes_per_s = read;
+                monitor.network_transmit_bytes_per_s = written;
+            }
+        }
+        if transfer.is_some() {
+            monitor.network_receive_bytes_per_s += written;
+            monitor.network_transmit_bytes_per_s += read;
         }
         monitor
     });

@@ -12,6 +12,7 @@ mod machine;
 mod slab;
 mod storage;
 mod time;
+mod transfer;
 mod weather;
 
 pub use disks::{FaultPlan, Model, Service, SimulatedDisks, Stall};
@@ -20,4 +21,5 @@ pub use machine::{
     SiteFault, Window,
 };
 pub use time::{VirtualClock, VirtualTime};
+pub use transfer::{TransferError, TransferTrial, drive_transfer};
 pub use weather::{Weather, WeatherPlan};

@@ -1,5 +1,6 @@
 //! From the description of a site to a machine: who shares what, and the ways between.
 
+mod client;
 mod cluster;
 mod network;
 mod path;
@@ -26,6 +27,7 @@ use crate::slab::Slab;
 use crate::storage::Store;
 use crate::time::VirtualTime;
 
+pub(crate) use client::{ClientWay, Lane};
 pub(super) use network::{Line, Ports};
 pub(super) use path::mixed;
 pub(super) use placement::Place;
@@ -102,6 +104,11 @@ pub enum MachineError {
         /// The datastore.
         cluster: String,
     },
+    /// Nobody asks the servers in VMs.
+    #[error(
+        "transfers need a client in the site; add `client:` with its hosts, adapter and networks"
+    )]
+    NoClient,
 }
 
 /// A machine being built.
@@ -133,6 +140,31 @@ impl Machine {
         window: Window,
         seed: u64,
     ) -> Result<Machine, MachineError> {
+        Self::built(site, datastore, (load, false), window, seed)
+    }
+
+    /// As [`Machine::new`], and with the site's client, its CPU, its ports and the networks between it
+    /// and the VMs: what [`crate::drive_transfer`] needs.
+    ///
+    /// # Errors
+    /// The site has no room for the load, or no client.
+    pub fn with_client(
+        site: &Site,
+        datastore: usize,
+        load: Load,
+        window: Window,
+        seed: u64,
+    ) -> Result<Machine, MachineError> {
+        Self::built(site, datastore, (load, true), window, seed)
+    }
+
+    fn built(
+        site: &Site,
+        datastore: usize,
+        (load, with_client): (Load, bool),
+        window: Window,
+        seed: u64,
+    ) -> Result<Machine, MachineError> {
         let datastore = &site.datastores[datastore];
         let mut builder = Builder {
             site,
@@ -151,7 +183,15 @@ impl Machine {
         let failover = |&number: &usize| site.networks[number].failover_ns;
         builder.map.failover_ns = datastore.networks.iter().map(failover).max().unwrap_or(0);
         let hosts = builder.hosts_of_vms()?;
-        let routes = builder.routes(&hosts)?;
+        let mut routes = builder.routes(&hosts)?;
+        let client = match with_client {
+            true => {
+                let (lanes, way) = builder.client_routes(&hosts)?;
+                routes.extend(lanes);
+                Some(way)
+            }
+            false => None,
+        };
         let turns = vec![0; builder.stations.len()];
         Ok(Machine {
             time: VirtualTime::new(),
@@ -160,6 +200,7 @@ impl Machine {
             jobs: Slab::default(),
             steps: builder.steps,
             routes,
+            client,
             stations: builder.stations,
             down: vec![false; turns.len()],
             any_down: false,

@@ -30,6 +30,7 @@ use job::{Job, NONE};
 use meter::Meter;
 use step::{Pick, Route, Standing, Step, What, port_of};
 
+pub(crate) use build::{ClientWay, Lane};
 pub use build::{Load, MachineError, Window};
 pub use component::{ComponentKind, ComponentUse};
 pub(crate) use event_queue::EventQueue;
@@ -55,8 +56,10 @@ pub struct Machine {
     events: EventQueue,
     jobs: Slab<Job>,
     steps: Vec<Step>,
-    /// By virtual disk.
+    /// By virtual disk; behind them the lanes of clients.
     routes: Vec<Route>,
+    /// Where clients' lanes are.
+    client: Option<ClientWay>,
     stations: Vec<Station>,
     /// By station: whose turn it is among several.
     turns: Vec<u32>,
@@ -101,6 +104,11 @@ impl Machine {
     /// Steps and events carried out so far: what the engine's speed is told in.
     pub fn events(&self) -> u64 {
         self.steps_done
+    }
+
+    /// Where clients' lanes are, if it was built with a client.
+    pub(crate) fn client(&self) -> Option<ClientWay> {
+        self.client
     }
 
     /// Carries out what happens until `until_ns`, or until something completes.

@@ -83,16 +83,17 @@ impl Builder<'_> {
 
     /// The lines of the datastore, in the order from the host to the storage.
     pub(super) fn lines(&mut self) -> Vec<Line> {
-        let mut lines = Vec::new();
-        for &number in &self.datastore.networks {
-            let network = &self.site.networks[number];
-            let component = self.component(network.name.clone(), ComponentKind::Network);
-            let shared = network.rate_bytes_per_s.is_some();
-            let there = shared.then(|| self.station(component, 1));
-            let back = shared.then(|| self.station(component, 1));
-            lines.push(Line { network: number, component, there, back });
-        }
-        lines
+        self.datastore.networks.iter().map(|&number| self.line(number)).collect()
+    }
+
+    /// A line of the site, by its index.
+    pub(super) fn line(&mut self, number: usize) -> Line {
+        let network = &self.site.networks[number];
+        let component = self.component(network.name.clone(), ComponentKind::Network);
+        let shared = network.rate_bytes_per_s.is_some();
+        let there = shared.then(|| self.station(component, 1));
+        let back = shared.then(|| self.station(component, 1));
+        Line { network: number, component, there, back }
     }
 
     /// A message from one end to the other. `first` of its request: it decides which path that takes.

@@ -164,7 +164,7 @@ impl Builder<'_> {
         self.serve(end.cpu, end.cpu_component, takes);
     }
 
-    fn serve(&mut self, cpu: Pick, component: u32, takes: Takes) {
+    pub(super) fn serve(&mut self, cpu: Pick, component: u32, takes: Takes) {
         if !takes.is_nothing() {
             self.steps.push(Step { what: What::Serve(cpu), component, takes, latency_ns: 0 });
         }

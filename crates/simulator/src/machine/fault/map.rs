@@ -75,6 +75,34 @@ impl Map {
         self.lines.extend_from_slice(lines);
     }
 
+    /// The line of a network, if there is one already.
+    pub(in crate::machine) fn line_of(&self, network: usize) -> Option<Line> {
+        self.lines.iter().find(|line| line.network == network).copied()
+    }
+
+    /// The ports of one of the hosts of a group (its index, and its adapter's), in the order in which
+    /// they were told.
+    pub(in crate::machine) fn ports_of_host(
+        &self,
+        (group, adapter): (usize, usize),
+        place: u32,
+    ) -> Option<Ports> {
+        let mut before = place;
+        for set in self.sets.iter().filter(|set| set.owner == Owner::Hosts(group, adapter)) {
+            if before < set.owners {
+                let offset = before * set.count;
+                return Some(Ports {
+                    send: set.ports.send + offset,
+                    receive: set.ports.receive + offset,
+                    credit: set.ports.credit.map(|first| first + offset),
+                    ..set.ports
+                });
+            }
+            before -= set.owners;
+        }
+        None
+    }
+
     pub(in crate::machine) fn group_disks(
         &mut self,
         group: usize,

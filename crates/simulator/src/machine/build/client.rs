@@ -1,0 +1,288 @@
+//! The way between a client and the servers in VMs: who pays for a transfer's bytes, and over which
+//! ports and lines they go.
+//!
+//! It is part of the same machine: where the client's way and the storage's share a port, a CPU or a
+//! line, they share its station. Ports and lines are full-duplex, so a message that a host receives and
+//! what it sends on to its storage meet nobody; two that go the same way share.
+
+use stormeter_site::{Adapter, Client, PathPolicy, Protocol, Target};
+
+use super::network::{Gate, Line, Ports, Wire};
+use super::path::Pair;
+use super::route::{whole, wire};
+use super::wire::{Framing, Message};
+use super::{Builder, MachineError};
+use crate::machine::component::{Component, ComponentKind};
+use crate::machine::step::{Pick, Route, Takes};
+
+/// What TCP gives the network at once, at most: the largest packet that a NIC cuts up by itself, which
+/// is what an IPv4 header can say (RFC 791, section 3.1).
+const SEGMENT_BYTES: u32 = 65536;
+/// What has arrived at a connection's end waits there, at most so much: the largest receive buffer that
+/// Linux gives by itself (tcp(7), `tcp_rmem`).
+const RECEIVE_BYTES: u64 = 6 << 20;
+/// Segments that a connection has in the network beside what the way holds: one being sent, one behind
+/// it, one in the sender's hands and one that arrives. TCP leaves no more to a NIC's queue, so that
+/// others get by (Linux, "TCP small queues").
+const SEGMENTS_UNDER_WAY: u64 = 4;
+
+/// What the transfers of a machine have to know of their way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ClientWay {
+    /// The VMs' lanes come behind their disks, from this number on.
+    first: u32,
+    /// Bytes of a connection that travel together, at most.
+    segment_bytes: u32,
+    /// Payload of a packet.
+    packet_bytes: u32,
+    /// Bytes of a connection that were sent and did not arrive yet, at most.
+    pub(crate) under_way_bytes: u64,
+    /// Bytes of a connection that were sent and not taken yet, at most.
+    pub(crate) window_bytes: u64,
+}
+
+/// What an operation of a VM's connection is. A loaded one is a write and bears its bytes; a bare one
+/// is a read, and its length means nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// The client's CPU: loaded for bytes, bare for a message.
+    ClientCpu,
+    /// The server's, as the client's.
+    ServerCpu,
+    /// From the client to the server.
+    There,
+    /// From the server to the client.
+    Back,
+}
+
+const LANES: u32 = 4;
+/// A request and an answer are one byte, as the client and server of a transfer have it.
+const ANSWER_BYTES: u32 = 1;
+/// What CPUs and ports of hosts are told as: nodes of a cluster are its controllers.
+const CPUS: [ComponentKind; 2] = [ComponentKind::HostCpu, ComponentKind::ControllerCpu];
+const PORTS: [ComponentKind; 2] = [ComponentKind::HostPort, ComponentKind::ControllerPort];
+
+impl ClientWay {
+    /// How many VMs have lanes.
+    pub(crate) fn vms(&self) -> u32 {
+        self.first
+    }
+
+    /// Bytes of a message that travel together. The CPU has to do with packets, and each is on its way
+    /// while the next is made ready; so that what comes one after the other here is seen no longer than
+    /// it should be, a message has some 32 segments or more if it has as many packets.
+    pub(crate) fn segment_bytes(&self, message_bytes: u64) -> u64 {
+        let packet_bytes = u64::from(self.packet_bytes);
+        let packets = (message_bytes / 32 / packet_bytes).max(1);
+        (packets * packet_bytes).min(u64::from(self.segment_bytes))
+    }
+
+    /// What is submitted to as a disk.
+    pub(crate) fn disk(&self, vm: u32, lane: Lane) -> u32 {
+        self.first + vm * LANES + lane as u32
+    }
+}
+
+/// One end of a connection.
+#[derive(Clone, Copy)]
+struct Party<'a> {
+    /// Index of the group, of its adapter, and which host.
+    who: (usize, usize, u32),
+    cpu: u32,
+    cpu_component: u32,
+    clock_hz: f64,
+    ports: Ports,
+    adapter: &'a Adapter,
+}
+
+impl<'a> Builder<'a> {
+    /// The lanes of all VMs, by the host that each runs on.
+    pub(super) fn client_routes(
+        &mut self,
+        hosts: &[u32],
+    ) -> Result<(Vec<Route>, ClientWay), MachineError> {
+        let site = self.site;
+        let Some(client) = &site.client else { return Err(MachineError::NoClient) };
+        let lines = self.client_lines(client);
+        let mut routes = Vec::with_capacity(hosts.len() * LANES as usize);
+        let mut parties = Vec::new();
+        // A server's copy is its thread's work.
+        let copy_ns = 1e9 / client.memory_bytes_per_s;
+        for (vm, &host) in hosts.iter().enumerate() {
+            let flow = vm as u32;
+            let asking = flow % site.hosts[client.hosts].count.max(1);
+            let who = (client.hosts, client.adapter, asking);
+            let from = self.party(who, hosts, &mut parties);
+            let who = (self.datastore.hosts, client.server_adapter, host);
+            let to = self.party(who, hosts, &mut parties);
+            let wire = wire(to.adapter, from.adapter, &lines);
+            routes.push(self.work(from, client, 0.0));
+            routes.push(self.work(to, client, copy_ns));
+            routes.push(self.lane((from, to), wire, flow, true));
+            routes.push(self.lane((to, from), wire, flow, false));
+        }
+        let adapters = (
+            &site.hosts[client.hosts].adapters[client.adapter],
+            &site.hosts[self.datastore.hosts].adapters[client.server_adapter],
+        );
+        let first = hosts.len() as u32;
+        Ok((routes, self.client_way(client, adapters, first)))
+    }
+
+    /// What travels together, and how much may be under way.
+    ///
+    /// A segment is a millisecond of the way's rate, in whole packets, at least two and at most
+    /// [`SEGMENT_BYTES`], as Linux sizes what it leaves to the NIC (`tcp_tso_autosize`). Connections are
+    /// such as have found their rate: each has what the way holds and a few segments under way, in front
+    /// of a line with a buffer no more than all of them find room for. How they found it (RFC 5681,
+    /// section 3.1) is left out.
+    fn client_way(
+        &self,
+        client: &Client,
+        (one, other): (&Adapter, &Adapter),
+        first: u32,
+    ) -> ClientWay {
+        let networks = || client.networks.iter().map(|&number| &self.site.networks[number]);
+        let ports = one.rate_bytes_per_s.min(other.rate_bytes_per_s);
+        let rate = networks().filter_map(|network| network.rate_bytes_per_s).fold(ports, f64::min);
+        let packet_bytes = Framing::between(one.kind, other.kind).packet_bytes;
+        let packets = (rate / 1000.0) as u64 / u64::from(packet_bytes);
+        let most = (SEGMENT_BYTES / packet_bytes).max(1);
+        let segment_bytes = packets.clamp(2.min(u64::from(most)), u64::from(most)) as u32;
+        let segment_bytes = segment_bytes * packet_bytes;
+        let way_ns: f64 = networks().map(|network| network.latency_ns).sum();
+        let way_ns = way_ns + one.latency_ns.max(other.latency_ns);
+        let held_bytes = (way_ns / 1e9 * rate) as u64;
+        let segment = u64::from(segment_bytes);
+        let mut under_way_bytes = held_bytes + SEGMENTS_UNDER_WAY * segment;
+        if let Some(buffer_bytes) = networks().filter_map(|network| network.buffer_bytes).min() {
+            let share = (held_bytes + buffer_bytes) / u64::from(first.max(1));
+            under_way_bytes = under_way_bytes.min(share.max(2 * segment));
+        }
+        let window_bytes = under_way_bytes.max(RECEIVE_BYTES);
+        ClientWay { first, segment_bytes, packet_bytes, under_way_bytes, window_bytes }
+    }
+
+    /// The lines between client and server, in the order from the server. The storage's lines lie on
+    /// the same side of the hosts as the client's, so a line of both is one.
+    fn client_lines(&mut self, client: &Client) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for &number in client.networks.iter().rev() {
+            let line = match self.map.line_of(number) {
+                Some(line) => line,
+                None => {
+                    let line = self.line(number);
+                    self.map.lines(&[line]);
+                    line
+                }
+            };
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// A host as an end, with the stations that it has already.
+    fn party(
+        &mut self,
+        who: (usize, usize, u32),
+        vm_hosts: &[u32],
+        parties: &mut Vec<Party<'a>>,
+    ) -> Party<'a> {
+        if let Some(party) = parties.iter().find(|party| party.who == who) {
+            return *party;
+        }
+        let (group, adapter_number, host) = who;
+        let about = &self.site.hosts[group];
+        let adapter = &about.adapters[adapter_number];
+        let place = self.place_of(group, host, vm_hosts);
+        let same = parties.iter().find(|party| (party.who.0, party.who.2) == (group, host));
+        let name = format!("{} cpu", about.name);
+        let cpu_component = self.named(name, &CPUS, ComponentKind::HostCpu);
+        let stations = &self.components[cpu_component as usize].stations;
+        let there = place.and_then(|place| stations.get(place as usize).copied());
+        let cpu = match (same, there) {
+            (Some(same), _) => same.cpu,
+            (None, Some(cpu)) => cpu,
+            (None, None) => self.station(cpu_component, about.cores),
+        };
+        let there = place.and_then(|place| self.map.ports_of_host((group, adapter_number), place));
+        let ports = there.unwrap_or_else(|| {
+            let name = format!("{} {}", about.name, adapter.name);
+            let component = self.named(name, &PORTS, ComponentKind::HostPort);
+            let ports = self.ports(component, adapter, 1);
+            self.map.host_ports(group, adapter_number, ports, (1, adapter.count));
+            ports
+        });
+        let party = Party { who, cpu, cpu_component, clock_hz: about.clock_hz, ports, adapter };
+        parties.push(party);
+        party
+    }
+
+    /// Which of the stations of its group a host has, where the storage's way has given it any: in a
+    /// cluster all hosts have them, else those on which VMs run.
+    fn place_of(&self, group: usize, host: u32, vm_hosts: &[u32]) -> Option<u32> {
+        let of_vms = group == self.datastore.hosts;
+        if let Target::Cluster { cluster, .. } = self.datastore.target {
+            let nodes = self.site.clusters[cluster].nodes;
+            return (of_vms || group == nodes).then_some(host);
+        }
+        let mut used: Vec<u32> = vm_hosts.iter().copied().filter(|_| of_vms).collect();
+        used.sort_unstable();
+        used.dedup();
+        used.binary_search(&host).ok().map(|place| place as u32)
+    }
+
+    /// The component of that name, of one of these kinds; a new one of the given kind if there is none.
+    fn named(&mut self, name: String, kinds: &[ComponentKind], kind: ComponentKind) -> u32 {
+        let is_it = |one: &Component| one.name == name && kinds.contains(&one.kind);
+        match self.components.iter().position(is_it) {
+            Some(found) => found as u32,
+            None => self.component(name, kind),
+        }
+    }
+
+    /// An end's CPU: its bytes and its messages.
+    fn work(&mut self, party: Party<'_>, client: &Client, copy_ns: f64) -> Route {
+        let cycle_ns = 1e9 / party.clock_hz;
+        let per_byte_ns = (client.per_byte_cycles * cycle_ns + copy_ns) as f32;
+        let fixed_ns = client.per_message_cycles * cycle_ns;
+        let mut program = |takes: Takes| {
+            let first = self.program();
+            self.serve(Pick::One(party.cpu), party.cpu_component, takes);
+            self.end(party.cpu_component);
+            first
+        };
+        let message = program(Takes { fixed_ns, ..Takes::default() });
+        whole(message, program(Takes { per_byte_ns, ..Takes::default() }))
+    }
+
+    /// The way from one end to the other; `back` is to the server, whose lines are told from its side.
+    fn lane(
+        &mut self,
+        (from, to): (Party<'_>, Party<'_>),
+        wire: Wire<'_>,
+        flow: u32,
+        back: bool,
+    ) -> Route {
+        let pair = Pair {
+            host: from.adapter,
+            target: to.adapter,
+            policy: PathPolicy::Fixed,
+            // A server has one address.
+            protocol: Protocol::Nfs,
+            flow,
+            target_port: 0,
+        };
+        let (at_from, at_to) = pair.ways();
+        let sender = Gate { ports: from.ports, adapter: from.adapter, way: at_from };
+        let receiver = Gate { ports: to.ports, adapter: to.adapter, way: at_to };
+        let mut program = |message| {
+            let first = self.program();
+            self.message(sender, receiver, wire, message, (back, true));
+            self.end(to.cpu_component);
+            first
+        };
+        let bare = program(Message::bare(ANSWER_BYTES));
+        whole(bare, program(Message::loaded(0)))
+    }
+}

@@ -1,0 +1,231 @@
+//! Transfers in virtual time: a client and a server for each VM, as the runner has them on real sockets.
+//!
+//! The bytes go over the machine's own stations, so that transfers compete with each other, and with
+//! what their servers do on the datastore, where they do so in the field. What is counted, and when, is
+//! as the runner's client counts: the sample of a prediction has the form of a measured one.
+
+mod files;
+mod pair;
+
+use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
+use stormeter_driver::{
+    Ended, ErrandError, ErrandLog, Fault, FaultOutcome, Limits, Observer, Sample, StepTime,
+    Transfer, TransferDirection, TransferSink,
+};
+
+use crate::machine::{ClientWay, Machine};
+use files::BLOCK_BYTES;
+use pair::{Message, Pair, SLOTS};
+
+/// So long is simulated before it is asked whether to go on.
+const LOOK_UP_NS: u64 = 10_000_000;
+
+/// Transfers of all VMs, at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TransferTrial {
+    /// What each pair of client and server does.
+    pub transfer: Transfer,
+    /// Pairs, one a VM.
+    pub vms: u32,
+    /// Size of each VM's disk.
+    pub disk_bytes: u64,
+    /// Length of an interval row.
+    pub interval_ns: u64,
+    /// When to give up; a transfer ends with its first fault.
+    pub limits: Limits,
+}
+
+/// Transfers that cannot be driven.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TransferError {
+    /// They are senseless.
+    #[error(transparent)]
+    Errand(#[from] ErrandError),
+    /// The machine has no clients.
+    #[error("a machine without clients was given to transfers: build it with Machine::with_client")]
+    NoClient,
+    /// More pairs than the machine has VMs.
+    #[error("{vms} pairs on a machine of {room} VMs: build it for as many")]
+    TooManyVms {
+        /// Asked for.
+        vms: u32,
+        /// Built for.
+        room: u32,
+    },
+}
+
+impl TransferTrial {
+    /// The conditions of a transfer on real sockets.
+    fn check(&self) -> Result<(), ErrandError> {
+        let disk_bytes = self.disk_bytes;
+        if self.vms == 0 {
+            return Err(ErrandError::NoWorkers);
+        }
+        if self.interval_ns == 0 {
+            return Err(ErrandError::Interval);
+        }
+        if self.transfer.message_bytes == 0 {
+            return Err(ErrandError::Empty { what: "a message" });
+        }
+        if self.transfer.messages == 0 {
+            return Err(ErrandError::Empty { what: "a transfer" });
+        }
+        if self.transfer.sink == TransferSink::Disk && disk_bytes < u64::from(BLOCK_BYTES) {
+            let bytes = u64::from(BLOCK_BYTES);
+            return Err(ErrandError::TooLarge { what: "a block", bytes, disk_bytes });
+        }
+        Ok(())
+    }
+}
+
+/// Carries the transfers out, from the machine's present on.
+///
+/// An operation of the sample is a message, a write to the server or a read from it. Its latency is
+/// from the moment at which its client begins until the client has the server's answer or the message's
+/// last byte. The one step is `transfer`, which is the same time.
+///
+/// # Errors
+/// Only for what cannot be driven. What goes wrong later is in [`Sample::ended`] and [`Sample::faults`].
+pub fn drive_transfer<O: Observer>(
+    trial: &TransferTrial,
+    machine: &mut Machine,
+    observer: &mut O,
+) -> Result<Sample, TransferError> {
+    trial.check()?;
+    let way = machine.client().ok_or(TransferError::NoClient)?;
+    if trial.vms > way.vms() {
+        return Err(TransferError::TooManyVms { vms: trial.vms, room: way.vms() });
+    }
+    Ok(Transfers::new(trial, way, machine, observer).carry_out())
+}
+
+/// Transfers on their way.
+struct Transfers<'a, O> {
+    trial: &'a TransferTrial,
+    machine: &'a mut Machine,
+    observer: &'a mut O,
+    pairs: Vec<Pair>,
+    log: ErrandLog,
+    kind: Kind,
+    step: StepTime,
+    /// Pairs that have a message under way.
+    active: u64,
+    /// Operations that the machine has.
+    outstanding: u64,
+    operations: Vec<Operation>,
+}
+
+impl<'a, O: Observer> Transfers<'a, O> {
+    fn new(
+        trial: &'a TransferTrial,
+        way: ClientWay,
+        machine: &'a mut Machine,
+        observer: &'a mut O,
+    ) -> Self {
+        Self {
+            trial,
+            machine,
+            observer,
+            pairs: (0..trial.vms).map(|vm| Pair::new(vm, trial, way)).collect(),
+            log: ErrandLog::new(0, trial.vms, trial.interval_ns),
+            kind: match trial.transfer.direction {
+                TransferDirection::Write => Kind::Write,
+                TransferDirection::Read => Kind::Read,
+            },
+            step: StepTime::named("transfer"),
+            active: u64::from(trial.vms),
+            outstanding: 0,
+            operations: Vec::new(),
+        }
+    }
+
+    fn carry_out(mut self) -> Sample {
+        let start_ns = self.machine.time().now_ns();
+        self.log.open(start_ns, self.observer);
+        let ended = match self.run(start_ns) {
+            Ok(ended) => ended,
+            Err(error) => Ended::QueueBroken { reason: error.to_string() },
+        };
+        let now_ns = self.log.now_ns();
+        let ages = self.pairs.iter().map(|pair| pair.age_ns(now_ns) as i64);
+        let carried_ns = ages.sum();
+        self.log.close(carried_ns, vec![self.step], ended, self.observer)
+    }
+
+    fn run(&mut self, start_ns: u64) -> Result<Ended, DisksError> {
+        let mut completions = Vec::new();
+        let mut look_up_ns = start_ns;
+        let mut last_progress_ns = start_ns;
+        for pair in &mut self.pairs {
+            pair.begin(start_ns, &mut self.operations);
+        }
+        self.submit()?;
+        let mut now_ns = start_ns;
+        while self.active > 0 {
+            let awake_ns = look_up_ns.min(self.log.row_due_ns());
+            self.machine.reap(Wait::AtMost(awake_ns.saturating_sub(now_ns)), &mut completions)?;
+            now_ns = self.machine.time().now_ns();
+            self.log.advance(now_ns, self.active, self.observer);
+            if !completions.is_empty() {
+                last_progress_ns = now_ns;
+            }
+            for completion in completions.drain(..) {
+                self.outstanding -= 1;
+                if !self.completed(completion, now_ns) {
+                    return Ok(Ended::TooManyErrors);
+                }
+            }
+            self.submit()?;
+            if now_ns >= look_up_ns {
+                look_up_ns = now_ns + LOOK_UP_NS;
+                if self.observer.cancelled() {
+                    return Ok(Ended::Cancelled);
+                }
+            }
+            if now_ns - last_progress_ns >= self.trial.limits.stall_ns {
+                return Ok(Ended::Stalled { outstanding: self.outstanding });
+            }
+        }
+        Ok(Ended::Completed)
+    }
+
+    fn submit(&mut self) -> Result<(), DisksError> {
+        self.outstanding += self.operations.len() as u64;
+        self.machine.submit(&self.operations)?;
+        self.operations.clear();
+        Ok(())
+    }
+
+    /// Tells a pair of what has completed; gives whether to go on.
+    fn completed(&mut self, completion: Completion, now_ns: u64) -> bool {
+        let (vm, place) = (completion.slot / SLOTS, completion.slot % SLOTS);
+        let pair = &mut self.pairs[vm as usize];
+        if let Some(operation) = pair.operation(place) {
+            let outcome = match completion.outcome() {
+                Ok(bytes) if bytes == operation.length_bytes => None,
+                Ok(bytes) => Some(FaultOutcome::Short(bytes)),
+                Err(error) => Some(FaultOutcome::Failed(error)),
+            };
+            if let Some(outcome) = outcome {
+                let Operation { kind, offset_bytes, length_bytes, .. } = operation;
+                self.log.fault(Fault { disk: vm, kind, offset_bytes, length_bytes, outcome });
+                return false;
+            }
+        }
+        let bytes = completion.outcome().unwrap_or_default();
+        match pair.completed(place, bytes, &mut self.operations) {
+            Message::Under => {}
+            Message::Moved(bytes) => self.log.moved(self.kind, bytes),
+            Message::Ended { moved_bytes } => {
+                self.log.moved(self.kind, moved_bytes);
+                let took_ns = pair.age_ns(now_ns);
+                self.log.ended(vm, self.kind, self.trial.transfer.message_bytes, took_ns);
+                self.step.add(took_ns);
+                if !pair.begin(now_ns, &mut self.operations) {
+                    self.active -= 1;
+                }
+            }
+        }
+        true
+    }
+}

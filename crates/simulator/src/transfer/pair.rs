@@ -1,0 +1,258 @@
+//! A client and a server: what each of their two threads does next, and what is under way between them.
+//!
+//! A thread does one thing at a time. The bytes of a message are a stream: the sender's thread gives
+//! them to the network segment by segment, the receiver's takes what has arrived, and TCP keeps the one
+//! from running further ahead of the other than the network and its receive buffer hold.
+
+use stormeter_disk::{Kind, Operation};
+use stormeter_driver::{TransferDirection, TransferSink};
+
+use super::TransferTrial;
+use super::files::{Files, OUTSTANDING};
+use crate::machine::{ClientWay, Lane};
+
+/// Names of operations that each pair has: its lanes, and its I/Os.
+pub(super) const SLOTS: u32 = FIRST_IO + OUTSTANDING;
+const LANES: [Lane; 4] = [Lane::ClientCpu, Lane::ServerCpu, Lane::There, Lane::Back];
+const FIRST_IO: u32 = LANES.len() as u32;
+
+/// What came of a completion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Message {
+    /// The message is under way.
+    Under,
+    /// And so many of its bytes passed the client's socket.
+    Moved(u64),
+    /// It is where it should be.
+    Ended {
+        /// Bytes that passed the client's socket just now.
+        moved_bytes: u64,
+    },
+}
+
+/// Where a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// The client begins.
+    Asking,
+    /// A read: the request is on its way.
+    Request,
+    /// A read: the server takes it up.
+    Serving,
+    /// Bytes go.
+    Moving,
+    /// A write: the server has it all.
+    Closing,
+    /// A write: the answer is on its way.
+    Answer,
+    /// There are no more messages.
+    Done,
+}
+
+/// One pair.
+#[derive(Debug)]
+pub(super) struct Pair {
+    vm: u32,
+    way: ClientWay,
+    is_write: bool,
+    message_bytes: u64,
+    segment_bytes: u64,
+    messages_left: u32,
+    files: Option<Files>,
+    stage: Stage,
+    began_ns: u64,
+    /// Bytes that the sender's thread has begun, those that arrived, those that the receiver's has begun
+    /// and those that it has taken.
+    begun: u64,
+    arrived: u64,
+    taking: u64,
+    taken: u64,
+    is_sending: bool,
+}
+
+impl Pair {
+    pub(super) fn new(vm: u32, trial: &TransferTrial, way: ClientWay) -> Self {
+        let transfer = &trial.transfer;
+        let files = || Files::new(vm, trial.disk_bytes, vm * SLOTS + FIRST_IO);
+        Self {
+            vm,
+            way,
+            is_write: transfer.direction == TransferDirection::Write,
+            message_bytes: transfer.message_bytes,
+            segment_bytes: way.segment_bytes(transfer.message_bytes),
+            messages_left: transfer.messages,
+            files: (transfer.sink == TransferSink::Disk).then(files),
+            stage: Stage::Done,
+            began_ns: 0,
+            begun: 0,
+            arrived: 0,
+            taking: 0,
+            taken: 0,
+            is_sending: false,
+        }
+    }
+
+    /// Begins the next message; gives whether there is one.
+    pub(super) fn begin(&mut self, now_ns: u64, operations: &mut Vec<Operation>) -> bool {
+        if self.messages_left == 0 {
+            self.stage = Stage::Done;
+            return false;
+        }
+        self.messages_left -= 1;
+        self.began_ns = now_ns;
+        (self.begun, self.arrived, self.taking, self.taken) = (0, 0, 0, 0);
+        if let Some(files) = &mut self.files {
+            files.begin();
+        }
+        self.bare(Stage::Asking, Lane::ClientCpu, operations);
+        true
+    }
+
+    /// How long the message has been under way; 0 without one.
+    pub(super) fn age_ns(&self, now_ns: u64) -> u64 {
+        match self.stage {
+            Stage::Done => 0,
+            _ => now_ns.saturating_sub(self.began_ns),
+        }
+    }
+
+    /// The I/O of a slot.
+    pub(super) fn operation(&self, place: u32) -> Option<Operation> {
+        self.files.as_ref()?.operation(place.checked_sub(FIRST_IO)?)
+    }
+
+    /// An operation of so many bytes is done.
+    pub(super) fn completed(
+        &mut self,
+        place: u32,
+        bytes: u32,
+        operations: &mut Vec<Operation>,
+    ) -> Message {
+        let bytes = u64::from(bytes);
+        let mut moved_bytes = 0;
+        match LANES.get(place as usize) {
+            None => {
+                if let Some(files) = &mut self.files {
+                    files.done(place - FIRST_IO);
+                }
+            }
+            Some(&lane) => match self.stage {
+                Stage::Asking if self.is_write => self.stage = Stage::Moving,
+                Stage::Asking => self.bare(Stage::Request, Lane::There, operations),
+                Stage::Request => self.bare(Stage::Serving, Lane::ServerCpu, operations),
+                Stage::Serving => {
+                    self.stage = Stage::Moving;
+                    self.read_ahead(operations);
+                }
+                Stage::Moving => {
+                    if lane == Lane::ClientCpu {
+                        moved_bytes = bytes;
+                    }
+                    self.moved(lane, bytes, operations);
+                }
+                Stage::Closing => self.bare(Stage::Answer, Lane::Back, operations),
+                Stage::Answer => return Message::Ended { moved_bytes },
+                Stage::Done => {}
+            },
+        }
+        if self.stage == Stage::Moving {
+            self.send(operations);
+            self.take(operations);
+            if self.taken == self.message_bytes && self.files.as_ref().is_none_or(Files::are_idle) {
+                if !self.is_write {
+                    return Message::Ended { moved_bytes };
+                }
+                self.bare(Stage::Closing, Lane::ServerCpu, operations);
+            }
+        }
+        if moved_bytes > 0 { Message::Moved(moved_bytes) } else { Message::Under }
+    }
+
+    /// Bytes came a step further.
+    fn moved(&mut self, lane: Lane, bytes: u64, operations: &mut Vec<Operation>) {
+        let (sender, wire) = match self.is_write {
+            true => (Lane::ClientCpu, Lane::There),
+            false => (Lane::ServerCpu, Lane::Back),
+        };
+        if lane == sender {
+            self.is_sending = false;
+            self.loaded(wire, bytes, operations);
+            if let (false, Some(files)) = (self.is_write, &mut self.files)
+                && files.came_to(self.begun, self.message_bytes).is_some()
+            {
+                self.read_ahead(operations);
+            }
+        } else if lane == wire {
+            self.arrived += bytes;
+        } else {
+            self.taken += bytes;
+            if let (true, Some(files)) = (self.is_write, &mut self.files)
+                && let Some(length) = files.came_to(self.taken, self.message_bytes)
+            {
+                files.write(length, operations);
+            }
+        }
+    }
+
+    /// The sender's thread takes the next segment up.
+    fn send(&mut self, operations: &mut Vec<Operation>) {
+        let segment = self.segment_bytes;
+        let under_way = self.begun - self.arrived;
+        let is_full = under_way > 0 && under_way + segment > self.way.under_way_bytes
+            || self.begun - self.taken + segment > self.way.window_bytes;
+        if self.is_sending || is_full {
+            return;
+        }
+        let reach = match &self.files {
+            Some(files) if !self.is_write => files.reach_bytes(self.message_bytes),
+            _ => self.message_bytes,
+        };
+        let bytes = reach.saturating_sub(self.begun).min(segment);
+        if bytes > 0 {
+            self.begun += bytes;
+            self.is_sending = true;
+            let lane = if self.is_write { Lane::ClientCpu } else { Lane::ServerCpu };
+            self.loaded(lane, bytes, operations);
+        }
+    }
+
+    /// The receiver's thread takes what there is.
+    fn take(&mut self, operations: &mut Vec<Operation>) {
+        if self.taking > self.taken {
+            return;
+        }
+        let reach = match &self.files {
+            Some(files) if self.is_write => files.reach_bytes(self.message_bytes),
+            _ => self.message_bytes,
+        };
+        let there = self.arrived.min(reach).saturating_sub(self.taken);
+        let bytes = there.min(self.segment_bytes);
+        if bytes > 0 {
+            self.taking += bytes;
+            let lane = if self.is_write { Lane::ServerCpu } else { Lane::ClientCpu };
+            self.loaded(lane, bytes, operations);
+        }
+    }
+
+    fn read_ahead(&mut self, operations: &mut Vec<Operation>) {
+        if let Some(files) = &mut self.files {
+            files.read(self.message_bytes, operations);
+        }
+    }
+
+    /// What bears no bytes; the message is at a stage until it is done.
+    fn bare(&mut self, stage: Stage, lane: Lane, operations: &mut Vec<Operation>) {
+        self.stage = stage;
+        operations.push(self.on(lane, Kind::Read, 1));
+    }
+
+    fn loaded(&self, lane: Lane, bytes: u64, operations: &mut Vec<Operation>) {
+        operations.push(self.on(lane, Kind::Write, bytes as u32));
+    }
+
+    fn on(&self, lane: Lane, kind: Kind, length_bytes: u32) -> Operation {
+        let slot = self.vm * SLOTS + lane as u32;
+        let disk = self.way.disk(self.vm, lane);
+        Operation { offset_bytes: 0, length_bytes, disk, slot, buffer: slot, kind }
+    }
+}
