@@ -25,6 +25,7 @@ mod resume;
 mod safety;
 mod schema;
 mod servers;
+mod site;
 mod study;
 mod verdict;
 mod verify;
