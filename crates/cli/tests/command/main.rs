@@ -19,6 +19,7 @@ mod network;
 mod others;
 mod passwords;
 mod place;
+mod predict;
 mod profile;
 mod results;
 mod resume;
