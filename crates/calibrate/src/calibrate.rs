@@ -8,6 +8,9 @@ use stormeter_study::{Cell, Metric};
 use crate::hold_back::Parts;
 use crate::observation::{Observation, Outcome};
 
+/// What cells of a study give on a site, in their order.
+pub type Predict<'a> = &'a dyn Fn(&Site, &[Cell]) -> Result<Vec<Outcome>, String>;
+
 /// What a fit needs to know.
 pub struct Request<'a> {
     /// The free parameters.
@@ -18,8 +21,8 @@ pub struct Request<'a> {
     pub level: f64,
     /// The site with these values of the parameters, in their order.
     pub site: &'a dyn Fn(&[f64]) -> Result<Site, String>,
-    /// What cells of the study give on a site, in their order.
-    pub predict: &'a dyn Fn(&Site, &[Cell]) -> Result<Vec<Outcome>, String>,
+    /// Runs the model.
+    pub predict: Predict<'a>,
 }
 
 /// A fitted site.

@@ -7,7 +7,11 @@
 mod calibrate;
 mod hold_back;
 mod observation;
+mod published;
+mod terminal;
 
-pub use calibrate::{Calibration, Compared, MetricError, Request, calibrate, errors_of};
+pub use calibrate::{Calibration, Compared, MetricError, Predict, Request, calibrate, errors_of};
 pub use hold_back::{Parts, hold_back};
 pub use observation::{Observation, Observed, Outcome, cell_label, observations};
+pub use published::{PointError, published};
+pub use terminal::terminal;

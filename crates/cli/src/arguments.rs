@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use stormeter_disk::units::{parse_bytes, parse_duration_ns, parse_percent};
 use stormeter_study::Metric;
 
+use crate::arguments_calibrate::CalibrateOptions;
 use crate::arguments_net::NetOptions;
 use crate::arguments_predict::PredictOptions;
 use crate::arguments_site::SiteOptions;
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Predict(PredictOptions),
     /// Look at a site file, and at the hardware that it may name
     Site(SiteOptions),
+    /// Fit a site's free parameters to what was measured or published, and tell how well it predicts
+    Calibrate(CalibrateOptions),
     /// Show a results file again: as a table, as a page, as JSON
     Report(ReportOptions),
     /// Recompute a published study from its own tables, and hold it against results

@@ -2,6 +2,7 @@
 //! terminal lives in the crates below.
 
 mod arguments;
+mod arguments_calibrate;
 mod arguments_net;
 mod arguments_predict;
 mod arguments_site;
@@ -31,6 +32,7 @@ fn main() -> std::process::ExitCode {
         Command::Run(options) => commands::run::run(&options),
         Command::Predict(options) => commands::predict::run(&options),
         Command::Site(options) => commands::site::run(&options),
+        Command::Calibrate(options) => commands::calibrate::run(&options),
         Command::Report(options) => commands::report::run(&options),
         Command::Ceiling(options) => commands::ceiling::run(&options),
         Command::Doctor(options) => commands::doctor::run(&options),

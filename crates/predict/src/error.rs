@@ -54,6 +54,14 @@ pub enum PredictError {
         /// Which cell.
         cell: String,
     },
+    /// A cell that came to no end.
+    #[error("a cell on {cell} cannot be predicted: {reason}")]
+    Cell {
+        /// Its datastore.
+        cell: String,
+        /// Why.
+        reason: String,
+    },
     /// Two levels of `datastore` of one name.
     #[error("{name} would be a datastore twice; leave one of the two changes out")]
     SameName {

@@ -6,6 +6,7 @@
 //! of it would bring) is stored beside each trial. Cells are independent machines, so each has a thread
 //! of its own; the machines know of no thread.
 
+mod cells;
 mod crew;
 mod elasticity;
 mod error;
@@ -19,6 +20,7 @@ mod study;
 mod trial;
 mod usage;
 
+pub use cells::predict_cells;
 pub use error::{NoMachine, PredictError};
 pub use expand::{Prepared, prepare};
 pub use faster::faster;

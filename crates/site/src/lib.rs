@@ -13,7 +13,7 @@ mod unit;
 
 pub use file::{
     CalibrationPoint, FreeParameter, SiteError, SiteErrors, SiteFile, key_lists, parameter,
-    parse_site, parse_site_with, quantity, site_schema,
+    parse_site, parse_site_with, quantity, rewritten, site_schema,
 };
 pub use library::library_text;
 pub use model::*;

@@ -16,6 +16,8 @@ use crate::unit::{Quantity, Unit};
 pub struct FreeParameter {
     /// Its path in the site file.
     pub parameter: String,
+    /// Paths of others that always have the same value.
+    pub with: Vec<String>,
     /// What it counts.
     pub unit: Unit,
     /// The least, in the base unit.
@@ -25,9 +27,10 @@ pub struct FreeParameter {
 }
 
 impl FreeParameter {
-    /// The change that gives the parameter this value, in its base unit.
-    pub fn at(&self, value: f64) -> Override {
-        Override::at(&self.parameter, self.unit.text(value))
+    /// The changes that give the parameter, and those that go with it, this value in its base unit.
+    pub fn at(&self, value: f64) -> Vec<Override> {
+        let paths = std::iter::once(&self.parameter).chain(&self.with);
+        paths.map(|path| Override::at(path, self.unit.text(value))).collect()
     }
 }
 
@@ -96,6 +99,16 @@ fn parameter(root: &Node, item: &Node, faults: &mut Faults) -> Option<FreeParame
         faults.at(place, format!("{path} is {found}; only a number can be fitted"));
         return None;
     };
+    let mut with = Vec::new();
+    for node in part.get("with", value::words, faults).into_iter().flatten() {
+        let Some(path) = node.text() else { continue };
+        let other = find(root, path, node.place, faults)?;
+        if other.text().and_then(Quantity::parse).is_none_or(|other| other.unit != stands.unit) {
+            faults.at(node.place, format!("{path} is no {}, as {} is", stands.unit.title(), path));
+            return None;
+        }
+        with.push(path.to_owned());
+    }
     let (from, to) = (from?, to?);
     let unit = [to.unit, from.unit].into_iter().find(|unit| *unit != Unit::Number);
     let unit = unit.unwrap_or(Unit::Number);
@@ -114,7 +127,7 @@ fn parameter(root: &Node, item: &Node, faults: &mut Faults) -> Option<FreeParame
         faults.at(part.place_of("to"), "to is not above from; the two may be exchanged");
         return None;
     }
-    Some(FreeParameter { parameter: path, unit, from: from.value, to: to.value })
+    Some(FreeParameter { parameter: path, with, unit, from: from.value, to: to.value })
 }
 
 fn bound(at: At<'_, '_>, faults: &mut Faults) -> Option<Quantity> {

@@ -199,6 +199,7 @@ keys! {
     /// A free parameter.
     FIT "fit" "an entry of fit" telling "parameter" {
         "parameter": "stacks.nfs.per-read",
+        "with": "[stacks.nfs.per-write]",
         "from": "1000 cycles",
         "to": "200000 cycles",
     }

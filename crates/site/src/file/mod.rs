@@ -105,6 +105,46 @@ pub fn quantity(text: &str, path: &str) -> Result<Quantity, SiteErrors> {
     }
 }
 
+/// The text of a file with parameters set to other values, everything else as it was, comments too.
+///
+/// # Errors
+/// A parameter is not there, or stands in what its entry is like: it has to be written out first.
+pub fn rewritten(text: &str, changes: &[Override]) -> Result<String, SiteErrors> {
+    let mut faults = Faults::default();
+    let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+    let mut places = Vec::new();
+    if let Some(trees) = trees(text, &[], &mut faults) {
+        for (index, change) in changes.iter().enumerate() {
+            let width = change.path().chars().count().max(1);
+            let place = Place { source: CHANGES, line: index + 1, column: 1, width };
+            let Some(node) = path::find(&trees.whole, change.path(), place, &mut faults) else {
+                continue;
+            };
+            if node.place.source == 0 && node.text().is_some() {
+                places.push((node.place, change.value()));
+            } else {
+                let path = change.path();
+                faults.at(
+                    place,
+                    format!("{path} is not written in this file; write it out where it is used"),
+                );
+            }
+        }
+    }
+    if !faults.is_empty() {
+        return Err(errors(faults, text, changes));
+    }
+    // From the end of a line to its begin, so that places before stay right.
+    places.sort_by_key(|(place, _)| std::cmp::Reverse((place.line, place.column)));
+    for (place, value) in places {
+        let Some(line) = lines.get_mut(place.line - 1) else { continue };
+        let before: String = line.chars().take(place.column - 1).collect();
+        let after: String = line.chars().skip(place.column - 1 + place.width).collect();
+        *line = format!("{before}{value}{after}");
+    }
+    Ok(lines.join("\n"))
+}
+
 const FILE: &str = "site.yaml";
 
 fn errors(faults: Faults, text: &str, changes: &[Override]) -> SiteErrors {

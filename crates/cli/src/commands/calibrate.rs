@@ -1,0 +1,202 @@
+//! `stormeter calibrate`.
+
+use std::cell::Cell as Counter;
+use std::io::IsTerminal;
+use std::path::Path;
+
+use stormeter_calibrate::{
+    Calibration, Outcome, Parts, Request, calibrate, hold_back, observations, published, terminal,
+};
+use stormeter_predict::{predict_cells, site_datastore};
+use stormeter_results::{Contents, Phase, ResultsFile, TrialOutcome};
+use stormeter_site::{
+    FreeParameter, Override, SiteFile, parse_site, parse_site_with, quantity, rewritten,
+};
+use stormeter_statistics::fit::FitParameter;
+use stormeter_study::{Metric, StudyPlan};
+
+use crate::arguments_calibrate::CalibrateOptions;
+use crate::commands::run::{read_study, read_text};
+use crate::exit::{Exit, Failure};
+use crate::output::print;
+use crate::signals::cancel_on_signals;
+
+/// Confidence level of the intervals.
+const LEVEL: f64 = 0.95;
+/// A parameter that may be 0 is searched from this share of its upper bound on: what is fitted on a
+/// logarithmic scale has no 0.
+const LEAST_OF_BOUND: f64 = 1e-4;
+
+pub(crate) fn run(options: &CalibrateOptions) -> Result<Exit, Failure> {
+    let name = options.site.display().to_string();
+    let text = read_text(&options.site, "site file")?;
+    let site = parse_site(&text)
+        .map_err(|errors| Failure::Usage(errors.in_file(name.as_str()).to_string()))?;
+    let (plan, parts, free) = match &options.results {
+        Some(path) => {
+            let (plan, parts) = measured(path, options)?;
+            (plan, parts, site.fit.clone())
+        }
+        None => from_published(&site, options)?,
+    };
+    for named in &plan.datastores {
+        site_datastore(&site.site, named)?;
+    }
+    let parameters = parameters(&text, &free)?;
+    let cancel = cancel_on_signals();
+    let runs = Counter::new(0u32);
+    let is_live = !options.quiet && std::io::stderr().is_terminal();
+    let request = Request {
+        parameters: &parameters,
+        parts: &parts,
+        level: LEVEL,
+        site: &|values| {
+            parse_site_with(&text, &changes(&free, values))
+                .map(|file| file.site)
+                .map_err(|errors| errors.in_file(name.as_str()).to_string())
+        },
+        predict: &|site, cells| {
+            runs.set(runs.get() + 1);
+            if is_live {
+                eprint!("\r\x1b[2Kfitting: run {}", runs.get());
+            }
+            let found = predict_cells(&plan, site, cells, &cancel).map_err(|e| e.to_string())?;
+            Ok(found.into_iter().map(|(sample, cpu)| Outcome { sample, cpu }).collect())
+        },
+    };
+    let calibration = calibrate(&request);
+    if is_live {
+        eprint!("\r\x1b[2K");
+    }
+    let calibration = calibration.map_err(|error| Failure::Usage(error.to_string()))?;
+    show(&calibration, &free, options)?;
+    if let Some(path) = &options.write {
+        let values: Vec<f64> = calibration.fit.parameters.iter().map(|one| one.value).collect();
+        let rounded: Vec<f64> = values.iter().map(|value| four_digits(*value)).collect();
+        let written = rewritten(&text, &changes(&free, &rounded))
+            .map_err(|errors| Failure::Usage(errors.in_file(name.as_str()).to_string()))?;
+        std::fs::write(path, written).map_err(|error| {
+            Failure::File(format!("{} cannot be written: {error}", path.display()))
+        })?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The cells of a measured study, a part of them kept back.
+fn measured(path: &Path, options: &CalibrateOptions) -> Result<(StudyPlan, Parts), Failure> {
+    let file = ResultsFile::open(path)?;
+    if file.contents()? != Contents::Study {
+        return Err(Failure::Usage(format!(
+            "{} holds a comparison of one load; a site is fitted to the results of a study with \
+             several (`stormeter run`)",
+            path.display()
+        )));
+    }
+    let plan = file.study_header()?.plan;
+    let metrics = match options.metric.as_slice() {
+        [] => vec![Metric::LatencyMean, Metric::CpuPerIo],
+        names => names
+            .iter()
+            .map(|name| {
+                Metric::from_name(name).ok_or_else(|| {
+                    Failure::Usage(format!(
+                        "--metric {name} is no metric; docs/questions.md lists them"
+                    ))
+                })
+            })
+            .collect::<Result<_, _>>()?,
+    };
+    let trials: Vec<(usize, Outcome)> = file
+        .trials()?
+        .into_iter()
+        .filter(|trial| trial.phase == Phase::Main)
+        .filter_map(|trial| match trial.outcome {
+            TrialOutcome::Measured { sample, cpu, .. } => {
+                Some((trial.cell?, Outcome { sample, cpu }))
+            }
+            TrialOutcome::Failed { .. } => None,
+        })
+        .collect();
+    let share = share(&options.hold_back)?;
+    let all = observations(&plan, &trials, &metrics);
+    Ok((plan, hold_back(all, share, options.seed)))
+}
+
+fn share(text: &str) -> Result<f64, Failure> {
+    let number = text.trim().trim_end_matches('%').parse::<f64>().ok();
+    number.map(|percent| percent / 100.0).filter(|share| (0.0..0.9).contains(share)).ok_or_else(
+        || Failure::Usage(format!("--hold-back {text} is no share from 0% to 90%; write 25%")),
+    )
+}
+
+/// The published findings that the site file names, and the parameters that follow from them.
+fn from_published(
+    site: &SiteFile,
+    options: &CalibrateOptions,
+) -> Result<(StudyPlan, Parts, Vec<FreeParameter>), Failure> {
+    let beside = || options.site.parent().unwrap_or(Path::new("")).join("study.yaml");
+    let study = options.study.clone().unwrap_or_else(beside);
+    let plan = read_study(&study)?;
+    let (fitted, elsewhere) = published(&plan, &site.site, &site.calibration)
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    if fitted.is_empty() {
+        return Err(Failure::Usage(format!(
+            "no finding under `calibration:` of {} is of a cell of {}; give measured results, or \
+             another --study",
+            options.site.display(),
+            study.display()
+        )));
+    }
+    if !options.quiet {
+        for point in &elsewhere {
+            eprintln!("{} is of no cell of {}; left out", point.finding, study.display());
+        }
+    }
+    let here = site.calibration.iter().filter(|point| !elsewhere.contains(point));
+    let named: Vec<&String> = here.flat_map(|point| &point.fits).collect();
+    let free = site.fit.iter().filter(|one| named.contains(&&one.parameter)).cloned().collect();
+    Ok((plan, Parts { fitted, kept_back: Vec::new() }, free))
+}
+
+/// The free parameters with the values from which the search begins: those of the file.
+fn parameters(text: &str, free: &[FreeParameter]) -> Result<Vec<FitParameter>, Failure> {
+    free.iter()
+        .map(|one| {
+            let stands = quantity(text, &one.parameter)
+                .map_err(|errors| Failure::Usage(errors.to_string()))?;
+            let lowest = one.from.max(one.to * LEAST_OF_BOUND);
+            Ok(FitParameter {
+                name: one.parameter.clone(),
+                start: stands.value.clamp(lowest, one.to),
+                lowest,
+                highest: one.to,
+            })
+        })
+        .collect()
+}
+
+fn changes(free: &[FreeParameter], values: &[f64]) -> Vec<Override> {
+    free.iter().zip(values).flat_map(|(one, value)| one.at(*value)).collect()
+}
+
+/// As many digits as a fit ever knows.
+fn four_digits(value: f64) -> f64 {
+    if value == 0.0 {
+        return value;
+    }
+    let scale = 10f64.powi(3 - value.abs().log10().floor() as i32);
+    (value * scale).round() / scale
+}
+
+fn show(
+    calibration: &Calibration,
+    free: &[FreeParameter],
+    options: &CalibrateOptions,
+) -> Result<(), Failure> {
+    if options.json {
+        let text = serde_json::to_string_pretty(calibration)
+            .map_err(|error| Failure::File(error.to_string()))?;
+        return print(&format!("{text}\n"));
+    }
+    print(&terminal(calibration, &|number, value| free[number].unit.text(four_digits(value))))
+}

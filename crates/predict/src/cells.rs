@@ -1,0 +1,69 @@
+//! Single cells of a study on a site, for whoever tries many sites: a calibration.
+
+use std::sync::atomic::AtomicBool;
+
+use stormeter_driver::{CpuUsage, Sample};
+use stormeter_site::Site;
+use stormeter_study::{Cell, StudyPlan, Timing, trial_seed};
+
+use crate::crew::{in_order, threads};
+use crate::error::PredictError;
+use crate::place::site_datastore;
+use crate::request::SitePlace;
+use crate::trial::TrialRun;
+
+/// Windows are short: a search for parameters runs each cell a hundred times, always with the same
+/// random numbers, so that what changes is what the parameters change.
+const MOST_RAMP_NS: u64 = 500_000_000;
+const MOST_WINDOW_NS: u64 = 2_000_000_000;
+
+/// What cells of a study give on a site, with the seed of the study's first block: of each its sample
+/// and its CPU time, in the order of `cells`.
+///
+/// # Errors
+/// The site has no such datastore, or a cell cannot be predicted.
+pub fn predict_cells(
+    plan: &StudyPlan,
+    site: &Site,
+    cells: &[Cell],
+    cancel: &AtomicBool,
+) -> Result<Vec<(Sample, CpuUsage)>, PredictError> {
+    let places = plan
+        .datastores
+        .iter()
+        .map(|named| Ok(SitePlace { site: 0, datastore: site_datastore(site, named)? }))
+        .collect::<Result<Vec<_>, PredictError>>()?;
+    let timing = Timing {
+        ramp_ns: plan.timing.ramp_ns.min(MOST_RAMP_NS),
+        duration_ns: plan.timing.duration_ns.min(MOST_WINDOW_NS),
+        interval_ns: plan.timing.interval_ns.min(MOST_WINDOW_NS),
+    };
+    let task = |number: usize| {
+        let cell = cells[number];
+        let run = TrialRun {
+            plan,
+            cell,
+            timing,
+            seed: trial_seed(plan.seed, 0),
+            site,
+            place: places[cell.datastore],
+            faults: &[],
+            cancel,
+        };
+        run.carry_out()
+    };
+    let mut outcomes = Vec::with_capacity(cells.len());
+    in_order(threads(0), cells.len(), cancel, task, |number, end| {
+        let failed = |reason| PredictError::Cell {
+            cell: plan.datastores[cells[number].datastore].name.clone(),
+            reason,
+        };
+        let end = end.map_err(failed)?;
+        if let Some(reason) = end.failure() {
+            return Err(failed(reason));
+        }
+        outcomes.push((end.sample, end.cpu));
+        Ok(())
+    })?;
+    Ok(outcomes)
+}
