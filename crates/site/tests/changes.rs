@@ -204,7 +204,8 @@ fn a_name_may_have_dots() {
 #[test]
 fn a_free_parameter_is_changed_in_its_unit() {
     let file = parse_site(WHOLE).unwrap();
-    let site = parse_site_with(WHOLE, &[file.fit[0].at(123.25), file.fit[1].at(5e5)]).unwrap().site;
+    let changes = [file.fit[0].at(123.25), file.fit[1].at(5e5)].concat();
+    let site = parse_site_with(WHOLE, &changes).unwrap().site;
     assert_eq!(site.stacks[1].cost.per_packet_cycles, 123.25);
     let Device::Hdd(hdd) = &site.groups[0].device else { panic!() };
     assert_eq!(hdd.overhead_ns, 5e5);
