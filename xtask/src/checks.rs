@@ -37,7 +37,7 @@ const STEPS: [Step; 10] = [
     Step { name: "readme", what: "every command of the README", needs: &[], run: readme::check },
     Step {
         name: "studies",
-        what: "the published studies at the scale that runs here",
+        what: "the published studies at the scale that runs here, measured and predicted",
         needs: &["tgtd"],
         run: studies::check,
     },

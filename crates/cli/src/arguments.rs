@@ -10,6 +10,7 @@ use stormeter_study::Metric;
 use crate::arguments_calibrate::CalibrateOptions;
 use crate::arguments_net::NetOptions;
 use crate::arguments_predict::PredictOptions;
+use crate::arguments_site::SiteOptions;
 use crate::arguments_study::RunOptions;
 
 /// Which datastore should these virtual machines live on, by how much is it better, at what CPU
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     Run(RunOptions),
     /// Predict a study for a site that may not exist, and tell what holds each cell back
     Predict(PredictOptions),
+    /// Look at a site file, and at the hardware that it may name
+    Site(SiteOptions),
     /// Fit a site's free parameters to what was measured or published, and tell how well it predicts
     Calibrate(CalibrateOptions),
     /// Show a results file again: as a table, as a page, as JSON
@@ -59,7 +62,7 @@ pub(crate) enum Command {
     ServeNull(ServeNullOptions),
     /// List the built-in workloads with their sources, or print one as a study file writes it
     Profile(ProfileOptions),
-    /// Print the JSON Schema of a study file, or of what --json prints
+    /// Print the JSON Schema of a study file, of a site file, or of what --json prints
     Schema {
         /// Of what
         #[arg(value_enum, default_value_t = SchemaName::Study)]
@@ -245,6 +248,8 @@ pub(crate) struct ProfileOptions {
 pub(crate) enum SchemaName {
     /// A study file
     Study,
+    /// A site file
+    Site,
     /// What compare --json and report --json print
     Comparison,
 }
@@ -423,10 +428,13 @@ mod tests {
 
     #[test]
     fn every_option_says_what_it_does() {
-        for command in Arguments::command().get_subcommands() {
+        let program = Arguments::command();
+        let mut commands: Vec<_> = program.get_subcommands().collect();
+        while let Some(command) = commands.pop() {
             for argument in command.get_arguments().filter(|a| a.get_id() != "help") {
                 assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument);
             }
+            commands.extend(command.get_subcommands());
         }
     }
 

@@ -5,6 +5,7 @@ mod arguments;
 mod arguments_calibrate;
 mod arguments_net;
 mod arguments_predict;
+mod arguments_site;
 mod arguments_study;
 mod child;
 mod commands;
@@ -30,6 +31,7 @@ fn main() -> std::process::ExitCode {
         Command::Replicate(options) => commands::replicate::run(&options),
         Command::Run(options) => commands::run::run(&options),
         Command::Predict(options) => commands::predict::run(&options),
+        Command::Site(options) => commands::site::run(&options),
         Command::Calibrate(options) => commands::calibrate::run(&options),
         Command::Report(options) => commands::report::run(&options),
         Command::Ceiling(options) => commands::ceiling::run(&options),

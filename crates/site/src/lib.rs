@@ -8,6 +8,7 @@ mod file;
 mod library;
 mod model;
 mod overrides;
+mod summary;
 mod unit;
 
 pub use file::{
@@ -17,4 +18,5 @@ pub use file::{
 pub use library::library_text;
 pub use model::*;
 pub use overrides::{Override, OverrideError, WORDS};
+pub use summary::site_text;
 pub use unit::{Quantity, Unit};

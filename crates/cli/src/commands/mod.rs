@@ -15,3 +15,4 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve_nfs;
 pub(crate) mod serve_null;
+pub(crate) mod site;

@@ -8,7 +8,7 @@ use stormeter_predict::{PredictRequest, Progress, TrialEnded, predict_study, pre
 use stormeter_report::printable;
 use stormeter_results::Prediction;
 use stormeter_runner::{conclude_study, environment};
-use stormeter_site::{Override, Site, parse_site_with};
+use stormeter_site::{Override, SiteFile, parse_site_with};
 use stormeter_study::plan_text;
 
 use crate::arguments_predict::PredictOptions;
@@ -29,8 +29,8 @@ pub(crate) fn run(options: &PredictOptions) -> Result<Exit, Failure> {
         false => shortened(plan),
     };
     let name = site_file.display().to_string();
-    let prepared =
-        prepare(plan, &name, &options.what_if, &|changes| read_site(&name, &text, changes))?;
+    let read = |changes: &[String]| read_site(&name, &text, changes).map(|file| file.site);
+    let prepared = prepare(plan, &name, &options.what_if, &read)?;
     if options.plan {
         print(&plan_text(&prepared.plan))?;
         return Ok(Exit::Done);
@@ -73,14 +73,11 @@ pub(crate) fn run(options: &PredictOptions) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// The site that a file says, with changes made.
-fn read_site(name: &str, text: &str, changes: &[String]) -> Result<Site, String> {
+/// What a site file says, with changes made.
+pub(crate) fn read_site(name: &str, text: &str, changes: &[String]) -> Result<SiteFile, String> {
     let changes = changes.iter().map(|change| Override::parse(change));
     let changes = changes.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
-    match parse_site_with(text, &changes) {
-        Ok(file) => Ok(file.site),
-        Err(errors) => Err(errors.in_file(name).to_string()),
-    }
+    parse_site_with(text, &changes).map_err(|errors| errors.in_file(name).to_string())
 }
 
 /// How far it is, on stderr: a line that is drawn over on a terminal. Trials that fail are told in lines

@@ -9,6 +9,7 @@ use crate::output::print;
 pub(crate) fn schema(of: SchemaName) -> Result<Exit, Failure> {
     print(match of {
         SchemaName::Study => stormeter_study::study_schema(),
+        SchemaName::Site => stormeter_site::site_schema(),
         SchemaName::Comparison => stormeter_report::SCHEMA,
     })?;
     Ok(Exit::Done)
@@ -23,21 +24,28 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> 
 
 /// The manual page: the program and, one after the other, its commands.
 pub(crate) fn man() -> Result<Exit, Failure> {
-    let write = |result: std::io::Result<()>| {
-        result.map_err(|error| Failure::File(format!("the page cannot be made: {error}")))
-    };
     let mut command = Arguments::command();
     command.build();
     let mut text = Vec::new();
-    write(clap_mangen::Man::new(command.clone()).render(&mut text))?;
-    for subcommand in command.get_subcommands().filter(|c| c.get_name() != "help") {
-        let title = format!(".SH \"STORMETER {}\"\n", subcommand.get_name().to_uppercase());
-        text.extend_from_slice(title.as_bytes());
-        let man = clap_mangen::Man::new(subcommand.clone());
-        write(man.render_synopsis_section(&mut text))?;
-        write(man.render_description_section(&mut text))?;
-        write(man.render_options_section(&mut text))?;
-    }
+    let written = clap_mangen::Man::new(command.clone())
+        .render(&mut text)
+        .and_then(|()| pages(&command, "STORMETER", &mut text));
+    written.map_err(|error| Failure::File(format!("the page cannot be made: {error}")))?;
     print(&String::from_utf8_lossy(&text))?;
     Ok(Exit::Done)
+}
+
+/// The sections of each command below one, and of those below it in turn.
+fn pages(command: &clap::Command, name: &str, text: &mut Vec<u8>) -> std::io::Result<()> {
+    let is_page = |below: &&clap::Command| below.get_name() != "help";
+    for subcommand in command.get_subcommands().filter(is_page) {
+        let name = format!("{name} {}", subcommand.get_name().to_uppercase());
+        text.extend_from_slice(format!(".SH \"{name}\"\n").as_bytes());
+        let man = clap_mangen::Man::new(subcommand.clone());
+        man.render_synopsis_section(text)?;
+        man.render_description_section(text)?;
+        man.render_options_section(text)?;
+        pages(subcommand, &name, text)?;
+    }
+    Ok(())
 }

@@ -26,6 +26,8 @@ fn the_schemas_that_are_printed_are_the_committed_ones() {
     let study = place.run("schema").expect(&[0]).stdout;
     assert_eq!(study, include_str!("../../../../docs/schema/study.schema.json"));
     assert_eq!(place.run("schema study").expect(&[0]).stdout, study);
+    let site = place.run("schema site").expect(&[0]).stdout;
+    assert_eq!(site, include_str!("../../../../docs/schema/site.schema.json"));
     let comparison = place.run("schema comparison").expect(&[0]).stdout;
     assert_eq!(comparison, include_str!("../../../../docs/schema/comparison.schema.json"));
 }
