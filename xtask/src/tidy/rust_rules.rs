@@ -67,7 +67,7 @@ fn unfinished(source: &Source, at: usize) -> Option<&'static str> {
     if is(&["dbg", "!"]) {
         return Some("remove the debugging output");
     }
-    if is(&["#", "[", "ignore"]) && !source.path.starts_with(LONG_FORMS) {
+    if is(&["#", "[", "ignore"]) && !source.name.starts_with(LONG_FORMS) {
         return Some("a test that is not run proves nothing; mend or remove it");
     }
     None
