@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bad_input;
+mod calibrate;
 mod compare;
 mod faults;
 mod interrupt;
