@@ -1,12 +1,24 @@
-//! The simulator held against what is known to be true, in full. The short form of the same checks is
-//! among the tests.
+//! The simulator held against what is known to be true, in full: exact theory, and this machine. The short
+//! form of the theory is among the tests; the third truth, the published studies, is a step of the tests.
 
-use crate::child::succeed;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::child::{output, succeed};
 use crate::repository::Repository;
 
-/// The chore `truth`.
-pub(crate) fn run(repository: &Repository) -> Result<(), String> {
-    theory(repository)
+/// Predictions of cells that the fit had not seen are off by no more than this on average.
+const MOST_ERROR: f64 = 0.15;
+
+/// The chore `truth`: both, or the one that is named.
+pub(crate) fn run(repository: &Repository, only: Option<&str>) -> Result<(), String> {
+    match only {
+        None => theory(repository).and_then(|()| machine(repository)),
+        Some("theory") => theory(repository),
+        Some("machine") => machine(repository),
+        Some(other) => Err(format!("{other} is no truth; there are theory and machine")),
+    }
 }
 
 /// Queues and closed networks whose solution is exact: all that is marked as long in
@@ -23,4 +35,42 @@ fn theory(repository: &Repository) -> Result<(), String> {
         "--ignored",
         "--nocapture",
     ]))
+}
+
+/// The study of examples/calibration: measured, fitted to a part of the cells, and the rest predicted.
+/// Other work on the machine is in the measurements: leave it alone meanwhile.
+fn machine(repository: &Repository) -> Result<(), String> {
+    succeed(&mut repository.cargo(&["build", "--release", "--quiet", "--package", "stormeter"]))?;
+    let program = repository.target.join("release/stormeter");
+    let example = repository.root.join("examples/calibration");
+    let directory = repository.scratch("truth")?;
+    let stormeter = |words: &[&str]| {
+        let mut command = Command::new(&program);
+        command.current_dir(&directory).args(words);
+        command
+    };
+    let path = |name: &str| example.join(name).display().to_string();
+    let (study, site) = (path("study.yaml"), path("site.yaml"));
+    output(&mut stormeter(&["run", &study, "--output", "measured.db", "--quiet", "--json"]))?;
+    let calibrate = ["calibrate", "measured.db", "--site", &site, "--hold-back", "40%"];
+    let metrics = ["--metric", "latency-mean", "--metric", "iops", "--quiet"];
+    let words = [&calibrate[..], &metrics[..]].concat();
+    let text = output(&mut stormeter(&words))?;
+    print!("{text}");
+    let json = output(&mut stormeter(&[&words[..], &["--json"]].concat()))?;
+    let found: Value = serde_json::from_str(&json).map_err(|error| error.to_string())?;
+    let _ = std::fs::remove_dir_all(&directory);
+    for error in found["errors"].as_array().into_iter().flatten() {
+        let mean = error["mean_absolute"].as_f64().unwrap_or(f64::INFINITY);
+        if mean > MOST_ERROR {
+            return Err(format!(
+                "{} of unseen cells is off by {:.1} % on average, more than {:.0} %; was the machine \
+                 busy?",
+                error["metric"],
+                100.0 * mean,
+                100.0 * MOST_ERROR
+            ));
+        }
+    }
+    Ok(())
 }
