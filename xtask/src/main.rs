@@ -30,8 +30,7 @@ cargo xtask CHORE
   test [--only STEP]…  every check, one after the other; closes with 'N passed, M failed'
   tidy                 layers, clocks, file lengths, licences and the like, on their own
   bench [ARGUMENT]…    the figures beside fio's (the arguments go to stormeter-bench)
-  truth [WHICH]        the simulator held against exact theory (theory) and against this machine,
-                       which should be quiet (machine), in full (minutes)
+  truth [WHICH]        the simulator held against theory and this machine, which is to be quiet
   static               the static binary (musl): built, looked into, tried
   peers                the programs that the checks need: installed where that is possible
   fuzz [RUNS]          the protocols' decoders and sessions against mutated streams, for long
