@@ -5,6 +5,7 @@
 use stormeter_yaml::{Faults, Node, Place};
 
 use super::keys;
+use super::limits;
 use super::part::{Part, THE_SITE, link};
 use super::value::{self, At};
 use crate::model::{
@@ -197,7 +198,10 @@ fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, faults: &mut F
                 protocol.name()
             ),
         ),
-        Target::Group(_) => {}
+        Target::Group(group) => {
+            let at = (part.name.as_str(), part.place_of("disks"));
+            limits::all_disks(at, (hosts.count, "hosts"), &site.groups[group], faults);
+        }
         Target::Controller { .. } if protocol == Protocol::Local => faults.at(
             part.place_of("stack"),
             format!(

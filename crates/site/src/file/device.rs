@@ -3,6 +3,7 @@
 use stormeter_yaml::{Faults, Node, Place, Value, nearest};
 
 use super::keys;
+use super::limits;
 use super::part::Part;
 use super::value::{self, At};
 use crate::model::{Device, DiskGroup, Hdd, Queue, Raid, Spread, Ssd};
@@ -49,6 +50,7 @@ pub(super) fn group(name: &str, place: Place, node: &Node, faults: &mut Faults) 
     if let Some(node) = part.needed("device", faults) {
         group.device = device(node, &format!("the device of {}", part.name), faults);
     }
+    limits::disks(&part, &group, faults);
     group
 }
 

@@ -4,6 +4,7 @@ use stormeter_yaml::{Faults, Node, Place};
 
 use super::keys;
 use super::like::get;
+use super::limits;
 use super::part::{Part, entries};
 use super::value::{self, At};
 use crate::model::{
@@ -27,6 +28,7 @@ pub(super) fn host(name: &str, place: Place, node: &Node, faults: &mut Faults) -
     host.clock_hz = part.need("clock", value::clock, faults).unwrap_or(host.clock_hz);
     host.vms_per_host = part.get("vms-per-host", value::count, faults);
     host.adapters = adapters(&part, "adapters", "adapter", faults);
+    limits::hosts(&part, &host, faults);
     host
 }
 
@@ -60,7 +62,7 @@ fn adapter(name: &str, place: Place, node: &Node, title: &str, faults: &mut Faul
     adapter.rate_bytes_per_s = rate.unwrap_or(adapter.rate_bytes_per_s);
     let is_fibre_channel = is_fibre_channel(node);
     let mtu = part.get("mtu", value::mtu, faults);
-    let credits = part.get("credits", value::count, faults);
+    let credits = part.get("credits", value::short_count, faults);
     if is_fibre_channel {
         adapter.kind = PortKind::FibreChannel { credits: credits.unwrap_or(CREDITS) };
     } else {
@@ -81,8 +83,8 @@ fn adapter(name: &str, place: Place, node: &Node, title: &str, faults: &mut Faul
             ),
         );
     }
-    adapter.count = part.get("count", value::count, faults).unwrap_or(1);
-    adapter.latency_ns = part.get("latency", value::duration, faults).unwrap_or(0.0);
+    adapter.count = part.get("count", value::short_count, faults).unwrap_or(1);
+    adapter.latency_ns = part.get("latency", value::latency, faults).unwrap_or(0.0);
     let ways = [
         ("active-backup", Aggregation::ActiveBackup),
         ("hash", Aggregation::Hash),

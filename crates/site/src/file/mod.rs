@@ -13,6 +13,7 @@ mod fit;
 mod host;
 mod keys;
 mod like;
+mod limits;
 mod part;
 mod path;
 mod storage;
@@ -218,6 +219,11 @@ fn site(trees: &Trees, faults: &mut Faults) -> Option<SiteFile> {
         .iter()
         .map(|(name, at, node)| storage::controller(name, *at, node, &group_names, faults))
         .collect();
+    for ((_, at, node), controller) in controllers.iter().zip(&site.controllers) {
+        if let Some(group) = site.groups.get(controller.group) {
+            limits::behind_controllers(*at, node, controller, group, faults);
+        }
+    }
     site.clusters = clusters
         .iter()
         .filter_map(|(name, at, node)| storage::cluster(name, *at, node, &site.hosts, faults))

@@ -5,6 +5,7 @@ use stormeter_yaml::{Faults, Node, Place};
 use super::device::device;
 use super::host::{adapters, cost, protocols};
 use super::keys;
+use super::limits;
 use super::part::{Part, THE_SITE, entries};
 use super::value::{self, At};
 use crate::model::{
@@ -25,7 +26,7 @@ pub(super) fn network(name: &str, place: Place, node: &Node, faults: &mut Faults
     let title = format!("network {name}");
     let Some(part) = Part::open(node, place, title, &keys::NETWORK, faults) else { return network };
     network.rate_bytes_per_s = part.get("rate", value::rate, faults);
-    network.latency_ns = part.get("latency", value::duration, faults).unwrap_or(0.0);
+    network.latency_ns = part.get("latency", value::latency, faults).unwrap_or(0.0);
     network.buffer_bytes = part.get("buffer", value::some_size, faults);
     if network.buffer_bytes.is_some() && part.node("rate").is_none() {
         faults.at(
@@ -34,7 +35,7 @@ pub(super) fn network(name: &str, place: Place, node: &Node, faults: &mut Faults
         );
     }
     // A label stack entry has 4 bytes (RFC 3032, section 2.1).
-    network.label_bytes = part.get("labels", value::number, faults).unwrap_or(0).saturating_mul(4);
+    network.label_bytes = part.get("labels", value::labels, faults).unwrap_or(0) * 4;
     network.failover_ns = part.get("failover", value::duration, faults).unwrap_or(0.0) as u64;
     network
 }
@@ -70,6 +71,7 @@ pub(super) fn controller(
     controller.cores = part.need("cores", value::count, faults).unwrap_or(1);
     controller.clock_hz = part.need("clock", value::clock, faults).unwrap_or(1e9);
     controller.ports = adapters(&part, "ports", "port", faults);
+    limits::controllers(&part, &controller, faults);
     controller.costs = costs(&part, faults);
     if let Some(node) = part.node("cache") {
         cache(node, part.place_of("cache"), &part.name, &mut controller.cache, faults);
@@ -200,7 +202,7 @@ pub(super) fn cluster(
             ),
         );
     }
-    Some(Cluster {
+    let cluster = Cluster {
         name: name.into(),
         nodes: nodes?,
         adapter: adapter?,
@@ -213,5 +215,7 @@ pub(super) fn cluster(
         write_buffer_bytes,
         cost: per_request,
         stripe_bytes,
-    })
+    };
+    limits::nodes(&part, &cluster, hosts[cluster.nodes].count, faults);
+    Some(cluster)
 }

@@ -167,6 +167,28 @@ pub(super) fn count(at: At<'_, '_>, faults: &mut Faults) -> Option<u32> {
 /// memory.
 const MOST_OF_ANYTHING: u32 = 1_000_000;
 
+/// Ports of one adapter, or buffer credits (which Fibre Channel counts in 16 bits, FC-LS, common
+/// service parameters), from 1 on.
+pub(super) fn short_count(at: At<'_, '_>, faults: &mut Faults) -> Option<u32> {
+    whole(at, 1, u32::from(u16::MAX), faults)
+}
+
+/// Labels on a packet: nobody stacks more, and each makes every packet longer.
+pub(super) fn labels(at: At<'_, '_>, faults: &mut Faults) -> Option<u32> {
+    whole(at, 0, 16, faults)
+}
+
+/// Nanoseconds of a way, up to 4 s: the moon and back is 2.6 s, and the simulator keeps 32 bits.
+pub(super) fn latency(at: At<'_, '_>, faults: &mut Faults) -> Option<f64> {
+    let found = duration(at, faults)?;
+    if found <= 4e9 {
+        return Some(found);
+    }
+    let text = at.node.text().unwrap_or_default();
+    at.fault(format!("{} is at most 4s, not {text}; write it like {}", at.key, at.example), faults);
+    None
+}
+
 /// An MTU: from what every host must take (RFC 791, section 3.1) to what jumbo frames of switches
 /// hold.
 pub(super) fn mtu(at: At<'_, '_>, faults: &mut Faults) -> Option<u32> {
