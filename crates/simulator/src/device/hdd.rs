@@ -60,6 +60,11 @@ pub(crate) struct Hdd {
     /// The access that stands for the heads' own events.
     timer: u32,
     busy_ns: u64,
+    /// What the heads read ahead and somebody used, and is not counted as busy: their free time is
+    /// where it was done, and takes it.
+    owed_ns: u64,
+    /// Heads that are free: since when their time is not looked at.
+    free_ns: u64,
     waited_ns: u64,
     accesses: u64,
 }
@@ -83,6 +88,8 @@ impl Hdd {
             emptied: false,
             timer: NONE,
             busy_ns: 0,
+            owed_ns: 0,
+            free_ns: 0,
             waited_ns: 0,
             accesses: 0,
             description,
@@ -144,12 +151,26 @@ impl Hdd {
             Ahead::Here => {
                 let done_ns = self.send(decoded_ns, about.length_bytes);
                 bench.at(done_ns, access);
-                // The heads' work for it was done before and is counted now.
                 let rate = self.geometry.bytes_per_ns(&self.geometry.place(start_byte));
-                self.busy_ns += (f64::from(about.length_bytes) / rate) as u64;
+                let bytes = self.read_ahead.used(now_ns, u64::from(about.length_bytes));
+                let read_ns = (bytes as f64 / rate) as u64;
+                let most_ns = (self.description.buffer_bytes as f64 / rate) as u64;
+                self.count_free(now_ns);
+                self.owed_ns = (self.owed_ns + read_ns).min(most_ns);
             }
             Ahead::At(at_ns) => self.read_on(access, about, at_ns, bench),
             Ahead::Elsewhere => self.wait(access, about, decoded_ns, now_ns),
+        }
+    }
+
+    /// Free time of the heads until now takes what they did in such time.
+    #[inline]
+    fn count_free(&mut self, now_ns: u64) {
+        if self.heads == Heads::Free {
+            let taken_ns = self.owed_ns.min(now_ns - self.free_ns);
+            self.busy_ns += taken_ns;
+            self.owed_ns -= taken_ns;
+            self.free_ns = now_ns;
         }
     }
 
@@ -194,6 +215,7 @@ impl Hdd {
             }
         }
         self.heads = Heads::Free;
+        self.free_ns = now_ns;
         self.start(bench);
     }
 
@@ -253,6 +275,7 @@ impl Hdd {
                 return;
             }
         }
+        self.count_free(now_ns);
         self.read_ahead.stop(now_ns);
         let from_ns = waiting.ready_ns.max(now_ns);
         let Waiting { track: to_track, angle, write, .. } = waiting;
@@ -277,6 +300,7 @@ impl Hdd {
     /// The heads read on, and have all of an access at that time.
     fn read_on(&mut self, access: u32, about: &Access, at_ns: f64, bench: &mut Bench<'_>) {
         let now_ns = bench.now_ns;
+        self.count_free(now_ns);
         self.read_ahead.stop(now_ns);
         let ends_ns = (at_ns.round() as u64).max(now_ns);
         self.busy_ns += ends_ns - now_ns;
@@ -308,6 +332,7 @@ impl Hdd {
 
     fn begin_run(&mut self, run: Run, free: Above, bench: &mut Bench<'_>) {
         let now_ns = bench.now_ns;
+        self.count_free(now_ns);
         self.read_ahead.stop(now_ns);
         let place = self.geometry.place(run.start_byte);
         let last = self.geometry.place(run.end_byte - 1);
@@ -348,9 +373,9 @@ impl Hdd {
     }
 
     pub(crate) fn usage(&self, now_ns: u64) -> DeviceUse {
-        let later_ns = match self.heads {
-            Heads::Free => 0,
-            _ => self.ends_ns.saturating_sub(now_ns),
+        let (later_ns, free_ns) = match self.heads {
+            Heads::Free => (0, self.owed_ns.min(now_ns.saturating_sub(self.free_ns))),
+            _ => (self.ends_ns.saturating_sub(now_ns), 0),
         };
         let sending_ns = self.interface_free_ns.saturating_sub(now_ns);
         DeviceUse {
@@ -358,6 +383,7 @@ impl Hdd {
             // Whichever of heads and interface had more to do is what limits.
             busy_ns: self
                 .busy_ns
+                .saturating_add(free_ns)
                 .saturating_sub(later_ns)
                 .max(self.interface_busy_ns.saturating_sub(sending_ns)),
             waited_ns: self.waited_ns,

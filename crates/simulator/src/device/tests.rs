@@ -103,6 +103,64 @@ fn done_between(
     found
 }
 
+/// What is read from memory was read before: no stretch of time has more work than it is long, and
+/// what is read again makes none.
+#[test]
+fn heads_are_never_busier_than_the_clock() {
+    let mut device = Device::new(&Description::Hdd(cheetah()));
+    let mut generator = Xoshiro256PlusPlus::seed_from_u64(8);
+    let (mut accesses, mut events) = (Slab::default(), EventQueue::default());
+    let (mut noise, mut done) = (Xoshiro256PlusPlus::seed_from_u64(9), Vec::new());
+    let (mut now_ns, mut before) = (0, (0, 0));
+    let mut again = (0, 0);
+    for turn in 0..3000u64 {
+        // A stream from memory, random reads, and the same bytes from memory.
+        let block = match turn {
+            0..1000 => turn,
+            1000..2000 if turn % 8 < 4 => generator.next_u64() % 4_000_000,
+            1000..2000 => turn,
+            _ => 2000 + turn % 4,
+        };
+        let (accesses, events) = (&mut accesses, &mut events);
+        let mut bench = Bench { now_ns, accesses, events, random: &mut noise, done: &mut done };
+        let access = bench.accesses.insert(Access {
+            store: 0,
+            device: 0,
+            kind: Kind::Read,
+            background: false,
+            offset_bytes: block * 65_536,
+            length_bytes: 65_536,
+            arrived_ns: now_ns,
+            owner: 0,
+            purpose: 0,
+        });
+        device.arrive(access, &mut bench);
+        while bench.done.is_empty() {
+            let (at_ns, token) = bench.events.pop().expect("an event");
+            (now_ns, bench.now_ns) = (at_ns, at_ns);
+            device.event(token & ((1 << 30) - 1), &mut bench);
+        }
+        bench.accesses.free(bench.done.pop().expect("done"));
+        let busy_ns = device.usage(now_ns).busy_ns;
+        assert!(
+            busy_ns - before.1 <= now_ns - before.0,
+            "turn {turn}: {now_ns} {busy_ns} {before:?}"
+        );
+        before = (now_ns, busy_ns);
+        if turn == 999 {
+            // 64 MB at 125 MB/s and hardly a revolution lost.
+            let share = busy_ns as f64 / now_ns as f64;
+            assert!(share > 0.9, "{share}");
+        }
+        if turn == 2500 {
+            again = before;
+        }
+    }
+    // The interface, not the heads: 164 us of each 264 us.
+    let share = (before.1 - again.1) as f64 / (before.0 - again.0) as f64;
+    assert!(share < 0.65, "{share}");
+}
+
 fn flash() -> Ssd {
     Ssd {
         channels: 8,

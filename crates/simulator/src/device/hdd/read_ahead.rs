@@ -46,6 +46,9 @@ pub(crate) struct ReadAhead {
     segment_bytes: u64,
     next: usize,
     growth: Option<Growth>,
+    /// Bytes that growth before this one brought, and those of all that somebody asked for.
+    grown: u64,
+    used: u64,
 }
 
 impl ReadAhead {
@@ -56,7 +59,22 @@ impl ReadAhead {
             segment_bytes: bytes / SEGMENTS as u64,
             next: 0,
             growth: None,
+            grown: 0,
+            used: 0,
         }
+    }
+
+    /// A read was served from memory: how many of its bytes were read ahead for it and not for one
+    /// before, as far as a count tells that.
+    #[inline]
+    pub(crate) fn used(&mut self, now_ns: u64, bytes: u64) -> u64 {
+        let grown = self.grown + self.growth.as_ref().map_or(0, |growth| growth.brought(now_ns));
+        // What memory has no room for was never asked for.
+        let room = self.segment_bytes * SEGMENTS as u64;
+        self.used = self.used.max(grown.saturating_sub(room));
+        let bytes = bytes.min(grown - self.used);
+        self.used += bytes;
+        bytes
     }
 
     /// Whether a read is served from memory. If so the heads may go on further.
@@ -81,6 +99,7 @@ impl ReadAhead {
                 } else if growth.limit_byte - end_byte <= self.segment_bytes / 2 {
                     // They stopped, and there is room again.
                     segment.end_byte = reached;
+                    self.grown += growth.brought(now_ns);
                     let from = geometry.place(reached);
                     let angle = geometry.angle(&from);
                     let wait_ns = geometry
@@ -176,6 +195,7 @@ impl ReadAhead {
     pub(crate) fn stop(&mut self, now_ns: u64) {
         if let Some(growth) = self.growth.take() {
             self.segments[growth.segment].end_byte = growth.reached(now_ns);
+            self.grown += growth.brought(now_ns);
             self.trim(growth.segment);
         }
     }
@@ -188,6 +208,11 @@ impl ReadAhead {
 }
 
 impl Growth {
+    #[inline]
+    fn brought(&self, now_ns: u64) -> u64 {
+        self.reached(now_ns) - self.from_byte
+    }
+
     #[inline]
     fn reached(&self, now_ns: u64) -> u64 {
         let bytes = (now_ns as f64 - self.at_ns).max(0.0) * self.bytes_per_ns;
