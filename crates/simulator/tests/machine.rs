@@ -61,3 +61,25 @@ fn the_same_seed_gives_the_same_sample() {
     let site = common::fibre_channel();
     assert_eq!(run(&site, 32, 4, 1).0, run(&site, 32, 4, 1).0);
 }
+
+#[test]
+fn few_vms_use_all_controllers_and_ports() {
+    // Two controllers with two ports each serve eight hosts.
+    let uses = |vms| run(&common::fibre_channel(), vms, 4, 2).1.usage();
+    for (vms, name, units) in [(2, "filer cpu", 2), (4, "filer cpu", 2), (4, "filer fc", 8)] {
+        let uses = uses(vms);
+        let found = uses.iter().find(|usage| usage.name == name).expect("a component");
+        assert_eq!(found.units, units);
+        let most = found.utilisation_most / found.utilisation;
+        // Payload of reads goes one way: ports send more than they receive.
+        let even = if name == "filer cpu" { 1.1 } else { 2.1 };
+        assert!(most < even, "{vms} VMs, {name}: {most}");
+    }
+    // Filling does not care.
+    let mut site = common::fibre_channel();
+    site.hosts[0].vms_per_host = Some(1);
+    site.datastores[0].placement = stormeter_site::Placement::Fill;
+    let uses = run(&site, 2, 4, 2).1.usage();
+    let found = uses.iter().find(|usage| usage.name == "filer cpu").expect("a component");
+    assert!(found.utilisation_most > 1.9 * found.utilisation, "{found:?}");
+}

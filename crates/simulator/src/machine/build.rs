@@ -14,7 +14,7 @@ mod wire;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use stormeter_site::{Placement, Site, SiteDatastore};
+use stormeter_site::{Placement, Site, SiteDatastore, Target};
 
 use super::component::{Component, ComponentKind};
 use super::fault::Map;
@@ -31,6 +31,7 @@ pub(crate) use client::{ClientWay, Lane};
 pub(super) use network::{Line, Ports};
 pub(super) use path::mixed;
 pub(super) use placement::Place;
+use target::{port_of, unit_of};
 
 /// What is going to be driven, as far as the machine has to know before.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -243,11 +244,33 @@ impl Builder<'_> {
             });
         }
         let each = group.vms_per_host.unwrap_or_else(|| vms.div_ceil(group.count)).max(1);
+        let spread = self.spread();
         let host = |vm| match self.datastore.placement {
-            Placement::Spread => vm % group.count,
+            Placement::Spread => spread[(vm % group.count) as usize],
             Placement::Fill => vm / each,
         };
         Ok((0..vms).map(host).collect())
+    }
+
+    /// The hosts in the order in which VMs are spread over them: those that follow each other have
+    /// different controllers, and different ports of these, so that few VMs use all of them.
+    fn spread(&self) -> Vec<u32> {
+        let hosts = self.site.hosts[self.datastore.hosts].count;
+        let mut order: Vec<u32> = (0..hosts).collect();
+        if let Target::Controller { controller, port } = self.datastore.target {
+            let controller = &self.site.controllers[controller];
+            let (units, ports) = (controller.count, controller.ports[port].count);
+            // Hosts of one port stand together: each port's first one, then the second ones.
+            let place = |host| (port_of(host, units, ports, hosts), unit_of(host, units, hosts));
+            let mut turns = vec![0u32; hosts as usize];
+            for host in 1..hosts {
+                if place(host) == place(host - 1) {
+                    turns[host as usize] = turns[host as usize - 1] + 1;
+                }
+            }
+            order.sort_by_key(|&host| (turns[host as usize], place(host)));
+        }
+        order
     }
 
     /// A component without stations yet; gives its number.

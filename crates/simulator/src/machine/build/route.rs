@@ -8,7 +8,7 @@ use super::path::Pair;
 use super::program::{End, Storage};
 use super::protocol::{self, Rest};
 use super::storage::Sharing;
-use super::target::unit_of;
+use super::target::{port_of, unit_of};
 use super::wire::Framing;
 use super::{Builder, MachineError};
 use crate::machine::component::ComponentKind;
@@ -99,15 +99,14 @@ impl Builder<'_> {
             self.map.host_ports(self.datastore.hosts, adapter_number, ports, (1, adapter.count));
             // Each controller serves hosts that stand together, each of its ports as many of them.
             let unit = unit_of(host, about.count, group.count);
-            let within = u64::from(host) * u64::from(about.count) % u64::from(group.count);
-            let target_port = within * u64::from(target_adapter.count) / u64::from(group.count);
+            let target_port = port_of(host, about.count, target_adapter.count, group.count);
             let pair = Pair {
                 host: adapter,
                 target: target_adapter,
                 policy: self.datastore.policy,
                 protocol: stack.protocol,
                 flow: host << 12 | unit,
-                target_port: target_port as u32,
+                target_port,
             };
             let (at_host, at_target) = pair.ways();
             let host = End {

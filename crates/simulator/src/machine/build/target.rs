@@ -57,3 +57,9 @@ pub(super) fn unit_of(host: u32, controllers: u32, hosts: u32) -> u32 {
     let place = u64::from(host) * u64::from(controllers) / u64::from(hosts);
     place.min(u64::from(controllers - 1)) as u32
 }
+
+/// Which port of its controller a host is mapped to: each port has as many hosts that stand together.
+pub(super) fn port_of(host: u32, controllers: u32, ports: u32, hosts: u32) -> u32 {
+    let within = u64::from(host) * u64::from(controllers) % u64::from(hosts);
+    (within * u64::from(ports) / u64::from(hosts)) as u32
+}
