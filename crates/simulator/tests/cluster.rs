@@ -133,6 +133,54 @@ fn a_full_write_buffer_is_as_fast_as_what_drains_it() {
 }
 
 #[test]
+fn bytes_move_on_when_the_flash_has_them() {
+    let mut site = cluster(4, 1, 1);
+    site.clusters[0].cache = device(8, 10e6, 0.0);
+    let mut machine = machine(&site, 1);
+    submit(&mut machine, 0, Kind::Write, 0, 4096);
+    // The way there takes far less than the 10 ms of the flash.
+    assert_eq!(reap(&mut machine, 9_000_000).len(), 0);
+    machine.end_window();
+    assert_eq!(visits(&machine, ComponentKind::Cache), 1);
+    // The flash is written, read, and the capacity device written: 10, 10 and 0.1 ms.
+    let mut machine = self::machine(&site, 1);
+    submit(&mut machine, 0, Kind::Write, 0, 4096);
+    assert_eq!(reap(&mut machine, 15_000_000).len(), 1);
+    assert!(reap(&mut machine, 4_000_000).is_empty());
+    machine.end_window();
+    let found = [ComponentKind::Cache, ComponentKind::Disks].map(|kind| visits(&machine, kind));
+    assert_eq!(found, [2, 0]);
+}
+
+fn visits(machine: &Machine, kind: ComponentKind) -> u64 {
+    let uses = machine.usage();
+    uses.iter().find(|usage| usage.kind == kind).expect("a component").visits
+}
+
+#[test]
+fn a_window_in_which_buffers_fill_says_so() {
+    // More comes in than 24 capacity devices of 108 us take.
+    let (_, mut machine) = rate(&cluster(4, 1, 1), (24, 16), Kind::Write, 4096);
+    machine.end_window();
+    let notes = machine.notes();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].starts_with("vsan cache: was still filling, "), "{notes:?}");
+    assert!(
+        notes[0].contains("bytes came in for each byte that went out; after about"),
+        "{notes:?}"
+    );
+    // One that is full does not fill any more, and one that keeps up never does.
+    let mut site = cluster(4, 1, 1);
+    site.clusters[0].write_buffer_bytes = 1 << 16;
+    let (_, mut machine) = rate(&site, (24, 16), Kind::Write, 4096);
+    machine.end_window();
+    assert_eq!(machine.notes(), [""; 0]);
+    let (_, mut machine) = rate(&cluster(4, 1, 1), (1, 1), Kind::Write, 4096);
+    machine.end_window();
+    assert_eq!(machine.notes(), [""; 0]);
+}
+
+#[test]
 fn a_read_cache_answers_its_share() {
     let mut site = cluster(4, 1, 2);
     let misses = |site: &Site| {

@@ -1,6 +1,8 @@
 //! What components did between two moments: cumulative counts, read at the window's begin and at the
 //! end of each interval.
 
+use crate::storage::Fill;
+
 /// Counts of one unit (a station, a disk) since the beginning.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct UnitCount {
@@ -20,6 +22,8 @@ pub(crate) struct Reading {
     pub(crate) residence_ns: Vec<u64>,
     /// Messages lost, by component.
     pub(crate) lost: Vec<u64>,
+    /// Memories for writes, one for each that a component has.
+    pub(crate) fills: Vec<Fill>,
 }
 
 /// Readings of a window.

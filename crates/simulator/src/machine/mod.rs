@@ -12,6 +12,7 @@ mod fault;
 mod fork;
 mod job;
 mod meter;
+mod notes;
 mod station;
 mod step;
 mod usage;

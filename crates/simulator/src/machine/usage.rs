@@ -4,6 +4,7 @@ use super::Machine;
 use super::build::Window;
 use super::component::ComponentUse;
 use super::meter::{Meter, Reading, UnitCount, busy_shares};
+use crate::storage::Store;
 
 impl Machine {
     /// Takes the readings that are due before `at_ns`.
@@ -60,7 +61,8 @@ impl Machine {
         }
         let residence_ns = self.components.iter().map(|component| component.residence_ns);
         let lost = self.components.iter().map(|component| component.lost).collect();
-        Reading { at_ns, units, residence_ns: residence_ns.collect(), lost }
+        let fills = self.stores.iter().filter_map(Store::fill).collect();
+        Reading { at_ns, units, residence_ns: residence_ns.collect(), lost, fills }
     }
 
     /// What each component did in the window, up to its last whole interval; nothing before the first

@@ -20,7 +20,7 @@ use super::hits::hit_share;
 use super::plan::{BytesLost, Planned, Planner};
 use super::raid::{Area, Geometry, Health};
 use super::rebuild::Rebuild;
-use super::{DiskFault, FAILED, IN_FRONT, Ready, Request};
+use super::{DiskFault, FAILED, Fill, IN_FRONT, Ready, Request};
 use crate::device::{Access, Bench, Device, DeviceUse};
 use crate::machine::Load;
 use crate::slab::Slab;
@@ -117,9 +117,8 @@ impl Array {
         let geometry = Geometry::new(group);
         let count = geometry.device_count();
         let load = place.load;
-        let volume_bytes = u64::from(load.vms) * load.disk_bytes;
-        let write_back = cache
-            .and_then(|cache| WriteBack::new(cache.write, cache.layout, &geometry, volume_bytes));
+        let write_back =
+            cache.and_then(|cache| WriteBack::new(cache.write, cache.layout, &geometry, load));
         let reads = cache.filter(|cache| cache.read_bytes > 0 || cache.hits != Hits::WorkingSet);
         let hits = reads.map(|cache| hit_share(cache.hits, cache.read_bytes, &load));
         // Nothing is read ahead of what is all in memory.
@@ -205,6 +204,11 @@ impl Array {
         }
     }
 
+    /// How its memory for writes stands.
+    pub(crate) fn fill(&self) -> Option<Fill> {
+        self.write_back.as_ref().map(|write_back| write_back.state(self.place.memory))
+    }
+
     fn place_of(&self, request: Request) -> u32 {
         self.place.places[request.disk as usize]
     }
@@ -254,6 +258,13 @@ impl Array {
     fn write(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
         let from = self.volume_offset(request);
         let length = u64::from(request.length_bytes);
+        if let Some(write_back) = &mut self.write_back
+            && write_back.is_new()
+            && !write_back.is_too_small(length)
+        {
+            let (length, now_ns) = (request.length_bytes, bench.now_ns);
+            write_back.fill(length, &self.geometry, bench.random, now_ns);
+        }
         let again = self.overwrites(bench);
         match &mut self.write_back {
             Some(write_back) if !write_back.is_too_small(length) => {

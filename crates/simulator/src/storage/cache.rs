@@ -6,12 +6,15 @@
 
 use std::collections::VecDeque;
 
+use rand_xoshiro::Xoshiro256PlusPlus;
 use stormeter_site::{Layout, WriteCache};
 
-use super::Request;
-use super::destage::Destage;
+use super::destage::{Destage, PLACES};
 use super::raid::{Area, Geometry};
+use super::{Fill, Request};
 use crate::device::DeviceUse;
+use crate::machine::Load;
+use crate::weather::unit_open;
 
 /// A write-back cache at work.
 #[derive(Debug)]
@@ -30,6 +33,10 @@ pub(crate) struct WriteBack {
     /// Writes that wait for room, and since when.
     waiting: VecDeque<(Request, u64)>,
     destage: Destage,
+    /// The load, until its first write has come.
+    before: Option<Load>,
+    /// Bytes that came in and that left.
+    moved: (u64, u64),
     usage: Usage,
 }
 
@@ -44,13 +51,14 @@ struct Usage {
 }
 
 impl WriteBack {
-    /// `None`: writes go through. `volume_bytes` is what is used of the array.
+    /// `None`: writes go through. The load's virtual disks are what is used of the array.
     pub(super) fn new(
         write: WriteCache,
         layout: Layout,
         geometry: &Geometry,
-        volume_bytes: u64,
+        load: Load,
     ) -> Option<Self> {
+        let volume_bytes = u64::from(load.vms) * load.disk_bytes;
         let WriteCache::Back { bytes, start_share, depth } = write else { return None };
         Some(Self {
             bytes,
@@ -61,8 +69,65 @@ impl WriteBack {
             in_flight: 0,
             waiting: VecDeque::new(),
             destage: Destage::new(layout, geometry, volume_bytes),
+            before: Some(load),
+            moved: (0, 0),
             usage: Usage::default(),
         })
+    }
+
+    /// Before the first write: what writes like it have left, so that destaging is about to begin.
+    /// Random ones are anywhere in the working set, sequential ones at its end, from where a new round
+    /// begins.
+    pub(super) fn fill(
+        &mut self,
+        length_bytes: u32,
+        geometry: &Geometry,
+        random: &mut Xoshiro256PlusPlus,
+        now_ns: u64,
+    ) {
+        let Some(load) = self.before.take() else { return };
+        let length = u64::from(length_bytes.max(1));
+        let working_set = match load.working_set_bytes {
+            0 => load.disk_bytes,
+            bytes => bytes.min(load.disk_bytes),
+        };
+        let mut writes = self.start_bytes / length;
+        if !self.destage.keeps_places() {
+            // What is written again is not there twice.
+            writes = writes.min(u64::from(load.vms) * working_set / length);
+        } else {
+            let places = (working_set / length).max(1);
+            let vms = u64::from(load.vms.max(1));
+            let placed = writes.min(PLACES as u64);
+            for write in 0..placed {
+                let place = match load.random > 0.0 && unit_open(random) <= load.random {
+                    true => ((unit_open(random) * places as f64) as u64).min(places - 1),
+                    false => places - 1 - write / vms % places,
+                };
+                let disk = write % vms * load.disk_bytes;
+                let within = (place * length).min(load.disk_bytes.saturating_sub(length));
+                self.destage.keep(disk + within, length, geometry);
+            }
+            self.destage.keep_anywhere(writes - placed, (writes - placed) * length);
+        }
+        self.change(now_ns, writes * length);
+    }
+
+    /// Whether the first write is still to come.
+    #[inline]
+    pub(super) fn is_new(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// What came in and went out so far.
+    pub(super) fn state(&self, component: u32) -> Fill {
+        Fill {
+            component,
+            capacity_bytes: self.bytes,
+            dirty_bytes: self.dirty,
+            in_bytes: self.moved.0,
+            out_bytes: self.moved.1,
+        }
     }
 
     /// Whether a write is larger than the whole of it and has to go through.
@@ -127,6 +192,7 @@ impl WriteBack {
         } else if again {
             return;
         }
+        self.moved.0 += u64::from(request.length_bytes);
         self.change(now_ns, self.dirty + u64::from(request.length_bytes));
     }
 
@@ -147,6 +213,7 @@ impl WriteBack {
         let pressed = !self.waiting.is_empty() && self.leaving == 0;
         let (area, bytes, freed) = self.destage.next(self.dirty - self.leaving, pressed, geometry);
         if freed > 0 {
+            self.moved.1 += freed;
             self.change(now_ns, self.dirty.saturating_sub(freed));
         }
         let area = area?;
@@ -162,6 +229,7 @@ impl WriteBack {
     /// The disks have these bytes.
     pub(super) fn destaged(&mut self, bytes: u64, now_ns: u64) {
         self.leaving -= bytes;
+        self.moved.1 += bytes;
         self.change(now_ns, self.dirty - bytes);
     }
 

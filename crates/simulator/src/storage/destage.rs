@@ -14,7 +14,7 @@ use stormeter_site::Layout;
 use super::raid::{Area, Geometry, Shape};
 
 /// Writes whose places are kept.
-const PLACES: usize = 1 << 16;
+pub(super) const PLACES: usize = 1 << 16;
 /// Without parity, neighbours are written together up to this size: one transfer of a SCSI disk.
 const TOGETHER_BYTES: u64 = 1 << 20;
 
@@ -82,6 +82,13 @@ impl Destage {
             places.keep(Extent { from, to: from + within });
             from += within;
         }
+    }
+
+    /// So many writes have left so many dirty bytes that are nowhere in particular.
+    pub(super) fn keep_anywhere(&mut self, writes: u64, bytes: u64) {
+        let Destage::InPlace(places) = self else { return };
+        places.unlisted += bytes;
+        places.unlisted_writes += writes;
     }
 
     /// What to write next, out of `dirty` bytes: where, how many bytes, and how many there were twice.

@@ -57,6 +57,19 @@ pub(crate) enum DiskFault {
     Slow(u32, f64),
 }
 
+/// How a memory for writes stands, since the beginning.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Fill {
+    pub(crate) component: u32,
+    pub(crate) capacity_bytes: u64,
+    /// What the disks behind it do not have.
+    pub(crate) dirty_bytes: u64,
+    /// Bytes written to it.
+    pub(crate) in_bytes: u64,
+    /// Bytes that left it.
+    pub(crate) out_bytes: u64,
+}
+
 /// Jobs that a storage is done with, with the bits [`FAILED`] and [`IN_FRONT`].
 pub(crate) type Ready = Vec<u32>;
 
@@ -95,6 +108,14 @@ impl Store {
         match self {
             Store::Array(array) => array.fault(fault, bench),
             Store::Node(node) => node.fault(fault),
+        }
+    }
+
+    /// How its memory for writes stands, if it has any.
+    pub(crate) fn fill(&self) -> Option<Fill> {
+        match self {
+            Store::Array(array) => array.fill(),
+            Store::Node(node) => node.fill(),
         }
     }
 

@@ -3,7 +3,8 @@
 //! Reads are answered by the read cache in flash, by the write buffer where the bytes are still in
 //! it, or by a capacity device, whose answer then also fills the cache. Writes are done when the
 //! flash has them and move to the capacity devices in the background, from the first byte on: a
-//! longer wait would only matter to bytes that are written twice. In an all-flash node the read cache
+//! longer wait would only matter to bytes that are written twice. Buffers begin empty; a window that
+//! ends before they are as full as the load makes them is told (`Machine::notes`). In an all-flash node the read cache
 //! has no bytes and reads go to the capacity devices.
 //!
 //! Nothing here grows with time: of bytes in the buffer their number is kept, and of where they
@@ -15,9 +16,10 @@ use stormeter_disk::Kind;
 use stormeter_site::Cluster;
 
 use super::hits::hit_share;
-use super::{DiskFault, FAILED, IN_FRONT, Ready, Request};
+use super::{DiskFault, FAILED, Fill, IN_FRONT, Ready, Request};
 use crate::device::{Access, Bench, Device, DeviceUse};
 use crate::machine::Load;
+use crate::slab::Slab;
 use crate::weather::unit_open;
 
 /// Places of written bytes that a device remembers.
@@ -45,6 +47,7 @@ pub(crate) struct Node {
     groups: Vec<Group>,
     per_group: u32,
     capacity: Vec<Capacity>,
+    landing: Slab<Landing>,
     /// Share of reads that the read cache answers.
     hits: f64,
     has_read_cache: bool,
@@ -62,6 +65,16 @@ struct Group {
     head_bytes: u64,
     /// Writes that found no room.
     waiting: VecDeque<Request>,
+    /// Bytes that came in and that left.
+    moved: (u64, u64),
+}
+
+/// A write that the flash does not have yet.
+#[derive(Debug, Clone, Copy)]
+struct Landing {
+    job: u32,
+    disk: u32,
+    offset_bytes: u64,
 }
 
 /// A capacity device and what is to be written to it.
@@ -97,6 +110,7 @@ impl Node {
             dirty_bytes: 0,
             head_bytes: 0,
             waiting: VecDeque::new(),
+            moved: (0, 0),
         };
         let device = |_| Capacity {
             device: Device::new(&cluster.capacity),
@@ -112,6 +126,7 @@ impl Node {
             groups: (0..groups).map(group).collect(),
             per_group: cluster.capacity_per_group,
             capacity: (0..groups * cluster.capacity_per_group).map(device).collect(),
+            landing: Slab::default(),
             hits: load.random * share.random + (1.0 - load.random) * share.sequential,
             has_read_cache: cluster.read_cache_bytes > 0,
             buffer_bytes: cluster.write_buffer_bytes,
@@ -165,11 +180,12 @@ impl Node {
     fn take(&mut self, request: Request, bench: &mut Bench<'_>) {
         let group = &mut self.groups[(request.disk / self.per_group) as usize];
         group.dirty_bytes += u64::from(request.length_bytes);
+        group.moved.0 += u64::from(request.length_bytes);
         let at = group.head_bytes;
         group.head_bytes = (at + u64::from(request.length_bytes)) % self.buffer_bytes;
-        self.flash(request, FOR_WRITE, at, bench);
-        self.capacity[request.disk as usize].note(request.offset_bytes, request.length_bytes);
-        self.move_next(request.disk, bench);
+        let Request { job, disk, offset_bytes, .. } = request;
+        let landing = self.landing.insert(Landing { job, disk, offset_bytes });
+        self.flash(Request { job: landing, ..request }, FOR_WRITE, at, bench);
     }
 
     /// An access to the flash before a capacity device.
@@ -241,7 +257,14 @@ impl Node {
                     );
                 }
             }
-            FOR_WRITE => ready.push(about.owner | IN_FRONT),
+            // Only what the flash has can be read from it.
+            FOR_WRITE => {
+                let Landing { job, disk, offset_bytes } = self.landing[about.owner];
+                self.landing.free(about.owner);
+                ready.push(job | IN_FRONT);
+                self.capacity[disk as usize].note(offset_bytes, about.length_bytes);
+                self.move_next(disk, bench);
+            }
             // The owner of what moves is its capacity device.
             DESTAGE_READ => {
                 let request = Request { disk: about.owner, ..request_of(&about) };
@@ -259,6 +282,7 @@ impl Node {
     /// Bytes have left a group's buffer: writes that wait may come in.
     fn left(&mut self, group: u32, bytes: u64, bench: &mut Bench<'_>) {
         self.groups[group as usize].dirty_bytes -= bytes;
+        self.groups[group as usize].moved.1 += bytes;
         loop {
             let group = &mut self.groups[group as usize];
             let Some(next) = group.waiting.front().copied() else { return };
@@ -290,6 +314,18 @@ impl Node {
                 self.capacity[disk as usize].device.slow_down(slowness);
             }
         }
+    }
+
+    /// How its write buffers stand together.
+    pub(crate) fn fill(&self) -> Option<Fill> {
+        let mut fill = Fill { component: self.components.0, ..Fill::default() };
+        for group in &self.groups {
+            fill.capacity_bytes += self.buffer_bytes;
+            fill.dirty_bytes += group.dirty_bytes;
+            fill.in_bytes += group.moved.0;
+            fill.out_bytes += group.moved.1;
+        }
+        (self.buffer_bytes > 0).then_some(fill)
     }
 
     pub(crate) fn usage(&self, now_ns: u64, each: &mut dyn FnMut(u32, DeviceUse)) {

@@ -1,0 +1,109 @@
+//! What somebody has to know who reads a window: that a memory for writes was still filling in it.
+//!
+//! While it fills, writes are as quick as the memory; once it is full they are as quick as the disks
+//! behind it. A window that ends before says nothing about the second.
+
+use stormeter_disk::units::format_bytes;
+
+use super::Machine;
+use super::meter::Reading;
+use crate::storage::Fill;
+
+/// A memory that gained more than this share of its size in the window was filling.
+const OF_CAPACITY: f64 = 0.02;
+/// unless it is less than this share of what came in: then writes are as quick as what drains them.
+const OF_CAME: f64 = 0.01;
+/// Or more came in than went out by this share,
+const OF_DRAINED: f64 = 0.1;
+/// and by so many bytes: less than that is what happens to be on its way.
+const LEAST_BYTES: u64 = 1 << 20;
+
+impl Machine {
+    /// After [`Machine::end_window`]: a line for each component whose memory for writes was still
+    /// filling in the window. None where the window has no length.
+    pub fn notes(&self) -> Vec<String> {
+        let Some((first, last, _)) = self.meter.window() else { return Vec::new() };
+        let window_ns = last.at_ns - first.at_ns;
+        let note = |number: usize| {
+            let (first, last) = (sum(first, number), sum(last, number));
+            Some(format!("{}: {}", self.components[number].name, filling(first, last, window_ns)?))
+        };
+        (0..self.components.len()).filter_map(note).collect()
+    }
+}
+
+/// All memories of a component.
+fn sum(reading: &Reading, component: usize) -> Fill {
+    let mut all = Fill::default();
+    for fill in reading.fills.iter().filter(|fill| fill.component as usize == component) {
+        all.capacity_bytes += fill.capacity_bytes;
+        all.dirty_bytes += fill.dirty_bytes;
+        all.in_bytes += fill.in_bytes;
+        all.out_bytes += fill.out_bytes;
+    }
+    all
+}
+
+/// What to say of a memory between two readings, if it was filling.
+fn filling(first: Fill, last: Fill, window_ns: u64) -> Option<String> {
+    let grown = last.dirty_bytes.saturating_sub(first.dirty_bytes);
+    let (came, went) = (last.in_bytes - first.in_bytes, last.out_bytes - first.out_bytes);
+    let of_capacity = grown as f64 > OF_CAPACITY * last.capacity_bytes as f64
+        && grown as f64 > OF_CAME * came as f64;
+    let of_drained = grown as f64 > OF_DRAINED * went as f64;
+    let fills = of_capacity || (of_drained && grown > LEAST_BYTES);
+    if window_ns == 0 || !fills {
+        return None;
+    }
+    let moved = match went {
+        0 => format!("{} came in and nothing went out", format_bytes(came)),
+        went => {
+            format!("{:.1} bytes came in for each byte that went out", came as f64 / went as f64)
+        }
+    };
+    let room = last.capacity_bytes.saturating_sub(last.dirty_bytes) as f64;
+    let full_s = room / grown as f64 * (window_ns as f64 / 1e9);
+    Some(format!(
+        "was still filling, {moved}; after about {full_s:.0} s more of it writes go at the speed of \
+         the disks"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn fill(dirty: u64, came: u64, went: u64) -> Fill {
+        Fill {
+            component: 0,
+            capacity_bytes: 1000 * MIB,
+            dirty_bytes: dirty * MIB,
+            in_bytes: came * MIB,
+            out_bytes: went * MIB,
+        }
+    }
+
+    #[test]
+    fn growth_is_told_by_size_or_against_what_went_out() {
+        let said = |last: Fill| filling(fill(100, 50, 50), last, 6_000_000_000);
+        // 30 of 1000 in 6 s, so 870 in 174 s; by share of what went out it would be too little.
+        assert_eq!(
+            said(fill(130, 1080, 1050)).as_deref(),
+            Some(
+                "was still filling, 1.0 bytes came in for each byte that went out; after about 174 s \
+                 more of it writes go at the speed of the disks"
+            )
+        );
+        let text = said(fill(110, 70, 60)).expect("twice as much came in");
+        assert!(text.contains("2.0 bytes came in for each byte"), "{text}");
+        let text = said(fill(110, 60, 50)).expect("nothing went out");
+        assert!(text.contains("10MiB came in and nothing went out"), "{text}");
+        assert_eq!(said(fill(110, 1060, 1050)), None);
+        assert_eq!(said(fill(101, 51, 50)), None);
+        assert_eq!(said(fill(130, 9080, 9050)), None);
+        assert_eq!(said(fill(60, 500, 540)), None);
+        assert_eq!(filling(fill(0, 0, 0), fill(500, 500, 0), 0), None);
+    }
+}
