@@ -109,16 +109,16 @@ pub fn why(trials: &[(&Sample, &[ComponentUse])]) -> Option<CellWhy> {
         one.response_share < UNNOTICED && alone_ns > 1.5 * one.response_share * response_ns
     };
     let room_in = room(&components, &parts);
-    let in_line = |index: &usize| {
-        components[*index].kind != ComponentKind::Cache && !is_background(index)
-    };
+    let in_line =
+        |index: &usize| components[*index].kind != ComponentKind::Cache && !is_background(index);
     let busiest = busiest(&components, in_line);
     let full = busiest_waited_for(&components);
     let unqueued_ns = response_ns - parts.iter().map(|part| part.queue_ns).sum::<f64>();
-    let saturation = busiest.filter(|&index| components[index].utilisation_most > 0.0).map(|index| {
-        let per_s = rate_per_s / components[index].utilisation_most;
-        Saturation { per_s, outstanding: per_s * unqueued_ns / 1e9, component: index }
-    });
+    let saturation =
+        busiest.filter(|&index| components[index].utilisation_most > 0.0).map(|index| {
+            let per_s = rate_per_s / components[index].utilisation_most;
+            Saturation { per_s, outstanding: per_s * unqueued_ns / 1e9, component: index }
+        });
     let disks = room_in.map(|(_, disks)| disks);
     let in_background = (0..components.len())
         .filter(|index| components[*index].kind != ComponentKind::Cache && is_background(index))
