@@ -44,6 +44,7 @@ pub fn predict_cells(
             plan,
             cell,
             timing,
+            errand_interval_ns: timing.interval_ns,
             seed: trial_seed(plan.seed, 0),
             site,
             place: places[cell.datastore],

@@ -36,6 +36,36 @@ fn metric_of(plan: &StudyPlan, workload: usize) -> Metric {
     }
 }
 
+/// What is made faster in one rerun.
+struct Part<'a>(Vec<&'a ComponentUse>);
+
+impl Part<'_> {
+    /// `esx nic-1g and filer e1`.
+    fn name(&self) -> String {
+        self.0.iter().map(|one| one.name.as_str()).collect::<Vec<_>>().join(" and ")
+    }
+}
+
+/// What is worth a rerun. The ports at both ends of a wire are one part: alone, each is hidden by the
+/// other.
+fn parts(uses: &[ComponentUse]) -> Vec<Part<'_>> {
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    let is_port = |kind| matches!(kind, ComponentKind::HostPort | ComponentKind::ControllerPort);
+    for one in uses.iter().filter(|one| one.kind != ComponentKind::Parts) {
+        match parts.iter_mut().find(|part| is_port(part.0[0].kind) && is_port(one.kind)) {
+            // The host's end first, whichever was built first.
+            Some(wire) if one.kind == ComponentKind::HostPort => wire.0.insert(0, one),
+            Some(wire) => wire.0.push(one),
+            None => parts.push(Part(vec![one])),
+        }
+    }
+    let matters = |one: &ComponentUse| {
+        one.response_share >= LEAST_SHARE || one.utilisation_most >= LEAST_BUSY
+    };
+    parts.retain(|part| part.0.iter().any(|one| matters(one)));
+    parts
+}
+
 /// What more of each component brings the cell of `run`, the largest gain first. Empty where the cell
 /// cannot be predicted.
 pub(crate) fn elasticities(run: &TrialRun<'_>, cell: usize) -> Vec<Elasticity> {
@@ -50,24 +80,23 @@ pub(crate) fn elasticities(run: &TrialRun<'_>, cell: usize) -> Vec<Elasticity> {
     else {
         return Vec::new();
     };
-    let matters = |one: &&ComponentUse| {
-        one.kind != ComponentKind::Parts
-            && (one.response_share >= LEAST_SHARE || one.utilisation_most >= LEAST_BUSY)
-    };
-    let rerun = |one: &ComponentUse| {
-        let site = faster(run.site, run.place.datastore, one.kind, &one.name, FACTOR)?;
+    let rerun = |part: &Part| {
+        let mut site = run.site.clone();
+        for one in &part.0 {
+            site = faster(&site, run.place.datastore, one.kind, &one.name, FACTOR)?;
+        }
         let end = TrialRun { site: &site, ..run }.carry_out().ok()?;
         let ratio = value(&end)? / plain;
         ratio.is_finite().then(|| Elasticity {
             cell,
-            component: one.name.clone(),
-            kind: one.kind,
+            component: part.name(),
+            kind: part.0[0].kind,
             factor: FACTOR,
             metric,
             ratio,
         })
     };
-    let mut found: Vec<Elasticity> = uses.iter().filter(matters).filter_map(rerun).collect();
+    let mut found: Vec<Elasticity> = parts(&uses).iter().filter_map(rerun).collect();
     found.sort_by(|a, b| b.gain().total_cmp(&a.gain()));
     found
 }

@@ -54,6 +54,18 @@ pub enum PredictError {
         /// Which cell.
         cell: String,
     },
+    /// A fault that comes too late.
+    #[error(
+        "the fault \"{fault}\" would come too late: trials end {end} after they begin, the ramp \
+         included; give an earlier time, or --as-planned, which makes trials as long as the study plans \
+         them"
+    )]
+    LateFault {
+        /// As it was written.
+        fault: String,
+        /// When trials end.
+        end: String,
+    },
     /// A cell that came to no end.
     #[error("a cell on {cell} cannot be predicted: {reason}")]
     Cell {

@@ -20,7 +20,7 @@ pub struct Prepared {
 }
 
 /// Finds each datastore of the plan in the site of `file`. `what_if`, all of it together, makes a second
-/// level of each: `NAME [nic=40GbE]`. `read` gives the site with such changes made.
+/// level of each, named as those of the study's `site` are: `NAME nic=40GbE nics=2`. `read` gives the site with such changes made.
 ///
 /// # Errors
 /// The site cannot be read, or has not what the study names.
@@ -32,7 +32,7 @@ pub fn prepare(
 ) -> Result<Prepared, PredictError> {
     let mut variants: Vec<(String, &[String])> = vec![(String::new(), &[])];
     if !what_if.is_empty() {
-        variants.push((format!(" [{}]", what_if.join(", ")), what_if));
+        variants.push((format!(" {}", what_if.join(" ")), what_if));
     }
     // The site as it is comes first: it is what the prediction is called after.
     let mut known: Vec<(Vec<String>, Site)> =

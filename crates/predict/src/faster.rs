@@ -1,11 +1,11 @@
 //! A site of which one part is faster: what elasticity reruns a cell on.
 
 use stormeter_driver::ComponentKind;
-use stormeter_site::{Cost, Device, Site, Target, WriteCache};
+use stormeter_site::{Adapter, Cache, Cost, Device, Site, Target, WriteCache};
 
 /// The site with one part of a datastore's way `factor` times as fast: more clock, a higher rate, shorter
-/// times, a larger cache. `kind` and `name` are those of a component of the datastore's machine. `None`
-/// where there is nothing that could be faster.
+/// times, a larger cache. `kind` and `name` are those of a component of the datastore's machine; the name
+/// tells networks apart. `None` where there is nothing that could be faster.
 pub fn faster(
     site: &Site,
     datastore: usize,
@@ -18,9 +18,13 @@ pub fn faster(
     match kind {
         ComponentKind::HostCpu => site.hosts.get_mut(own.hosts)?.clock_hz *= factor,
         ComponentKind::HostPort => {
-            let adapter = site.hosts.get_mut(own.hosts)?.adapters.get_mut(own.adapter?)?;
-            adapter.rate_bytes_per_s *= factor;
-            adapter.latency_ns /= factor;
+            // Where a datastore names none, its hosts reach the nodes through the nodes' own.
+            let of_nodes = |target| match target {
+                Target::Cluster { cluster, .. } => Some(site.clusters.get(cluster)?.adapter),
+                _ => None,
+            };
+            let number = own.adapter.or_else(|| of_nodes(own.target))?;
+            quicker_port(site.hosts.get_mut(own.hosts)?.adapters.get_mut(number)?, factor);
         }
         ComponentKind::Network => {
             let mut ways = own.networks.iter().copied();
@@ -29,12 +33,18 @@ pub fn faster(
             network.rate_bytes_per_s = network.rate_bytes_per_s.map(|rate| rate * factor);
             network.latency_ns /= factor;
         }
-        ComponentKind::ControllerPort => {
-            let Target::Controller { controller, port } = own.target else { return None };
-            let port = site.controllers.get_mut(controller)?.ports.get_mut(port)?;
-            port.rate_bytes_per_s *= factor;
-            port.latency_ns /= factor;
-        }
+        ComponentKind::ControllerPort => match own.target {
+            Target::Group(_) => return None,
+            Target::Controller { controller, port } => {
+                let port = site.controllers.get_mut(controller)?.ports.get_mut(port)?;
+                quicker_port(port, factor);
+            }
+            Target::Cluster { cluster, .. } => {
+                let cluster = site.clusters.get(cluster)?;
+                let nodes = site.hosts.get_mut(cluster.nodes)?;
+                quicker_port(nodes.adapters.get_mut(cluster.adapter)?, factor);
+            }
+        },
         ComponentKind::ControllerCpu => match own.target {
             Target::Group(_) => return None,
             Target::Controller { controller, .. } => {
@@ -45,7 +55,16 @@ pub fn faster(
                 cheaper(&mut site.clusters.get_mut(cluster)?.cost, factor);
             }
         },
-        ComponentKind::Cache => larger_cache(&mut site, own.target, factor)?,
+        // In front of a cluster's capacity devices is a device too.
+        ComponentKind::Cache => match own.target {
+            Target::Cluster { cluster, .. } => {
+                quicker(&mut site.clusters.get_mut(cluster)?.cache, factor);
+            }
+            Target::Controller { controller, .. } => {
+                larger_cache(&mut site.controllers.get_mut(controller)?.cache, factor);
+            }
+            Target::Group(_) => return None,
+        },
         ComponentKind::Disks => match own.target {
             Target::Group(group) => quicker(&mut site.groups.get_mut(group)?.device, factor),
             Target::Controller { controller, .. } => {
@@ -53,11 +72,7 @@ pub fn faster(
                 quicker(&mut site.groups.get_mut(group)?.device, factor);
             }
             Target::Cluster { cluster, .. } => {
-                let cluster = site.clusters.get_mut(cluster)?;
-                match name.contains("cache") {
-                    true => quicker(&mut cluster.cache, factor),
-                    false => quicker(&mut cluster.capacity, factor),
-                }
+                quicker(&mut site.clusters.get_mut(cluster)?.capacity, factor);
             }
         },
         ComponentKind::Parts => return None,
@@ -76,24 +91,16 @@ fn larger(bytes: u64, factor: f64) -> u64 {
     (bytes as f64 * factor) as u64
 }
 
-fn larger_cache(site: &mut Site, target: Target, factor: f64) -> Option<()> {
-    match target {
-        Target::Group(_) => None,
-        Target::Controller { controller, .. } => {
-            let cache = &mut site.controllers.get_mut(controller)?.cache;
-            cache.read_bytes = larger(cache.read_bytes, factor);
-            if let WriteCache::Back { bytes, .. } = &mut cache.write {
-                *bytes = larger(*bytes, factor);
-            }
-            Some(())
-        }
-        Target::Cluster { cluster, .. } => {
-            let cluster = site.clusters.get_mut(cluster)?;
-            cluster.read_cache_bytes = larger(cluster.read_cache_bytes, factor);
-            cluster.write_buffer_bytes = larger(cluster.write_buffer_bytes, factor);
-            Some(())
-        }
+fn larger_cache(cache: &mut Cache, factor: f64) {
+    cache.read_bytes = larger(cache.read_bytes, factor);
+    if let WriteCache::Back { bytes, .. } = &mut cache.write {
+        *bytes = larger(*bytes, factor);
     }
+}
+
+fn quicker_port(adapter: &mut Adapter, factor: f64) {
+    adapter.rate_bytes_per_s *= factor;
+    adapter.latency_ns /= factor;
 }
 
 /// All times of a device divided, all its rates multiplied.
@@ -124,5 +131,41 @@ fn quicker(device: &mut Device, factor: f64) {
             queue.shared_per_byte_ns /= factor;
             queue.shared_per_io_ns /= factor;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stormeter_site::parse_site;
+
+    /// What of the site changes when a part of a cluster's way is faster.
+    fn changed(kind: ComponentKind, name: &str) -> Vec<&'static str> {
+        let text = include_str!("../../../studies/vsan/site.yaml");
+        let mut site = parse_site(text).unwrap().site;
+        let is_cluster =
+            |one: &stormeter_site::SiteDatastore| matches!(one.target, Target::Cluster { .. });
+        let number = site.datastores.iter().position(is_cluster).unwrap();
+        let Target::Cluster { cluster, .. } = site.datastores[number].target else { panic!() };
+        // As a client of nodes that are others, through the first port it has.
+        site.datastores[number].adapter = None;
+        let other = faster(&site, number, kind, name, 1.1).unwrap();
+        let (now, then) = (&other.clusters[cluster], &site.clusters[cluster]);
+        let adapter = now.adapter;
+        let ports = |site: &Site| site.hosts[then.nodes].adapters[adapter].clone();
+        let mut told = Vec::new();
+        told.extend((now.cache != then.cache).then_some("flash"));
+        told.extend((now.capacity != then.capacity).then_some("capacity"));
+        told.extend((ports(&other) != ports(&site)).then_some("ports"));
+        told
+    }
+
+    #[test]
+    fn parts_of_a_cluster_are_told_by_their_kind_whatever_they_are_called() {
+        assert_eq!(changed(ComponentKind::Cache, "vsan cache"), ["flash"]);
+        // A cluster may be called so.
+        assert_eq!(changed(ComponentKind::Disks, "cached capacity"), ["capacity"]);
+        assert_eq!(changed(ComponentKind::ControllerPort, "server vsan-1"), ["ports"]);
+        assert_eq!(changed(ComponentKind::HostPort, "server vsan-1"), ["ports"]);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A measured trial is long because storage drifts and neighbours disturb; a model has neither, and its
 //! window only has to hold enough requests. The number of intervals stays, because some studies take
-//! them for their observations.
+//! them for their observations; errands, whose length is their work's, keep the plan's interval.
 
 use stormeter_study::{Blocks, Order, StudyPlan, Timing};
 
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn five_minutes_become_thirty_seconds_with_as_many_intervals() {
+    fn five_minutes_become_six_seconds_with_as_many_intervals() {
         let long = Timing {
             ramp_ns: 60_000_000_000,
             duration_ns: 300_000_000_000,

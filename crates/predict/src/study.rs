@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use stormeter_disk::units::format_duration_ns;
 use stormeter_results::{
     DatastoreDescription, Elasticity, FinishReason, Finished, Header, Phase, ResultsError,
     ResultsFile, TrialOutcome, TrialRecord,
 };
+use stormeter_simulator::SiteFault;
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{CellTrial, decide_study};
 use stormeter_study::{Cell, Order, StudyPlan, WorkloadKind};
@@ -48,7 +50,9 @@ pub fn predict_study(
         created_unix_ms,
     };
     let result = prediction.blocks(&mut file, progress).and_then(|reason| {
-        if request.elasticity && reason != FinishReason::Interrupted {
+        // What goes wrong in the short window of a rerun is not what goes wrong in the trial.
+        let elasticity = request.elasticity && request.prediction.faults.is_empty();
+        if elasticity && reason != FinishReason::Interrupted {
             prediction.elasticity(&mut file, progress)?;
         }
         Ok(if prediction.is_cancelled() { FinishReason::Interrupted } else { reason })
@@ -76,8 +80,26 @@ fn check(
             return Err(PredictError::NoClient { cell: label() });
         }
         run.machine().map_err(|source| PredictError::Machine { cell: label(), source })?;
+        late_fault(&run)?;
     }
     Ok(())
+}
+
+/// A fault that comes when a trial is over would change nothing without a word. How long errands take is
+/// not known before.
+fn late_fault(run: &TrialRun<'_>) -> Result<(), PredictError> {
+    let is_timed = matches!(run.plan.workloads[run.cell.workload].kind, WorkloadKind::Io(_));
+    let end_ns = run.timing.ramp_ns.saturating_add(run.timing.duration_ns);
+    // What is not understood was told with the machine.
+    let at_ns = |text: &String| SiteFault::parse(text, run.site).ok().map(|fault| fault.at_ns);
+    let late = run.faults.iter().find(|text| at_ns(text).is_some_and(|at_ns| at_ns >= end_ns));
+    match late.filter(|_| is_timed) {
+        None => Ok(()),
+        Some(fault) => Err(PredictError::LateFault {
+            fault: fault.clone(),
+            end: format_duration_ns(end_ns as f64),
+        }),
+    }
 }
 
 fn run_of<'a>(
@@ -91,6 +113,11 @@ fn run_of<'a>(
         plan: &request.plan,
         cell,
         timing: request.plan.timing,
+        errand_interval_ns: request
+            .prediction
+            .shortened_from
+            .map_or(request.plan.timing, |(planned, _)| planned)
+            .interval_ns,
         seed,
         site: &request.sites[place.site],
         place,
@@ -257,11 +284,11 @@ impl Predicting<'_> {
         self.virtual_ns += end.elapsed_ns;
         record.elapsed_ns = end.elapsed_ns;
         let failure = end.failure();
-        let TrialEnd { sample, cpu, monitor, components, .. } = end;
+        let TrialEnd { sample, cpu, monitor, components, notes, .. } = end;
         record.monitor = monitor;
         record.components = components;
         record.outcome = match failure {
-            None => TrialOutcome::Measured { sample, cpu, notes: Vec::new() },
+            None => TrialOutcome::Measured { sample, cpu, notes },
             Some(reason) => TrialOutcome::Failed { reason, sample: Some(sample) },
         };
         record

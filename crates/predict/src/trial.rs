@@ -25,6 +25,8 @@ pub(crate) struct TrialRun<'a> {
     pub(crate) plan: &'a StudyPlan,
     pub(crate) cell: Cell,
     pub(crate) timing: Timing,
+    /// The interval of errands, which are never shortened.
+    pub(crate) errand_interval_ns: u64,
     pub(crate) seed: u64,
     pub(crate) site: &'a Site,
     pub(crate) place: SitePlace,
@@ -40,6 +42,8 @@ pub(crate) struct TrialEnd {
     pub(crate) cpu: CpuUsage,
     pub(crate) monitor: Vec<MonitorRow>,
     pub(crate) components: Vec<ComponentUse>,
+    /// What a reader should know of it, one sentence each.
+    pub(crate) notes: Vec<String>,
     /// Virtual time that passed, ramp and drain included.
     pub(crate) elapsed_ns: u64,
 }
@@ -117,6 +121,7 @@ impl TrialRun<'_> {
             cpu: usage::cpu(self.site, datastore, &sample, &uses),
             monitor: usage::monitor(place, sink, &sample, &uses, ramp_ns),
             components: usage::thinned(uses),
+            notes: Vec::new(),
             elapsed_ns: machine.time().now_ns(),
             sample,
         })
@@ -193,11 +198,11 @@ impl TrialRun<'_> {
             disks: self.cell.vms,
             disk_bytes: self.plan.disk_bytes_of(self.cell.workload),
             seed: self.seed,
-            interval_ns: self.timing.interval_ns,
+            interval_ns: self.errand_interval_ns,
             limits: Limits::default(),
         };
         let now_ns = machine.time().now_ns();
-        let window = Window { from_ns: now_ns, interval_ns: self.timing.interval_ns };
+        let window = Window { from_ns: now_ns, interval_ns: self.errand_interval_ns };
         machine.measure(window, u64::MAX);
         let mut clock = machine.time().clock();
         let (start, watcher) = (|| Some(now_ns), &mut Watcher(self.cancel));

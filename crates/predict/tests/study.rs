@@ -146,6 +146,9 @@ fn a_study_is_predicted_and_its_file_says_so_again() {
     let cell = plan.cells().iter().position(|c| (c.datastore, c.vms) == (1, 16)).unwrap();
     let of_cell: Vec<_> = elasticities.iter().filter(|one| one.cell == cell).collect();
     assert_eq!(of_cell[0].kind, ComponentKind::HostPort, "{of_cell:?}");
+    // Both ends of the wire, in one rerun.
+    assert!(of_cell[0].component.starts_with("host old and "), "{of_cell:?}");
+    assert!(of_cell.iter().all(|one| one.kind != ComponentKind::ControllerPort), "{of_cell:?}");
     assert!((of_cell[0].gain() - 0.1).abs() < 0.02, "{of_cell:?}");
     assert!(of_cell.iter().skip(1).all(|one| one.gain().abs() < 0.03), "{of_cell:?}");
     drop(file);
@@ -218,15 +221,72 @@ fn changes_of_the_site_are_further_datastores() {
         site.name = changes.join(" ");
         Ok(site)
     };
-    let prepared = prepare(plan, "site.yaml", &["nic=40GbE".into()], &read).unwrap();
+    let prepared =
+        prepare(plan, "site.yaml", &["nic=40GbE".into(), "nics=2".into()], &read).unwrap();
     let names: Vec<&str> = prepared.plan.datastores.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names[..4], ["fast rate=1", "fast rate=2", "nas rate=1", "nas rate=2"]);
-    assert_eq!(names[4..6], ["fast rate=1 [nic=40GbE]", "fast rate=2 [nic=40GbE]"]);
+    assert_eq!(names[4..6], ["fast rate=1 nic=40GbE nics=2", "fast rate=2 nic=40GbE nics=2"]);
     let of = |number: usize| {
         let place = prepared.places[number];
         (prepared.sites[place.site].name.as_str(), place.datastore)
     };
     assert_eq!(of(3), ("rate=2", 1));
-    assert_eq!(of(6), ("rate=1 nic=40GbE", 1));
+    assert_eq!(of(6), ("rate=1 nic=40GbE nics=2", 1));
     assert_eq!(prepared.sites.len(), 5, "as it is, and each combination once");
+}
+
+#[test]
+fn both_ends_of_a_wire_are_faster_together() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut request = request(STUDY, &directory.path().join("results.db"), 2);
+    // As slow at both ends: one end alone would bring nothing.
+    for site in &mut request.sites {
+        for port in &mut site.controllers[0].ports {
+            (port.rate_bytes_per_s, port.count) = (2e6, 1);
+        }
+    }
+    let cancel = AtomicBool::new(false);
+    let file = predict_study(&request, &cancel, &mut Silent).unwrap();
+    let cell = request.plan.cells().iter().position(|c| (c.datastore, c.vms) == (1, 16)).unwrap();
+    let elasticities = file.elasticities().unwrap();
+    let first = elasticities.iter().find(|one| one.cell == cell).unwrap();
+    assert!(first.component.starts_with("host old and "), "{first:?}");
+    assert!((first.gain() - 0.1).abs() < 0.02, "{first:?}");
+}
+
+#[test]
+fn errands_keep_the_interval_of_the_plan() {
+    let directory = tempfile::tempdir().unwrap();
+    let long = STUDY.replace("duration: 1s, interval: 100ms", "duration: 60s, interval: 1s");
+    let long = long.replace("blocks: 3", "blocks: 1").replace("  - vm-4k\n", "");
+    let long = long
+        .replace("[1, 16]", "1")
+        .replace("nas is slower than fast in iops", "nas is slower than fast");
+    let file = predicted(&long, &directory.path().join("results.db"), 2);
+    assert_eq!(file.study_header().unwrap().plan.timing.interval_ns, 100_000_000, "shortened");
+    let trials = file.trials().unwrap();
+    assert!(!trials.is_empty());
+    for trial in trials {
+        assert_eq!(trial.sample().unwrap().interval_ns, 1_000_000_000);
+    }
+}
+
+#[test]
+fn faults_come_before_trials_end_and_leave_no_room_for_reruns() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let group = site().groups[0].name.clone();
+    let with = |at: &str| {
+        let mut request = request(&STUDY.replace("blocks: 3", "blocks: 1"), &path, 2);
+        request.prediction.faults = vec![format!("disk {group}.0 lost at {at}")];
+        request
+    };
+    let cancel = AtomicBool::new(false);
+    let error = predict_study(&with("1200ms"), &cancel, &mut Silent).unwrap_err();
+    let PredictError::LateFault { end, .. } = &error else { panic!("{error}") };
+    assert_eq!(end, "1.20s");
+    assert!(error.to_string().contains("--as-planned"), "{error}");
+    assert!(!path.exists());
+    let file = predict_study(&with("1199ms"), &cancel, &mut Silent).unwrap();
+    assert!(file.elasticities().unwrap().is_empty());
 }

@@ -223,5 +223,7 @@ fn a_predicted_page_says_for_what_and_why_and_lets_no_name_through() {
     assert!(page.contains("id=\"why\"") && page.contains("esx nic is full"), "why");
     assert!(page.contains("aggregate &amp; spares"));
     assert!(page.contains("of esx nic: +9.4"), "gains");
+    assert!(page.contains("hold the luck of the simulation alone"), "what intervals are of");
+    assert!(page.contains("How it was predicted") && !page.contains("How it was measured"));
     assert!(!self::page("study-measured.html", &study()).contains("id=\"why\""));
 }

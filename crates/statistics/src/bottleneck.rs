@@ -13,6 +13,12 @@ use stormeter_driver::{ComponentKind, ComponentUse, Sample};
 
 /// Busy so much of the time, a unit is full: queues before it grow with the load and little else.
 pub const SATURATED: f64 = 0.9;
+/// A unit holds requests back only if they spend such a share of their time at it. A queue is no sign of
+/// that: of a loop with one outstanding nothing ever queues, and destaging queues although no request waits
+/// for it.
+const WAITED_FOR: f64 = 0.05;
+/// Below this share no request waits for it: what it does, it does in the background.
+const UNNOTICED: f64 = 0.005;
 
 /// Why a cell is as fast as it is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,9 +30,15 @@ pub struct CellWhy {
     pub parts: Vec<ResponsePart>,
     /// The component that holds the cell back: an index into `components`.
     pub bottleneck: usize,
-    /// Whether a unit of it is full ([`SATURATED`]); otherwise it has the largest part of the response
-    /// time.
+    /// Whether a unit of it is full ([`SATURATED`]) and requests wait for it; otherwise it has the largest
+    /// part of the response time.
     pub is_saturated: bool,
+    /// Where requests wait for room in a cache because the disks behind it, which are the bottleneck then,
+    /// do not take writes as fast as they come: the cache, an index into `components`.
+    pub room_in: Option<usize>,
+    /// Components that are full of work that no request waits for, such as destaging: indices into
+    /// `components`. They bound nothing as long as a cache has room.
+    pub in_background: Vec<usize>,
     /// Operations a second.
     pub rate_per_s: f64,
     /// Mean response time of an operation.
@@ -52,14 +64,22 @@ pub struct ResponsePart {
 /// The asymptotic bounds of the operational analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
-    /// With any number outstanding, the busiest component lets no more pass (1/D_max), per second.
-    pub saturated_per_s: f64,
     /// With as many outstanding as there were and no queue anywhere (N/R₀), per second.
     pub unqueued_per_s: f64,
-    /// So many outstanding I/Os make the busiest component full (N* = R₀/D_max).
-    pub outstanding_to_saturate: f64,
-    /// The busiest component: an index into [`CellWhy::components`].
-    pub busiest: usize,
+    /// What the busiest component lets pass; `None` where all that is busy works in the background.
+    pub saturation: Option<Saturation>,
+}
+
+/// The bound of the busiest component among those that requests wait for. How full a memory is bounds
+/// nothing, and so does work in the background.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Saturation {
+    /// With any number outstanding it lets no more pass (1/D_max), per second.
+    pub per_s: f64,
+    /// So many outstanding I/Os make it full (N* = R₀/D_max).
+    pub outstanding: f64,
+    /// Which one: an index into [`CellWhy::components`].
+    pub component: usize,
 }
 
 /// Why a cell is as fast as it is, from the components of its trials; `None` where nothing is known of
@@ -80,30 +100,86 @@ pub fn why(trials: &[(&Sample, &[ComponentUse])]) -> Option<CellWhy> {
     let operations = rate_per_s * window_ns / 1e9;
     let parts: Vec<ResponsePart> =
         components.iter().map(|one| part(one, response_ns, rate_per_s, operations)).collect();
-    let most = |key: &dyn Fn(usize) -> f64| {
-        (0..components.len()).max_by(|&a, &b| key(a).total_cmp(&key(b)).then(b.cmp(&a)))
+    let longest = (0..components.len()).max_by(|&a, &b| {
+        components[a].response_share.total_cmp(&components[b].response_share).then(b.cmp(&a))
+    })?;
+    let is_background = |index: &usize| {
+        let one = &components[*index];
+        let alone_ns = one.busy_ns as f64 / operations;
+        one.response_share < UNNOTICED && alone_ns > 1.5 * one.response_share * response_ns
     };
-    let busiest = most(&|index| components[index].utilisation_most)?;
-    let longest = most(&|index| components[index].response_share)?;
-    let most_busy = components[busiest].utilisation_most;
-    let is_saturated = most_busy >= SATURATED;
+    let room_in = room(&components, &parts);
+    let in_line =
+        |index: &usize| components[*index].kind != ComponentKind::Cache && !is_background(index);
+    let busiest = busiest(&components, in_line);
+    let full = busiest_waited_for(&components);
     let unqueued_ns = response_ns - parts.iter().map(|part| part.queue_ns).sum::<f64>();
-    let saturated_per_s = rate_per_s / most_busy;
+    let saturation =
+        busiest.filter(|&index| components[index].utilisation_most > 0.0).map(|index| {
+            let per_s = rate_per_s / components[index].utilisation_most;
+            Saturation { per_s, outstanding: per_s * unqueued_ns / 1e9, component: index }
+        });
+    let disks = room_in.map(|(_, disks)| disks);
+    let in_background = (0..components.len())
+        .filter(|index| components[*index].kind != ComponentKind::Cache && is_background(index))
+        .filter(|&index| components[index].utilisation_most >= SATURATED && disks != Some(index))
+        .collect();
     Some(CellWhy {
-        bottleneck: if is_saturated { busiest } else { longest },
-        is_saturated,
+        bottleneck: disks.or(full).unwrap_or(longest),
+        is_saturated: disks.or(full).is_some(),
+        room_in: room_in.map(|(cache, _)| cache),
+        in_background,
         rate_per_s,
         response_ns,
         outstanding,
-        bounds: Bounds {
-            saturated_per_s,
-            unqueued_per_s: outstanding * 1e9 / unqueued_ns,
-            outstanding_to_saturate: saturated_per_s * unqueued_ns / 1e9,
-            busiest,
-        },
+        bounds: Bounds { unqueued_per_s: outstanding * 1e9 / unqueued_ns, saturation },
         components,
         parts,
     })
+}
+
+/// The component whose busiest unit is busiest, among some; of those within a percent of it (both ends of
+/// a wire are), the one with the larger part of the response time.
+fn busiest(components: &[ComponentUse], among: impl Fn(&usize) -> bool) -> Option<usize> {
+    let key = |index: usize| {
+        let one = &components[index];
+        ((one.utilisation_most * 100.0).round(), one.response_share)
+    };
+    (0..components.len()).filter(among).max_by(|&a, &b| {
+        let (a_key, b_key) = (key(a), key(b));
+        a_key.0.total_cmp(&b_key.0).then(a_key.1.total_cmp(&b_key.1)).then(b.cmp(&a))
+    })
+}
+
+/// The component that is full and waited for. Waiting for the slowest part is no work that fills
+/// anything, and of a cache it is known how full it is, not how busy.
+fn busiest_waited_for(components: &[ComponentUse]) -> Option<usize> {
+    busiest(components, |&index| {
+        let one = &components[index];
+        !matches!(one.kind, ComponentKind::Cache | ComponentKind::Parts)
+            && one.utilisation_most >= SATURATED
+            && one.response_share >= WAITED_FOR
+    })
+}
+
+/// The cache that writes wait for room in, and the busiest disks, where those are full: a cache that is
+/// full, or at which time passes that is neither work nor a queue of its devices.
+fn room(components: &[ComponentUse], parts: &[ResponsePart]) -> Option<(usize, usize)> {
+    let waits = |&index: &usize| {
+        let (one, part) = (&components[index], &parts[index]);
+        let residence_ns = part.service_ns + part.queue_ns + part.latency_ns;
+        one.kind == ComponentKind::Cache
+            && one.response_share >= WAITED_FOR
+            && (one.utilisation_most >= SATURATED || part.latency_ns > 0.5 * residence_ns)
+    };
+    let cache = (0..components.len()).filter(waits).max_by(|&a, &b| {
+        components[a].response_share.total_cmp(&components[b].response_share).then(b.cmp(&a))
+    })?;
+    let disks = busiest(components, |&index| components[index].kind == ComponentKind::Disks)?;
+    let (of_cache, of_disks) = (&components[cache], &components[disks]);
+    // What takes longer is what holds back: with few writes among reads it is the disks themselves.
+    (of_disks.utilisation_most >= SATURATED && of_cache.response_share >= of_disks.response_share)
+        .then_some((cache, disks))
 }
 
 /// Service, queue and latency of an operation at a component, by Little's law for it: jobs there are
@@ -217,10 +293,10 @@ mod tests {
         assert!(near(cpu.service_ns, 97_000.0) && near(cpu.queue_ns, 300_000.0), "{cpu:?}");
         assert!(near(network.latency_ns, 402_000.0) && network.queue_ns == 0.0, "{network:?}");
         // 1/97 µs; 8/500 µs; 500 µs/97 µs.
-        let Bounds { saturated_per_s, unqueued_per_s, outstanding_to_saturate, busiest } =
-            why.bounds;
-        assert!(near(saturated_per_s, 1e9 / 97_000.0) && near(unqueued_per_s, 16_000.0));
-        assert!(near(outstanding_to_saturate, 500.0 / 97.0) && busiest == 0);
+        let bound = why.bounds.saturation.unwrap();
+        assert!(near(bound.per_s, 1e9 / 97_000.0) && near(why.bounds.unqueued_per_s, 16_000.0));
+        assert!(near(bound.outstanding, 500.0 / 97.0) && bound.component == 0);
+        assert!(why.room_in.is_none() && why.in_background.is_empty());
     }
 
     #[test]
@@ -232,7 +308,7 @@ mod tests {
         let why = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
         assert!(!why.is_saturated);
         assert_eq!(why.components[why.bottleneck].kind, ComponentKind::Disks);
-        assert_eq!(why.bounds.busiest, 0);
+        assert_eq!(why.bounds.saturation.unwrap().component, 0);
         assert!((why.parts[1].latency_ns / 840_000.0 - 1.0).abs() < 1e-6, "{:?}", why.parts);
     }
 
@@ -244,9 +320,56 @@ mod tests {
             component(ComponentKind::Disks, 1000, (900_000.0, 50_000_000.0), 0.0),
         ];
         let why = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
-        assert_eq!(why.components[why.bottleneck].kind, ComponentKind::Disks);
         assert!(why.is_saturated && why.parts[1] == ResponsePart::default());
+        // The time at the cache is waiting for room, which the disks do not make.
+        assert_eq!((why.bottleneck, why.room_in), (1, Some(0)));
         assert!((why.bounds.unqueued_per_s - 1000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn disks_that_destage_for_a_cache_with_room_hold_nothing_back_and_bound_nothing() {
+        let uses = [
+            component(ComponentKind::HostCpu, 1000, (600_000.0, 0.0), 0.99),
+            component(ComponentKind::Cache, 1000, (5000.0, 0.0), 0.005),
+            component(ComponentKind::Disks, 1000, (950_000.0, 50_000_000.0), 0.0),
+        ];
+        let why = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
+        assert!(!why.is_saturated && why.bottleneck == 0 && why.room_in.is_none());
+        assert_eq!(why.in_background, [2]);
+        assert_eq!(why.bounds.saturation.unwrap().component, 0);
+    }
+
+    #[test]
+    fn a_cache_that_is_full_is_no_bottleneck_by_itself() {
+        // As full as can be, and nobody waits: the disks make room in time.
+        let mut uses = [
+            component(ComponentKind::HostCpu, 1000, (400_000.0, 0.0), 0.9),
+            component(ComponentKind::Cache, 1000, (990_000.0, 0.0), 0.1),
+            component(ComponentKind::Disks, 1000, (500_000.0, 0.0), 0.0),
+        ];
+        let calm = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
+        assert!(!calm.is_saturated && calm.bottleneck == 0, "{calm:?}");
+        assert_eq!(calm.bounds.saturation.unwrap().component, 0);
+        uses[2] = component(ComponentKind::Disks, 1000, (950_000.0, 0.0), 0.0);
+        let late = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
+        assert_eq!((late.bottleneck, late.room_in, late.is_saturated), (2, Some(1), true));
+    }
+
+    #[test]
+    fn busy_without_being_waited_for_is_not_full_and_of_two_alike_the_longer_counts() {
+        let uses = [
+            component(ComponentKind::HostCpu, 1000, (950_000.0, 0.0), 0.02),
+            component(ComponentKind::Network, 1000, (1000.0, 0.0), 0.98),
+        ];
+        let busy = why(&[(&sample(1000, 64.0), &uses)]).unwrap();
+        assert!(!busy.is_saturated && busy.bottleneck == 1, "{busy:?}");
+        // Both ends of a wire; requests queue at the second.
+        let uses = [
+            component(ComponentKind::HostPort, 1000, (992_000.0, 0.0), 0.1),
+            component(ComponentKind::ControllerPort, 1000, (990_000.0, 5_000_000.0), 0.9),
+        ];
+        let wire = why(&[(&sample(1000, 8.0), &uses)]).unwrap();
+        assert!(wire.is_saturated && wire.bottleneck == 1, "{wire:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use stormeter_datastore::RealClock;
 use stormeter_predict::{PredictRequest, Progress, TrialEnded, predict_study, prepare, shortened};
-use stormeter_report::printable;
+use stormeter_report::{printable, shortened_words};
 use stormeter_results::Prediction;
 use stormeter_runner::{conclude_study, environment};
 use stormeter_site::{Override, SiteFile, parse_site_with};
@@ -33,6 +33,9 @@ pub(crate) fn run(options: &PredictOptions) -> Result<Exit, Failure> {
     let prepared = prepare(plan, &name, &options.what_if, &read)?;
     if options.plan {
         print(&plan_text(&prepared.plan))?;
+        if let Some((timing, blocks)) = shortened_from {
+            print(&format!("\n{}\n", shortened_words(&prepared.plan, timing, blocks)))?;
+        }
         return Ok(Exit::Done);
     }
     let output = match &options.output {

@@ -291,6 +291,26 @@ fn gather(findings: &mut Vec<Finding>) {
     }));
 }
 
+/// The notes of each cell's first trial that has any, those alike as one.
+fn notes_of_cells(
+    trials: &[StudyTrial<'_>],
+    cells: usize,
+    subject: &dyn Fn(usize) -> String,
+) -> Vec<Finding> {
+    let mut notes = Vec::new();
+    for cell in 0..cells {
+        let own = trials.iter().find(|trial| trial.cell == cell && !trial.notes.is_empty());
+        notes.extend(own.into_iter().flat_map(|trial| trial.notes).map(|note| Finding {
+            severity: Severity::Note,
+            subject: subject(cell),
+            what: note.clone(),
+            advice: String::new(),
+        }));
+    }
+    gather(&mut notes);
+    notes
+}
+
 fn findings(report: &StudyReport, trials: &[StudyTrial<'_>], events: &[Event]) -> Vec<Finding> {
     let cells = report.plan().cells();
     let subject =
@@ -307,8 +327,15 @@ fn findings(report: &StudyReport, trials: &[StudyTrial<'_>], events: &[Event]) -
             },
             subject: subject(*cell),
             what: finding.what.clone(),
-            // The laws speak of options; a study has keys of the same names.
-            advice: finding.advice.replace("--", ""),
+            // The laws speak of options; a study has keys of the same names. A prediction has no time
+            // limit, and as many blocks as planned for the asking.
+            advice: match report.header.prediction {
+                Some(_) => finding.advice.replace(
+                    "use more blocks, a longer time limit or shorter trials",
+                    "use more blocks (--as-planned takes as many as the study plans)",
+                ),
+                None => finding.advice.replace("--", ""),
+            },
         })
         .collect();
     gather(&mut findings);
@@ -317,8 +344,13 @@ fn findings(report: &StudyReport, trials: &[StudyTrial<'_>], events: &[Event]) -
     for (named, description) in report.plan().datastores.iter().zip(&report.header.datastores) {
         notes.extend(description.notes.iter().map(|note| (named.name.clone(), note)));
     }
-    // What shows in every trial of a datastore is said once of it.
-    for trial in trials {
+    // What shows in every trial of a datastore is said once of it. Those of a prediction are of its cell,
+    // with figures that differ from trial to trial: the first of each cell speaks for it.
+    let is_predicted = report.header.prediction.is_some();
+    if is_predicted {
+        findings.extend(notes_of_cells(trials, cells.len(), &|cell| subject(Some(cell))));
+    }
+    for trial in trials.iter().filter(|_| !is_predicted) {
         let datastore =
             cells.get(trial.cell).and_then(|c| report.plan().datastores.get(c.datastore));
         let name = datastore.map(|d| d.name.clone()).unwrap_or_default();
@@ -399,5 +431,26 @@ mod tests {
         assert_eq!(lengths, [20, 20, 5]);
         assert!((averages[0].cpu_busy - 0.5).abs() < 1e-12);
         assert!((averages[2].cpu_busy - 0.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn notes_of_a_prediction_are_said_once_a_cell() {
+        let filling = ["still filling: 3 s".to_string()];
+        let later = ["still filling: 4 s".to_string()];
+        let trial = |cell, notes| StudyTrial {
+            cell,
+            block: 0,
+            started_unix_ms: 0,
+            elapsed_ns: 0,
+            measured: None,
+            notes,
+            incidents: &[],
+            monitor: &[],
+            components: &[],
+        };
+        let trials = [trial(0, &[]), trial(1, &filling), trial(1, &later), trial(2, &filling)];
+        let notes = notes_of_cells(&trials, 3, &|cell| format!("cell {cell}"));
+        let told: Vec<_> = notes.iter().map(|note| (&*note.subject, &*note.what)).collect();
+        assert_eq!(told, [("cell 1; cell 2", "still filling: 3 s")]);
     }
 }

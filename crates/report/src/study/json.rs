@@ -121,9 +121,9 @@ fn reasons(grid: &Grid<'_>, reasons: &CellReasons) -> Value {
         "sentence": why::sentence(why, why::is_timed(grid, reasons.cell)),
         "response_ns": why.response_ns,
         "bounds": {
-            "saturated_per_s": why.bounds.saturated_per_s,
+            "saturated_per_s": why.bounds.saturation.map(|bound| bound.per_s),
             "unqueued_per_s": why.bounds.unqueued_per_s,
-            "outstanding_to_saturate": why.bounds.outstanding_to_saturate,
+            "outstanding_to_saturate": why.bounds.saturation.map(|bound| bound.outstanding),
         },
         "components": components.collect::<Vec<_>>(),
         "elasticities": reasons.elasticities.iter().map(|one| object!({

@@ -23,3 +23,4 @@ pub use model::{
 };
 pub use page::study_html;
 pub use terminal::study_terminal;
+pub use why::shortened as shortened_words;

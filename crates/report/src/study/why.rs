@@ -1,20 +1,22 @@
 //! What holds each cell of a predicted study back, in words: sentences, and the rows of their tables.
 
 use stormeter_disk::units::{format_count, format_duration_ns};
-use stormeter_driver::ComponentKind;
+use stormeter_driver::{ComponentKind, ComponentUse};
 use stormeter_results::Elasticity;
 use stormeter_statistics::CellWhy;
 use stormeter_statistics::bottleneck::ResponsePart;
+use stormeter_study::{Blocks, StudyPlan, Timing};
 
 use super::grid::Grid;
 use super::model::CellReasons;
 use crate::printable::printable;
 use crate::terminal::{Paint, Style, pad_left, pad_right, push_line, wrap};
+use crate::wording::plural;
 
 /// Gains of so many components are told.
 const MOST_GAINS: usize = 3;
-/// A gain below this is as large as chance makes it.
-const LEAST_GAIN: f64 = 0.01;
+/// A gain below this may be chance: it is one run with against one without.
+const LEAST_GAIN: f64 = 0.02;
 /// Cells whose components are all listed on a terminal; of more, the page and JSON have them.
 const MOST_LISTED: usize = 12;
 
@@ -32,19 +34,29 @@ pub(crate) fn predicted_for(grid: &Grid<'_>) -> Vec<String> {
         told.push(format!("What goes wrong: {}.", prediction.faults.join("; ")));
     }
     if let Some((timing, blocks)) = prediction.shortened_from {
-        let now = grid.report.plan();
-        told.push(format!(
-            "Shortened: {} after a ramp of {} and at most {} blocks; as planned it would be {} after {} \
-             and at most {} blocks (--as-planned).",
-            format_duration_ns(now.timing.duration_ns as f64),
-            format_duration_ns(now.timing.ramp_ns as f64),
-            now.design.blocks.most(),
-            format_duration_ns(timing.duration_ns as f64),
-            format_duration_ns(timing.ramp_ns as f64),
-            blocks.most(),
-        ));
+        told.push(shortened(grid.report.plan(), timing, blocks));
     }
+    // A model repeats itself as exactly as one likes, and is as wrong as before.
+    told.push(
+        "Intervals and p-values hold the luck of the simulation alone; how far the model is off is not in \
+         them (stormeter calibrate tells it)."
+            .into(),
+    );
     told
+}
+
+/// How a plan was shortened from the timing and the blocks that it had.
+pub fn shortened(plan: &StudyPlan, timing: Timing, blocks: Blocks) -> String {
+    format!(
+        "Shortened: {} after a ramp of {} and at most {}; as planned it would be {} after {} and at most \
+         {} (--as-planned).",
+        format_duration_ns(plan.timing.duration_ns as f64),
+        format_duration_ns(plan.timing.ramp_ns as f64),
+        plural(plan.design.blocks.most().into(), "block"),
+        format_duration_ns(timing.duration_ns as f64),
+        format_duration_ns(timing.ramp_ns as f64),
+        plural(blocks.most().into(), "block"),
+    )
 }
 
 fn share(share: f64) -> String {
@@ -77,50 +89,83 @@ pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
         share(bottleneck.response_share),
         mostly(part)
     );
-    let most = format_count(why.bounds.saturated_per_s);
-    let star = format_count(why.bounds.outstanding_to_saturate);
-    if why.is_saturated {
-        let busiest = match bottleneck.units {
-            0 | 1 => format!("{} busy", share(bottleneck.utilisation_most)),
-            units => format!(
-                "the busiest of {units} is {} busy, all together {}",
-                share(bottleneck.utilisation_most),
-                share(bottleneck.utilisation)
-            ),
-        };
-        let costs = if bottleneck.response_share < 0.005 {
-            "no request waits for it yet".into()
-        } else {
-            of
-        };
+    let background = background(why);
+    if let Some(cache) = why.room_in.and_then(|index| why.components.get(index)) {
+        let spent = format_duration_ns(cache.response_share * why.response_ns);
         return format!(
-            "{name} is full ({busiest}); {costs}. As it is it lets no more than {most} {each}s a \
-             second pass, which about {star} outstanding reach."
+            "Writes wait for room in {}: its disks cannot take writes as fast as they come ({name}: {}); \
+             {} of the response time, {spent} of each {each}, is spent waiting for room.{background}",
+            cache.name,
+            busy(bottleneck),
+            share(cache.response_share),
         );
     }
+    let bound = why
+        .bounds
+        .saturation
+        .map(|bound| (bound.component, format_count(bound.per_s), format_count(bound.outstanding)));
+    if why.is_saturated {
+        // The bound is of the busiest, which need not be the one that requests wait for.
+        let bound = match bound.filter(|(component, ..)| *component == why.bottleneck) {
+            Some((_, most, star)) => format!(
+                " As it is it lets no more than {most} {each}s a second pass, which about {star} \
+                 outstanding reach."
+            ),
+            None => String::new(),
+        };
+        return format!("{name} is full ({}); {of}.{bound}{background}", busy(bottleneck));
+    }
     let outstanding = format_count(why.outstanding);
-    let busiest = &why.components[why.bounds.busiest];
-    let would =
-        format!("would be full at {most} {each}s a second with about {star} outstanding or more.");
-    let reach = match busiest.utilisation_most > 0.0 {
-        true if why.bounds.busiest == why.bottleneck => {
-            format!(" Its busiest unit ({}) {would}", share(busiest.utilisation_most))
-        }
-        true => {
+    let reach = match bound {
+        Some((component, most, star)) => {
+            let busiest = &why.components[component];
             let busy = share(busiest.utilisation_most);
-            format!(" The busiest is {} ({busy}), which {would}", busiest.name)
+            let would = format!(
+                "would be full at {most} {each}s a second with about {star} outstanding or more."
+            );
+            match component == why.bottleneck {
+                true => format!(" Its busiest unit ({busy}) {would}"),
+                false => format!(" The busiest is {} ({busy}), which {would}", busiest.name),
+            }
         }
-        false => String::new(),
+        None => String::new(),
     };
     let held = match bottleneck.kind {
         ComponentKind::Parts => {
             format!("{outstanding} outstanding wait for the slowest of their parts")
         }
+        // Of a memory it is known how full it is, not how busy.
+        ComponentKind::Cache => format!("{outstanding} outstanding are longest at {name}"),
         _ => {
             format!("{outstanding} outstanding keep {name} {} busy", share(bottleneck.utilisation))
         }
     };
-    format!("Nothing is full: {held}; {of}.{reach}")
+    format!("Nothing that requests wait for is full: {held}; {of}.{reach}{background}")
+}
+
+/// How busy a component is, in a sentence.
+fn busy(one: &ComponentUse) -> String {
+    match one.units {
+        0 | 1 => format!("{} busy", share(one.utilisation_most)),
+        units => format!(
+            "the busiest of {units} is {} busy, all together {}",
+            share(one.utilisation_most),
+            share(one.utilisation)
+        ),
+    }
+}
+
+/// What is full of work that no request waits for.
+fn background(why: &CellWhy) -> String {
+    let each = why.in_background.iter().filter_map(|&index| why.components.get(index)).map(|one| {
+        let work = match one.kind {
+            ComponentKind::Disks => "destaging",
+            _ => "work in the background",
+        };
+        let busy = share(one.utilisation_most);
+        format!(" {} is {busy} busy with {work}, which no request waits for yet.", one.name)
+    });
+    each.collect()
 }
 
 /// What the time at a component is, where one thing is most of it.
@@ -152,8 +197,12 @@ pub(crate) fn gains(elasticities: &[Elasticity]) -> Option<String> {
         })
         .collect();
     Some(match told.is_empty() {
-        true => format!("{more} of any one component would bring less than 1 %."),
-        false => format!("{more} {}.", told.join("; ")),
+        true => format!("{more} of any one component would bring less than 2 % (one run each)."),
+        false => {
+            let all = elasticities.iter().filter(worth).count() == told.len();
+            let others = if all { "; of any other less than 2 %" } else { "" };
+            format!("{more} {}{others} (one run each).", told.join("; "))
+        }
     })
 }
 
@@ -163,7 +212,7 @@ pub(crate) const HEADS: [&str; 6] =
 
 /// A row a component.
 pub(crate) fn rows(why: &CellWhy) -> Vec<[String; 6]> {
-    let row = |one: &stormeter_driver::ComponentUse| {
+    let row = |one: &ComponentUse| {
         [
             printable(&one.name),
             share(one.utilisation),
@@ -231,8 +280,7 @@ fn table(rows: &[[String; 6]], paint: Paint, text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stormeter_driver::ComponentUse;
-    use stormeter_statistics::bottleneck::{Bounds, SATURATED};
+    use stormeter_statistics::bottleneck::{Bounds, SATURATED, Saturation};
 
     /// A cell whose components are (name, kind, busiest unit, share of 1 ms, what the time there is).
     fn why(parts: &[(&str, ComponentKind, f64, f64, ResponsePart)]) -> CellWhy {
@@ -263,11 +311,15 @@ mod tests {
             rate_per_s: 8000.0,
             response_ns: 1e6,
             outstanding: 8.0,
+            room_in: None,
+            in_background: vec![],
             bounds: Bounds {
-                saturated_per_s: 8000.0 / parts[busiest].2,
                 unqueued_per_s: 9000.0,
-                outstanding_to_saturate: 12.0,
-                busiest,
+                saturation: Some(Saturation {
+                    per_s: 8000.0 / parts[busiest].2,
+                    outstanding: 12.0,
+                    component: busiest,
+                }),
             },
         }
     }
@@ -302,11 +354,32 @@ mod tests {
         let wan = ("wan", ComponentKind::Network, 0.2, 0.9, part(1e5, 0.0, 8e5));
         assert_eq!(
             sentence(&why(&[cpu, wan]), true),
-            "Nothing is full: 8 outstanding keep wan 10 % busy; 90 % of the response time, 900µs of \
-             each I/O, is spent there, most of it latency that no higher rate shortens. The busiest \
-             is esx cpu (40 %), which would be full at 20 000 I/Os a second with about 12 outstanding \
-             or more."
+            "Nothing that requests wait for is full: 8 outstanding keep wan 10 % busy; 90 % of the \
+             response time, 900µs of each I/O, is spent there, most of it latency that no higher rate \
+             shortens. The busiest is esx cpu (40 %), which would be full at 20 000 I/Os a second with \
+             about 12 outstanding or more."
         );
+    }
+
+    #[test]
+    fn waiting_for_room_names_the_disks_and_the_background_has_no_bound() {
+        let cache = ("filer cache", ComponentKind::Cache, 0.99, 0.7, part(0.0, 7e5, 0.0));
+        let disks = ("agg", ComponentKind::Disks, 0.95, 0.0, part(0.0, 0.0, 0.0));
+        let cpu = ("esx cpu", ComponentKind::HostCpu, 0.4, 0.3, part(3e5, 0.0, 0.0));
+        let mut why = why(&[cpu, cache, disks]);
+        (why.bottleneck, why.room_in, why.bounds.saturation) = (2, Some(1), None);
+        let told = sentence(&why, true);
+        assert_eq!(
+            told,
+            "Writes wait for room in filer cache: its disks cannot take writes as fast as they come (agg: \
+             the busiest of 2 is 95 % busy, all together 48 %); 70 % of the response time, 700µs of each \
+             I/O, is spent waiting for room."
+        );
+        (why.bottleneck, why.room_in, why.in_background) = (0, None, vec![2]);
+        why.is_saturated = false;
+        let told = sentence(&why, true);
+        assert!(told.ends_with("agg is 95 % busy with destaging, which no request waits for yet."));
+        assert!(!told.contains("no more than") && !told.contains("would be full"), "{told}");
     }
 
     #[test]
@@ -321,12 +394,13 @@ mod tests {
         };
         assert_eq!(gains(&[]), None);
         assert_eq!(
-            gains(&[of("disks", 0.92), of("cpu", 0.98), of("port", 1.001)]).unwrap(),
-            "10 % more of disks: -8.0 % mean latency; of cpu: -2.0 % mean latency."
+            gains(&[of("disks", 0.92), of("cpu", 0.97), of("port", 0.985)]).unwrap(),
+            "10 % more of disks: -8.0 % mean latency; of cpu: -3.0 % mean latency; of any other less \
+             than 2 % (one run each)."
         );
         assert_eq!(
-            gains(&[of("disks", 0.999)]).unwrap(),
-            "10 % more of any one component would bring less than 1 %."
+            gains(&[of("disks", 0.985)]).unwrap(),
+            "10 % more of any one component would bring less than 2 % (one run each)."
         );
     }
 }

@@ -21,11 +21,17 @@ pub(crate) fn reply(reply: Reply) -> &'static str {
     }
 }
 
+/// Where the figures of a study come from.
+pub(crate) fn measured(report: &StudyReport) -> &'static str {
+    if report.header.prediction.is_some() { "predicted" } else { "measured" }
+}
+
 /// How many questions were answered how: `4 questions: 2 yes, 1 no, 1 inconclusive.`
 pub(crate) fn tally(report: &StudyReport) -> String {
     let answers = &report.analysis.answers;
     if answers.is_empty() {
-        return "No question was asked; the matrix shows what was measured.".into();
+        let done = measured(report);
+        return format!("No question was asked; the matrix shows what was {done}.");
     }
     let each: Vec<String> = [Reply::Yes, Reply::No, Reply::Inconclusive, Reply::NotAnswered]
         .into_iter()
@@ -148,7 +154,7 @@ pub(crate) fn power(plan: &StudyPlan, power: &PowerStatement) -> String {
             plural(needed.into(), "block")
         ),
         Some(needed) => format!(
-            " A difference of the margin ({margin} %) would need {}: fewer were measured, so \
+            " A difference of the margin ({margin} %) would need {}: there are fewer, so \
              \"inconclusive\" is no sign of equality.",
             plural(needed.into(), "block")
         ),
@@ -268,8 +274,9 @@ pub(crate) fn plan(report: &StudyReport) -> Vec<(&'static str, String)> {
     rows.push((
         "Trial",
         format!(
-            "{} measured after a ramp of {}, a row every {}; errands end when their work is done",
+            "{} {} after a ramp of {}, a row every {}; errands end when their work is done",
             ns(plan.timing.duration_ns),
+            measured(report),
             ns(plan.timing.ramp_ns),
             ns(plan.timing.interval_ns)
         ),

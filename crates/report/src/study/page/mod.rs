@@ -90,7 +90,11 @@ fn sections(grid: &Grid<'_>) -> Vec<Section> {
     add("spread", "How observations are spread", vec![], spread::spread(grid));
     add("monitoring", "The host meanwhile", vec![], monitoring::whole_study(grid));
     add("cells", "Cell by cell", vec![], cells::cells(grid));
-    add("method", "How it was measured", vec![], Some(method::method(grid)));
+    let method = match grid.report.header.prediction {
+        Some(_) => "How it was predicted",
+        None => "How it was measured",
+    };
+    add("method", method, vec![], Some(method::method(grid)));
     add("datastores", "Datastores", vec![], Some(method::datastores(grid)));
     add("environment", "Environment", vec![], Some(method::environment(grid)));
     add("repeat", "Repeat it", vec![], Some(method::repeat(grid)));

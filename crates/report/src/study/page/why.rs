@@ -32,15 +32,17 @@ pub(super) fn why(grid: &Grid<'_>) -> Option<Markup> {
     }
     page.tag("p").at("class", "caption").text(
         "Where the response time of an operation goes, on average; at the right its length. A component \
-         marked with a frame is full: its busiest unit works at least 90 % of the time.",
+         marked with a frame is full: its busiest unit works at least 90 % of the time, or it is a cache \
+         that writes wait for room in.",
     );
     for CellReasons { cell, why, elasticities } in reasons {
         page.tag("details").at("class", "cell").open();
         page.tag("summary").open();
         page.text(&grid.name(*cell));
-        let gist = match why.is_saturated {
-            true => format!("{} is full", why.components[why.bottleneck].name),
-            false => format!("most at {}", why.components[why.bottleneck].name),
+        let gist = match (why.is_saturated, why.room_in) {
+            (true, Some(cache)) => format!("no room in {}", why.components[cache].name),
+            (true, None) => format!("{} is full", why.components[why.bottleneck].name),
+            (false, _) => format!("most at {}", why.components[why.bottleneck].name),
         };
         page.tag("span").at("class", "gist").text(&gist);
         page.close();
@@ -103,8 +105,8 @@ fn bars(grid: &Grid<'_>, reasons: &[CellReasons], id: &str) -> Markup {
     let described: Vec<String> = reasons
         .iter()
         .map(|one| {
-            let name = &one.why.components[one.why.bottleneck].name;
-            let share = one.why.components[one.why.bottleneck].response_share * 100.0;
+            let held = &one.why.components[one.why.room_in.unwrap_or(one.why.bottleneck)];
+            let (name, share) = (&held.name, held.response_share * 100.0);
             format!("{}: {share:.0} % at {name}", grid.name(one.cell))
         })
         .collect();
@@ -122,7 +124,9 @@ fn bars(grid: &Grid<'_>, reasons: &[CellReasons], id: &str) -> Markup {
         let mut left = LEFT;
         for (index, component) in one.why.components.iter().enumerate() {
             let long = component.response_share.clamp(0.0, 1.0) * width;
-            let is_full = one.why.is_saturated && index == one.why.bottleneck;
+            // Waiting for room is time at the cache, whatever the disks behind it do.
+            let held = one.why.room_in.unwrap_or(one.why.bottleneck);
+            let is_full = one.why.is_saturated && index == held;
             let frame = if is_full { " full" } else { "" };
             if long > 0.05 {
                 markup
