@@ -9,6 +9,12 @@ use crate::published::Finding;
 pub trait AnswerSource {
     /// The answer to a question, or why it cannot be asked of these results.
     fn answer(&self, question: &str) -> Result<Answer, String>;
+
+    /// The findings that the model behind these results was fitted to, by name: what it says of them is
+    /// no prediction. Measurements have none.
+    fn calibrated_on(&self) -> &[String] {
+        &[]
+    }
 }
 
 /// What results say of a finding.
@@ -16,6 +22,8 @@ pub trait AnswerSource {
 pub struct Observed {
     /// In a word.
     pub outcome: ObservedOutcome,
+    /// The model was fitted to this finding, so its answers are no prediction.
+    pub fitted: bool,
     /// Each question with its answer.
     pub answers: Vec<AskedAnswer>,
 }
@@ -26,6 +34,8 @@ pub struct Observed {
 pub enum ObservedOutcome {
     /// The results show the same: every question is answered yes.
     Agree,
+    /// They show the direction, by the questions that ask for it alone, and not the figures.
+    Direction,
     /// They show the contrary in at least one question.
     Disagree,
     /// They show neither.
@@ -49,15 +59,37 @@ pub struct AskedAnswer {
 /// for a name such as `nas` may stand for one thing there and for another at the small scale; otherwise
 /// those of the small scale, or what of the full one can be asked.
 pub(crate) fn observe(finding: &Finding, source: &dyn AnswerSource) -> Observed {
+    let mut observed = asked_of(finding, source);
+    observed.fitted = source.calibrated_on().contains(&finding.id);
+    observed
+}
+
+fn asked_of(finding: &Finding, source: &dyn AnswerSource) -> Observed {
     let asked = |observed: &Observed| {
         observed.answers.iter().filter(|answer| answer.reply.is_some()).count()
     };
     let full = observe_all(&finding.ask_full, source);
     if !full.answers.is_empty() && asked(&full) == full.answers.len() {
-        return full;
+        return in_direction(full, &finding.ask_direction, source);
     }
     let own = observe_all(&finding.ask, source);
     if asked(&own) == 0 && asked(&full) > 0 { full } else { own }
+}
+
+/// Where the figures of a finding are not shown, asks for its direction.
+fn in_direction(
+    mut observed: Observed,
+    questions: &[String],
+    source: &dyn AnswerSource,
+) -> Observed {
+    if matches!(observed.outcome, ObservedOutcome::Disagree | ObservedOutcome::Inconclusive) {
+        let direction = observe_all(questions, source);
+        if direction.outcome == ObservedOutcome::Agree {
+            observed.outcome = ObservedOutcome::Direction;
+        }
+        observed.answers.extend(direction.answers);
+    }
+    observed
 }
 
 /// Asks all of these questions.
@@ -89,5 +121,5 @@ fn observe_all(questions: &[String], source: &dyn AnswerSource) -> Observed {
     } else {
         ObservedOutcome::Agree
     };
-    Observed { outcome, answers }
+    Observed { outcome, fitted: false, answers }
 }

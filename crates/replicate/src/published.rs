@@ -58,6 +58,8 @@ pub struct Finding {
     pub ask: Vec<String>,
     /// The same for results of the design at its full scale, whose datastores have other names.
     pub ask_full: Vec<String>,
+    /// Those of `ask_full` without their figures: in which direction it goes.
+    pub ask_direction: Vec<String>,
 }
 
 /// What a finding claims.

@@ -195,6 +195,7 @@ fn finding(node: Node<'_>, tables: &Tables) -> Result<Finding, ReadError> {
         "weak",
         "ask",
         "ask_full",
+        "ask_direction",
     ])?;
     let questions = |key: &str| match fields.get(key) {
         None => Ok(Vec::new()),
@@ -203,6 +204,9 @@ fn finding(node: Node<'_>, tables: &Tables) -> Result<Finding, ReadError> {
         }
         Some(node) => node.text().map(|text| vec![text]),
     };
+    if let (Some(direction), None) = (fields.get("ask_direction"), fields.get("ask_full")) {
+        return Err(direction.error("this goes with `ask_full`, whose direction it asks for"));
+    }
     Ok(Finding {
         id: fields.text("id")?,
         source: fields.text("source")?,
@@ -214,6 +218,7 @@ fn finding(node: Node<'_>, tables: &Tables) -> Result<Finding, ReadError> {
         weak: fields.optional_text("weak")?,
         ask: questions("ask")?,
         ask_full: questions("ask_full")?,
+        ask_direction: questions("ask_direction")?,
     })
 }
 

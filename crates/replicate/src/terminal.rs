@@ -38,12 +38,7 @@ pub fn terminal(table: &ReplicateTable, width: usize) -> String {
     if !table.checks.is_empty() {
         wrap(&mut text, width, "", "  ", &summary("checks of ours", &table.checks_summary));
     }
-    for (name, observed) in [
-        ("measured", table.findings.iter().filter_map(|row| row.measured.as_ref()).collect()),
-        ("predicted", table.findings.iter().filter_map(|row| row.predicted.as_ref()).collect()),
-    ] {
-        observed_summary(&mut text, width, name, observed);
-    }
+    results_summary(&mut text, width, "", table);
     if table.summary.agree_with_statements_only > 0 {
         let words =
             "consistent: agrees with other statements of the study, which prints no data for it.";
@@ -77,6 +72,7 @@ pub fn overview(tables: &[ReplicateTable], width: usize) -> String {
             let line = format!("Do not follow, checks of ours included: {}.", names.join(", "));
             wrap(&mut text, width, "  ", "  ", &line);
         }
+        results_summary(&mut text, width, "  ", table);
     }
     text
 }
@@ -164,30 +160,59 @@ fn verdict(row: &Row) -> &'static str {
     }
 }
 
-/// How many findings the results agree with; nothing without results.
-fn observed_summary(text: &mut String, width: usize, name: &str, observed: Vec<&Observed>) {
-    if observed.is_empty() {
+/// How many findings the results agree with, measured and predicted; nothing without results.
+fn results_summary(text: &mut String, width: usize, indent: &str, table: &ReplicateTable) {
+    let hang = format!("{indent}  ");
+    let measured: Vec<_> = table.findings.iter().filter_map(|row| row.measured.as_ref()).collect();
+    if !measured.is_empty() {
+        wrap(text, width, indent, &hang, &format!("measured: {}.", counted(&measured)));
+    }
+    let all: Vec<_> = table.findings.iter().filter_map(|row| row.predicted.as_ref()).collect();
+    if all.is_empty() {
         return;
     }
+    // What the model was fitted to is no prediction, whatever comes out.
+    let predicted: Vec<_> = all.iter().copied().filter(|observed| !observed.fitted).collect();
+    let are = |outcome| predicted.iter().filter(|observed| observed.outcome == outcome).count();
+    let testable = predicted.len() - are(ObservedOutcome::NotTestable);
+    let reproduced = are(ObservedOutcome::Agree) + are(ObservedOutcome::Direction);
+    let line = format!(
+        "predicted: {reproduced} of {testable} reproduced, {} fitted: {}.",
+        all.len() - predicted.len(),
+        counted(&predicted),
+    );
+    wrap(text, width, indent, &hang, &line);
+}
+
+fn counted(observed: &[&Observed]) -> String {
     let count = |outcome| observed.iter().filter(|observed| observed.outcome == outcome).count();
     let silent = observed.iter().filter(|observed| observed.answers.is_empty()).count();
-    let line = format!(
-        "{name}: agree {}, disagree {}, inconclusive {}, not testable {} ({silent} of them ask nothing).",
+    let direction = match count(ObservedOutcome::Direction) {
+        0 => String::new(),
+        some => format!("agree in direction {some}, "),
+    };
+    format!(
+        "agree {}, {direction}disagree {}, inconclusive {}, not testable {} ({silent} of them ask nothing)",
         count(ObservedOutcome::Agree),
         count(ObservedOutcome::Disagree),
         count(ObservedOutcome::Inconclusive),
         count(ObservedOutcome::NotTestable),
-    );
-    wrap(text, width, "", "  ", &line);
+    )
 }
 
 fn answers(text: &mut String, width: usize, name: &str, observed: &Observed) {
     let outcome = match observed.outcome {
+        // A fit is no evidence, so it gets no verdict.
+        _ if observed.fitted => "fitted",
         ObservedOutcome::Agree => "agrees",
+        ObservedOutcome::Direction => "agrees in direction",
         ObservedOutcome::Disagree => "DISAGREES",
         ObservedOutcome::Inconclusive => "inconclusive",
         ObservedOutcome::NotTestable => "not testable",
     };
+    if observed.answers.is_empty() && observed.fitted {
+        wrap(text, width, "", "", &format!("  {name}: fitted; it asks nothing"));
+    }
     for (index, answer) in observed.answers.iter().enumerate() {
         let lead = if index == 0 { format!("{outcome}; ") } else { String::new() };
         let line = format!("{lead}\"{}\": {}", answer.question, answer.sentence);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use stormeter_replicate::AnswerSource;
 use stormeter_results::{Contents, ResultsFile};
 use stormeter_runner::Witness;
+use stormeter_site::parse_site;
 use stormeter_statistics::Answer;
 
 use crate::exit::Failure;
@@ -18,11 +19,18 @@ pub(crate) fn open(paths: &[PathBuf]) -> Result<Option<Box<dyn AnswerSource>>, F
     if paths.is_empty() {
         return Ok(None);
     }
-    let studies = paths.iter().map(|path| witness(path)).collect::<Result<_, _>>()?;
-    Ok(Some(Box::new(OfStudies(studies))))
+    let mut asked = OfStudies { studies: Vec::new(), calibrated_on: Vec::new() };
+    for path in paths {
+        let (witness, calibrated_on) = witness(path)?;
+        asked.studies.push(witness);
+        asked.calibrated_on.extend(calibrated_on);
+    }
+    Ok(Some(Box::new(asked)))
 }
 
-fn witness(path: &Path) -> Result<Witness, Failure> {
+/// What can be asked of a results file, and the findings that its site, if it is a prediction, was
+/// fitted to.
+fn witness(path: &Path) -> Result<(Witness, Vec<String>), Failure> {
     let file = ResultsFile::open(path)?;
     if file.contents()? == Contents::Comparison {
         return Err(Failure::Usage(format!(
@@ -31,20 +39,40 @@ fn witness(path: &Path) -> Result<Witness, Failure> {
             path.display()
         )));
     }
-    Ok(Witness::read(&file)?)
+    let calibrated_on = match file.study_header()?.prediction {
+        None => Vec::new(),
+        Some(prediction) => {
+            let site = parse_site(&prediction.text).map_err(|faults| {
+                Failure::File(format!(
+                    "the site that {} keeps cannot be read, so it cannot be told what it was fitted to; \
+                     predict anew. {faults}",
+                    path.display()
+                ))
+            })?;
+            site.calibration.into_iter().map(|point| point.finding).collect()
+        }
+    };
+    Ok((Witness::read(&file)?, calibrated_on))
 }
 
-struct OfStudies(Vec<Witness>);
+struct OfStudies {
+    studies: Vec<Witness>,
+    calibrated_on: Vec<String>,
+}
 
 impl AnswerSource for OfStudies {
     fn answer(&self, question: &str) -> Result<Answer, String> {
         let mut refused = String::new();
-        for study in &self.0 {
+        for study in &self.studies {
             match study.answer(question) {
                 Ok(answer) => return Ok(answer),
                 Err(error) => refused = error.to_string(),
             }
         }
         Err(refused)
+    }
+
+    fn calibrated_on(&self) -> &[String] {
+        &self.calibrated_on
     }
 }
