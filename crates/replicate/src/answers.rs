@@ -34,14 +34,14 @@ pub struct Observed {
 pub enum ObservedOutcome {
     /// The results show the same: every question is answered yes.
     Agree,
-    /// They show the direction, by the questions that ask for it alone, and not the figures.
-    Direction,
     /// They show the contrary in at least one question.
     Disagree,
     /// They show neither.
     Inconclusive,
     /// The finding has no question, or these results cannot answer it.
     NotTestable,
+    /// They show the direction, by the questions that ask for it alone, and not the figures.
+    Direction,
 }
 
 /// A question and its answer.

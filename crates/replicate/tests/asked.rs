@@ -89,7 +89,8 @@ fn every_question_of_the_full_scale_can_be_asked_of_a_study_file() {
             let refused: Vec<String> = plans
                 .iter()
                 .filter_map(|plan| {
-                    let mut errors = finding.ask_full.iter().map(|question| {
+                    let all = finding.ask_full.iter().chain(&finding.ask_direction);
+                    let mut errors = all.map(|question| {
                         parse(question, plan).err().map(|error| format!("{question}: {error}"))
                     });
                     errors.find_map(|error| error)

@@ -54,6 +54,7 @@ const BAD: &[(&str, &str)] = &[
     ("compute: mean(one.a)", "compute: mean(one.a"),
     ("compute: mean(one.a)", "compute: one.a.x"),
     ("compute: mean(one.a)", "source: twice"),
+    ("compute: mean(one.a)", "compute: mean(one.a)\n    ask_direction: one is faster than two"),
     ("compute: mean(one.a)", "not_testable: why\n    compute: mean(one.a)"),
     ("compute: mean(one.a)", "not_testable: why\n    reason: more"),
     ("compute: mean(one.a)", "compute: mean(one.a)\n    basis: hearsay"),

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use json_schema::violations;
 use stormeter_replicate::{
-    AnswerSource, ObservedOutcome, Published, ReplicateTable, SCHEMA, STUDIES, embedded, replicate,
-    terminal,
+    AnswerSource, ObservedOutcome, Published, ReplicateTable, SCHEMA, STUDIES, embedded, overview,
+    replicate, terminal,
 };
 use stormeter_statistics::{Answer, Reply};
 
@@ -118,6 +118,80 @@ fn results_of_the_full_scale_are_asked_by_their_own_names() {
     let found = table("tr3808", &Oracle(BTreeMap::from([(ask, Reply::Yes)])));
     let row = found.findings.iter().find(|row| row.id == "tr3808-3.1-a").unwrap();
     assert_eq!(row.measured.as_ref().unwrap().outcome, ObservedOutcome::Agree);
+}
+
+/// A model that was fitted to some findings.
+struct Fitted(Oracle, Vec<String>);
+
+impl AnswerSource for Fitted {
+    fn answer(&self, question: &str) -> Result<Answer, String> {
+        self.0.answer(question)
+    }
+
+    fn calibrated_on(&self) -> &[String] {
+        &self.1
+    }
+}
+
+#[test]
+fn what_a_model_was_fitted_to_is_no_prediction() {
+    let study = Published::read(embedded("virtual-physical").unwrap()).unwrap();
+    let (small, large) = (
+        "virtual is faster than physical in iops on seq-write-4k",
+        "virtual is slower than physical in iops on seq-write-32k",
+    );
+    let answers = Oracle(BTreeMap::from([(small, Reply::Yes), (large, Reply::No)]));
+    // One that is asked, and one that asks nothing.
+    let source = Fitted(answers, vec!["vp-4k-dir".to_owned(), "vp-t3-phys4-mean".to_owned()]);
+    let table = replicate(&study, None, Some(&source)).unwrap();
+    let fitted: Vec<&str> = table
+        .findings
+        .iter()
+        .filter(|row| row.predicted.as_ref().unwrap().fitted)
+        .map(|row| row.id.as_str())
+        .collect();
+    assert_eq!(fitted.len(), 2, "{fitted:?}");
+    let lines = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = lines(terminal(&table, 160));
+    assert!(text.contains(&format!("predicted: fitted; \"{small}\"")), "{text}");
+    assert!(text.contains("predicted: fitted; it asks nothing"), "{text}");
+    assert!(text.contains(&format!("predicted: DISAGREES; \"{large}\"")), "{text}");
+    let summary = "predicted: 0 of 1 reproduced, 2 fitted: agree 0, disagree 1, inconclusive 0, \
+                   not testable 42";
+    assert!(text.contains(summary), "{text}");
+    assert!(lines(overview(&[table.clone()], 160)).contains(summary));
+    let schema = serde_json::from_str(SCHEMA).unwrap();
+    let found = violations(&schema, &serde_json::to_value(table).unwrap());
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn a_direction_counts_where_the_figures_are_not_seen() {
+    let [low, high, direction] = [
+        "iscsi-1g has at least 35% lower host cpu than esx35-iscsi-1g everywhere",
+        "iscsi-1g has at most 43% lower host cpu than esx35-iscsi-1g everywhere",
+        "iscsi-1g has lower host cpu than esx35-iscsi-1g everywhere",
+    ];
+    let found = |replies: [Reply; 3]| {
+        let answers = [(low, replies[0]), (high, replies[1]), (direction, replies[2])];
+        let table = table("tr3808", &Oracle(BTreeMap::from(answers)));
+        let row = table.findings.iter().find(|row| row.id == "tr3808-2.1-c").unwrap();
+        let observed = row.measured.clone().unwrap();
+        (observed.outcome, observed.answers.len(), terminal(&table, 100))
+    };
+    use Reply::{Inconclusive, No, NotAnswered, Yes};
+    let (outcome, answers, text) = found([No, Yes, Yes]);
+    assert_eq!((outcome, answers), (ObservedOutcome::Direction, 3));
+    assert!(text.contains("agree in direction 1, disagree 0"), "{text}");
+    assert!(text.contains("measured: agrees in direction; "), "{text}");
+    assert_eq!(found([Inconclusive, Yes, Yes]).0, ObservedOutcome::Direction);
+    assert_eq!(found([No, Yes, Inconclusive]).0, ObservedOutcome::Disagree);
+    assert_eq!(found([Inconclusive, Yes, No]).0, ObservedOutcome::Inconclusive);
+    assert_eq!(found([NotAnswered, Yes, Yes]).0, ObservedOutcome::NotTestable);
+    // Where the figures are seen, nothing more is asked.
+    let (outcome, answers, text) = found([Yes, Yes, No]);
+    assert_eq!((outcome, answers), (ObservedOutcome::Agree, 2));
+    assert!(!text.contains("in direction"));
 }
 
 #[test]
