@@ -121,7 +121,7 @@ impl TrialRun<'_> {
             cpu: usage::cpu(self.site, datastore, &sample, &uses),
             monitor: usage::monitor(place, sink, &sample, &uses, ramp_ns),
             components: usage::thinned(uses),
-            notes: Vec::new(),
+            notes: machine.notes(),
             elapsed_ns: machine.time().now_ns(),
             sample,
         })

@@ -261,7 +261,7 @@ fn what_if_makes_a_second_level_of_each_datastore() {
         let all = json["datastores"].as_array().unwrap().iter();
         all.map(|datastore| datastore["name"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(names(&json), ["local", "nas", "local [nic=10GbE]", "nas [nic=10GbE]"]);
+    assert_eq!(names(&json), ["local", "nas", "local nic=10GbE", "nas nic=10GbE"]);
     assert_eq!(datastores(&place.path("s-predicted.db")).len(), 4);
     let iops = |datastore: u32| {
         let query = format!("SELECT avg(iops) FROM trial WHERE datastore = {datastore}");
@@ -272,7 +272,7 @@ fn what_if_makes_a_second_level_of_each_datastore() {
     assert!((iops(2) / iops(0) - 1.0).abs() < 0.02, "{} {}", iops(2), iops(0));
     let both = format!("{command} --what-if cores=8");
     let json = place.run(&both).expect(&[0]).json();
-    assert_eq!(names(&json)[3], "nas [nic=10GbE, cores=8]");
+    assert_eq!(names(&json)[3], "nas nic=10GbE cores=8");
 }
 
 #[test]
@@ -326,9 +326,10 @@ fn faults_change_what_is_predicted_or_are_refused() {
     for (text, words) in [
         ("the disk breaks", "disk aggregate.3 lost at 10s"),
         ("disk raid.0 lost at dawn", "10s, 200ms"),
-        ("disk other.0 lost at 1s", "own"),
-        ("disk raid.9 lost at 1s", "counted from 0"),
-        ("disk raid.0 lost at 1s for 2s", "does not come back"),
+        ("disk other.0 lost at 100ms", "own"),
+        ("disk raid.9 lost at 100ms", "counted from 0"),
+        ("disk raid.0 lost at 100ms for 2s", "does not come back"),
+        ("disk raid.0 lost at 1s", "trials end 600ms after they begin"),
     ] {
         let outcome = fault(text, "bad.db").expect(&[2]);
         assert!(outcome.stderr.contains(words), "{text}: {outcome:?}");
@@ -370,7 +371,7 @@ fn a_plan_predicts_nothing_and_windows_are_short_unless_as_planned() {
     let long = replaced(&long, "outstanding: 8", "outstanding: 1");
     let place = place(&long, SITE);
     let plan = place.run("predict s.yaml --plan --what-if nics=2").expect(&[0]).stdout;
-    for words in ["nas [nics=2]", "sim:site.yaml#filer", "block 3"] {
+    for words in ["nas nics=2", "sim:site.yaml#filer", "block 3"] {
         assert!(plan.contains(words), "{words}: {plan}");
     }
     assert_eq!(place.run("predict s.yaml --plan --what-if nics=2").expect(&[0]).stdout, plan);
