@@ -159,7 +159,7 @@ fn what_a_model_was_fitted_to_is_no_prediction() {
     let summary = "predicted: 0 of 1 reproduced, 2 fitted: agree 0, disagree 1, inconclusive 0, \
                    not testable 42";
     assert!(text.contains(summary), "{text}");
-    assert!(lines(overview(&[table.clone()], 160)).contains(summary));
+    assert!(lines(overview(std::slice::from_ref(&table), 160)).contains(summary));
     let schema = serde_json::from_str(SCHEMA).unwrap();
     let found = violations(&schema, &serde_json::to_value(table).unwrap());
     assert!(found.is_empty(), "{found:#?}");
