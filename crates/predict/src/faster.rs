@@ -147,7 +147,8 @@ mod tests {
             |one: &stormeter_site::SiteDatastore| matches!(one.target, Target::Cluster { .. });
         let number = site.datastores.iter().position(is_cluster).unwrap();
         let Target::Cluster { cluster, .. } = site.datastores[number].target else { panic!() };
-        // As a client of nodes that are others, through the first port it has.
+        // VMs on the nodes themselves, by the adapter that the cluster names.
+        site.datastores[number].hosts = site.clusters[cluster].nodes;
         site.datastores[number].adapter = None;
         let other = faster(&site, number, kind, name, 1.1).unwrap();
         let (now, then) = (&other.clusters[cluster], &site.clusters[cluster]);

@@ -24,11 +24,15 @@ fn plan(study: &str, file: &str) -> StudyPlan {
     parse_study(&text).unwrap_or_else(|e| panic!("{study}/{file}: {e}"))
 }
 
-/// Every study file of a study: all but the published facts.
+/// Every study file of a study: all but the published facts and the site.
 fn files(study: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(directory(study)).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| name.ends_with(".yaml") && name != "published.yaml").collect()
+    names
+        .filter(|name| {
+            name.ends_with(".yaml") && !["published.yaml", "site.yaml"].contains(&name.as_str())
+        })
+        .collect()
 }
 
 fn names(plan: &StudyPlan) -> (Vec<&str>, Vec<&str>) {
