@@ -18,6 +18,7 @@ mod write_buffer;
 use stormeter_disk::Kind;
 use stormeter_site::Hdd as Description;
 
+use super::interface::Interface;
 use super::{Access, Bench, DeviceUse};
 use geometry::{Geometry, Place};
 use line::{Above, Line, Waiting};
@@ -45,7 +46,7 @@ pub(crate) struct Hdd {
     description: Description,
     geometry: Geometry,
     overhead_ns: u64,
-    interface_ns_per_byte: f64,
+    interface: Interface,
     line: Line,
     read_ahead: ReadAhead,
     writes: WriteBuffer,
@@ -53,8 +54,6 @@ pub(crate) struct Hdd {
     /// What the heads are doing ends then, over this track.
     ends_ns: u64,
     track: u32,
-    interface_free_ns: u64,
-    interface_busy_ns: u64,
     /// The last thing that the heads did was to empty the buffer.
     emptied: bool,
     /// The access that stands for the heads' own events.
@@ -76,15 +75,13 @@ impl Hdd {
         let mut disk = Self {
             geometry: Geometry::new(&description, 1.0),
             overhead_ns: 0,
-            interface_ns_per_byte: 0.0,
+            interface: Interface::default(),
             line: Line::new(description.queue_depth),
             read_ahead: ReadAhead::new(description.buffer_bytes - for_writes),
             writes: WriteBuffer::new(for_writes),
             heads: Heads::Free,
             ends_ns: 0,
             track: 0,
-            interface_free_ns: 0,
-            interface_busy_ns: 0,
             emptied: false,
             timer: NONE,
             busy_ns: 0,
@@ -104,7 +101,7 @@ impl Hdd {
         let slowness = slowness.max(1e-6);
         self.geometry = Geometry::new(&self.description, slowness);
         self.overhead_ns = (self.description.overhead_ns * slowness) as u64;
-        self.interface_ns_per_byte = 1e9 / self.description.interface_bytes_per_s * slowness;
+        self.interface.set_ns_per_byte(1e9 / self.description.interface_bytes_per_s * slowness);
     }
 
     pub(crate) fn arrive(&mut self, access: u32, bench: &mut Bench<'_>) {
@@ -123,12 +120,12 @@ impl Hdd {
                 {
                     self.writes.waiting.push_back(access);
                 } else {
-                    let done_ns = self.send(decoded_ns, about.length_bytes);
+                    let done_ns = self.interface.send(decoded_ns, about.length_bytes);
                     bench.at(done_ns, access);
                 }
             }
             Kind::Write => {
-                let ready_ns = self.send(decoded_ns, about.length_bytes);
+                let ready_ns = self.interface.send(decoded_ns, about.length_bytes);
                 self.wait(access, &about, ready_ns, now_ns);
             }
         }
@@ -143,13 +140,13 @@ impl Hdd {
         let start_byte = about.offset_bytes;
         let end_byte = start_byte + u64::from(about.length_bytes.max(1));
         if !self.writes.is_empty() && self.writes.holds(start_byte, end_byte) {
-            let done_ns = self.send(decoded_ns, about.length_bytes);
+            let done_ns = self.interface.send(decoded_ns, about.length_bytes);
             bench.at(done_ns, access);
             return;
         }
         match self.read_ahead.ask(now_ns, start_byte, end_byte, &self.geometry) {
             Ahead::Here => {
-                let done_ns = self.send(decoded_ns, about.length_bytes);
+                let done_ns = self.interface.send(decoded_ns, about.length_bytes);
                 bench.at(done_ns, access);
                 let rate = self.geometry.bytes_per_ns(&self.geometry.place(start_byte));
                 let bytes = self.read_ahead.used(now_ns, u64::from(about.length_bytes));
@@ -229,7 +226,7 @@ impl Hdd {
             self.writes.waiting.pop_front();
             self.waited_ns += bench.now_ns.saturating_sub(about.arrived_ns);
             let decoded_ns = about.arrived_ns + self.overhead_ns;
-            let done_ns = self.send(decoded_ns.max(bench.now_ns), about.length_bytes);
+            let done_ns = self.interface.send(decoded_ns.max(bench.now_ns), about.length_bytes);
             bench.at(done_ns, access);
         }
     }
@@ -322,8 +319,9 @@ impl Hdd {
         self.ends_ns = ends_ns;
         // The interface is not kept for the time when the bytes come: others use it meanwhile.
         let decoded_ns = (about.arrived_ns + self.overhead_ns).max(bench.now_ns);
-        let sent_ns = self.send(decoded_ns, about.length_bytes);
-        let done_ns = ends_ns.max(sent_ns).max(starts_ns + self.sending_ns(about.length_bytes));
+        let sent_ns = self.interface.send(decoded_ns, about.length_bytes);
+        let done_ns =
+            ends_ns.max(sent_ns).max(starts_ns + self.interface.sending_ns(about.length_bytes));
         bench.at(done_ns, access);
         if done_ns > ends_ns {
             bench.at(ends_ns, self.timer);
@@ -358,26 +356,11 @@ impl Hdd {
         self.geometry.place(start_byte + u64::from(length_bytes.max(1)) - 1)
     }
 
-    /// Bytes go over the interface, not before `from_ns`; gives when they are over.
-    #[inline]
-    fn send(&mut self, from_ns: u64, length_bytes: u32) -> u64 {
-        let takes_ns = self.sending_ns(length_bytes);
-        self.interface_busy_ns += takes_ns;
-        self.interface_free_ns = self.interface_free_ns.max(from_ns) + takes_ns;
-        self.interface_free_ns
-    }
-
-    #[inline]
-    fn sending_ns(&self, length_bytes: u32) -> u64 {
-        (f64::from(length_bytes) * self.interface_ns_per_byte) as u64
-    }
-
     pub(crate) fn usage(&self, now_ns: u64) -> DeviceUse {
         let (later_ns, free_ns) = match self.heads {
             Heads::Free => (0, self.owed_ns.min(now_ns.saturating_sub(self.free_ns))),
             _ => (self.ends_ns.saturating_sub(now_ns), 0),
         };
-        let sending_ns = self.interface_free_ns.saturating_sub(now_ns);
         DeviceUse {
             servers: 1,
             // Whichever of heads and interface had more to do is what limits.
@@ -385,7 +368,7 @@ impl Hdd {
                 .busy_ns
                 .saturating_add(free_ns)
                 .saturating_sub(later_ns)
-                .max(self.interface_busy_ns.saturating_sub(sending_ns)),
+                .max(self.interface.busy_until(now_ns)),
             waited_ns: self.waited_ns,
             accesses: self.accesses,
         }

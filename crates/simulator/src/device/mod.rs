@@ -6,6 +6,7 @@
 //! outside.
 
 mod hdd;
+mod interface;
 mod queue;
 mod ssd;
 #[cfg(test)]

@@ -20,6 +20,7 @@ use std::collections::VecDeque;
 use stormeter_disk::Kind;
 use stormeter_site::Ssd as Description;
 
+use super::interface::Interface;
 use super::{Access, Bench, DeviceUse};
 use die::{Chore, Die, DieTimes};
 use streams::Streams;
@@ -33,9 +34,7 @@ pub(crate) struct Ssd {
     description: Description,
     times: DieTimes,
     overhead_ns: u64,
-    interface_ns_per_byte: f64,
-    interface_free_ns: u64,
-    interface_busy_ns: u64,
+    interface: Interface,
     dies: Vec<Die>,
     /// The last one that was written to, and the last one that garbage collection worked on.
     turn: usize,
@@ -72,9 +71,7 @@ impl Ssd {
         let mut ssd = Self {
             times: DieTimes { read_ns: 0, program_ns: 0, erase_ns: 0 },
             overhead_ns: 0,
-            interface_ns_per_byte: 0.0,
-            interface_free_ns: 0,
-            interface_busy_ns: 0,
+            interface: Interface::default(),
             dies: (0..count).map(|_| Die::default()).collect(),
             turn: 0,
             chore_turn: 0,
@@ -107,7 +104,7 @@ impl Ssd {
             erase_ns: (about.erase_ns * slowness) as u64,
         };
         self.overhead_ns = (about.overhead_ns * slowness) as u64;
-        self.interface_ns_per_byte = 1e9 / about.interface_bytes_per_s * slowness;
+        self.interface.set_ns_per_byte(1e9 / about.interface_bytes_per_s * slowness);
     }
 
     pub(crate) fn arrive(&mut self, access: u32, bench: &mut Bench<'_>) {
@@ -157,16 +154,16 @@ impl Ssd {
             die = after(die, count);
         }
         // Pages leave as they come: what is left after the last one is that one.
-        let sent_ns = self.send(from_ns, about.length_bytes);
+        let sent_ns = self.interface.send(from_ns, about.length_bytes);
         let last_bytes = self.page_bytes.min(u64::from(about.length_bytes)) as u32;
-        let here_ns = end_ns + self.sending_ns(last_bytes);
+        let here_ns = end_ns + self.interface.sending_ns(last_bytes);
         self.waited_ns += sent_ns.saturating_sub(here_ns);
         bench.at(sent_ns.max(here_ns), access);
     }
 
     /// Without a buffer: done when it is programmed, and garbage collection follows at once.
     fn write_through(&mut self, access: u32, about: &Access, bench: &mut Bench<'_>) {
-        let from_ns = self.send(bench.now_ns + self.overhead_ns, about.length_bytes);
+        let from_ns = self.interface.send(bench.now_ns + self.overhead_ns, about.length_bytes);
         let count = self.dies.len() as u64;
         let (first, pages) = self.pages(about);
         let moves = self.moves_of(about);
@@ -238,7 +235,7 @@ impl Ssd {
     /// A write goes into the buffer; whole pages leave for the dies.
     fn buffer(&mut self, access: u32, about: &Access, bench: &mut Bench<'_>) {
         let decoded_ns = (about.arrived_ns + self.overhead_ns).max(bench.now_ns);
-        let done_ns = self.send(decoded_ns, about.length_bytes);
+        let done_ns = self.interface.send(decoded_ns, about.length_bytes);
         bench.at(done_ns, access);
         let length = u64::from(about.length_bytes);
         let moves = self.moves_of(about);
@@ -298,24 +295,9 @@ impl Ssd {
         }
     }
 
-    /// Bytes go over the interface, not before `from_ns`; gives when they are over.
-    #[inline]
-    fn send(&mut self, from_ns: u64, length_bytes: u32) -> u64 {
-        let takes_ns = self.sending_ns(length_bytes);
-        self.interface_busy_ns += takes_ns;
-        self.interface_free_ns = self.interface_free_ns.max(from_ns) + takes_ns;
-        self.interface_free_ns
-    }
-
-    #[inline]
-    fn sending_ns(&self, length_bytes: u32) -> u64 {
-        (f64::from(length_bytes) * self.interface_ns_per_byte) as u64
-    }
-
     pub(crate) fn usage(&self, now_ns: u64) -> DeviceUse {
         let busy = self.dies.iter().map(|die| die.busy_until(now_ns, &self.times));
-        let later_ns = self.interface_free_ns.saturating_sub(now_ns);
-        let interface_ns = self.interface_busy_ns.saturating_sub(later_ns);
+        let interface_ns = self.interface.busy_until(now_ns);
         DeviceUse {
             servers: self.dies.len() as u32,
             // The interface limits all dies at once.
