@@ -9,7 +9,7 @@ use stormeter_driver::{
     Arrivals, Content, Distribution, Ended, Limits, SizeShare, Trial, Workload, drive,
 };
 use stormeter_simulator::{Load, Machine, Window, example};
-use stormeter_site::{Device, Queue, Site, Spread};
+use stormeter_site::{Device, Queue, Service, Site, Spread};
 
 use crate::Failure;
 use crate::arguments::number;
@@ -106,6 +106,7 @@ fn exponential(servers: u32, service_s: f64) -> Device {
         shared_per_byte_ns: 0.0,
         shared_per_io_ns: 0.0,
         spread: Spread::Exponential,
+        service: Service::Single,
     })
 }
 

@@ -70,6 +70,7 @@ pub fn fibre_channel() -> Site {
         shared_per_byte_ns: 0.0,
         shared_per_io_ns: 0.0,
         spread: Spread::Exponential,
+        service: Service::Single,
     }));
     site.hosts[0].count = 8;
     site.hosts[0].cores = 8;

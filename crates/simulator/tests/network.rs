@@ -36,6 +36,7 @@ fn site(protocol: Protocol, port: Adapter, networks: Vec<Network>) -> Site {
             shared_per_byte_ns: 0.0,
             shared_per_io_ns: 0.0,
             spread: Spread::Constant,
+            service: Service::Single,
         }),
         ..site.groups[0].clone()
     };

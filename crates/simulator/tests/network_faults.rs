@@ -29,6 +29,7 @@ fn constant(each_ns: f64) -> Device {
         shared_per_byte_ns: 0.0,
         shared_per_io_ns: 0.0,
         spread: Spread::Constant,
+        service: Service::Single,
     })
 }
 

@@ -43,6 +43,7 @@ fn disk(per_byte_ns: f64) -> Device {
         shared_per_byte_ns: 0.0,
         shared_per_io_ns: 0.0,
         spread: Spread::Constant,
+        service: Service::Single,
     })
 }
 
@@ -259,6 +260,7 @@ fn the_same_seed_gives_the_same_sample() {
         shared_per_byte_ns: 0.0,
         shared_per_io_ns: 0.0,
         spread: Spread::Exponential,
+        service: Service::Single,
     });
     let job = transfer(3_000_000, Read, Disk);
     assert_eq!(run(&site, 3, job).0, run(&site, 3, job).0);

@@ -4,7 +4,7 @@
 
 use stormeter_driver::Arrivals;
 use stormeter_simulator::example;
-use stormeter_site::{Device, Queue, Site, Spread};
+use stormeter_site::{Device, Queue, Service, Site, Spread};
 
 use crate::mva::{Solution, Station, chains, one_chain};
 use crate::replications::{Case, Expected, Extent, Ratio};
@@ -25,6 +25,7 @@ fn exponential(servers: u32) -> Device {
         shared_per_byte_ns: 0.0,
         shared_per_io_ns: 0.0,
         spread: Spread::Exponential,
+        service: Service::Single,
     })
 }
 

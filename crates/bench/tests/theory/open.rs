@@ -2,7 +2,7 @@
 
 use stormeter_driver::Arrivals;
 use stormeter_simulator::example;
-use stormeter_site::{Device, Queue, Spread};
+use stormeter_site::{Device, Queue, Service, Spread};
 
 use crate::RAMP_RELAXATIONS;
 use crate::queues::Open;
@@ -46,6 +46,7 @@ fn queue(servers: u32, read_s: f64, write_s: f64, spread: Spread) -> Queue {
         shared_per_byte_ns: 0.0,
         shared_per_io_ns: 0.0,
         spread,
+        service: Service::Single,
     }
 }
 

@@ -5,6 +5,7 @@
 //! serves one access at a time in an order of its own, and flash, which serves many, look alike from
 //! outside.
 
+mod bulk;
 mod hdd;
 mod interface;
 mod queue;
@@ -14,12 +15,13 @@ mod tests;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use stormeter_disk::Kind;
-use stormeter_site::Device as Description;
+use stormeter_site::{Device as Description, Service};
 
 use crate::machine::EventQueue;
 use crate::slab::Slab;
+use bulk::Bulk;
 use hdd::Hdd;
-use queue::Queue;
+use queue::{Queue, Times};
 use ssd::Ssd;
 
 /// An access to a device, or an event of the storage around it.
@@ -78,12 +80,18 @@ pub(crate) enum Device {
     Hdd(Box<Hdd>),
     Ssd(Box<Ssd>),
     Queue(Queue),
+    Bulk(Box<Bulk>),
 }
 
 impl Device {
     pub(crate) fn new(description: &Description) -> Self {
         match description {
-            Description::Queue(queue) => Device::Queue(Queue::new(queue.clone())),
+            Description::Queue(queue) => match queue.service {
+                Service::Single => Device::Queue(Queue::new(queue.clone())),
+                Service::Bulk => {
+                    Device::Bulk(Box::new(Bulk::new(Times::new(queue.clone()), queue.servers)))
+                }
+            },
             Description::Hdd(hdd) => Device::Hdd(Box::new(Hdd::new(hdd.clone()))),
             Description::Ssd(ssd) => Device::Ssd(Box::new(Ssd::new(ssd.clone()))),
         }
@@ -95,6 +103,7 @@ impl Device {
             Device::Hdd(hdd) => hdd.arrive(access, bench),
             Device::Ssd(ssd) => ssd.arrive(access, bench),
             Device::Queue(queue) => queue.arrive(access, bench),
+            Device::Bulk(bulk) => bulk.arrive(access, bench),
         }
     }
 
@@ -104,6 +113,7 @@ impl Device {
             Device::Hdd(hdd) => hdd.event(access, bench),
             Device::Ssd(ssd) => ssd.event(access, bench),
             Device::Queue(_) => bench.done.push(access),
+            Device::Bulk(bulk) => bulk.event(access, bench),
         }
     }
 
@@ -113,6 +123,7 @@ impl Device {
             Device::Hdd(hdd) => hdd.slow_down(slowness),
             Device::Ssd(ssd) => ssd.slow_down(slowness),
             Device::Queue(queue) => queue.slow_down(slowness),
+            Device::Bulk(bulk) => bulk.slow_down(slowness),
         }
     }
 
@@ -122,6 +133,7 @@ impl Device {
             Device::Hdd(hdd) => hdd.usage(now_ns),
             Device::Ssd(ssd) => ssd.usage(now_ns),
             Device::Queue(queue) => queue.usage(now_ns),
+            Device::Bulk(bulk) => bulk.usage(now_ns),
         }
     }
 }

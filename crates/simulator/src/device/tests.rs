@@ -3,7 +3,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use stormeter_disk::Kind;
-use stormeter_site::{Device as Description, Ssd};
+use stormeter_site::{Device as Description, Queue, Service, Spread, Ssd};
 
 use super::hdd::tests::cheetah;
 use super::{Access, Bench, Device};
@@ -238,4 +238,82 @@ fn readers_do_not_keep_writers_out_of_a_full_buffer() {
     let [reads, writes] = done_between(&mut device, 512, 16, 1_000_000_000, 3_000_000_000);
     // A chore with each read, of which about a third (1 of 2.7 with garbage collection) is a program.
     assert!((0.2..0.5).contains(&(f64::from(writes) / f64::from(reads))), "{reads} {writes}");
+}
+
+/// A virtual disk with one thread: 80 us for whoever wakes it, 10 us for each.
+fn virtual_disk(servers: u32) -> Device {
+    Device::new(&Description::Queue(Queue {
+        servers,
+        read_ns: 80_000.0,
+        write_ns: 80_000.0,
+        per_byte_ns: 0.0,
+        shared_per_byte_ns: 0.0,
+        shared_per_io_ns: 10_000.0,
+        spread: Spread::Constant,
+        service: Service::Bulk,
+    }))
+}
+
+#[test]
+fn bulk_service_wakes_once_for_all_that_wait() {
+    for outstanding in [1, 4, 16] {
+        let mut disk = virtual_disk(64);
+        let each_ns = all_done_ns(&mut disk, Kind::Read, true, outstanding, outstanding * 10) / 10;
+        assert_eq!(each_ns, 80_000 + 10_000 * u64::from(outstanding));
+    }
+    // No more than four at once: sixteen are four wake-ups.
+    let mut disk = virtual_disk(4);
+    assert_eq!(all_done_ns(&mut disk, Kind::Read, true, 16, 16), 4 * 120_000);
+    // What is busy is one server, all the time.
+    assert_eq!(disk.usage(480_000).busy_ns, 480_000);
+    assert_eq!(disk.usage(480_000).servers, 1);
+}
+
+#[test]
+fn who_comes_while_others_are_served_waits_for_the_next_time() {
+    // One waits in the ring from 85 us on, when the first has been taken; it needs 90 us after 90 us.
+    let mut disk = virtual_disk(64);
+    let (mut accesses, mut events) = (Slab::default(), EventQueue::default());
+    let (mut noise, mut done) = (Xoshiro256PlusPlus::seed_from_u64(4), Vec::new());
+    let mut ends = Vec::new();
+    let mut arrivals = vec![(85_000, 1), (0, 0)];
+    loop {
+        let next_event = events.pop();
+        let next_arrival = arrivals.last().copied();
+        let arrival_first = match (next_event, next_arrival) {
+            (Some((at_ns, _)), Some((arrives_ns, _))) => arrives_ns <= at_ns,
+            (None, Some(_)) => true,
+            (_, None) => false,
+        };
+        if arrival_first && let Some((now_ns, owner)) = arrivals.pop() {
+            if let Some((at_ns, token)) = next_event {
+                events.push(at_ns, token);
+            }
+            let (accesses, events) = (&mut accesses, &mut events);
+            let access = accesses.insert(Access {
+                store: 0,
+                device: 0,
+                kind: Kind::Read,
+                background: false,
+                offset_bytes: 0,
+                length_bytes: 4096,
+                arrived_ns: now_ns,
+                owner,
+                purpose: 0,
+            });
+            disk.arrive(
+                access,
+                &mut Bench { now_ns, accesses, events, random: &mut noise, done: &mut done },
+            );
+            continue;
+        }
+        let Some((now_ns, token)) = next_event else { break };
+        let (a, e) = (&mut accesses, &mut events);
+        let mut bench =
+            Bench { now_ns, accesses: a, events: e, random: &mut noise, done: &mut done };
+        disk.event(token & ((1 << 30) - 1), &mut bench);
+        ends.extend(done.drain(..).map(|access| (accesses[access].owner, now_ns)));
+    }
+    assert_eq!(ends, [(0, 90_000), (1, 180_000)]);
+    assert_eq!(disk.usage(180_000).waited_ns, 5_000);
 }

@@ -130,7 +130,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use stormeter_site::{Device, DiskGroup, Queue, Raid, Spread};
+    use stormeter_site::{Device, DiskGroup, Queue, Raid, Service, Spread};
 
     /// Groups of such disks: 1 ms a read, 2 ms a write, units of 64 KiB.
     pub(super) fn group(raid: Raid, disks: u32, groups: u32) -> DiskGroup {
@@ -150,6 +150,7 @@ mod tests {
                 shared_per_byte_ns: 0.0,
                 shared_per_io_ns: 0.0,
                 spread: Spread::Constant,
+                service: Service::Single,
             }),
         }
     }

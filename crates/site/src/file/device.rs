@@ -6,7 +6,7 @@ use super::keys;
 use super::limits;
 use super::part::Part;
 use super::value::{self, At};
-use crate::model::{Device, DiskGroup, Hdd, Queue, Raid, Spread, Ssd};
+use crate::model::{Device, DiskGroup, Hdd, Queue, Raid, Service, Spread, Ssd};
 
 /// A RAID level: its name, and how many disks a group of it has at least.
 const LEVELS: [(&str, Raid, u32); 6] = [
@@ -85,6 +85,7 @@ fn nothing() -> Device {
         shared_per_byte_ns: 0.0,
         shared_per_io_ns: 0.0,
         spread: Spread::Constant,
+        service: Service::Single,
     })
 }
 
@@ -223,13 +224,33 @@ fn queue(part: &Part<'_>, faults: &mut Faults) -> Queue {
         shared_per_byte_ns: time("shared-per-byte"),
         shared_per_io_ns: time("shared-per-io"),
         spread: Spread::Constant,
+        service: Service::Single,
     };
     Queue {
         servers: part.get("servers", value::count, faults).unwrap_or(1),
         read_ns: part.need("read", value::some_duration, faults).unwrap_or(1.0),
         write_ns: part.need("write", value::some_duration, faults).unwrap_or(1.0),
         spread: part.get("spread", spread, faults).unwrap_or(Spread::Constant),
+        service: part.get("service", service, faults).unwrap_or(Service::Single),
         ..queue
+    }
+}
+
+fn service(at: At<'_, '_>, faults: &mut Faults) -> Option<Service> {
+    match at.node.text().unwrap_or_default().trim() {
+        "single" => Some(Service::Single),
+        "bulk" => Some(Service::Bulk),
+        _ => {
+            let found = at.node.found();
+            at.fault(
+                format!(
+                    "service cannot be {found}; write single, each request by itself, or bulk, all that \
+                     wait together"
+                ),
+                faults,
+            );
+            None
+        }
     }
 }
 

@@ -132,6 +132,7 @@ keys! {
         "shared-per-byte": "0.2ns",
         "shared-per-io": "5us",
         "spread": "log-normal 0.4",
+        "service": "bulk",
     }
     /// Storage controllers.
     CONTROLLER "controller" "a controller" telling "cores" {

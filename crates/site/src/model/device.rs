@@ -129,6 +129,21 @@ pub struct Queue {
     pub shared_per_io_ns: f64,
     /// How service times vary.
     pub spread: Spread,
+    /// In which company requests are served.
+    pub service: Service,
+}
+
+/// In which company a queue serves its requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Service {
+    /// Each by itself, as a server is free.
+    Single,
+    /// All that wait at once: a queue with bulk service (N. T. J. Bailey, "On queueing processes with bulk
+    /// service", J. R. Stat. Soc. B 16, 1954), as of a virtual disk whose one thread is woken for all that
+    /// its guest has put into the ring, and which tells of them together. What came first has its own time,
+    /// in which others join; the shared times follow one after the other; then all are answered.
+    Bulk,
 }
 
 /// How a service time varies about its mean.
