@@ -105,10 +105,9 @@ fn the_same_seed_gives_the_same_sample_with_caches_too() {
     }
 }
 
-#[test]
-fn disks_that_do_not_fit_are_refused_with_what_there_is() {
-    let mut site = with_cache(Raid::Raid6, Layout::InPlace);
-    site.groups[0].device = Device::Hdd(Hdd {
+/// A disk of 15 000 rpm of that size.
+fn small_disk(capacity_bytes: u64) -> Device {
+    Device::Hdd(Hdd {
         rpm: 15_000.0,
         seek_track_ns: 2e5,
         seek_average_ns: 3.5e6,
@@ -116,13 +115,32 @@ fn disks_that_do_not_fit_are_refused_with_what_there_is() {
         write_settle_ns: 5e5,
         outer_bytes_per_s: 125e6,
         inner_bytes_per_s: 73e6,
-        capacity_bytes: 1 << 30,
+        capacity_bytes,
         interface_bytes_per_s: 4e8,
         overhead_ns: 1e5,
         queue_depth: 16,
         buffer_bytes: 16 << 20,
         write_cache: false,
-    });
+    })
+}
+
+#[test]
+fn a_file_system_that_writes_anywhere_has_its_data_all_over_the_disks() {
+    // Reads of a volume that is small beside its disks: at their outer edge, or everywhere.
+    let iops = |layout, disk_bytes| {
+        let mut site = with_cache(Raid::Raid6, layout);
+        site.groups[0].device = small_disk(disk_bytes);
+        run(&site, &trial(32, 8, 100.0, 2)).0.iops()
+    };
+    let large = 1 << 40;
+    let (place, anywhere) = (iops(Layout::InPlace, large), iops(Layout::WriteAnywhere, large));
+    assert!(anywhere < 0.8 * place, "{anywhere} {place}");
+}
+
+#[test]
+fn disks_that_do_not_fit_are_refused_with_what_there_is() {
+    let mut site = with_cache(Raid::Raid6, Layout::InPlace);
+    site.groups[0].device = small_disk(1 << 30);
     let window = Window { from_ns: 0, interval_ns: 1_000_000_000 };
     // 70 data disks of 1 GiB on each of two controllers.
     let error = Machine::new(&site, 0, load(144), window, 1).expect_err("no room");

@@ -12,7 +12,7 @@ mod tests;
 use std::rc::Rc;
 
 use stormeter_disk::Kind;
-use stormeter_site::{Cache, DiskGroup, Hits};
+use stormeter_site::{Cache, DiskGroup, Hits, Layout};
 
 use super::ahead::{Found, ReadCache};
 use super::cache::WriteBack;
@@ -20,6 +20,7 @@ use super::hits::hit_share;
 use super::plan::{BytesLost, Planned, Planner};
 use super::raid::{Area, Geometry, Health};
 use super::rebuild::Rebuild;
+use super::spread::Spread;
 use super::{DiskFault, FAILED, Fill, IN_FRONT, Ready, Request};
 use crate::device::{Access, Bench, Device, DeviceUse};
 use crate::machine::Load;
@@ -50,6 +51,7 @@ pub(crate) struct Array {
     place: Place,
     group: DiskGroup,
     geometry: Geometry,
+    spread: Spread,
     health: Health,
     devices: Vec<Device>,
     /// By disk: accesses that it has not answered.
@@ -119,6 +121,9 @@ impl Array {
         let load = place.load;
         let write_back =
             cache.and_then(|cache| WriteBack::new(cache.write, cache.layout, &geometry, load));
+        let layout = cache.map_or(Layout::InPlace, |cache| cache.layout);
+        let volume_bytes = u64::from(load.vms) * load.disk_bytes;
+        let spread = Spread::new(layout, &geometry, volume_bytes);
         let reads = cache.filter(|cache| cache.read_bytes > 0 || cache.hits != Hits::WorkingSet);
         let hits = reads.map(|cache| hit_share(cache.hits, cache.read_bytes, &load));
         // Nothing is read ahead of what is all in memory.
@@ -145,6 +150,7 @@ impl Array {
             plan: Vec::new(),
             group: group.clone(),
             geometry,
+            spread,
             place,
         }
     }
@@ -297,7 +303,7 @@ impl Array {
         bench: &mut Bench<'_>,
         ready: &mut Ready,
     ) {
-        let (area, whole) = self.geometry.first_area(from, length);
+        let (area, whole) = self.first_area(from, length);
         if whole == length {
             if phase != Phase::Read || !self.read_at_once(area, owner, bench) {
                 self.operate(area, phase, owner, bench, ready);
@@ -308,13 +314,20 @@ impl Array {
         let span = self.spans.insert(Span { owner, left: 1, failed: false });
         let mut left = length;
         while left > 0 {
-            let (area, part) = self.geometry.first_area(from, left);
+            let (area, part) = self.first_area(from, left);
             self.spans[span].left += 1;
             self.operate(area, phase, Owner::Span(span), bench, ready);
             from += part;
             left -= part;
         }
         self.finish(Owner::Span(span), false, bench, ready);
+    }
+
+    /// What of some bytes of the volume lies in the stripe of the first of them.
+    #[inline]
+    fn first_area(&self, from: u64, length: u64) -> (Area, u64) {
+        let (place, together) = self.spread.place(from);
+        self.geometry.first_area(place, length.min(together))
     }
 
     /// A read of one unit of a group that is well needs no plan: it is most of what there is to do.

@@ -58,12 +58,17 @@ impl Destage {
             return Destage::InPlace(InPlace { volume_bytes, ..InPlace::default() });
         }
         let used = volume_bytes.div_ceil(geometry.stripe_bytes()).max(1);
-        // As much again is free where nobody knows how much there is.
-        let stripes = match geometry.capacity_bytes() {
-            u64::MAX => used * 2,
-            bytes => (bytes / geometry.stripe_bytes()).max(1),
-        };
-        Destage::Anywhere { head: used % stripes, stripes }
+        match geometry.capacity_bytes() {
+            // As much again is free where nobody knows how much there is.
+            u64::MAX => Destage::Anywhere { head: used, stripes: used * 2 },
+            // Data and free space are everywhere (`spread`), and a window of a trial is too short for the
+            // head to come far: it begins where places by chance are as far, on average, as from
+            // each other, a third of all: x^2 - x + 1/2 = 1/3.
+            bytes => {
+                let stripes = (bytes / geometry.stripe_bytes()).max(1);
+                Destage::Anywhere { head: stripes / 5, stripes }
+            }
+        }
     }
 
     /// Whether bytes are written where they were.

@@ -13,6 +13,7 @@ mod node;
 mod plan;
 mod raid;
 mod rebuild;
+mod spread;
 
 use stormeter_disk::Kind;
 use stormeter_site::{Cache, DiskGroup};
