@@ -148,5 +148,8 @@ fn tables_that_came_with_a_form_stay_as_they_were() {
     let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    assert_eq!(sum, 0x9b27_cf03_ed59_411b, "put the change into an upgrade to a new form: {all:#?}");
+    assert_eq!(
+        sum, 0x9b27_cf03_ed59_411b,
+        "put the change into an upgrade to a new form: {all:#?}"
+    );
 }
