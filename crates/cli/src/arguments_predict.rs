@@ -23,7 +23,8 @@ could not be settled, 5 invalid result, 130 interrupted
 Examples:
   stormeter predict studies/tr3808/small.yaml
   stormeter predict study.yaml --site next-year.yaml --html study.html
-  stormeter predict study.yaml --what-if nic=40GbE --what-if nics=2")]
+  stormeter predict study.yaml --what-if nic=40GbE --what-if nics=2
+  stormeter predict study.yaml --what-if nic=40GbE --ask '\"nas nic=40GbE\" is faster than nas in iops'")]
 pub(crate) struct PredictOptions {
     /// The study file
     pub(crate) file: PathBuf,
@@ -37,6 +38,10 @@ pub(crate) struct PredictOptions {
     /// all changes together
     #[arg(long, value_name = "CHANGE")]
     pub(crate) what_if: Vec<String>,
+    /// Ask this too, behind the questions of the study; may be repeated. It may name what --what-if brings,
+    /// in quotes: NAME, a space and the changes as they were given
+    #[arg(long, value_name = "QUESTION")]
+    pub(crate) ask: Vec<String>,
     /// Something that goes wrong at a time, such as "disk aggregate.3 lost at 10s"; may be repeated
     #[arg(long, value_name = "FAULT")]
     pub(crate) faults: Vec<String>,

@@ -1,8 +1,7 @@
 //! Where a study's results go: tables or JSON to stdout, the page to its file.
 
 use stormeter_report::{
-    StudyFacts, StudyParts, StudyReport, StudyTrial, assemble_study, study_html, study_json,
-    study_terminal,
+    StudyParts, StudyReport, StudyTrial, assemble_study, study_html, study_json, study_terminal,
 };
 use stormeter_results::{Phase, TrialRecord};
 use stormeter_runner::StudyConclusion;
@@ -22,16 +21,7 @@ pub(crate) fn study_report_of(conclusion: StudyConclusion) -> StudyReport {
         .collect();
     let of_cells: Vec<StudyTrial<'_>> = trials.iter().filter_map(of_cell).collect();
     assemble_study(StudyParts {
-        header: StudyFacts {
-            created_unix_ms: header.created_unix_ms,
-            run_id: header.run_id,
-            stormeter_version: header.stormeter_version,
-            command_line: header.command_line,
-            plan: header.plan,
-            environment: header.environment,
-            datastores: header.datastores,
-            prediction: header.prediction,
-        },
+        header,
         trials: &of_cells,
         events: &events,
         finished: finished.map(|finished| finished.reason),

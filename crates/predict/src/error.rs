@@ -2,6 +2,7 @@
 
 use stormeter_results::ResultsError;
 use stormeter_simulator::{FaultError, FaultTextError, MachineError};
+use stormeter_study::question::QuestionError;
 
 /// Why there is no machine for a cell.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -80,6 +81,9 @@ pub enum PredictError {
         /// The name.
         name: String,
     },
+    /// A question that cannot be asked of what is predicted.
+    #[error("a question cannot be asked of this prediction: {0}")]
+    Question(#[source] Box<QuestionError>),
     /// A results file that was measured.
     #[error(
         "{path} holds measured results, which a prediction does not replace; give another --output"

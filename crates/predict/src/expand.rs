@@ -2,6 +2,7 @@
 //! `datastore`.
 
 use stormeter_site::Site;
+use stormeter_study::question::{Vocabulary, parse};
 use stormeter_study::{NamedDatastore, StudyPlan};
 
 use crate::error::PredictError;
@@ -63,4 +64,22 @@ pub fn prepare(
     }
     let sites = known.into_iter().map(|(_, site)| site).collect();
     Ok(Prepared { plan, sites, places })
+}
+
+impl Prepared {
+    /// Asks these questions too, behind the study's own. Unlike those, which were read before anything
+    /// was changed, they may name the levels that a change brought: `"NAME nic=40GbE" is faster than
+    /// NAME`. They stand in the plan, so what is stored and concluded knows no difference.
+    ///
+    /// # Errors
+    /// A question is not understood, or names what is not predicted.
+    pub fn ask(&mut self, questions: &[String]) -> Result<(), PredictError> {
+        let vocabulary = Vocabulary::of(&self.plan);
+        for question in questions {
+            let refused = |error| PredictError::Question(Box::new(error));
+            parse(question, &vocabulary).map_err(refused)?;
+            self.plan.questions.push(question.trim().to_owned());
+        }
+        Ok(())
+    }
 }

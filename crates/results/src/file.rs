@@ -22,15 +22,14 @@ const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
 /// The form of the tables. A file of a higher number is refused; one of a lower number is read, and
 /// brought to this form before a trial is added to it.
 pub const FORMAT_VERSION: i32 = 4;
-/// What brings a file to a form from the one before.
-const UPGRADES: [(i32, &str); 3] = [
-    (2, include_str!("upgrade-2.sql")),
-    (3, include_str!("upgrade-3.sql")),
-    // The fourth form only adds tables, so new files and files brought up share their text.
-    (4, COMPONENTS),
+/// What brings a file to a form from the one before: the tables that the form adds, which new files get from
+/// the same text, then what it changes in those that were there. Both stay as they are, or files that were
+/// brought up earlier would differ from those that are brought up now.
+const UPGRADES: [(i32, &str, &str); 3] = [
+    (2, include_str!("incident.sql"), include_str!("upgrade-2.sql")),
+    (3, include_str!("study.sql"), include_str!("upgrade-3.sql")),
+    (4, include_str!("component.sql"), ""),
 ];
-/// The tables of what was predicted.
-const COMPONENTS: &str = include_str!("component.sql");
 /// How long to wait for a reader in another program.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -77,7 +76,9 @@ impl ResultsFile {
             transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(sqlite)?;
             transaction.pragma_update(None, "user_version", FORMAT_VERSION).map_err(sqlite)?;
             transaction.execute_batch(include_str!("schema.sql")).map_err(sqlite)?;
-            transaction.execute_batch(COMPONENTS).map_err(sqlite)?;
+            for (_, tables, _) in UPGRADES {
+                transaction.execute_batch(tables).map_err(sqlite)?;
+            }
             transaction.execute_batch(include_str!("observation.sql")).map_err(sqlite)?;
             write::header(&transaction, header).map_err(sqlite)?;
             transaction.commit().map_err(sqlite)?;
@@ -334,8 +335,9 @@ fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
     let format = read::format(&transaction)?;
     if format < FORMAT_VERSION {
         transaction.execute_batch("DROP VIEW observation")?;
-        for (_, upgrade) in UPGRADES.iter().filter(|(to, _)| *to > format) {
-            transaction.execute_batch(upgrade)?;
+        for (_, tables, changes) in UPGRADES.iter().filter(|(to, ..)| *to > format) {
+            transaction.execute_batch(tables)?;
+            transaction.execute_batch(changes)?;
         }
         transaction.execute_batch(include_str!("observation.sql"))?;
         transaction.pragma_update(None, "user_version", FORMAT_VERSION)?;

@@ -1,5 +1,6 @@
 -- The results file of one comparison or one study. Times are nanoseconds (_ns) or milliseconds since 1970-01-01
--- UTC (_unix_ms), sizes are bytes. Seeds are text: they use all 64 bits.
+-- UTC (_unix_ms), sizes are bytes. Seeds are text: they use all 64 bits. Tables that came with a later form
+-- are in incident.sql (2), study.sql (3) and component.sql (4).
 
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
@@ -11,16 +12,6 @@ CREATE TABLE datastore (
     url TEXT NOT NULL,
     kind TEXT NOT NULL,
     baseline INTEGER NOT NULL       -- 1: the others are relative to it
-) STRICT;
-
--- The cells of a study: every combination of levels. A comparison has none.
-CREATE TABLE cell (
-    id INTEGER PRIMARY KEY,         -- its place in the plan, from 0
-    datastore INTEGER NOT NULL REFERENCES datastore (id),
-    datastore_name TEXT NOT NULL,
-    workload TEXT NOT NULL,
-    vms INTEGER NOT NULL,
-    outstanding INTEGER             -- per VM; NULL: as the workload says
 ) STRICT;
 
 CREATE TABLE trial (
@@ -151,49 +142,6 @@ CREATE TABLE note (
     number INTEGER NOT NULL,
     note TEXT NOT NULL,
     PRIMARY KEY (trial_id, number)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE incident (
-    trial_id INTEGER NOT NULL REFERENCES trial (id),
-    number INTEGER NOT NULL,        -- from 0
-    what TEXT NOT NULL,
-    times INTEGER NOT NULL,
-    PRIMARY KEY (trial_id, number)
-) STRICT, WITHOUT ROWID;
-
--- The steps of an errand, all VMs together.
-CREATE TABLE step (
-    trial_id INTEGER NOT NULL REFERENCES trial (id),
-    number INTEGER NOT NULL,        -- from 0
-    name TEXT NOT NULL,
-    times INTEGER NOT NULL,
-    total_ns INTEGER NOT NULL,
-    max_ns INTEGER NOT NULL,
-    PRIMARY KEY (trial_id, number)
-) STRICT, WITHOUT ROWID;
-
--- The host during a trial, ramp included.
-CREATE TABLE monitor (
-    trial_id INTEGER NOT NULL REFERENCES trial (id),
-    number INTEGER NOT NULL,        -- from 0
-    at_ns INTEGER NOT NULL,         -- since the trial began
-    length_ns INTEGER NOT NULL,
-    cpu_busy REAL,                  -- busy share of all CPUs, 0 to 1
-    memory_used_bytes INTEGER NOT NULL,
-    network_receive_bytes_per_s REAL, -- loopback left out
-    network_transmit_bytes_per_s REAL,
-    loopback_bytes_per_s REAL,
-    disk_read_bytes_per_s REAL,
-    disk_write_bytes_per_s REAL,
-    PRIMARY KEY (trial_id, number)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE monitor_core (
-    trial_id INTEGER NOT NULL REFERENCES trial (id),
-    number INTEGER NOT NULL,        -- the interval
-    core INTEGER NOT NULL,          -- the CPU, from 0
-    busy REAL,                      -- its busy share, 0 to 1
-    PRIMARY KEY (trial_id, number, core)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE event (

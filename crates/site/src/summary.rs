@@ -225,25 +225,6 @@ fn client(site: &Site, own: &Client) -> String {
     way.join(" → ")
 }
 
-impl DiskGroup {
-    /// What the groups hold together for data; `None` where the size of the device is not told.
-    pub fn usable_bytes(&self) -> Option<u64> {
-        let disk = match &self.device {
-            Device::Hdd(hdd) => hdd.capacity_bytes,
-            Device::Ssd(ssd) => ssd.capacity_bytes,
-            Device::Queue(_) => return None,
-        };
-        let data = match self.raid {
-            Raid::Raid0 => self.disks,
-            Raid::Raid1 => 1,
-            Raid::Raid10 => self.disks / 2,
-            Raid::Raid5 => self.disks.saturating_sub(1),
-            Raid::Raid6 => self.disks.saturating_sub(2),
-        };
-        Some(disk.saturating_mul(u64::from(data)).saturating_mul(u64::from(self.groups)))
-    }
-}
-
 fn counted(count: usize, what: &str) -> String {
     match (count, what) {
         (1, _) => format!("1 {what}"),

@@ -2,55 +2,25 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../../report/tests/json_schema/mod.rs"]
-mod json_schema;
+#[path = "../../yaml/tests/written_schema/mod.rs"]
+mod written_schema;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use json_schema::violations;
-use saphyr::{LoadableYamlNode, Scalar, Yaml};
-use serde_json::{Value, json};
+use serde_json::Value;
 use stormeter_site::{key_lists, parse_site, site_schema};
+use written_schema::{as_json, assert_same_keys, examples, violations};
 
 fn schema() -> Value {
     serde_json::from_str(site_schema()).unwrap()
 }
 
-/// What an editor that checks YAML by a JSON Schema sees.
-fn as_json(text: &str) -> Value {
-    fn value(yaml: &Yaml<'_>) -> Value {
-        match yaml {
-            Yaml::Value(Scalar::Null) => Value::Null,
-            Yaml::Value(Scalar::Boolean(value)) => json!(value),
-            Yaml::Value(Scalar::Integer(value)) => json!(value),
-            Yaml::Value(Scalar::FloatingPoint(value)) => json!(value.into_inner()),
-            Yaml::Value(Scalar::String(value)) => json!(value),
-            Yaml::Sequence(items) => items.iter().map(value).collect(),
-            Yaml::Mapping(entries) => entries
-                .iter()
-                .map(|(key, item)| (key.as_str().unwrap().to_owned(), value(item)))
-                .collect::<serde_json::Map<_, _>>()
-                .into(),
-            other => panic!("{other:?}"),
-        }
-    }
-    value(&Yaml::load_from_str(text).unwrap()[0])
-}
-
 /// Sites of the tests and of the document that explains them.
 fn good_sites() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let everything = fs::read_to_string(root.join("tests/good/everything.yaml")).unwrap();
-    let mut sites = vec![("everything.yaml".to_owned(), everything)];
-    let document = fs::read_to_string(root.join("../../docs/site-file.md")).unwrap();
-    for (index, block) in document.split("```yaml\n").skip(1).enumerate() {
-        let text = block.split("```").next().unwrap();
-        sites.push((format!("docs/site-file.md, example {}", index + 1), text.to_owned()));
-    }
-    assert!(sites.len() >= 3, "{}", sites.len());
-    sites
+    let files = examples(env!("CARGO_MANIFEST_DIR"), "tests/good", "../../docs/site-file.md");
+    assert!(files.len() >= 3, "{}", files.len());
+    files
 }
 
 #[test]
@@ -66,29 +36,7 @@ fn every_example_is_read_and_follows_the_schema() {
 
 #[test]
 fn the_schema_has_the_keys_that_are_read_and_no_others() {
-    let schema = schema();
-    let names = |value: &Value| {
-        let properties = value["properties"].as_object();
-        properties.map(|p| p.keys().cloned().collect::<Vec<String>>())
-    };
-    let mut in_schema: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    in_schema.insert("site".into(), names(&schema).unwrap());
-    for (name, definition) in schema["$defs"].as_object().unwrap() {
-        if let Some(names) = names(definition) {
-            assert_eq!(definition["additionalProperties"], json!(false), "{name}");
-            in_schema.insert(name.clone(), names);
-        }
-    }
-    let mut read: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (name, keys) in key_lists() {
-        let mut keys: Vec<String> = keys.into_iter().map(str::to_owned).collect();
-        keys.sort();
-        read.insert(name.into(), keys);
-    }
-    for keys in in_schema.values_mut() {
-        keys.sort();
-    }
-    assert_eq!(in_schema, read);
+    assert_same_keys(&schema(), "site", key_lists());
 }
 
 #[test]

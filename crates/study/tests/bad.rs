@@ -5,68 +5,31 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../../yaml/tests/bad_files/mod.rs"]
+mod bad_files;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use bad_files::BadFiles;
 use stormeter_study::parse_study;
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad")
 }
 
-fn files(ending: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory()).unwrap();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|found| found == ending));
-    files.sort();
-    files
+fn bad_files() -> BadFiles {
+    BadFiles { directory: directory(), mistakes: |text| parse_study(text).err() }
 }
 
 #[test]
 fn every_bad_file_has_its_message() {
-    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
-    let files = files("yaml");
-    assert!(files.len() >= 45, "{}", files.len());
-    let mut wrong = Vec::new();
-    for path in files {
-        let text = fs::read_to_string(&path).unwrap();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        let message = match parse_study(&text) {
-            Ok(_) => panic!("{name} is taken for a study"),
-            Err(errors) => format!("{}\n", errors.in_file(name)),
-        };
-        let golden = path.with_extension("txt");
-        if update {
-            fs::write(&golden, &message).unwrap();
-        }
-        if fs::read_to_string(&golden).ok().as_deref() != Some(&message) {
-            wrong.push(message);
-        }
-    }
-    assert!(wrong.is_empty(), "messages that differ from their files:\n\n{}", wrong.join("\n"));
-}
-
-#[test]
-fn every_message_has_a_bad_file() {
-    for golden in files("txt") {
-        assert!(golden.with_extension("yaml").exists(), "{}", golden.display());
-    }
+    bad_files().have_their_messages(45);
 }
 
 #[test]
 fn mistakes_are_in_the_order_of_their_places_and_point_into_the_file() {
-    for path in files("yaml") {
-        let text = fs::read_to_string(&path).unwrap();
-        let errors = parse_study(&text).unwrap_err().errors;
-        assert!(!errors.is_empty());
-        assert!(errors.is_sorted_by_key(|error| (error.line, error.column)), "{}", path.display());
-        for error in errors {
-            let lines = text.lines().count().max(1);
-            assert!((1..=lines + 1).contains(&error.line), "{} {error:?}", path.display());
-        }
-    }
+    bad_files().have_mistakes_in_order_and_in_the_file();
 }
 
 #[test]
@@ -80,75 +43,11 @@ fn no_message_repeats_a_password() {
     assert!(!format!("{shown} {shown:?}").contains("secret"), "{shown}");
 }
 
-/// A file with a bit of everything.
-const WHOLE: &str = include_str!("good/everything.yaml");
-
 #[test]
 fn whatever_is_written_the_answer_is_a_plan_or_mistakes() {
-    let pieces = [
-        "\t",
-        ": ",
-        "- ",
-        "{",
-        "}",
-        "[",
-        "]",
-        "\"",
-        "'",
-        "\n",
-        "&a ",
-        "*a",
-        "!!int ",
-        "? ",
-        "|\n",
-        "%",
-        "\u{feff}",
-        "null",
-        "~",
-        "---\n",
-        "...\n",
-        "#",
-        "9999999999999999999999",
-        "-1",
-        "<<: ",
-        "\u{0}",
-        "ü",
-        "@",
-        "`",
-    ];
-    for seed in 0..3000 {
-        let mut random = SplitMix64::seed_from_u64(seed);
-        let mut text: Vec<char> = WHOLE.chars().collect();
-        let mut below = |limit: usize| (random.next_u64() % limit as u64) as usize;
-        for _ in 0..=below(4) {
-            let at = below(text.len());
-            match below(4) {
-                0 => {
-                    text.remove(at);
-                }
-                1 => {
-                    let end = (at + below(40)).min(text.len());
-                    text.drain(at..end);
-                }
-                2 => {
-                    let piece = pieces[below(pieces.len())].chars();
-                    text.splice(at..at, piece);
-                }
-                _ => {
-                    let from = below(text.len());
-                    let copied = text[from..(from + below(60)).min(text.len())].to_vec();
-                    text.splice(at..at, copied);
-                }
-            }
-            if text.is_empty() {
-                break;
-            }
-        }
-        let text: String = text.into_iter().collect();
-        if let Err(errors) = parse_study(&text) {
-            assert!(!errors.errors.is_empty() && !errors.to_string().is_empty(), "seed {seed}");
-        }
-    }
+    let whole = include_str!("good/everything.yaml");
+    let own = ["vm-4k", " is faster than ", "ms", "0", "sim:site.yaml#nas", "null:"];
+    bad_files().whatever_is_written_is_answered(whole, &own, 3000);
 }
 
 #[test]

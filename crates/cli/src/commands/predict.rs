@@ -30,7 +30,8 @@ pub(crate) fn run(options: &PredictOptions) -> Result<Exit, Failure> {
     };
     let name = site_file.display().to_string();
     let read = |changes: &[String]| read_site(&name, &text, changes).map(|file| file.site);
-    let prepared = prepare(plan, &name, &options.what_if, &read)?;
+    let mut prepared = prepare(plan, &name, &options.what_if, &read)?;
+    prepared.ask(&options.ask)?;
     if options.plan {
         print(&plan_text(&prepared.plan))?;
         if let Some((timing, blocks)) = shortened_from {

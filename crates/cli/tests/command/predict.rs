@@ -276,6 +276,46 @@ fn what_if_makes_a_second_level_of_each_datastore() {
 }
 
 #[test]
+fn a_question_on_the_command_line_names_the_level_that_a_change_brings() {
+    let place = place(STUDY, SITE);
+    let ask = |questions: &[&str], arguments: &str| {
+        let arguments = format!("predict s.yaml --quiet --no-elasticity {arguments}");
+        let mut command = place.command(&arguments);
+        command.args(questions.iter().flat_map(|question| ["--ask", question]));
+        place.spawn(command).wait()
+    };
+    let faster = r#""nas nic=10GbE" must be at least 50% faster than nas in iops at 8 vms"#;
+    let equal = r#""local nic=10GbE" is equal to local"#;
+    let json = ask(&[faster, equal], "--what-if nic=10GbE --json").expect(&[0]).json();
+    let answers = json["answers"].as_array().unwrap();
+    let reply_of = |question: &str| {
+        let found = answers.iter().find(|answer| answer["question"] == question);
+        found.unwrap_or_else(|| panic!("{question}: {answers:#?}"))["reply"].clone()
+    };
+    assert_eq!(answers.len(), 3, "behind the study's own: {answers:#?}");
+    assert_eq!(reply_of(faster), "yes");
+    // They stay with the results.
+    let shown = place.run("report s-predicted.db").expect(&[0]).said();
+    assert!(shown.contains("at least 50% faster"), "{shown}");
+    // The other way round, `must` ends it with a no.
+    ask(&[&faster.replace("at least 50% faster", "slower")], "--what-if nic=10GbE").expect(&[3]);
+    let plan = ask(&[equal], "--what-if nic=10GbE --plan").expect(&[0]).stdout;
+    assert!(plan.contains(equal), "{plan}");
+    // Without the change there is no such level, and without quotes it is told what is missing.
+    std::fs::remove_file(place.path("s-predicted.db")).unwrap();
+    let bare = faster.replace('"', "");
+    for (question, arguments, words) in [
+        (faster, "", "column 1: \"nas nic=10GbE\" is not understood here"),
+        (bare.as_str(), "--what-if nic=10GbE", "did you mean `\"nas nic=10GbE\"`?"),
+        ("nas is faster", "--what-if nic=10GbE", "what can be asked"),
+    ] {
+        let outcome = ask(&[question], arguments).expect(&[2]);
+        assert!(outcome.stderr.contains(words), "{question}: {}", outcome.stderr);
+        assert!(!exists(&place, ".db"), "{question}: nothing is left");
+    }
+}
+
+#[test]
 fn a_sweep_of_the_site_is_a_factor_that_questions_name() {
     let study = replaced(STUDY, "seed: 4711", "site: {nic: [1GbE, 10GbE]}\nseed: 4711");
     let asked =

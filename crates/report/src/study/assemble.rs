@@ -6,13 +6,14 @@
 use std::collections::HashSet;
 
 use stormeter_driver::{ComponentUse, CpuUsage, MonitorRow, Sample};
-use stormeter_results::{Elasticity, Event, FinishReason, Incident, TrialOutcome, TrialRecord};
+use stormeter_results::{
+    Elasticity, Event, FinishReason, Header, Incident, TrialOutcome, TrialRecord,
+};
 use stormeter_statistics::{StudyAnalysis, bottleneck, metrics, monitor};
+use stormeter_study::StudyPlan;
 
 use super::grid::cell_name;
-use super::model::{
-    CellReasons, MonitorAverage, StudyFacts, StudyReport, TrialTrace, WorkloadCeiling,
-};
+use super::model::{CellReasons, MonitorAverage, StudyReport, TrialTrace, WorkloadCeiling};
 use crate::incidents::incidents_of;
 use crate::model::{Finding, SeriesPoint, Severity, Status};
 use crate::wording::{plural, shell_command};
@@ -77,7 +78,7 @@ impl<'a> StudyTrial<'a> {
 #[derive(Debug)]
 pub struct StudyParts<'a> {
     /// What was known before the first trial.
-    pub header: StudyFacts,
+    pub header: Header<StudyPlan>,
     /// The trials of cells, in the order in which they ended; ceilings are apart.
     pub trials: &'a [StudyTrial<'a>],
     /// What happened on the way.
@@ -129,7 +130,7 @@ fn status(
 
 /// What holds each cell back, of those whose components are known.
 fn reasons(
-    header: &StudyFacts,
+    header: &Header<StudyPlan>,
     trials: &[StudyTrial<'_>],
     elasticities: &[Elasticity],
 ) -> Vec<CellReasons> {
@@ -152,7 +153,7 @@ fn start_ns(trial: &StudyTrial<'_>, begin_ms: u64) -> u64 {
     trial.started_unix_ms.saturating_sub(begin_ms).saturating_mul(1_000_000)
 }
 
-fn traces(header: &StudyFacts, trials: &[StudyTrial<'_>]) -> Vec<TrialTrace> {
+fn traces(header: &Header<StudyPlan>, trials: &[StudyTrial<'_>]) -> Vec<TrialTrace> {
     let begin_ms = begin_ms(trials);
     let cells = header.plan.cells();
     let representatives: HashSet<usize> =
@@ -195,7 +196,11 @@ fn traces(header: &StudyFacts, trials: &[StudyTrial<'_>]) -> Vec<TrialTrace> {
 
 /// The middle trial of a cell by the primary metric, the lower one of two; trials without a value of
 /// it stand in by their place in time.
-fn representative(header: &StudyFacts, trials: &[StudyTrial<'_>], cell: usize) -> Option<usize> {
+fn representative(
+    header: &Header<StudyPlan>,
+    trials: &[StudyTrial<'_>],
+    cell: usize,
+) -> Option<usize> {
     let mut values: Vec<(f64, usize)> = trials
         .iter()
         .enumerate()
@@ -245,7 +250,7 @@ fn averages(rows: &[MonitorRow]) -> Vec<MonitorAverage> {
 }
 
 fn ceilings(
-    header: &StudyFacts,
+    header: &Header<StudyPlan>,
     trials: &[StudyTrial<'_>],
     ceilings_iops: &[(usize, f64)],
 ) -> Vec<WorkloadCeiling> {
@@ -388,7 +393,7 @@ fn findings(report: &StudyReport, trials: &[StudyTrial<'_>], events: &[Event]) -
 
 /// The command as it was given, without what belongs to that one run, and with a results file of its
 /// own: with the same one it would only be shown again. The seed is the study file's.
-fn repeat_command(header: &StudyFacts) -> String {
+fn repeat_command(header: &Header<StudyPlan>) -> String {
     let mut words = Vec::new();
     let mut given = header.command_line.iter();
     while let Some(word) = given.next() {

@@ -18,9 +18,7 @@ mod words;
 
 pub use assemble::{StudyParts, StudyTrial, assemble_study};
 pub use json::{STUDY_SCHEMA, STUDY_SCHEMA_VERSION, study_json};
-pub use model::{
-    CellReasons, MonitorAverage, StudyFacts, StudyReport, TrialTrace, WorkloadCeiling,
-};
+pub use model::{CellReasons, MonitorAverage, StudyReport, TrialTrace, WorkloadCeiling};
 pub use page::study_html;
 pub use terminal::study_terminal;
 pub use why::shortened as shortened_words;

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use stormeter_driver::MonitorRow;
-use stormeter_results::{DatastoreDescription, Elasticity, Environment, Prediction};
+use stormeter_results::{Elasticity, Header};
 use stormeter_statistics::{CellWhy, StudyAnalysis};
 use stormeter_study::StudyPlan;
 
@@ -15,7 +15,7 @@ use crate::model::{Finding, SeriesPoint, Status};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StudyReport {
     /// What was planned, on which machine, with which datastores.
-    pub header: StudyFacts,
+    pub header: Header<StudyPlan>,
     /// How far it came and why it ended. `blocks` are those with a measured trial of every cell.
     pub status: Status,
     /// What was concluded.
@@ -31,28 +31,6 @@ pub struct StudyReport {
     pub findings: Vec<Finding>,
     /// The command that repeats the study, ready for a shell.
     pub repeat_command: String,
-}
-
-/// Everything that is known before the first trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StudyFacts {
-    /// When the run began, in milliseconds since 1970-01-01 UTC.
-    pub created_unix_ms: u64,
-    /// Names this run among others.
-    pub run_id: String,
-    /// The program that ran it, such as `0.1.0`.
-    pub stormeter_version: String,
-    /// The command and its arguments, without passwords.
-    pub command_line: Vec<String>,
-    /// What is compared and how.
-    pub plan: StudyPlan,
-    /// On which machine.
-    pub environment: Environment,
-    /// The datastores, in the plan's order.
-    pub datastores: Vec<DatastoreDescription>,
-    /// For what it was predicted; `None` where it was measured.
-    #[serde(default)]
-    pub prediction: Option<Box<Prediction>>,
 }
 
 /// What holds a cell back, and what more of each component would bring.

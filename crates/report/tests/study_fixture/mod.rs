@@ -11,8 +11,8 @@ use stormeter_driver::{
     CpuUsage, Ended, FileOperation, FileTest, Histogram, HostCpu, Interval as Row, IntervalTotals,
     KindTotals, MonitorRow, Sample, StepTime,
 };
-use stormeter_report::{StudyFacts, StudyParts, StudyReport, StudyTrial, assemble_study};
-use stormeter_results::{DatastoreDescription, Environment, Event, FinishReason, Incident};
+use stormeter_report::{StudyParts, StudyReport, StudyTrial, assemble_study};
+use stormeter_results::{DatastoreDescription, Environment, Event, FinishReason, Header, Incident};
 use stormeter_statistics::metrics::{direction_of, value_of};
 use stormeter_statistics::{
     CellSummary, Comparison, ComparisonInput, Dependence, Estimate, LawFinding, Looks,
@@ -284,10 +284,10 @@ fn noise(a: u64, b: u64, c: u64) -> f64 {
     (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
-fn header(shape: &Shape) -> StudyFacts {
+fn header(shape: &Shape) -> Header<StudyPlan> {
     let datastores = shape.datastores.iter().enumerate();
     let (named, descriptions) = datastores.map(|(index, name)| datastore(index, name)).unzip();
-    StudyFacts {
+    Header {
         created_unix_ms: 1_790_000_000_000,
         run_id: "7c3f0a".into(),
         stormeter_version: "0.1.0".into(),

@@ -7,7 +7,7 @@
 //! performance of parity placements in disk arrays", IEEE Trans. Computers 42(6), 1993, section 3).
 //! RAID 6 and row-diagonal parity are the same to a disk: two more units a stripe.
 
-use stormeter_site::{Device, DiskGroup, Raid};
+use stormeter_site::{DiskGroup, StripeUnits};
 
 /// The shape of an array.
 #[derive(Debug, Clone)]
@@ -25,6 +25,7 @@ pub(crate) struct Geometry {
     pub(crate) copies: u32,
     /// What a disk holds; `u64::MAX`: not known.
     pub(crate) disk_bytes: u64,
+    capacity_bytes: u64,
 }
 
 /// Bytes of one stripe: what one plan is made for.
@@ -47,25 +48,16 @@ pub(crate) enum Shape {
 impl Geometry {
     pub(crate) fn new(group: &DiskGroup) -> Self {
         let disks = group.disks.max(1);
-        let (data, parity, copies) = match group.raid {
-            Raid::Raid0 => (disks, 0, 1),
-            Raid::Raid1 => (1, 0, disks),
-            Raid::Raid10 => ((disks / 2).max(1), 0, 2.min(disks)),
-            Raid::Raid5 => (disks.saturating_sub(1).max(1), 1.min(disks - 1), 1),
-            Raid::Raid6 => (disks.saturating_sub(2).max(1), 2.min(disks - 1), 1),
-        };
-        let disk_bytes = match &group.device {
-            Device::Hdd(hdd) => hdd.capacity_bytes,
-            Device::Ssd(ssd) => ssd.capacity_bytes,
-            Device::Queue(_) => u64::MAX,
-        };
+        let StripeUnits { data, parity, copies } = group.stripe_units();
+        let disk_bytes = group.device.capacity_bytes().unwrap_or(u64::MAX);
+        let capacity_bytes = group.usable_bytes().unwrap_or(u64::MAX);
         let groups = group.groups.max(1);
         let unit_bytes = match data * groups {
             // One after the other on one disk is one run: no controller cuts it.
             1 => 1 << 50,
             _ => group.stripe_bytes.clamp(512, 1 << 50),
         };
-        Self { disks, groups, unit_bytes, data, parity, copies, disk_bytes }
+        Self { disks, groups, unit_bytes, data, parity, copies, disk_bytes, capacity_bytes }
     }
 
     /// All disks.
@@ -90,10 +82,7 @@ impl Geometry {
 
     /// What the array holds; `u64::MAX`: not known.
     pub(crate) fn capacity_bytes(&self) -> u64 {
-        match self.disk_bytes {
-            u64::MAX => u64::MAX,
-            bytes => bytes.saturating_mul(u64::from(self.data_disks())),
-        }
+        self.capacity_bytes
     }
 
     /// Bytes of each disk that a volume of so many bytes takes.
@@ -247,6 +236,8 @@ impl Health {
 
 #[cfg(test)]
 mod tests {
+    use stormeter_site::{Device, Raid, Ssd};
+
     use super::super::tests::group;
     use super::*;
 
@@ -296,10 +287,30 @@ mod tests {
     }
 
     #[test]
-    fn capacity_leaves_parity_and_mirrors_out() {
-        let of = |raid| Geometry { disk_bytes: 1000, ..Geometry::new(&group(raid, 6, 2)) };
-        let room = [Raid::Raid0, Raid::Raid1, Raid::Raid10, Raid::Raid5, Raid::Raid6]
-            .map(|raid| of(raid).capacity_bytes());
-        assert_eq!(room, [12_000, 2000, 6000, 10_000, 8000]);
+    fn a_volume_of_all_that_is_usable_fills_each_disk_and_no_more() {
+        let flash = Ssd {
+            channels: 1,
+            page_bytes: 4096,
+            read_ns: 1.0,
+            program_ns: 1.0,
+            erase_ns: 1.0,
+            pages_per_block: 64,
+            spare_share: 0.1,
+            filled_share: 0.0,
+            capacity_bytes: 1000 * 65_536,
+            interface_bytes_per_s: 1e9,
+            overhead_ns: 1.0,
+            write_buffer_bytes: 0,
+        };
+        for raid in [Raid::Raid0, Raid::Raid1, Raid::Raid10, Raid::Raid5, Raid::Raid6] {
+            for (disks, groups) in [(4, 2), (6, 1), (6, 3)] {
+                let device = Device::Ssd(flash.clone());
+                let geometry = Geometry::new(&DiskGroup { device, ..group(raid, disks, groups) });
+                let used = geometry.used_bytes(geometry.capacity_bytes());
+                assert_eq!(used, flash.capacity_bytes, "{raid:?} of {disks}");
+            }
+            // What a queue holds nobody knows.
+            assert_eq!(Geometry::new(&group(raid, 6, 2)).capacity_bytes(), u64::MAX);
+        }
     }
 }

@@ -183,11 +183,7 @@ pub(super) fn cluster(
             per_request = cost(&part, faults);
         }
     }
-    let flash_bytes = match &cache {
-        Some(Device::Ssd(ssd)) => Some(ssd.capacity_bytes),
-        Some(Device::Hdd(hdd)) => Some(hdd.capacity_bytes),
-        _ => None,
-    };
+    let flash_bytes = cache.as_ref().and_then(Device::capacity_bytes);
     let left = flash_bytes.map_or(1 << 30, |bytes| bytes.saturating_sub(read_cache_bytes));
     let write_buffer_bytes = write_buffer_bytes.unwrap_or(left);
     if faults.count() == before

@@ -23,6 +23,40 @@ pub struct DiskGroup {
     pub device: Device,
 }
 
+/// What the disks of one RAID group hold of each stripe, in units: one unit a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StripeUnits {
+    /// Of data, each counted once. At least 1.
+    pub data: u32,
+    /// Of parity.
+    pub parity: u32,
+    /// How often each unit of data is there: 1, or more where it is mirrored.
+    pub copies: u32,
+}
+
+impl DiskGroup {
+    /// How the disks of one group share a stripe. A group of fewer disks than its level needs, which the
+    /// reader refuses, has what is left after one unit of data.
+    pub fn stripe_units(&self) -> StripeUnits {
+        let disks = self.disks.max(1);
+        let (data, parity, copies) = match self.raid {
+            Raid::Raid0 => (disks, 0, 1),
+            Raid::Raid1 => (1, 0, disks),
+            Raid::Raid10 => ((disks / 2).max(1), 0, 2.min(disks)),
+            Raid::Raid5 => ((disks - 1).max(1), 1.min(disks - 1), 1),
+            Raid::Raid6 => (disks.saturating_sub(2).max(1), 2.min(disks - 1), 1),
+        };
+        StripeUnits { data, parity, copies }
+    }
+
+    /// What the groups hold together for data, without spares; `None` where the size of the device is
+    /// not told.
+    pub fn usable_bytes(&self) -> Option<u64> {
+        let data = u64::from(self.stripe_units().data).saturating_mul(u64::from(self.groups));
+        Some(self.device.capacity_bytes()?.saturating_mul(data))
+    }
+}
+
 /// RAID levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -49,6 +83,17 @@ pub enum Device {
     Ssd(Ssd),
     /// Something of which only its times are known, such as a virtual disk.
     Queue(Queue),
+}
+
+impl Device {
+    /// Its size; `None` where only its times are told.
+    pub fn capacity_bytes(&self) -> Option<u64> {
+        match self {
+            Device::Hdd(hdd) => Some(hdd.capacity_bytes),
+            Device::Ssd(ssd) => Some(ssd.capacity_bytes),
+            Device::Queue(_) => None,
+        }
+    }
 }
 
 /// A disk by its data sheet.
@@ -156,4 +201,57 @@ pub enum Spread {
     Exponential,
     /// Log-normally, with this standard deviation of the logarithm; the mean is kept.
     LogNormal(f64),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(raid: Raid, disks: u32, groups: u32) -> DiskGroup {
+        let queue = Queue {
+            servers: 1,
+            read_ns: 1.0,
+            write_ns: 1.0,
+            per_byte_ns: 0.0,
+            shared_per_byte_ns: 0.0,
+            shared_per_io_ns: 0.0,
+            spread: Spread::Constant,
+        };
+        DiskGroup {
+            name: "aggregate".into(),
+            raid,
+            disks,
+            groups,
+            spares: 1,
+            stripe_bytes: 65_536,
+            rebuild_bytes_per_s: None,
+            device: Device::Queue(queue),
+        }
+    }
+
+    #[test]
+    fn data_parity_and_mirrors_are_all_the_disks() {
+        for (raid, disks, data, parity, copies) in [
+            (Raid::Raid0, 1, 1, 0, 1),
+            (Raid::Raid0, 6, 6, 0, 1),
+            (Raid::Raid1, 2, 1, 0, 2),
+            (Raid::Raid1, 3, 1, 0, 3),
+            (Raid::Raid10, 6, 3, 0, 2),
+            (Raid::Raid5, 3, 2, 1, 1),
+            (Raid::Raid5, 6, 5, 1, 1),
+            (Raid::Raid6, 6, 4, 2, 1),
+        ] {
+            let units = group(raid, disks, 2).stripe_units();
+            assert_eq!(units, StripeUnits { data, parity, copies }, "{raid:?} of {disks}");
+            assert_eq!(data * copies + parity, disks, "{raid:?} of {disks}");
+        }
+    }
+
+    #[test]
+    fn a_group_of_too_few_disks_still_holds_a_unit_of_data() {
+        for raid in [Raid::Raid0, Raid::Raid1, Raid::Raid10, Raid::Raid5, Raid::Raid6] {
+            let units = group(raid, 1, 1).stripe_units();
+            assert_eq!(units, StripeUnits { data: 1, parity: 0, copies: 1 }, "{raid:?}");
+        }
+    }
 }

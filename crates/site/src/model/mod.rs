@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use controller::{Cache, Cluster, Controller, Hits, Layout, WriteCache};
 pub use datastore::{Client, Placement, SiteDatastore, Target};
-pub use device::{Device, DiskGroup, Hdd, Queue, Raid, Service, Spread, Ssd};
+pub use device::{Device, DiskGroup, Hdd, Queue, Raid, Service, Spread, Ssd, StripeUnits};
 pub use host::{Cost, HostGroup, Protocol, ProtocolOptions, Stack};
 pub use network::{Adapter, Aggregation, Network, PathPolicy, PortKind};
 

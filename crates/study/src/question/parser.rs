@@ -198,9 +198,27 @@ impl<'a> Parser<'a> {
             None => "the question ends too early".into(),
         };
         let nearest = self.peek().and_then(|token| {
-            nearest(&token.text, self.candidates.iter().map(String::as_str)).map(str::to_string)
+            let alike = || nearest(&token.text, self.candidates.iter().map(String::as_str));
+            self.name_without_quotes().or_else(|| alike().map(str::to_string))
         });
         QuestionError { expected: self.expected.clone(), nearest, ..self.wrong(self.at, what) }
+    }
+
+    /// A name with spaces that stands here without its quotes: it begins with this word, or with the one
+    /// before, which was taken for a shorter name. In quotes; the longest of several.
+    pub(super) fn name_without_quotes(&self) -> Option<String> {
+        let Vocabulary { datastores, workloads, .. } = self.vocabulary;
+        let begins = |from: usize| {
+            let words = self.tokens.get(from..)?.iter().take_while(|token| !token.quoted);
+            let rest: String =
+                words.map(|token| format!("{} ", token.text)).collect::<String>().to_lowercase();
+            let spaced = datastores.iter().chain(workloads).filter(|name| name.contains(' '));
+            spaced
+                .filter(|name| rest.starts_with(&format!("{} ", name.to_lowercase())))
+                .max_by_key(|name| name.len())
+        };
+        let found = self.at.checked_sub(1).and_then(begins).or_else(|| begins(self.at));
+        found.map(|name| in_quotes(name))
     }
 
     /// Something that is understood and yet wrong, at the word of that place.

@@ -33,7 +33,10 @@ impl Parser<'_> {
         let place = self.place();
         let object = self.datastore()?;
         if object == subject {
-            return Err(self.wrong(place, format!("{subject} is held against itself")));
+            // Perhaps it is another, whose name goes on behind this word.
+            let nearest = self.name_without_quotes();
+            let error = self.wrong(place, format!("{subject} is held against itself"));
+            return Err(QuestionError { nearest, ..error });
         }
         Ok((must, Claim::Compared { subject, object, relation, metric }))
     }

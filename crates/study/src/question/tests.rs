@@ -116,7 +116,7 @@ fn every_form_is_read_and_printed_in_its_plain_words() {
 }
 
 /// One question a line in `bad_questions.txt`'s order; their messages are the golden file.
-const BAD: [&str; 48] = [
+const BAD: [&str; 49] = [
     "",
     "   ",
     "is nas fast",
@@ -165,6 +165,7 @@ const BAD: [&str; 48] = [
     "iops of nas grows with time",
     "p99 latency of nas must be at most 5",
     "throughput of nas is at least fast",
+    "nas is faster than Build farm in iops",
 ];
 
 #[test]
@@ -184,6 +185,25 @@ fn what_cannot_be_asked_is_refused_in_words_that_help() {
     }
     let golden = std::fs::read_to_string(path).unwrap();
     assert!(golden == text, "UPDATE_GOLDEN=1 writes the file anew. Now:\n{text}");
+}
+
+#[test]
+fn a_name_with_spaces_that_lacks_its_quotes_is_told_whole() {
+    let names = ["nas", "nas nic=10GbE", "nas nic=10GbE mtu=9000", "local nic=10GbE"];
+    let datastores = names.map(str::to_owned).to_vec();
+    let vocabulary = Vocabulary { datastores, ..vocabulary() };
+    for (text, column, meant) in [
+        ("nas nic=10GbE is faster than nas", 5, Some("nas nic=10GbE")),
+        ("nas is slower than nas nic=10gbe in iops", 20, Some("nas nic=10GbE")),
+        ("nas nic=10GbE mtu=9000 is faster than nas", 5, Some("nas nic=10GbE mtu=9000")),
+        ("local nic=10GbE is faster than nas", 1, Some("local nic=10GbE")),
+        // Only where all of it stands there.
+        ("nas mtu=9000 is faster than nas", 5, None),
+    ] {
+        let error = parse(text, &vocabulary).unwrap_err();
+        assert_eq!(error.column, column, "{error}");
+        assert_eq!(error.nearest, meant.map(|name| format!("\"{name}\"")), "{error}");
+    }
 }
 
 #[test]

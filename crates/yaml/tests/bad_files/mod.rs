@@ -1,0 +1,159 @@
+//! Files that are wrong, each with the message that a person gets in a `.txt` beside it; and good ones
+//! made wrong by chance. For the tests of the crates that read files in YAML, which include this module.
+//!
+//! With `UPDATE_GOLDEN=1` the messages are written anew; read them then, as somebody would who wrote such
+//! a file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use stormeter_yaml::FileErrors;
+
+/// A crate's bad files and how it reads them.
+pub(crate) struct BadFiles {
+    /// Where they are.
+    pub(crate) directory: PathBuf,
+    /// The mistakes of a text; `None` where it is taken.
+    pub(crate) mistakes: fn(&str) -> Option<FileErrors>,
+}
+
+impl BadFiles {
+    /// Each file has the message beside it, and each message a file; at least so many.
+    pub(crate) fn have_their_messages(&self, least: usize) {
+        let update = std::env::var_os("UPDATE_GOLDEN").is_some();
+        let files = self.files("yaml");
+        assert!(files.len() >= least, "{}", files.len());
+        let mut wrong = Vec::new();
+        for (path, text) in &files {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let message = format!("{}\n", self.mistakes_of(path, text).in_file(name));
+            let golden = path.with_extension("txt");
+            if update {
+                fs::write(&golden, &message).unwrap();
+            }
+            if fs::read_to_string(&golden).ok().as_deref() != Some(&message) {
+                wrong.push(message);
+            }
+        }
+        assert!(wrong.is_empty(), "messages that differ from their files:\n\n{}", wrong.join("\n"));
+        for (golden, _) in self.files("txt") {
+            assert!(golden.with_extension("yaml").exists(), "{}", golden.display());
+        }
+    }
+
+    /// Mistakes are told in the order of their places, and those are in the file itself.
+    pub(crate) fn have_mistakes_in_order_and_in_the_file(&self) {
+        for (path, text) in self.files("yaml") {
+            let errors = self.mistakes_of(&path, &text).errors;
+            let path = path.display();
+            assert!(!errors.is_empty(), "{path}");
+            assert!(errors.is_sorted_by_key(|error| (error.line, error.column)), "{path}");
+            for error in errors {
+                assert_eq!(error.source, None, "{path} {error:?}");
+                let lines = text.lines().count().max(1);
+                assert!((1..=lines + 1).contains(&error.line), "{path} {error:?}");
+            }
+        }
+    }
+
+    /// Whatever is done to a good file, it is taken or its mistakes are told: nothing panics and nothing
+    /// is refused without a word. `own` are pieces that mean something in such files. Most of the texts
+    /// have to come out wrong, or nothing is learned from them.
+    pub(crate) fn whatever_is_written_is_answered(&self, good: &str, own: &[&str], texts: u64) {
+        let mut taken = 0;
+        for seed in 0..texts {
+            let text = mutated(good, own, &mut SplitMix64::seed_from_u64(seed));
+            match (self.mistakes)(&text) {
+                None => taken += 1,
+                Some(told) => {
+                    assert!(!told.errors.is_empty() && !told.to_string().is_empty(), "seed {seed}");
+                }
+            }
+        }
+        assert!(taken < texts / 5 * 4, "{taken} of {texts}");
+    }
+
+    fn mistakes_of(&self, path: &Path, text: &str) -> FileErrors {
+        (self.mistakes)(text).unwrap_or_else(|| panic!("{} is taken", path.display()))
+    }
+
+    /// The files of an ending, sorted by name, with their texts.
+    fn files(&self, ending: &str) -> Vec<(PathBuf, String)> {
+        let entries = fs::read_dir(&self.directory).unwrap();
+        let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        files.retain(|path| path.extension().is_some_and(|found| found == ending));
+        files.sort();
+        files.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+    }
+}
+
+/// What YAML gives a meaning, and what numbers are not.
+const PIECES: [&str; 29] = [
+    "\t",
+    ": ",
+    "- ",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "'",
+    "\n",
+    "&a ",
+    "*a",
+    "!!int ",
+    "? ",
+    "|\n",
+    "%",
+    "\u{feff}",
+    "null",
+    "~",
+    "---\n",
+    "...\n",
+    "#",
+    "9999999999999999999999",
+    "-1",
+    "<<: ",
+    "\u{0}",
+    "ü",
+    "@",
+    "`",
+];
+
+/// Less than the limit; 0 where that is 0.
+pub(crate) fn below(random: &mut SplitMix64, limit: usize) -> usize {
+    (random.next_u64() % limit.max(1) as u64) as usize
+}
+
+/// The text with up to four changes: a character or a run of them gone, a piece put in, a part repeated,
+/// and now and then the end cut off.
+pub(crate) fn mutated(text: &str, own: &[&str], random: &mut SplitMix64) -> String {
+    let mut text: Vec<char> = text.chars().collect();
+    for _ in 0..=below(random, 4) {
+        let at = below(random, text.len());
+        match below(random, 5) {
+            0 if at < text.len() => {
+                text.remove(at);
+            }
+            1 => {
+                let end = (at + below(random, 40)).min(text.len());
+                text.drain(at..end);
+            }
+            2 => {
+                let piece = below(random, PIECES.len() + own.len());
+                let piece = PIECES.iter().chain(own).nth(piece).unwrap();
+                text.splice(at..at, piece.chars());
+            }
+            3 => {
+                let from = below(random, text.len());
+                let copied = text[from..(from + below(random, 60)).min(text.len())].to_vec();
+                text.splice(at..at, copied);
+            }
+            _ if below(random, 20) == 0 => text.truncate(at),
+            _ => {}
+        }
+    }
+    text.into_iter().collect()
+}
