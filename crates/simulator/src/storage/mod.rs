@@ -131,7 +131,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use stormeter_site::{Device, DiskGroup, Queue, Raid, Service, Spread};
+    use stormeter_site::{Device, DiskGroup, Queue, Raid, Service, Spread, Ssd};
 
     /// Groups of such disks: 1 ms a read, 2 ms a write, units of 64 KiB.
     pub(super) fn group(raid: Raid, disks: u32, groups: u32) -> DiskGroup {
@@ -154,5 +154,24 @@ mod tests {
                 service: Service::Single,
             }),
         }
+    }
+
+    /// The same groups, of flash of that size: what a queue holds nobody knows.
+    pub(super) fn of_size(mut group: DiskGroup, capacity_bytes: u64) -> DiskGroup {
+        group.device = Device::Ssd(Ssd {
+            channels: 1,
+            page_bytes: 4096,
+            read_ns: 1.0,
+            program_ns: 1.0,
+            erase_ns: 1.0,
+            pages_per_block: 64,
+            spare_share: 0.1,
+            filled_share: 0.0,
+            capacity_bytes,
+            interface_bytes_per_s: 1e9,
+            overhead_ns: 1.0,
+            write_buffer_bytes: 0,
+        });
+        group
     }
 }

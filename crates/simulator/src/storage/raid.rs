@@ -236,9 +236,9 @@ impl Health {
 
 #[cfg(test)]
 mod tests {
-    use stormeter_site::{Device, Raid, Ssd};
+    use stormeter_site::Raid;
 
-    use super::super::tests::group;
+    use super::super::tests::{group, of_size};
     use super::*;
 
     #[test]
@@ -288,26 +288,12 @@ mod tests {
 
     #[test]
     fn a_volume_of_all_that_is_usable_fills_each_disk_and_no_more() {
-        let flash = Ssd {
-            channels: 1,
-            page_bytes: 4096,
-            read_ns: 1.0,
-            program_ns: 1.0,
-            erase_ns: 1.0,
-            pages_per_block: 64,
-            spare_share: 0.1,
-            filled_share: 0.0,
-            capacity_bytes: 1000 * 65_536,
-            interface_bytes_per_s: 1e9,
-            overhead_ns: 1.0,
-            write_buffer_bytes: 0,
-        };
         for raid in [Raid::Raid0, Raid::Raid1, Raid::Raid10, Raid::Raid5, Raid::Raid6] {
             for (disks, groups) in [(4, 2), (6, 1), (6, 3)] {
-                let device = Device::Ssd(flash.clone());
-                let geometry = Geometry::new(&DiskGroup { device, ..group(raid, disks, groups) });
+                let flash = of_size(group(raid, disks, groups), 1000 * 65_536);
+                let geometry = Geometry::new(&flash);
                 let used = geometry.used_bytes(geometry.capacity_bytes());
-                assert_eq!(used, flash.capacity_bytes, "{raid:?} of {disks}");
+                assert_eq!(used, 1000 * 65_536, "{raid:?} of {disks}");
             }
             // What a queue holds nobody knows.
             assert_eq!(Geometry::new(&group(raid, 6, 2)).capacity_bytes(), u64::MAX);

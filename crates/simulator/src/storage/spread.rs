@@ -50,12 +50,12 @@ impl Spread {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::group;
+    use super::super::tests::{group, of_size};
     use super::*;
     use stormeter_site::Raid;
 
     fn geometry(disk_bytes: u64) -> Geometry {
-        Geometry { disk_bytes, ..Geometry::new(&group(Raid::Raid6, 8, 2)) }
+        Geometry::new(&of_size(group(Raid::Raid6, 8, 2), disk_bytes))
     }
 
     #[test]
@@ -83,7 +83,8 @@ mod tests {
         let known = geometry(100 << 30);
         let in_place = Spread::new(Layout::InPlace, &known, 50 << 30);
         let full = Spread::new(Layout::WriteAnywhere, &known, known.capacity_bytes());
-        let unknown = Spread::new(Layout::WriteAnywhere, &geometry(u64::MAX), 50 << 30);
+        let unknown =
+            Spread::new(Layout::WriteAnywhere, &Geometry::new(&group(Raid::Raid6, 8, 2)), 50 << 30);
         for spread in [in_place, full, unknown] {
             assert_eq!(spread.place(12_345_678).0, 12_345_678, "{spread:?}");
         }

@@ -216,6 +216,7 @@ mod tests {
             shared_per_byte_ns: 0.0,
             shared_per_io_ns: 0.0,
             spread: Spread::Constant,
+            service: Service::Single,
         };
         DiskGroup {
             name: "aggregate".into(),
