@@ -49,6 +49,8 @@ fn cluster(nics: u32, stripes: u32, replicas: u32) -> Site {
         write_buffer_bytes: 1 << 30,
         cost,
         stripe_bytes: 1 << 20,
+        repair_delay_ns: 0,
+        resync_bytes_per_s: None,
     }];
     site.datastores[0].target = Target::Cluster { cluster: 0, stripes, replicas };
     site

@@ -161,6 +161,8 @@ fn cluster(replicas: u32) -> Site {
         write_buffer_bytes: 1 << 30,
         cost: site.stacks[0].cost,
         stripe_bytes: 1 << 20,
+        repair_delay_ns: 0,
+        resync_bytes_per_s: None,
     }];
     site.datastores[0].target = Target::Cluster { cluster: 0, stripes: 4, replicas };
     site

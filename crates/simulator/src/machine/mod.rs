@@ -13,6 +13,7 @@ mod fork;
 mod job;
 mod meter;
 mod notes;
+mod resync;
 mod station;
 mod step;
 mod usage;
@@ -36,6 +37,8 @@ pub use build::{Load, MachineError, Window};
 pub use component::{ComponentKind, ComponentUse};
 pub(crate) use event_queue::EventQueue;
 pub use fault::{Broken, FaultError, FaultTextError, SiteFault};
+pub(crate) use resync::Resync;
+pub use resync::ResyncUse;
 pub(crate) use station::Station;
 
 /// The upper bits of a token say what it is of; the rest is a number of it.
@@ -247,7 +250,10 @@ impl Machine {
         let job = &mut self.jobs[number];
         let ns = end_ns.saturating_sub(job.entered_ns);
         job.entered_ns = end_ns;
-        let ns = if job.share > 1 { ns / u64::from(job.share) } else { ns };
+        let ns = match job.share {
+            1 => ns,
+            share => ns.checked_div(u64::from(share)).unwrap_or(0),
+        };
         self.components[component as usize].residence_ns += ns;
     }
 
@@ -327,6 +333,7 @@ fn request_of(number: u32, job: &Job) -> Request {
         disk: job.disk,
         offset_bytes: job.offset_bytes,
         length_bytes: job.length_bytes,
+        background: job.share == 0,
     }
 }
 

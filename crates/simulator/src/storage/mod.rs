@@ -39,6 +39,8 @@ pub(crate) struct Request {
     pub(crate) disk: u32,
     pub(crate) offset_bytes: u64,
     pub(crate) length_bytes: u32,
+    /// Whether nobody waits for it: what it does may be done later, and leaves no trace in a cache.
+    pub(crate) background: bool,
 }
 
 /// A storage at work.

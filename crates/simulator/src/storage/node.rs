@@ -37,6 +37,8 @@ const FOR_WRITE_THROUGH: u32 = 3;
 const FILL: u32 = 4;
 const DESTAGE_READ: u32 = 5;
 const DESTAGE_WRITE: u32 = 6;
+/// A replica is read to be copied: what is read once does not go to the read cache.
+const FOR_COPY: u32 = 7;
 
 /// A node at work.
 #[derive(Debug)]
@@ -152,6 +154,10 @@ impl Node {
     }
 
     fn read(&mut self, request: Request, bench: &mut Bench<'_>) {
+        if request.background {
+            self.on_capacity(request, FOR_COPY, bench);
+            return;
+        }
         let group = &self.groups[(request.disk / self.per_group) as usize];
         let in_buffer = (group.dirty_bytes as f64 / self.working_set_bytes).min(1.0);
         let hit = in_buffer + (1.0 - in_buffer) * self.hits;
@@ -199,7 +205,7 @@ impl Node {
             store: self.number,
             device: group,
             kind,
-            background: purpose >= FILL,
+            background: purpose >= FILL || request.background,
             offset_bytes: at,
             length_bytes: request.length_bytes,
             arrived_ns: bench.now_ns,
@@ -214,10 +220,10 @@ impl Node {
             store: self.number,
             device: self.groups.len() as u32 + request.disk,
             kind: match purpose {
-                FOR_MISS => Kind::Read,
+                FOR_MISS | FOR_COPY => Kind::Read,
                 _ => Kind::Write,
             },
-            background: purpose >= FILL,
+            background: purpose >= FILL || request.background,
             offset_bytes: request.offset_bytes,
             length_bytes: request.length_bytes,
             arrived_ns: bench.now_ns,
@@ -244,7 +250,7 @@ impl Node {
     fn done(&mut self, about: Access, bench: &mut Bench<'_>, ready: &mut Ready) {
         match about.purpose {
             FOR_READ => ready.push(about.owner | IN_FRONT),
-            FOR_WRITE_THROUGH => ready.push(about.owner),
+            FOR_WRITE_THROUGH | FOR_COPY => ready.push(about.owner),
             FOR_MISS => {
                 ready.push(about.owner);
                 if self.has_read_cache {
@@ -301,7 +307,8 @@ impl Node {
             let Some((offset_bytes, length_bytes)) = capacity.next(bench) else { return };
             capacity.moving += 1;
             let kind = Kind::Read;
-            let moved = Request { job: disk, kind, disk, offset_bytes, length_bytes };
+            let background = true;
+            let moved = Request { job: disk, kind, disk, offset_bytes, length_bytes, background };
             self.flash(moved, DESTAGE_READ, offset_bytes, bench);
         }
     }
@@ -379,5 +386,6 @@ fn request_of(about: &Access) -> Request {
         disk: 0,
         offset_bytes: about.offset_bytes,
         length_bytes: about.length_bytes,
+        background: about.background,
     }
 }

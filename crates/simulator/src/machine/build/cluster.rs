@@ -1,18 +1,21 @@
 //! A distributed datastore: its nodes, and the ways from each host to all of them.
 
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
 use stormeter_disk::Kind;
 use stormeter_disk::units::format_bytes;
 use stormeter_site::{
     Adapter, Aggregation, Cluster, Cost, Device, HostGroup, PathPolicy, Protocol, Stack, Target,
 };
 
-use super::network::{Gate, Ports, Wire};
+use super::network::{Gate, Line, Ports, Wire};
 use super::path::Way;
 use super::placement::{Pieces, placed};
 use super::program::{End, Storage};
 use super::protocol;
 use super::route::{whole, wire};
 use super::{Builder, MachineError};
+use crate::machine::Resync;
 use crate::machine::component::ComponentKind;
 use crate::machine::fork::{Choice, Fork, Nodes, Parts};
 use crate::machine::step::{Pick, Route, What};
@@ -94,7 +97,10 @@ impl Builder<'_> {
             let parts = self.parts_of_host(&stations, &ends, host, same);
             routes.push(self.cluster_route(&stations, (host, waiting), parts));
         }
+        let ways = self.ways_between_nodes(&stations, (nodes, cluster), &lines, replicas);
         let room = u64::from(devices) * u64::from(nodes.count);
+        let pieces_per_device =
+            capacity_bytes(&cluster.capacity).map_or(u64::MAX, |room| room / piece_bytes.max(1));
         self.nodes = Some(Nodes {
             places,
             stripes: pieces.stripes,
@@ -108,8 +114,44 @@ impl Builder<'_> {
             any_silent: false,
             node_ports: (stations.node_ports.send, stations.node_ports.receive),
             ports_per_node: node_adapter.count as u16,
+            resync: Resync::new(
+                &cluster.name,
+                ways,
+                (cluster.repair_delay_ns, cluster.resync_bytes_per_s),
+                pieces_per_device,
+                Xoshiro256PlusPlus::seed_from_u64(self.seed ^ 0x7265_7379_6e63),
+            ),
         });
         Ok(routes)
+    }
+
+    /// How each node reaches the others, to copy what was lost; nothing where there is one replica.
+    fn ways_between_nodes(
+        &mut self,
+        stations: &Stations,
+        (nodes, cluster): (&HostGroup, &Cluster),
+        lines: &[Line],
+        replicas: u32,
+    ) -> Vec<Parts> {
+        if replicas < 2 {
+            return Vec::new();
+        }
+        let adapter = &nodes.adapters[cluster.adapter];
+        let ends = Ends {
+            group: nodes,
+            nodes,
+            cluster,
+            host_adapter: adapter,
+            node_adapter: adapter,
+            wire: wire(adapter, adapter, lines),
+        };
+        let stations = Stations {
+            host_cpu: stations.node_cpu,
+            host_cpu_component: stations.node_cpu_component,
+            host_ports: stations.node_ports,
+            ..*stations
+        };
+        (0..nodes.count).map(|node| self.parts_of_host(&stations, &ends, node, true)).collect()
     }
 
     /// A host's program: its own work around the parts.
