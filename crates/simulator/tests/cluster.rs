@@ -206,6 +206,19 @@ fn replicas_need_as_many_nodes() {
 }
 
 #[test]
+fn pieces_have_a_limit_that_is_told() {
+    // 65536 stripes of 65536 disks: 2^32 pieces.
+    let window = Window { from_ns: 0, interval_ns: SECOND };
+    let error =
+        Machine::new(&cluster(1, 1 << 16, 1), 0, load(1 << 16), window, 1).expect_err("too many");
+    assert_eq!(
+        error.to_string(),
+        "65536 virtual disks of 65536 stripes with 1 replicas on vsan are more than 16000000 pieces, \
+         which is what a machine keeps track of; ask for fewer VMs, stripes or replicas"
+    );
+}
+
+#[test]
 fn virtual_disks_need_room_for_all_replicas() {
     let mut site = cluster(1, 1, 2);
     site.clusters[0].capacity = Device::Ssd(Ssd {

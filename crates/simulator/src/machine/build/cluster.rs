@@ -10,7 +10,7 @@ use stormeter_site::{
 
 use super::network::{Gate, Line, Ports, Wire};
 use super::path::Way;
-use super::placement::{Pieces, placed};
+use super::placement::{MOST_PIECES, Pieces, placed};
 use super::program::{End, Storage};
 use super::protocol;
 use super::route::{whole, wire};
@@ -66,10 +66,19 @@ impl Builder<'_> {
             nodes: nodes.count,
             devices,
         };
+        if pieces.count().is_none() {
+            return Err(MachineError::TooManyPieces {
+                vms: self.load.vms,
+                stripes,
+                replicas,
+                name: cluster.name.clone(),
+                most: MOST_PIECES,
+            });
+        }
         let places = placed(pieces, self.seed);
         let fullest = places.iter().map(|place| u64::from(place.before) + 1).max().unwrap_or(0);
         if let Some(room) = capacity_bytes(&cluster.capacity)
-            && fullest * piece_bytes > room
+            && fullest.saturating_mul(piece_bytes) > room
         {
             let whole = room * u64::from(devices) * u64::from(nodes.count);
             return Err(MachineError::NoRoom {
