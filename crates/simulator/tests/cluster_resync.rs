@@ -98,9 +98,9 @@ fn seen(machine: &mut Machine, vms: u32, kind: Kind, until_ns: u64) -> (Vec<u32>
     (ended, failed)
 }
 
-fn visits(machine: &Machine, kind: ComponentKind) -> u64 {
+fn visits(machine: &Machine, name: &str) -> u64 {
     let uses = machine.usage();
-    uses.iter().filter(|usage| usage.kind == kind).map(|usage| usage.visits).sum()
+    uses.iter().filter(|usage| usage.name == name).map(|usage| usage.visits).sum()
 }
 
 #[test]
@@ -120,8 +120,8 @@ fn what_was_lost_is_copied_once_over_the_wire_into_flash_and_on() {
         // Each chunk is read once and written once to a capacity device, and between written to flash
         // and read from it.
         let chunks = lost >> 20;
-        assert_eq!(visits(&machine, ComponentKind::Disks), 2 * chunks);
-        assert_eq!(visits(&machine, ComponentKind::Cache), 2 * chunks);
+        assert_eq!(visits(&machine, "vsan capacity"), 2 * chunks);
+        assert_eq!(visits(&machine, "vsan flash"), 2 * chunks);
         let uses = machine.usage();
         let busy_of = |kind| {
             let mut of_kind = uses.iter().filter(|usage| usage.kind == kind);
@@ -135,6 +135,20 @@ fn what_was_lost_is_copied_once_over_the_wire_into_flash_and_on() {
         // It is nobody's response.
         assert!(uses.iter().all(|usage| usage.response_share <= 0.0), "{uses:?}");
     }
+}
+
+#[test]
+fn nodes_copy_among_themselves_where_others_are_the_hosts() {
+    let mut site = cluster(4);
+    let client = HostGroup { name: "client".into(), ..site.hosts[0].clone() };
+    site.hosts.push(client);
+    site.datastores[0].hosts = 1;
+    let mut machine = broken(&site, 8, &["node server.1 lost at 1s"]);
+    idle(&mut machine, 30 * SECOND);
+    assert_eq!(told(&machine).copied_bytes, 4 * GIB);
+    machine.end_window();
+    let [of_nodes, of_clients] = ["server nic", "client nic"].map(|name| visits(&machine, name));
+    assert!(of_nodes > 0 && of_clients == 0, "{of_nodes} {of_clients}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Kind, Operation
 
 use crate::device::{Access, Bench};
 use crate::slab::Slab;
-use crate::storage::{FAILED, IN_FRONT, Request, Store};
+use crate::storage::{FAILED, FOR_ROOM, IN_FRONT, Request, Store};
 use crate::time::VirtualTime;
 use component::Component;
 use fault::{Action, Map};
@@ -286,12 +286,14 @@ impl Machine {
     /// none runs ahead of the others.
     fn leave_stores(&mut self, until_ns: u64) {
         while let Some(ready) = self.ready.pop() {
-            let number = ready & !(FAILED | IN_FRONT);
+            let number = ready & !(FAILED | IN_FRONT | FOR_ROOM);
             let step = &self.steps[self.jobs[number].step as usize];
             let component = match step.what {
-                // Nodes of a cluster have one component of flash together.
-                What::Store(store) | What::NodeStore(store) if ready & IN_FRONT != 0 => {
-                    self.stores[store as usize].front()
+                // Nodes of a cluster have one component of flash together, and one of write buffers.
+                What::Store(store) | What::NodeStore(store)
+                    if ready & (IN_FRONT | FOR_ROOM) != 0 =>
+                {
+                    self.stores[store as usize].front(ready & FOR_ROOM != 0)
                 }
                 _ => step.component,
             };

@@ -10,17 +10,20 @@
 //! Nothing here grows with time: of bytes in the buffer their number is kept, and of where they
 //! belong only the first [`RUNS`] runs a device; more of them move to random places of what was seen.
 
+mod buffer;
+
 use std::collections::VecDeque;
 
 use stormeter_disk::Kind;
 use stormeter_site::Cluster;
 
 use super::hits::hit_share;
-use super::{DiskFault, FAILED, Fill, IN_FRONT, Ready, Request};
+use super::{DiskFault, FAILED, FOR_ROOM, Fill, IN_FRONT, Ready, Request};
 use crate::device::{Access, Bench, Device, DeviceUse};
 use crate::machine::Load;
 use crate::slab::Slab;
 use crate::weather::unit_open;
+use buffer::WriteBuffer;
 
 /// Places of written bytes that a device remembers.
 const RUNS: usize = 1024;
@@ -40,12 +43,22 @@ const DESTAGE_WRITE: u32 = 6;
 /// A replica is read to be copied: what is read once does not go to the read cache.
 const FOR_COPY: u32 = 7;
 
+/// The components of a node's parts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Components {
+    /// Its write buffers: as full as they are.
+    pub(crate) buffer: u32,
+    /// Its flash devices.
+    pub(crate) flash: u32,
+    /// Its capacity devices.
+    pub(crate) capacity: u32,
+}
+
 /// A node at work.
 #[derive(Debug)]
 pub(crate) struct Node {
     number: u32,
-    /// Components of flash and of capacity devices.
-    components: (u32, u32),
+    components: Components,
     groups: Vec<Group>,
     per_group: u32,
     capacity: Vec<Capacity>,
@@ -53,7 +66,6 @@ pub(crate) struct Node {
     /// Share of reads that the read cache answers.
     hits: f64,
     has_read_cache: bool,
-    buffer_bytes: u64,
     /// Bytes of the working set that a group has.
     working_set_bytes: f64,
 }
@@ -62,13 +74,7 @@ pub(crate) struct Node {
 #[derive(Debug)]
 struct Group {
     flash: Device,
-    dirty_bytes: u64,
-    /// Where the next written bytes go: the buffer is a log.
-    head_bytes: u64,
-    /// Writes that found no room.
-    waiting: VecDeque<Request>,
-    /// Bytes that came in and that left.
-    moved: (u64, u64),
+    buffer: WriteBuffer,
 }
 
 /// A write that the flash does not have yet.
@@ -77,6 +83,8 @@ struct Landing {
     job: u32,
     disk: u32,
     offset_bytes: u64,
+    /// How long it waited for room.
+    waited_ns: u64,
 }
 
 /// A capacity device and what is to be written to it.
@@ -97,7 +105,7 @@ impl Node {
     /// Node with a storage's number, of a cluster of so many nodes under a load.
     pub(crate) fn new(
         number: u32,
-        components: (u32, u32),
+        components: Components,
         cluster: &Cluster,
         nodes: u32,
         load: &Load,
@@ -109,10 +117,7 @@ impl Node {
         let share = hit_share(cluster.hits, cache_bytes as u64, load);
         let group = |_| Group {
             flash: Device::new(&cluster.cache),
-            dirty_bytes: 0,
-            head_bytes: 0,
-            waiting: VecDeque::new(),
-            moved: (0, 0),
+            buffer: WriteBuffer::new(cluster.write_buffer_bytes),
         };
         let device = |_| Capacity {
             device: Device::new(&cluster.capacity),
@@ -131,14 +136,13 @@ impl Node {
             landing: Slab::default(),
             hits: load.random * share.random + (1.0 - load.random) * share.sequential,
             has_read_cache: cluster.read_cache_bytes > 0,
-            buffer_bytes: cluster.write_buffer_bytes,
             working_set_bytes: (working_set_bytes / all_groups).max(1.0),
         }
     }
 
-    /// The component of its flash.
-    pub(crate) fn front(&self) -> u32 {
-        self.components.0
+    /// The component of its write buffers, or of its flash.
+    pub(crate) fn front(&self, for_room: bool) -> u32 {
+        if for_room { self.components.buffer } else { self.components.flash }
     }
 
     #[inline(never)]
@@ -159,7 +163,7 @@ impl Node {
             return;
         }
         let group = &self.groups[(request.disk / self.per_group) as usize];
-        let in_buffer = (group.dirty_bytes as f64 / self.working_set_bytes).min(1.0);
+        let in_buffer = (group.buffer.dirty_bytes() as f64 / self.working_set_bytes).min(1.0);
         let hit = in_buffer + (1.0 - in_buffer) * self.hits;
         match hit > 0.0 && unit_open(bench.random) <= hit {
             true => self.flash(request, FOR_READ, request.offset_bytes, bench),
@@ -168,29 +172,20 @@ impl Node {
     }
 
     fn write(&mut self, request: Request, bench: &mut Bench<'_>) {
-        if self.buffer_bytes == 0 {
-            self.on_capacity(request, FOR_WRITE_THROUGH, bench);
-            return;
-        }
         let group = &mut self.groups[(request.disk / self.per_group) as usize];
-        let length = u64::from(request.length_bytes);
-        let has_room = group.dirty_bytes + length <= self.buffer_bytes || group.dirty_bytes == 0;
-        if group.waiting.is_empty() && has_room {
-            self.take(request, bench);
-        } else {
-            group.waiting.push_back(request);
+        if !group.buffer.is_there() {
+            self.on_capacity(request, FOR_WRITE_THROUGH, bench);
+        } else if group.buffer.arrive(request, bench.now_ns) {
+            self.take(request, 0, bench);
         }
     }
 
-    /// The buffer takes a write.
-    fn take(&mut self, request: Request, bench: &mut Bench<'_>) {
+    /// The buffer takes a write that waited so long.
+    fn take(&mut self, request: Request, waited_ns: u64, bench: &mut Bench<'_>) {
         let group = &mut self.groups[(request.disk / self.per_group) as usize];
-        group.dirty_bytes += u64::from(request.length_bytes);
-        group.moved.0 += u64::from(request.length_bytes);
-        let at = group.head_bytes;
-        group.head_bytes = (at + u64::from(request.length_bytes)) % self.buffer_bytes;
+        let at = group.buffer.keep(request.length_bytes, bench.now_ns);
         let Request { job, disk, offset_bytes, .. } = request;
-        let landing = self.landing.insert(Landing { job, disk, offset_bytes });
+        let landing = self.landing.insert(Landing { job, disk, offset_bytes, waited_ns });
         self.flash(Request { job: landing, ..request }, FOR_WRITE, at, bench);
     }
 
@@ -265,9 +260,11 @@ impl Node {
             }
             // Only what the flash has can be read from it.
             FOR_WRITE => {
-                let Landing { job, disk, offset_bytes } = self.landing[about.owner];
+                let Landing { job, disk, offset_bytes, waited_ns } = self.landing[about.owner];
                 self.landing.free(about.owner);
-                ready.push(job | IN_FRONT);
+                // Its time is told as that of what took most of it.
+                let in_flash_ns = bench.now_ns - about.arrived_ns;
+                ready.push(job | if waited_ns > in_flash_ns { FOR_ROOM } else { IN_FRONT });
                 self.capacity[disk as usize].note(offset_bytes, about.length_bytes);
                 self.move_next(disk, bench);
             }
@@ -287,17 +284,10 @@ impl Node {
 
     /// Bytes have left a group's buffer: writes that wait may come in.
     fn left(&mut self, group: u32, bytes: u64, bench: &mut Bench<'_>) {
-        self.groups[group as usize].dirty_bytes -= bytes;
-        self.groups[group as usize].moved.1 += bytes;
-        loop {
-            let group = &mut self.groups[group as usize];
-            let Some(next) = group.waiting.front().copied() else { return };
-            let length = u64::from(next.length_bytes);
-            if group.dirty_bytes > 0 && group.dirty_bytes + length > self.buffer_bytes {
-                return;
-            }
-            group.waiting.pop_front();
-            self.take(next, bench);
+        let now_ns = bench.now_ns;
+        self.groups[group as usize].buffer.left(bytes, now_ns);
+        while let Some((next, waited_ns)) = self.groups[group as usize].buffer.admit(now_ns) {
+            self.take(next, waited_ns, bench);
         }
     }
 
@@ -325,22 +315,23 @@ impl Node {
 
     /// How its write buffers stand together.
     pub(crate) fn fill(&self) -> Option<Fill> {
-        let mut fill = Fill { component: self.components.0, ..Fill::default() };
+        let mut fill = Fill { component: self.components.buffer, ..Fill::default() };
         for group in &self.groups {
-            fill.capacity_bytes += self.buffer_bytes;
-            fill.dirty_bytes += group.dirty_bytes;
-            fill.in_bytes += group.moved.0;
-            fill.out_bytes += group.moved.1;
+            group.buffer.add_to(&mut fill);
         }
-        (self.buffer_bytes > 0).then_some(fill)
+        (fill.capacity_bytes > 0).then_some(fill)
     }
 
     pub(crate) fn usage(&self, now_ns: u64, each: &mut dyn FnMut(u32, DeviceUse)) {
+        let has_buffer = |group: &&Group| group.buffer.is_there();
+        for group in self.groups.iter().filter(has_buffer) {
+            each(self.components.buffer, group.buffer.usage(now_ns));
+        }
         for group in &self.groups {
-            each(self.components.0, group.flash.usage(now_ns));
+            each(self.components.flash, group.flash.usage(now_ns));
         }
         for capacity in &self.capacity {
-            each(self.components.1, capacity.device.usage(now_ns));
+            each(self.components.capacity, capacity.device.usage(now_ns));
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::machine::Resync;
 use crate::machine::component::ComponentKind;
 use crate::machine::fork::{Choice, Fork, Nodes, Parts};
 use crate::machine::step::{Pick, Route, What};
-use crate::storage::{Node, Store};
+use crate::storage::{Components, Node, Store};
 
 /// The components and stations of nodes and hosts.
 struct Stations {
@@ -308,12 +308,15 @@ impl Builder<'_> {
     }
 
     fn node_stores(&mut self, cluster: &Cluster, nodes: u32) -> (u32, u32) {
-        // A request that flash answered is told by the number before the capacity's.
-        let flash = self.component(format!("{} cache", cluster.name), ComponentKind::Cache);
+        // Flash is a device, which may be busy; the write buffer in it is a memory, which may be full.
+        let buffer = (cluster.write_buffer_bytes > 0)
+            .then(|| self.component(format!("{} cache", cluster.name), ComponentKind::Cache));
+        let flash = self.component(format!("{} flash", cluster.name), ComponentKind::Disks);
         let capacity = self.component(format!("{} capacity", cluster.name), ComponentKind::Disks);
         let store = self.stores.len() as u32;
         for unit in 0..nodes {
-            let node = Node::new(store + unit, (flash, capacity), cluster, nodes, &self.load);
+            let components = Components { buffer: buffer.unwrap_or(flash), flash, capacity };
+            let node = Node::new(store + unit, components, cluster, nodes, &self.load);
             self.stores.push(Store::Node(Box::new(node)));
         }
         (capacity, store)
