@@ -221,6 +221,14 @@ fn a_node_takes_no_more_than_its_rate_and_not_before_the_delay_is_over() {
         notes[0].starts_with("vsan: a resync was still under way, 3.4") && notes.len() == 1,
         "{notes:?}"
     );
+    let mut machine = broken(&site, 8, &["node server.1 lost at 1s"]);
+    idle(&mut machine, 2 * SECOND);
+    machine.end_window();
+    assert_eq!(
+        machine.notes(),
+        ["vsan: 4GiB that were lost are not copied anew yet, their node is waited for; a shorter \
+          repair-delay shows the resync"]
+    );
     // A broken device does not come back: nobody waits for it.
     let mut machine = broken(&site, 8, &["disk vsan.3 lost at 1s"]);
     idle(&mut machine, 2 * SECOND);

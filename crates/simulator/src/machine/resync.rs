@@ -232,6 +232,18 @@ impl Machine {
                 format_bytes(told.no_room_bytes)
             ));
         }
+        let waited_for = |&&place: &&Place| {
+            let given_up = nodes.resync.given_up.get(nodes.device(place)).copied();
+            nodes.is_lost(place) && !given_up.unwrap_or(false)
+        };
+        let waited_for = nodes.places.iter().filter(waited_for).count() as u64 * nodes.piece_bytes;
+        if waited_for > 0 {
+            notes.push(format!(
+                "{name}: {} that were lost are not copied anew yet, their node is waited for; a shorter \
+                 repair-delay shows the resync",
+                format_bytes(waited_for)
+            ));
+        }
         if told.left_bytes > 0 {
             notes.push(format!(
                 "{name}: a resync was still under way, {} that were lost were not copied anew yet",

@@ -4,8 +4,8 @@
 //! it, or by a capacity device, whose answer then also fills the cache. Writes are done when the
 //! flash has them and move to the capacity devices in the background, from the first byte on: a
 //! longer wait would only matter to bytes that are written twice. Buffers begin empty; a window that
-//! ends before they are as full as the load makes them is told (`Machine::notes`). In an all-flash node the read cache
-//! has no bytes and reads go to the capacity devices.
+//! ends before they are as full as the load makes them is told (`Machine::notes`). In an all-flash node
+//! the read cache has no bytes and reads go to the capacity devices.
 //!
 //! Nothing here grows with time: of bytes in the buffer their number is kept, and of where they
 //! belong only the first [`RUNS`] runs a device; more of them move to random places of what was seen.
