@@ -178,6 +178,29 @@ fn after_it_any_other_node_may_be_lost() {
 }
 
 #[test]
+fn writes_go_to_a_copy_as_far_as_it_has_come() {
+    let mut site = cluster(4);
+    site.clusters[0].resync_bytes_per_s = Some(1e6);
+    let flash = |offset_bytes: Option<u64>| {
+        let mut machine = broken(&site, 8, &["node server.1 lost at 1s"]);
+        idle(&mut machine, 4 * SECOND);
+        for disk in 0..8 {
+            let Some(offset_bytes) = offset_bytes else { continue };
+            submit(&mut machine, disk, Kind::Write, offset_bytes, 4096);
+            assert_eq!(reap(&mut machine, SECOND / 100).len(), 1);
+        }
+        idle(&mut machine, 5 * SECOND);
+        machine.end_window();
+        visits(&machine, "vsan flash")
+    };
+    let (alone, far, near) = (flash(None), flash(Some(GIB / 2)), flash(Some(0)));
+    // Eight writes to two replicas, four of which are lost; each is written to flash and read from it.
+    assert_eq!(far - alone, 2 * (16 - 4));
+    // Three nodes copy a piece each.
+    assert_eq!(near - far, 2 * 3);
+}
+
+#[test]
 fn the_load_is_slower_while_it_runs_and_as_fast_as_before_when_it_is_over() {
     let rates = |site: &Site, kind| {
         let mut machine = broken(site, 8, &["disk vsan.3 lost at 1s"]);
