@@ -5,7 +5,7 @@ use stormeter_site::{Adapter, Cache, Cost, Device, Site, Target, WriteCache};
 
 /// The site with one part of a datastore's way `factor` times as fast: more clock, a higher rate, shorter
 /// times, a larger cache. `kind` and `name` are those of a component of the datastore's machine; the name
-/// tells networks apart. `None` where there is nothing that could be faster.
+/// tells networks apart, and a cluster's flash from its capacity devices. `None` where there is nothing that could be faster.
 pub fn faster(
     site: &Site,
     datastore: usize,
@@ -55,10 +55,10 @@ pub fn faster(
                 cheaper(&mut site.clusters.get_mut(cluster)?.cost, factor);
             }
         },
-        // In front of a cluster's capacity devices is a device too.
         ComponentKind::Cache => match own.target {
             Target::Cluster { cluster, .. } => {
-                quicker(&mut site.clusters.get_mut(cluster)?.cache, factor);
+                let cluster = site.clusters.get_mut(cluster)?;
+                cluster.write_buffer_bytes = larger(cluster.write_buffer_bytes, factor);
             }
             Target::Controller { controller, .. } => {
                 larger_cache(&mut site.controllers.get_mut(controller)?.cache, factor);
@@ -72,7 +72,13 @@ pub fn faster(
                 quicker(&mut site.groups.get_mut(group)?.device, factor);
             }
             Target::Cluster { cluster, .. } => {
-                quicker(&mut site.clusters.get_mut(cluster)?.capacity, factor);
+                let cluster = site.clusters.get_mut(cluster)?;
+                // In front of the capacity devices is a device too.
+                let device = match name.strip_prefix(&cluster.name) {
+                    Some(" flash") => &mut cluster.cache,
+                    _ => &mut cluster.capacity,
+                };
+                quicker(device, factor);
             }
         },
         ComponentKind::Parts => return None,
@@ -155,6 +161,7 @@ mod tests {
         let adapter = now.adapter;
         let ports = |site: &Site| site.hosts[then.nodes].adapters[adapter].clone();
         let mut told = Vec::new();
+        told.extend((now.write_buffer_bytes > then.write_buffer_bytes).then_some("buffer"));
         told.extend((now.cache != then.cache).then_some("flash"));
         told.extend((now.capacity != then.capacity).then_some("capacity"));
         told.extend((ports(&other) != ports(&site)).then_some("ports"));
@@ -163,7 +170,10 @@ mod tests {
 
     #[test]
     fn parts_of_a_cluster_are_told_by_their_kind_whatever_they_are_called() {
-        assert_eq!(changed(ComponentKind::Cache, "vsan cache"), ["flash"]);
+        assert_eq!(changed(ComponentKind::Cache, "vsan cache"), ["buffer"]);
+        let site = parse_site(include_str!("../../../studies/vsan/site.yaml")).unwrap().site;
+        let flash = format!("{} flash", site.clusters[0].name);
+        assert_eq!(changed(ComponentKind::Disks, &flash), ["flash"]);
         // A cluster may be called so.
         assert_eq!(changed(ComponentKind::Disks, "cached capacity"), ["capacity"]);
         assert_eq!(changed(ComponentKind::ControllerPort, "server vsan-1"), ["ports"]);

@@ -4,7 +4,7 @@ mod common;
 
 use common::single::*;
 use stormeter_disk::Kind;
-use stormeter_simulator::{ComponentKind, Machine, MachineError, Window};
+use stormeter_simulator::{ComponentKind, ComponentUse, Machine, MachineError, Window};
 use stormeter_site::*;
 
 const SECOND: u64 = 1_000_000_000;
@@ -50,6 +50,8 @@ fn cluster(nics: u32, stripes: u32, replicas: u32) -> Site {
         write_buffer_bytes: 1 << 30,
         cost,
         stripe_bytes: 1 << 20,
+        repair_delay_ns: 0,
+        resync_bytes_per_s: None,
     }];
     site.datastores[0].target = Target::Cluster { cluster: 0, stripes, replicas };
     site
@@ -110,12 +112,8 @@ fn all_time_of_a_response_is_somebodys() {
     let slowest = uses.iter().find(|usage| usage.kind == ComponentKind::Parts).expect("parts");
     assert!(slowest.response_share > 0.01 && slowest.response_share < 0.7, "{slowest:?}");
     // Writes are done in flash.
-    let share = |kind| {
-        let mut of_kind = uses.iter().filter(|usage| usage.kind == kind);
-        of_kind.next().map(|usage| usage.response_share)
-    };
-    assert!(share(ComponentKind::Cache) > Some(0.0));
-    assert_eq!(share(ComponentKind::Disks), Some(0.0));
+    assert!(named(&machine, "vsan flash").response_share > 0.0);
+    assert_eq!(named(&machine, "vsan capacity").response_share, 0.0);
 }
 
 #[test]
@@ -126,11 +124,38 @@ fn a_full_write_buffer_is_as_fast_as_what_drains_it() {
     // 24 capacity devices of 108 us a run.
     let most = 24.0 / 108e-6;
     assert!(full < 1.02 * most && full > 0.5 * most, "{full} {most}");
-    let uses = machine.usage();
-    let disks = uses.iter().find(|usage| usage.kind == ComponentKind::Disks).expect("disks");
+    let disks = named(&machine, "vsan capacity");
     assert!(disks.utilisation_most > 0.95, "{disks:?}");
+    // And it is told: writes are most of their time in front of a buffer without room.
+    let (buffer, flash) = (named(&machine, "vsan cache"), named(&machine, "vsan flash"));
+    assert_eq!((buffer.kind, flash.kind), (ComponentKind::Cache, ComponentKind::Disks));
+    assert!(buffer.utilisation_most > 0.95 && buffer.response_share > 0.5, "{buffer:?}");
+    assert!(buffer.queue_mean > 10.0 && flash.response_share < 0.2, "{buffer:?} {flash:?}");
     site.clusters[0].write_buffer_bytes = 1 << 40;
-    assert!(rate(&site, (24, 4), Kind::Write, 4096).0 > full);
+    let (roomy, machine) = rate(&site, (24, 4), Kind::Write, 4096);
+    assert!(roomy > full);
+    let buffer = named(&machine, "vsan cache");
+    assert!(buffer.utilisation_most < 0.01 && buffer.response_share <= 0.0, "{buffer:?}");
+}
+
+#[test]
+fn flash_that_answers_all_it_can_is_a_full_device() {
+    let mut site = cluster(4, 1, 1);
+    site.clusters[0].cache = device(1, 200_000.0, 0.0);
+    site.clusters[0].read_cache_bytes = 1 << 30;
+    site.clusters[0].hits = Hits::Share(1.0);
+    let (found, machine) = rate(&site, (24, 8), Kind::Read, 4096);
+    // Eight devices of 200 us.
+    assert!(found > 0.9 * 40_000.0 && found <= 40_000.0, "{found}");
+    let flash = named(&machine, "vsan flash");
+    assert_eq!(flash.kind, ComponentKind::Disks);
+    assert!(flash.utilisation_most > 0.95 && flash.response_share > 0.8, "{flash:?}");
+    let buffer = named(&machine, "vsan cache");
+    assert_eq!((buffer.utilisation_most, buffer.response_share), (0.0, 0.0));
+    // Without a buffer there is none to be told.
+    site.clusters[0].write_buffer_bytes = 0;
+    let (_, machine) = rate(&site, (24, 8), Kind::Read, 4096);
+    assert!(machine.usage().iter().all(|usage| usage.kind != ComponentKind::Cache));
 }
 
 #[test]
@@ -142,20 +167,19 @@ fn bytes_move_on_when_the_flash_has_them() {
     // The way there takes far less than the 10 ms of the flash.
     assert_eq!(reap(&mut machine, 9_000_000).len(), 0);
     machine.end_window();
-    assert_eq!(visits(&machine, ComponentKind::Cache), 1);
+    assert_eq!(named(&machine, "vsan flash").visits, 1);
     // The flash is written, read, and the capacity device written: 10, 10 and 0.1 ms.
     let mut machine = self::machine(&site, 1);
     submit(&mut machine, 0, Kind::Write, 0, 4096);
     assert_eq!(reap(&mut machine, 15_000_000).len(), 1);
     assert!(reap(&mut machine, 4_000_000).is_empty());
     machine.end_window();
-    let found = [ComponentKind::Cache, ComponentKind::Disks].map(|kind| visits(&machine, kind));
+    let found = ["vsan flash", "vsan capacity"].map(|name| named(&machine, name).visits);
     assert_eq!(found, [2, 0]);
 }
 
-fn visits(machine: &Machine, kind: ComponentKind) -> u64 {
-    let uses = machine.usage();
-    uses.iter().find(|usage| usage.kind == kind).expect("a component").visits
+fn named(machine: &Machine, name: &str) -> ComponentUse {
+    machine.usage().into_iter().find(|usage| usage.name == name).expect("a component")
 }
 
 #[test]
@@ -186,8 +210,7 @@ fn a_read_cache_answers_its_share() {
     let mut site = cluster(4, 1, 2);
     let misses = |site: &Site| {
         let (rate, machine) = rate(site, (8, 4), Kind::Read, 4096);
-        let disks = machine.usage().into_iter().find(|usage| usage.kind == ComponentKind::Disks);
-        disks.expect("disks").visits as f64 / (0.5 * rate)
+        named(&machine, "vsan capacity").visits as f64 / (0.5 * rate)
     };
     assert!((misses(&site) - 1.0).abs() < 0.02);
     // 8 GiB of working set, 8 groups: 512 MiB each are a half.
@@ -202,6 +225,19 @@ fn replicas_need_as_many_nodes() {
     let window = Window { from_ns: 0, interval_ns: 1_000_000_000 };
     let error = Machine::new(&cluster(1, 1, 5), 0, load(4), window, 1).expect_err("too few");
     assert!(matches!(error, MachineError::TooFewNodes { nodes: 4, replicas: 5, .. }), "{error}");
+}
+
+#[test]
+fn pieces_have_a_limit_that_is_told() {
+    // 65536 stripes of 65536 disks: 2^32 pieces.
+    let window = Window { from_ns: 0, interval_ns: SECOND };
+    let error =
+        Machine::new(&cluster(1, 1 << 16, 1), 0, load(1 << 16), window, 1).expect_err("too many");
+    assert_eq!(
+        error.to_string(),
+        "65536 virtual disks of 65536 stripes with 1 replicas on vsan are more than 16000000 pieces, \
+         which is what a machine keeps track of; ask for fewer VMs, stripes or replicas"
+    );
 }
 
 #[test]

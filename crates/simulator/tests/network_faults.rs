@@ -162,6 +162,9 @@ fn cluster(replicas: u32) -> Site {
         write_buffer_bytes: 1 << 30,
         cost: site.stacks[0].cost,
         stripe_bytes: 1 << 20,
+        // What is copied anew is seen elsewhere.
+        repair_delay_ns: 3600 * SECOND,
+        resync_bytes_per_s: Some(1e6),
     }];
     site.datastores[0].target = Target::Cluster { cluster: 0, stripes: 4, replicas };
     site

@@ -326,6 +326,8 @@ fn nodes_of_a_cluster_take_transfers_by_the_ports_that_they_have() {
         write_buffer_bytes: 1 << 30,
         cost: Cost::default(),
         stripe_bytes: 1 << 20,
+        repair_delay_ns: 0,
+        resync_bytes_per_s: None,
     }];
     site.datastores[0].adapter = Some(0);
     site.datastores[0].networks = vec![0];

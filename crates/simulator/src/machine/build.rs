@@ -105,6 +105,23 @@ pub enum MachineError {
         /// The datastore.
         cluster: String,
     },
+    /// More pieces than can be kept track of.
+    #[error(
+        "{vms} virtual disks of {stripes} stripes with {replicas} replicas on {name} are more than {most} \
+         pieces, which is what a machine keeps track of; ask for fewer VMs, stripes or replicas"
+    )]
+    TooManyPieces {
+        /// Virtual disks.
+        vms: u32,
+        /// Stripes of each.
+        stripes: u32,
+        /// Copies of each stripe.
+        replicas: u32,
+        /// The datastore.
+        name: String,
+        /// The limit.
+        most: u64,
+    },
     /// Nobody asks the servers in VMs.
     #[error(
         "transfers need a client in the site; add `client:` with its hosts, adapter and networks"

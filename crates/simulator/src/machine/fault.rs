@@ -6,7 +6,8 @@
 //! once. A line that is down lets nothing begin to pass until it is back, or until another line has
 //! taken over where the network has a failover; what is on the wire already arrives. A lost node is
 //! lost for its data: reads go to another replica and writes to those that are left; the VMs of its
-//! host go on as if they had been started elsewhere, and nothing is copied anew when it is back.
+//! host go on as if they had been started elsewhere. What it had is copied anew when it is given up
+//! ([`super::resync`]); what came back before is taken as whole.
 
 mod map;
 mod plan;
@@ -15,7 +16,7 @@ mod text;
 use stormeter_disk::Kind;
 
 use super::fork::Fork;
-use super::job::{Job, NONE};
+use super::job::{Job, NONE, RESYNC};
 use super::step::{Pick, Standing, Step, What};
 use super::{KIND_SHIFT, Machine, OF_FAULT, OF_JOB, port_of};
 use crate::device::Bench;
@@ -34,6 +35,10 @@ pub(super) enum Action {
     Silent { node: u32, device: Option<u32> },
     /// It is known that its data is gone, or it is back.
     Data { node: u32, device: Option<u32>, lost: bool },
+    /// It is not waited for any more: what it had is copied anew.
+    GiveUp { node: u32, device: Option<u32> },
+    /// A node may take the next bytes of a copy.
+    Take { node: u32 },
     /// Ports of a set (its number in the map) are gone, until then at the latest.
     PortDown { set: u32, port: u32, until_ns: u64 },
     /// They are back.
@@ -81,6 +86,8 @@ impl Machine {
             }
             Action::Silent { node, device } => self.silent(node, device),
             Action::Data { node, device, lost } => self.data(node, device, lost),
+            Action::GiveUp { node, device } => self.give_up(node, device),
+            Action::Take { node } => self.turn_to_take(node),
             Action::PortDown { set, port, until_ns } => self.port_down(set, port, until_ns),
             Action::PortUp { set, port } => {
                 for station in self.map.port_stations(set, port) {
@@ -119,6 +126,7 @@ impl Machine {
         }
         nodes.any_silent = nodes.silent.contains(&true);
         nodes.any_lost = nodes.lost.contains(&true);
+        self.plan_resync();
     }
 
     fn port_down(&mut self, set: u32, port: u32, until_ns: u64) {
@@ -172,6 +180,10 @@ impl Machine {
             self.events.push(self.again_ns, OF_JOB << KIND_SHIFT | number);
             return;
         }
+        if self.jobs[number].parent == RESYNC {
+            self.chunk_failed(number);
+            return;
+        }
         let place = self.programs.partition_point(|&first| first <= self.jobs[number].step);
         let step = self.programs.get(place.wrapping_sub(1)).copied().unwrap_or_default();
         let job = &mut self.jobs[number];
@@ -197,15 +209,17 @@ impl Machine {
     fn begin_part_again(&mut self, number: u32) {
         let job = self.jobs[number];
         let Some(nodes) = &self.nodes else { return };
-        let own = nodes.places[job.slot as usize];
+        let within = job.offset_bytes % nodes.piece_bytes.max(1);
         let first = job.slot / nodes.replicas * nodes.replicas;
         let is_there = |place: &u32| !nodes.is_lost(nodes.places[*place as usize]);
         let standing = (first..first + nodes.replicas).find(is_there);
-        let place = match job.kind {
-            _ if !nodes.is_lost(own) => Some(job.slot),
-            Kind::Read => standing,
-            Kind::Write => None,
+        let own = match job.kind {
+            Kind::Read => Some(nodes.places[job.slot as usize]).filter(|&own| !nodes.is_lost(own)),
+            Kind::Write => nodes.written_at(job.slot, within),
         };
+        let other = standing.filter(|_| job.kind == Kind::Read);
+        let other = other.map(|slot| (slot, nodes.places[slot as usize]));
+        let place = own.map(|own| (job.slot, own)).or(other);
         let Some(place) = place else {
             self.jobs[number].failed = standing.is_none();
             let left = &self.steps[job.step as usize..];
@@ -213,7 +227,6 @@ impl Machine {
             self.jobs[number].step += to_end as u32;
             return;
         };
-        let within = job.offset_bytes - u64::from(own.before) * nodes.piece_bytes;
         let parent = self.jobs[job.parent];
         let What::Fork(fork) = self.steps[parent.step as usize].what else { return };
         let Fork::Nodes(parts) = self.forks[fork as usize] else { return };

@@ -7,9 +7,9 @@
 use stormeter_disk::Kind;
 
 use super::build::{Place, mixed};
-use super::job::{Job, NONE};
+use super::job::{Job, NONE, RESYNC};
 use super::step::Route;
-use super::{KIND_SHIFT, Machine, OF_JOB};
+use super::{KIND_SHIFT, Machine, OF_JOB, Resync};
 
 /// Into what a request is cut.
 #[derive(Debug, Clone, Copy)]
@@ -71,6 +71,8 @@ pub(crate) struct Nodes {
     /// First stations of the nodes' ports: send, receive.
     pub(crate) node_ports: (u32, u32),
     pub(crate) ports_per_node: u16,
+    /// Copies that are made anew.
+    pub(crate) resync: Resync,
 }
 
 /// Reads of one region of this size go to the same replica, so that no two caches hold it.
@@ -87,7 +89,7 @@ impl Nodes {
         self.any_silent && self.silent[self.device(place)]
     }
 
-    fn device(&self, place: Place) -> usize {
+    pub(super) fn device(&self, place: Place) -> usize {
         usize::from(place.node) * self.devices as usize + usize::from(place.device)
     }
 
@@ -181,19 +183,22 @@ impl Machine {
                 Kind::Read => {
                     let nodes = self.nodes.as_ref();
                     match nodes.and_then(|nodes| nodes.read_place(stripe, parent.disk, at)) {
-                        Some(place) => self.part_on_node(number, part, parts, place),
+                        Some(slot) => {
+                            if let Some(place) = nodes.map(|nodes| nodes.places[slot as usize]) {
+                                self.part_on_node(number, part, parts, (slot, place));
+                            }
+                        }
                         None => self.jobs[number].failed = true,
                     }
                 }
                 Kind::Write => {
                     let mut written = 0;
-                    for place in stripe * replicas..(stripe + 1) * replicas {
-                        let gone = self
-                            .nodes
-                            .as_ref()
-                            .is_some_and(|nodes| nodes.is_lost(nodes.places[place as usize]));
-                        if !gone {
-                            self.part_on_node(number, part, parts, place);
+                    for slot in stripe * replicas..(stripe + 1) * replicas {
+                        let nodes = self.nodes.as_ref();
+                        let place =
+                            nodes.and_then(|nodes| nodes.written_at(slot, part.offset_bytes));
+                        if let Some(place) = place {
+                            self.part_on_node(number, part, parts, (slot, place));
                             written += 1;
                         }
                     }
@@ -205,20 +210,20 @@ impl Machine {
     }
 
     /// A part goes to the node of a place; its offset is that within the piece.
-    fn part_on_node(&mut self, number: u32, part: Job, parts: Parts, place: u32) {
-        let Some((step, path, job)) = self.on_node(part, parts, place) else { return };
+    fn part_on_node(&mut self, number: u32, part: Job, parts: Parts, at: (u32, Place)) {
+        let Some((step, path, job)) = self.on_node(part, parts, at) else { return };
         self.part(number, Job { step, path, ..job });
     }
 
-    /// A part as its node sees it, with its first step and its path.
+    /// A part as its node sees it, with its first step and its path; `slot` is its name there.
     pub(super) fn on_node(
         &mut self,
         part: Job,
         parts: Parts,
-        place: u32,
+        (slot, place): (u32, Place),
     ) -> Option<(u32, u16, Job)> {
         let nodes = self.nodes.as_ref()?;
-        let Place { node, device, before } = nodes.places[place as usize];
+        let Place { node, device, before } = place;
         let which = usize::from(part.kind == Kind::Write);
         let (step, path) = match parts.own {
             Some(own) if u32::from(node) == parts.host => (own[which], 0),
@@ -239,10 +244,10 @@ impl Machine {
         };
         let job = Job {
             offset_bytes: u64::from(before) * nodes.piece_bytes + part.offset_bytes,
-            slot: place,
+            slot,
             disk: u32::from(device),
             node,
-            again: nodes.is_silent(nodes.places[place as usize]),
+            again: nodes.is_silent(place),
             ..part
         };
         Some((step, path, job))
@@ -287,6 +292,10 @@ impl Machine {
 
     /// A part is back.
     pub(super) fn part_is_back(&mut self, part: Job) {
+        if part.parent == RESYNC {
+            self.chunk_is_back(part);
+            return;
+        }
         let parent = &mut self.jobs[part.parent];
         parent.failed |= part.failed;
         parent.parts -= 1;

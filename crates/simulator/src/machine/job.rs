@@ -4,6 +4,8 @@ use stormeter_disk::Kind;
 
 /// No job.
 pub(crate) const NONE: u32 = u32::MAX;
+/// The parent of what belongs to no request: a copy that is made anew.
+pub(crate) const RESYNC: u32 = u32::MAX - 1;
 
 /// A request, or a part of one, on its way through the machine. One cache line.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +21,8 @@ pub(crate) struct Job {
     pub(crate) moving_bytes: u32,
     /// Payload that earlier messages carried.
     pub(crate) moved_bytes: u32,
-    /// The caller's name for it; of a part on a node, the number of its place.
+    /// The caller's name for it; of a part on a node, the number of its place; of a copy's chunk, its
+    /// number.
     pub(crate) slot: u32,
     /// The virtual disk; of a part on a node, the device there.
     pub(crate) disk: u32,
@@ -29,7 +32,7 @@ pub(crate) struct Job {
     pub(crate) parent: u32,
     /// Parts that are not back yet.
     pub(crate) parts: u16,
-    /// How many parts its request has; the time of each counts this much less.
+    /// How many parts its request has; the time of each counts this much less. 0: it counts for nobody.
     pub(crate) share: u16,
     /// Which of several paths it took.
     pub(crate) path: u16,

@@ -13,6 +13,7 @@ mod fork;
 mod job;
 mod meter;
 mod notes;
+mod resync;
 mod station;
 mod step;
 mod usage;
@@ -22,7 +23,7 @@ use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Kind, Operation
 
 use crate::device::{Access, Bench};
 use crate::slab::Slab;
-use crate::storage::{FAILED, IN_FRONT, Request, Store};
+use crate::storage::{FAILED, FOR_ROOM, IN_FRONT, Request, Store};
 use crate::time::VirtualTime;
 use component::Component;
 use fault::{Action, Map};
@@ -36,6 +37,8 @@ pub use build::{Load, MachineError, Window};
 pub use component::{ComponentKind, ComponentUse};
 pub(crate) use event_queue::EventQueue;
 pub use fault::{Broken, FaultError, FaultTextError, SiteFault};
+pub(crate) use resync::Resync;
+pub use resync::ResyncUse;
 pub(crate) use station::Station;
 
 /// The upper bits of a token say what it is of; the rest is a number of it.
@@ -247,7 +250,10 @@ impl Machine {
         let job = &mut self.jobs[number];
         let ns = end_ns.saturating_sub(job.entered_ns);
         job.entered_ns = end_ns;
-        let ns = if job.share > 1 { ns / u64::from(job.share) } else { ns };
+        let ns = match job.share {
+            1 => ns,
+            share => ns.checked_div(u64::from(share)).unwrap_or(0),
+        };
         self.components[component as usize].residence_ns += ns;
     }
 
@@ -280,12 +286,14 @@ impl Machine {
     /// none runs ahead of the others.
     fn leave_stores(&mut self, until_ns: u64) {
         while let Some(ready) = self.ready.pop() {
-            let number = ready & !(FAILED | IN_FRONT);
+            let number = ready & !(FAILED | IN_FRONT | FOR_ROOM);
             let step = &self.steps[self.jobs[number].step as usize];
             let component = match step.what {
-                // Nodes of a cluster have one component of flash together.
-                What::Store(store) | What::NodeStore(store) if ready & IN_FRONT != 0 => {
-                    self.stores[store as usize].front()
+                // Nodes of a cluster have one component of flash together, and one of write buffers.
+                What::Store(store) | What::NodeStore(store)
+                    if ready & (IN_FRONT | FOR_ROOM) != 0 =>
+                {
+                    self.stores[store as usize].front(ready & FOR_ROOM != 0)
                 }
                 _ => step.component,
             };
@@ -327,6 +335,7 @@ fn request_of(number: u32, job: &Job) -> Request {
         disk: job.disk,
         offset_bytes: job.offset_bytes,
         length_bytes: job.length_bytes,
+        background: job.share == 0,
     }
 }
 

@@ -1,4 +1,5 @@
-//! What somebody has to know who reads a window: that a memory for writes was still filling in it.
+//! What somebody has to know who reads a window: that a memory for writes was still filling in it, or
+//! that lost bytes were not copied anew.
 //!
 //! While it fills, writes are as quick as the memory; once it is full they are as quick as the disks
 //! behind it. A window that ends before says nothing about the second.
@@ -20,7 +21,7 @@ const LEAST_BYTES: u64 = 1 << 20;
 
 impl Machine {
     /// After [`Machine::end_window`]: a line for each component whose memory for writes was still
-    /// filling in the window. None where the window has no length.
+    /// filling in the window, and what a distributed datastore lost and has not again. None where the window has no length.
     pub fn notes(&self) -> Vec<String> {
         let Some((first, last, _)) = self.meter.window() else { return Vec::new() };
         let window_ns = last.at_ns - first.at_ns;
@@ -28,7 +29,7 @@ impl Machine {
             let (first, last) = (sum(first, number), sum(last, number));
             Some(format!("{}: {}", self.components[number].name, filling(first, last, window_ns)?))
         };
-        (0..self.components.len()).filter_map(note).collect()
+        (0..self.components.len()).filter_map(note).chain(self.resync_notes()).collect()
     }
 }
 

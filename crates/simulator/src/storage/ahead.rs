@@ -135,7 +135,14 @@ mod tests {
     use super::*;
 
     fn read(offset_bytes: u64) -> Request {
-        Request { job: 0, kind: Kind::Read, disk: 0, offset_bytes, length_bytes: 65_536 }
+        Request {
+            job: 0,
+            kind: Kind::Read,
+            disk: 0,
+            offset_bytes,
+            length_bytes: 65_536,
+            background: false,
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ use stormeter_site::{Cache, DiskGroup};
 use crate::device::{Bench, DeviceUse};
 
 pub(crate) use array::{Array, Place};
-pub(crate) use node::Node;
+pub(crate) use node::{Components, Node};
 pub(crate) use raid::Geometry;
 
 /// A job's bit in [`Ready`]: its request failed.
@@ -29,6 +29,8 @@ pub(crate) const FAILED: u32 = 1 << 31;
 /// A job's bit in [`Ready`]: its time was not the disks' but that of what stands in front of them: it
 /// waited for room in memory, or flash answered it.
 pub(crate) const IN_FRONT: u32 = 1 << 30;
+/// A job's bit in [`Ready`]: most of its time it waited for room in a node's write buffer.
+pub(crate) const FOR_ROOM: u32 = 1 << 29;
 
 /// A request as a storage sees it.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +42,8 @@ pub(crate) struct Request {
     pub(crate) disk: u32,
     pub(crate) offset_bytes: u64,
     pub(crate) length_bytes: u32,
+    /// Whether nobody waits for it: what it does may be done later, and leaves no trace in a cache.
+    pub(crate) background: bool,
 }
 
 /// A storage at work.
@@ -71,7 +75,7 @@ pub(crate) struct Fill {
     pub(crate) out_bytes: u64,
 }
 
-/// Jobs that a storage is done with, with the bits [`FAILED`] and [`IN_FRONT`].
+/// Jobs that a storage is done with, with the bits [`FAILED`], [`IN_FRONT`] and [`FOR_ROOM`].
 pub(crate) type Ready = Vec<u32>;
 
 impl Store {
@@ -80,11 +84,12 @@ impl Store {
         Store::Array(Box::new(Array::new(place, group, cache)))
     }
 
-    /// The component in front of its disks, where jobs with the bit [`IN_FRONT`] were.
-    pub(crate) fn front(&self) -> u32 {
+    /// The component in front of its disks, where jobs with the bit [`IN_FRONT`] were, or those with
+    /// the bit [`FOR_ROOM`].
+    pub(crate) fn front(&self, for_room: bool) -> u32 {
         match self {
             Store::Array(array) => array.memory(),
-            Store::Node(node) => node.front(),
+            Store::Node(node) => node.front(for_room),
         }
     }
 

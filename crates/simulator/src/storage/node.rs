@@ -4,11 +4,13 @@
 //! it, or by a capacity device, whose answer then also fills the cache. Writes are done when the
 //! flash has them and move to the capacity devices in the background, from the first byte on: a
 //! longer wait would only matter to bytes that are written twice. Buffers begin empty; a window that
-//! ends before they are as full as the load makes them is told (`Machine::notes`). In an all-flash node the read cache
-//! has no bytes and reads go to the capacity devices.
+//! ends before they are as full as the load makes them is told (`Machine::notes`). In an all-flash node
+//! the read cache has no bytes and reads go to the capacity devices.
 //!
 //! Nothing here grows with time: of bytes in the buffer their number is kept, and of where they
 //! belong only the first [`RUNS`] runs a device; more of them move to random places of what was seen.
+
+mod buffer;
 
 use std::collections::VecDeque;
 
@@ -16,11 +18,12 @@ use stormeter_disk::Kind;
 use stormeter_site::Cluster;
 
 use super::hits::hit_share;
-use super::{DiskFault, FAILED, Fill, IN_FRONT, Ready, Request};
+use super::{DiskFault, FAILED, FOR_ROOM, Fill, IN_FRONT, Ready, Request};
 use crate::device::{Access, Bench, Device, DeviceUse};
 use crate::machine::Load;
 use crate::slab::Slab;
 use crate::weather::unit_open;
+use buffer::WriteBuffer;
 
 /// Places of written bytes that a device remembers.
 const RUNS: usize = 1024;
@@ -37,13 +40,25 @@ const FOR_WRITE_THROUGH: u32 = 3;
 const FILL: u32 = 4;
 const DESTAGE_READ: u32 = 5;
 const DESTAGE_WRITE: u32 = 6;
+/// A replica is read to be copied: what is read once does not go to the read cache.
+const FOR_COPY: u32 = 7;
+
+/// The components of a node's parts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Components {
+    /// Its write buffers: as full as they are.
+    pub(crate) buffer: u32,
+    /// Its flash devices.
+    pub(crate) flash: u32,
+    /// Its capacity devices.
+    pub(crate) capacity: u32,
+}
 
 /// A node at work.
 #[derive(Debug)]
 pub(crate) struct Node {
     number: u32,
-    /// Components of flash and of capacity devices.
-    components: (u32, u32),
+    components: Components,
     groups: Vec<Group>,
     per_group: u32,
     capacity: Vec<Capacity>,
@@ -51,7 +66,6 @@ pub(crate) struct Node {
     /// Share of reads that the read cache answers.
     hits: f64,
     has_read_cache: bool,
-    buffer_bytes: u64,
     /// Bytes of the working set that a group has.
     working_set_bytes: f64,
 }
@@ -60,13 +74,7 @@ pub(crate) struct Node {
 #[derive(Debug)]
 struct Group {
     flash: Device,
-    dirty_bytes: u64,
-    /// Where the next written bytes go: the buffer is a log.
-    head_bytes: u64,
-    /// Writes that found no room.
-    waiting: VecDeque<Request>,
-    /// Bytes that came in and that left.
-    moved: (u64, u64),
+    buffer: WriteBuffer,
 }
 
 /// A write that the flash does not have yet.
@@ -75,6 +83,8 @@ struct Landing {
     job: u32,
     disk: u32,
     offset_bytes: u64,
+    /// How long it waited for room.
+    waited_ns: u64,
 }
 
 /// A capacity device and what is to be written to it.
@@ -95,7 +105,7 @@ impl Node {
     /// Node with a storage's number, of a cluster of so many nodes under a load.
     pub(crate) fn new(
         number: u32,
-        components: (u32, u32),
+        components: Components,
         cluster: &Cluster,
         nodes: u32,
         load: &Load,
@@ -107,10 +117,7 @@ impl Node {
         let share = hit_share(cluster.hits, cache_bytes as u64, load);
         let group = |_| Group {
             flash: Device::new(&cluster.cache),
-            dirty_bytes: 0,
-            head_bytes: 0,
-            waiting: VecDeque::new(),
-            moved: (0, 0),
+            buffer: WriteBuffer::new(cluster.write_buffer_bytes),
         };
         let device = |_| Capacity {
             device: Device::new(&cluster.capacity),
@@ -129,14 +136,13 @@ impl Node {
             landing: Slab::default(),
             hits: load.random * share.random + (1.0 - load.random) * share.sequential,
             has_read_cache: cluster.read_cache_bytes > 0,
-            buffer_bytes: cluster.write_buffer_bytes,
             working_set_bytes: (working_set_bytes / all_groups).max(1.0),
         }
     }
 
-    /// The component of its flash.
-    pub(crate) fn front(&self) -> u32 {
-        self.components.0
+    /// The component of its write buffers, or of its flash.
+    pub(crate) fn front(&self, for_room: bool) -> u32 {
+        if for_room { self.components.buffer } else { self.components.flash }
     }
 
     #[inline(never)]
@@ -152,8 +158,12 @@ impl Node {
     }
 
     fn read(&mut self, request: Request, bench: &mut Bench<'_>) {
+        if request.background {
+            self.on_capacity(request, FOR_COPY, bench);
+            return;
+        }
         let group = &self.groups[(request.disk / self.per_group) as usize];
-        let in_buffer = (group.dirty_bytes as f64 / self.working_set_bytes).min(1.0);
+        let in_buffer = (group.buffer.dirty_bytes() as f64 / self.working_set_bytes).min(1.0);
         let hit = in_buffer + (1.0 - in_buffer) * self.hits;
         match hit > 0.0 && unit_open(bench.random) <= hit {
             true => self.flash(request, FOR_READ, request.offset_bytes, bench),
@@ -162,29 +172,20 @@ impl Node {
     }
 
     fn write(&mut self, request: Request, bench: &mut Bench<'_>) {
-        if self.buffer_bytes == 0 {
-            self.on_capacity(request, FOR_WRITE_THROUGH, bench);
-            return;
-        }
         let group = &mut self.groups[(request.disk / self.per_group) as usize];
-        let length = u64::from(request.length_bytes);
-        let has_room = group.dirty_bytes + length <= self.buffer_bytes || group.dirty_bytes == 0;
-        if group.waiting.is_empty() && has_room {
-            self.take(request, bench);
-        } else {
-            group.waiting.push_back(request);
+        if !group.buffer.is_there() {
+            self.on_capacity(request, FOR_WRITE_THROUGH, bench);
+        } else if group.buffer.arrive(request, bench.now_ns) {
+            self.take(request, 0, bench);
         }
     }
 
-    /// The buffer takes a write.
-    fn take(&mut self, request: Request, bench: &mut Bench<'_>) {
+    /// The buffer takes a write that waited so long.
+    fn take(&mut self, request: Request, waited_ns: u64, bench: &mut Bench<'_>) {
         let group = &mut self.groups[(request.disk / self.per_group) as usize];
-        group.dirty_bytes += u64::from(request.length_bytes);
-        group.moved.0 += u64::from(request.length_bytes);
-        let at = group.head_bytes;
-        group.head_bytes = (at + u64::from(request.length_bytes)) % self.buffer_bytes;
+        let at = group.buffer.keep(request.length_bytes, bench.now_ns);
         let Request { job, disk, offset_bytes, .. } = request;
-        let landing = self.landing.insert(Landing { job, disk, offset_bytes });
+        let landing = self.landing.insert(Landing { job, disk, offset_bytes, waited_ns });
         self.flash(Request { job: landing, ..request }, FOR_WRITE, at, bench);
     }
 
@@ -199,7 +200,7 @@ impl Node {
             store: self.number,
             device: group,
             kind,
-            background: purpose >= FILL,
+            background: purpose >= FILL || request.background,
             offset_bytes: at,
             length_bytes: request.length_bytes,
             arrived_ns: bench.now_ns,
@@ -214,10 +215,10 @@ impl Node {
             store: self.number,
             device: self.groups.len() as u32 + request.disk,
             kind: match purpose {
-                FOR_MISS => Kind::Read,
+                FOR_MISS | FOR_COPY => Kind::Read,
                 _ => Kind::Write,
             },
-            background: purpose >= FILL,
+            background: purpose >= FILL || request.background,
             offset_bytes: request.offset_bytes,
             length_bytes: request.length_bytes,
             arrived_ns: bench.now_ns,
@@ -244,7 +245,7 @@ impl Node {
     fn done(&mut self, about: Access, bench: &mut Bench<'_>, ready: &mut Ready) {
         match about.purpose {
             FOR_READ => ready.push(about.owner | IN_FRONT),
-            FOR_WRITE_THROUGH => ready.push(about.owner),
+            FOR_WRITE_THROUGH | FOR_COPY => ready.push(about.owner),
             FOR_MISS => {
                 ready.push(about.owner);
                 if self.has_read_cache {
@@ -259,9 +260,11 @@ impl Node {
             }
             // Only what the flash has can be read from it.
             FOR_WRITE => {
-                let Landing { job, disk, offset_bytes } = self.landing[about.owner];
+                let Landing { job, disk, offset_bytes, waited_ns } = self.landing[about.owner];
                 self.landing.free(about.owner);
-                ready.push(job | IN_FRONT);
+                // Its time is told as that of what took most of it.
+                let in_flash_ns = bench.now_ns - about.arrived_ns;
+                ready.push(job | if waited_ns > in_flash_ns { FOR_ROOM } else { IN_FRONT });
                 self.capacity[disk as usize].note(offset_bytes, about.length_bytes);
                 self.move_next(disk, bench);
             }
@@ -281,17 +284,10 @@ impl Node {
 
     /// Bytes have left a group's buffer: writes that wait may come in.
     fn left(&mut self, group: u32, bytes: u64, bench: &mut Bench<'_>) {
-        self.groups[group as usize].dirty_bytes -= bytes;
-        self.groups[group as usize].moved.1 += bytes;
-        loop {
-            let group = &mut self.groups[group as usize];
-            let Some(next) = group.waiting.front().copied() else { return };
-            let length = u64::from(next.length_bytes);
-            if group.dirty_bytes > 0 && group.dirty_bytes + length > self.buffer_bytes {
-                return;
-            }
-            group.waiting.pop_front();
-            self.take(next, bench);
+        let now_ns = bench.now_ns;
+        self.groups[group as usize].buffer.left(bytes, now_ns);
+        while let Some((next, waited_ns)) = self.groups[group as usize].buffer.admit(now_ns) {
+            self.take(next, waited_ns, bench);
         }
     }
 
@@ -301,7 +297,8 @@ impl Node {
             let Some((offset_bytes, length_bytes)) = capacity.next(bench) else { return };
             capacity.moving += 1;
             let kind = Kind::Read;
-            let moved = Request { job: disk, kind, disk, offset_bytes, length_bytes };
+            let background = true;
+            let moved = Request { job: disk, kind, disk, offset_bytes, length_bytes, background };
             self.flash(moved, DESTAGE_READ, offset_bytes, bench);
         }
     }
@@ -318,22 +315,23 @@ impl Node {
 
     /// How its write buffers stand together.
     pub(crate) fn fill(&self) -> Option<Fill> {
-        let mut fill = Fill { component: self.components.0, ..Fill::default() };
+        let mut fill = Fill { component: self.components.buffer, ..Fill::default() };
         for group in &self.groups {
-            fill.capacity_bytes += self.buffer_bytes;
-            fill.dirty_bytes += group.dirty_bytes;
-            fill.in_bytes += group.moved.0;
-            fill.out_bytes += group.moved.1;
+            group.buffer.add_to(&mut fill);
         }
-        (self.buffer_bytes > 0).then_some(fill)
+        (fill.capacity_bytes > 0).then_some(fill)
     }
 
     pub(crate) fn usage(&self, now_ns: u64, each: &mut dyn FnMut(u32, DeviceUse)) {
+        let has_buffer = |group: &&Group| group.buffer.is_there();
+        for group in self.groups.iter().filter(has_buffer) {
+            each(self.components.buffer, group.buffer.usage(now_ns));
+        }
         for group in &self.groups {
-            each(self.components.0, group.flash.usage(now_ns));
+            each(self.components.flash, group.flash.usage(now_ns));
         }
         for capacity in &self.capacity {
-            each(self.components.1, capacity.device.usage(now_ns));
+            each(self.components.capacity, capacity.device.usage(now_ns));
         }
     }
 }
@@ -379,5 +377,6 @@ fn request_of(about: &Access) -> Request {
         disk: 0,
         offset_bytes: about.offset_bytes,
         length_bytes: about.length_bytes,
+        background: about.background,
     }
 }

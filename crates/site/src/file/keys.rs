@@ -168,6 +168,8 @@ keys! {
         "write-buffer": "72GB",
         "costs": "{per-read: 60000 cycles, per-write: 60000 cycles}",
         "stripe": "1MiB",
+        "repair-delay": "60min",
+        "resync": "100MB/s",
     }
     /// What a study can name.
     DATASTORE "datastore" "a datastore" telling "hosts" {

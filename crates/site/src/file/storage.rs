@@ -13,6 +13,10 @@ use crate::model::{
     WriteCache,
 };
 
+/// How long a node that is gone is waited for: one hour (VMware vSphere 6.5, Administering VMware Virtual
+/// SAN, "Failure States of Virtual SAN Components"; the object repair timer).
+const REPAIR_DELAY_NS: u64 = 3_600_000_000_000;
+
 /// A switch or a line.
 pub(super) fn network(name: &str, place: Place, node: &Node, faults: &mut Faults) -> Network {
     let mut network = Network {
@@ -175,6 +179,8 @@ pub(super) fn cluster(
     let groups_per_node = part.get("groups-per-node", value::count, faults).unwrap_or(1);
     let capacity_per_group = part.get("capacity-per-group", value::count, faults).unwrap_or(1);
     let stripe_bytes = part.get("stripe", value::unit_size, faults).map_or(1 << 20, u64::from);
+    let repair_delay_ns = part.get("repair-delay", value::duration, faults);
+    let resync_bytes_per_s = part.get("resync", value::rate, faults);
     let mut per_request = Cost::default();
     if let Some(node) = part.needed("costs", faults) {
         let title = format!("the cost of {}", part.name);
@@ -211,6 +217,8 @@ pub(super) fn cluster(
         write_buffer_bytes,
         cost: per_request,
         stripe_bytes,
+        repair_delay_ns: repair_delay_ns.map_or(REPAIR_DELAY_NS, |ns| ns as u64),
+        resync_bytes_per_s,
     };
     limits::nodes(&part, &cluster, hosts[cluster.nodes].count, faults);
     Some(cluster)

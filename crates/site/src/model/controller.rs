@@ -105,4 +105,10 @@ pub struct Cluster {
     pub cost: Cost,
     /// Bytes of an object on one stripe before the next one's turn.
     pub stripe_bytes: u64,
+    /// How long a lost node may come back before what it had is copied anew. What is known to be
+    /// broken, a capacity device, is not waited for.
+    pub repair_delay_ns: u64,
+    /// What a node takes of copies that are made anew, at most, beside the load; `None`: as much as
+    /// devices and ports give.
+    pub resync_bytes_per_s: Option<f64>,
 }

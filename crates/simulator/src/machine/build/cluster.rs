@@ -1,22 +1,25 @@
 //! A distributed datastore: its nodes, and the ways from each host to all of them.
 
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
 use stormeter_disk::Kind;
 use stormeter_disk::units::format_bytes;
 use stormeter_site::{
     Adapter, Aggregation, Cluster, Cost, Device, HostGroup, PathPolicy, Protocol, Stack, Target,
 };
 
-use super::network::{Gate, Ports, Wire};
+use super::network::{Gate, Line, Ports, Wire};
 use super::path::Way;
-use super::placement::{Pieces, placed};
+use super::placement::{MOST_PIECES, Pieces, placed};
 use super::program::{End, Storage};
 use super::protocol;
 use super::route::{whole, wire};
 use super::{Builder, MachineError};
+use crate::machine::Resync;
 use crate::machine::component::ComponentKind;
 use crate::machine::fork::{Choice, Fork, Nodes, Parts};
 use crate::machine::step::{Pick, Route, What};
-use crate::storage::{Node, Store};
+use crate::storage::{Components, Node, Store};
 
 /// The components and stations of nodes and hosts.
 struct Stations {
@@ -63,10 +66,19 @@ impl Builder<'_> {
             nodes: nodes.count,
             devices,
         };
+        if pieces.count().is_none() {
+            return Err(MachineError::TooManyPieces {
+                vms: self.load.vms,
+                stripes,
+                replicas,
+                name: cluster.name.clone(),
+                most: MOST_PIECES,
+            });
+        }
         let places = placed(pieces, self.seed);
         let fullest = places.iter().map(|place| u64::from(place.before) + 1).max().unwrap_or(0);
         if let Some(room) = capacity_bytes(&cluster.capacity)
-            && fullest * piece_bytes > room
+            && fullest.saturating_mul(piece_bytes) > room
         {
             let whole = room * u64::from(devices) * u64::from(nodes.count);
             return Err(MachineError::NoRoom {
@@ -94,7 +106,10 @@ impl Builder<'_> {
             let parts = self.parts_of_host(&stations, &ends, host, same);
             routes.push(self.cluster_route(&stations, (host, waiting), parts));
         }
+        let ways = self.ways_between_nodes(&stations, (nodes, cluster), &lines, replicas);
         let room = u64::from(devices) * u64::from(nodes.count);
+        let pieces_per_device =
+            capacity_bytes(&cluster.capacity).map_or(u64::MAX, |room| room / piece_bytes.max(1));
         self.nodes = Some(Nodes {
             places,
             stripes: pieces.stripes,
@@ -108,8 +123,44 @@ impl Builder<'_> {
             any_silent: false,
             node_ports: (stations.node_ports.send, stations.node_ports.receive),
             ports_per_node: node_adapter.count as u16,
+            resync: Resync::new(
+                &cluster.name,
+                ways,
+                (cluster.repair_delay_ns, cluster.resync_bytes_per_s),
+                pieces_per_device,
+                Xoshiro256PlusPlus::seed_from_u64(self.seed ^ 0x7265_7379_6e63),
+            ),
         });
         Ok(routes)
+    }
+
+    /// How each node reaches the others, to copy what was lost; nothing where there is one replica.
+    fn ways_between_nodes(
+        &mut self,
+        stations: &Stations,
+        (nodes, cluster): (&HostGroup, &Cluster),
+        lines: &[Line],
+        replicas: u32,
+    ) -> Vec<Parts> {
+        if replicas < 2 {
+            return Vec::new();
+        }
+        let adapter = &nodes.adapters[cluster.adapter];
+        let ends = Ends {
+            group: nodes,
+            nodes,
+            cluster,
+            host_adapter: adapter,
+            node_adapter: adapter,
+            wire: wire(adapter, adapter, lines),
+        };
+        let stations = Stations {
+            host_cpu: stations.node_cpu,
+            host_cpu_component: stations.node_cpu_component,
+            host_ports: stations.node_ports,
+            ..*stations
+        };
+        (0..nodes.count).map(|node| self.parts_of_host(&stations, &ends, node, true)).collect()
     }
 
     /// A host's program: its own work around the parts.
@@ -257,12 +308,15 @@ impl Builder<'_> {
     }
 
     fn node_stores(&mut self, cluster: &Cluster, nodes: u32) -> (u32, u32) {
-        // A request that flash answered is told by the number before the capacity's.
-        let flash = self.component(format!("{} cache", cluster.name), ComponentKind::Cache);
+        // Flash is a device, which may be busy; the write buffer in it is a memory, which may be full.
+        let buffer = (cluster.write_buffer_bytes > 0)
+            .then(|| self.component(format!("{} cache", cluster.name), ComponentKind::Cache));
+        let flash = self.component(format!("{} flash", cluster.name), ComponentKind::Disks);
         let capacity = self.component(format!("{} capacity", cluster.name), ComponentKind::Disks);
         let store = self.stores.len() as u32;
         for unit in 0..nodes {
-            let node = Node::new(store + unit, (flash, capacity), cluster, nodes, &self.load);
+            let components = Components { buffer: buffer.unwrap_or(flash), flash, capacity };
+            let node = Node::new(store + unit, components, cluster, nodes, &self.load);
             self.stores.push(Store::Node(Box::new(node)));
         }
         (capacity, store)

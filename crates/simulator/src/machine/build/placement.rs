@@ -29,14 +29,28 @@ pub(super) struct Pieces {
     pub(super) devices: u32,
 }
 
-/// By object, stripe and replica. There are at least as many nodes as replicas.
+/// The most pieces of a machine: each takes some twenty bytes, and its number has 32 bits. A thousand
+/// hosts with a hundred VMs of twelve stripes and two replicas each have 2.4 million.
+pub(super) const MOST_PIECES: u64 = 16_000_000;
+
+impl Pieces {
+    /// How many there are; `None` if they are more than [`MOST_PIECES`].
+    pub(super) fn count(&self) -> Option<usize> {
+        let Pieces { objects, stripes, replicas, .. } = *self;
+        let count = u128::from(objects) * u128::from(stripes) * u128::from(replicas);
+        usize::try_from(count).ok().filter(|&count| count as u64 <= MOST_PIECES)
+    }
+}
+
+/// By object, stripe and replica. There are at least as many nodes as replicas, and not more pieces than
+/// are counted.
 pub(super) fn placed(pieces: Pieces, seed: u64) -> Vec<Place> {
     let Pieces { objects, stripes, replicas, nodes, devices } = pieces;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x706c_6163_656d_656e);
     let mut on_node = vec![0u32; nodes as usize];
-    let mut on_device = vec![0u32; (nodes * devices) as usize];
+    let mut on_device = vec![0u32; nodes as usize * devices as usize];
     let mut of_object = vec![0u32; nodes as usize];
-    let mut places = Vec::with_capacity((objects * stripes * replicas) as usize);
+    let mut places = Vec::with_capacity(pieces.count().unwrap_or_default());
     for _ in 0..objects {
         of_object.fill(0);
         for _ in 0..stripes {
@@ -53,7 +67,7 @@ pub(super) fn placed(pieces: Pieces, seed: u64) -> Vec<Place> {
                     })
                     .min()
                     .map_or(0, |(.., node)| node);
-                let first = (node * devices) as usize;
+                let first = node as usize * devices as usize;
                 let device = (0..devices)
                     .map(|device| (on_device[first + device as usize], random.next_u64(), device))
                     .min()
@@ -72,6 +86,20 @@ pub(super) fn placed(pieces: Pieces, seed: u64) -> Vec<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pieces_are_counted_without_overflow() {
+        let of = |objects, stripes, replicas| {
+            Pieces { objects, stripes, replicas, nodes: 4, devices: 3 }.count()
+        };
+        assert_eq!(of(100_000, 12, 2), Some(2_400_000));
+        assert_eq!(of(4_000_000, 2, 2), Some(16_000_000));
+        assert_eq!(of(4_000_001, 2, 2), None);
+        // 2^32 and 2^33: nothing, if they were counted in 32 bits.
+        assert_eq!(of(1 << 16, 1 << 16, 1), None);
+        assert_eq!(of(1 << 31, 1, 4), None);
+        assert_eq!(of(u32::MAX, u32::MAX, u32::MAX), None);
+    }
 
     #[test]
     fn replicas_are_apart_and_pieces_spread() {

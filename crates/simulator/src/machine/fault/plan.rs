@@ -3,6 +3,7 @@
 use super::map::{Disks, Owner};
 use super::{Action, NEVER_NS};
 use crate::machine::Machine;
+use crate::machine::fork::Nodes;
 use crate::storage::DiskFault;
 
 /// Something that goes wrong.
@@ -131,7 +132,8 @@ impl Machine {
                 let Some((_, node, disk)) = self.capacity(cluster, disk)? else {
                     return Ok(Vec::new());
                 };
-                Ok(self.data_lost(node, Some(disk), at_ns, NEVER_NS))
+                // What is broken does not come back: nobody waits for it.
+                Ok(self.data_lost((node, Some(disk)), at_ns, NEVER_NS, 0))
             }
             Broken::CapacitySlow { cluster, disk, times } => {
                 let found = self.capacity(cluster, disk)?;
@@ -158,25 +160,33 @@ impl Machine {
                 });
                 let Some(count) = found else { return Ok(Vec::new()) };
                 in_range("node", node, count)?;
-                Ok(self.data_lost(node, None, at_ns, end_ns))
+                let delay = |nodes: &Nodes| nodes.resync.repair_delay_ns;
+                let delay_ns = self.nodes.as_ref().map_or(NEVER_NS, delay);
+                Ok(self.data_lost((node, None), at_ns, end_ns, delay_ns))
             }
         }
     }
 
-    /// Data of a node or of one of its devices does not answer, is known to be gone, and is back.
+    /// Data of a node or of one of its devices does not answer, is known to be gone, is given up so
+    /// much later unless it is back before, and is back.
     fn data_lost(
         &self,
-        node: u32,
-        device: Option<u32>,
+        (node, device): (u32, Option<u32>),
         at_ns: u64,
         end_ns: u64,
+        delay_ns: u64,
     ) -> Vec<(u64, Action)> {
         let noticed_ns = at_ns.saturating_add(self.map.failover_ns).min(end_ns);
-        vec![
+        let mut actions = vec![
             (at_ns, Action::Silent { node, device }),
             (noticed_ns, Action::Data { node, device, lost: true }),
-            (end_ns, Action::Data { node, device, lost: false }),
-        ]
+        ];
+        let given_up_ns = noticed_ns.saturating_add(delay_ns);
+        if given_up_ns < end_ns {
+            actions.push((given_up_ns, Action::GiveUp { node, device }));
+        }
+        actions.push((end_ns, Action::Data { node, device, lost: false }));
+        actions
     }
 
     /// The storage and its disk; nothing if the datastore does not use the group.

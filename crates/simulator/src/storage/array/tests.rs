@@ -76,7 +76,7 @@ impl Rig {
     }
 
     fn submit(&mut self, job: u32, kind: Kind, offset_bytes: u64, length_bytes: u32) {
-        let request = Request { job, kind, disk: 0, offset_bytes, length_bytes };
+        let request = Request { job, kind, disk: 0, offset_bytes, length_bytes, background: false };
         self.with(|array, bench, ready| array.arrive(request, bench, ready));
     }
 

@@ -1,0 +1,388 @@
+//! Copies that are made anew of what a distributed datastore has lost (resync).
+//!
+//! When a lost device is given up, at once if it is broken and after the cluster's delay if its node
+//! only does not answer, each of its pieces gets a new place by the rule of the first placement. Each
+//! node takes the pieces that came to it one after the other: it reads chunks from a replica that is
+//! left, over the ports and with the CPUs of both nodes, and writes them as any write, into its flash
+//! first. Two chunks are under way at a time, so that reading and writing overlap, and never more than
+//! the site's rate allows. Writes of VMs go to the new place too as far as the copy has come; reads when
+//! it is whole. What a chunk meets on its way is what the load meets; its time is nobody's response.
+
+mod plan;
+
+use std::collections::VecDeque;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use stormeter_disk::Kind;
+use stormeter_disk::units::format_bytes;
+
+use super::build::Place;
+use super::fork::{Nodes, Parts};
+use super::job::{Job, RESYNC};
+use super::{KIND_SHIFT, Machine, OF_FAULT, OF_JOB};
+use crate::slab::Slab;
+
+/// The largest chunk, that of a rebuild: a unit of a stripe, but at most this.
+const CHUNK_BYTES: u64 = 1 << 20;
+/// Chunks that a node has under way, as a rebuild has.
+const AT_ONCE: u32 = 2;
+/// No node has a piece to copy.
+const NOBODY: u16 = u16::MAX;
+
+/// What became of the bytes that a distributed datastore lost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ResyncUse {
+    /// Bytes of the pieces that were given up.
+    pub lost_bytes: u64,
+    /// Bytes that were written to their new places.
+    pub copied_bytes: u64,
+    /// Bytes of pieces that have a new place and are not whole there.
+    pub left_bytes: u64,
+    /// Bytes of pieces that no node can take: each has another replica, or no room.
+    pub no_room_bytes: u64,
+    /// Bytes of pieces of which no replica is left.
+    pub gone_bytes: u64,
+}
+
+/// What the nodes do about it.
+#[derive(Debug)]
+pub(crate) struct Resync {
+    /// The cluster's name.
+    pub(crate) name: String,
+    /// By node: how it reaches the others. None without replicas.
+    pub(crate) ways: Vec<Parts>,
+    pub(crate) repair_delay_ns: u64,
+    /// What a byte takes at the site's rate; 0: as fast as it goes.
+    pub(crate) per_byte_ns: f64,
+    /// Pieces that a device has room for.
+    pub(crate) pieces_per_device: u64,
+    pub(crate) random: Xoshiro256PlusPlus,
+    /// By node; empty before anything is given up.
+    takers: Vec<Taker>,
+    /// The action of the first node's turn; those of the others follow.
+    first_action: u32,
+    /// By place: the node that is to take it, or [`NOBODY`].
+    taken_by: Vec<u16>,
+    /// By device of all nodes: whether it was given up.
+    given_up: Vec<bool>,
+    chunks: Slab<Chunk>,
+    /// How many copies were begun: tells chunks of one that was given up.
+    turn: u32,
+    told: ResyncUse,
+}
+
+/// A node that takes pieces.
+#[derive(Debug, Default)]
+struct Taker {
+    waiting: VecDeque<Piece>,
+    copy: Option<Copying>,
+    /// The next chunk may begin.
+    from_ns: u64,
+    /// Whether an event is due for it.
+    timer: bool,
+}
+
+/// A piece and its new place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Piece {
+    /// The number of its place.
+    slot: u32,
+    to: Place,
+}
+
+/// A piece that is being copied.
+#[derive(Debug)]
+struct Copying {
+    piece: Piece,
+    turn: u32,
+    /// Where the next chunk begins.
+    next: u64,
+    under_way: u32,
+    /// Where chunks begin that failed on their way.
+    again: Vec<u64>,
+}
+
+/// A chunk on its way.
+#[derive(Debug, Clone, Copy)]
+struct Chunk {
+    node: u16,
+    turn: u32,
+    /// Where it begins in the piece.
+    at: u64,
+}
+
+/// What a node does next.
+enum Next {
+    /// The chunk that begins there, of so many bytes.
+    Chunk(Piece, u64, u32),
+    NotBefore(u64),
+    Wait,
+}
+
+impl Resync {
+    pub(crate) fn new(
+        name: &str,
+        ways: Vec<Parts>,
+        (repair_delay_ns, bytes_per_s): (u64, Option<f64>),
+        pieces_per_device: u64,
+        random: Xoshiro256PlusPlus,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            ways,
+            repair_delay_ns,
+            per_byte_ns: bytes_per_s.map_or(0.0, |rate| 1e9 / rate),
+            pieces_per_device,
+            random,
+            takers: Vec::new(),
+            first_action: 0,
+            taken_by: Vec::new(),
+            given_up: Vec::new(),
+            chunks: Slab::default(),
+            turn: 0,
+            told: ResyncUse::default(),
+        }
+    }
+
+    /// The new place of a piece, if what is there of it has come so far.
+    fn copied(&self, slot: u32, within: u64) -> Option<Place> {
+        let node = *self.taken_by.get(slot as usize)?;
+        let copy = self.takers.get(usize::from(node))?.copy.as_ref()?;
+        (copy.piece.slot == slot && within < copy.next).then_some(copy.piece.to)
+    }
+
+    fn copy_of(&mut self, chunk: Chunk) -> Option<&mut Copying> {
+        let copy = self.takers[usize::from(chunk.node)].copy.as_mut()?;
+        (copy.turn == chunk.turn).then_some(copy)
+    }
+}
+
+impl Nodes {
+    /// Where a write of a piece goes: to its place, or to its new one as far as that is written.
+    pub(super) fn written_at(&self, slot: u32, within: u64) -> Option<Place> {
+        let place = self.places[slot as usize];
+        if !self.is_lost(place) {
+            return Some(place);
+        }
+        self.resync.copied(slot, within).filter(|&to| !self.is_lost(to))
+    }
+
+    /// What a node copies next.
+    fn next_chunk(&mut self, node: u32, now_ns: u64) -> Next {
+        let chunk_bytes = self.stripe_bytes.min(CHUNK_BYTES);
+        let resync = &mut self.resync;
+        let taker = &mut resync.takers[node as usize];
+        if taker.copy.is_none() {
+            let Some(piece) = taker.waiting.pop_front() else { return Next::Wait };
+            resync.turn = resync.turn.wrapping_add(1);
+            let turn = resync.turn;
+            taker.copy = Some(Copying { piece, turn, next: 0, under_way: 0, again: Vec::new() });
+        }
+        let Some(copy) = &mut taker.copy else { return Next::Wait };
+        if copy.under_way >= AT_ONCE || (copy.next >= self.piece_bytes && copy.again.is_empty()) {
+            return Next::Wait;
+        }
+        if now_ns < taker.from_ns {
+            return Next::NotBefore(taker.from_ns);
+        }
+        let at = copy.again.pop().unwrap_or(copy.next);
+        let length = chunk_bytes.min(self.piece_bytes - at);
+        copy.next = copy.next.max(at + length);
+        copy.under_way += 1;
+        taker.from_ns = now_ns + (length as f64 * resync.per_byte_ns) as u64;
+        Next::Chunk(copy.piece, at, length as u32)
+    }
+
+    /// The replica from which a chunk of a piece is read: each of those that are left in turn.
+    fn source_of(&self, slot: u32, at: u64) -> Option<u32> {
+        let first = slot / self.replicas * self.replicas;
+        let turn = (at / CHUNK_BYTES % u64::from(self.replicas)) as u32;
+        let mut all = (0..self.replicas).map(|next| first + (turn + next) % self.replicas);
+        all.find(|&other| other != slot && !self.is_lost(self.places[other as usize]))
+    }
+}
+
+impl Machine {
+    /// What became of the bytes that a distributed datastore lost; `None` of any other storage.
+    pub fn resync(&self) -> Option<ResyncUse> {
+        let nodes = self.nodes.as_ref()?;
+        let mut told = nodes.resync.told;
+        let waiting: usize = nodes.resync.takers.iter().map(|taker| taker.waiting.len()).sum();
+        told.left_bytes = waiting as u64 * nodes.piece_bytes;
+        for taker in &nodes.resync.takers {
+            let Some(copy) = &taker.copy else { continue };
+            told.left_bytes += nodes.piece_bytes.saturating_sub(copy.written_bytes(nodes));
+        }
+        Some(told)
+    }
+
+    /// A line for what a reader has to know of it.
+    pub(super) fn resync_notes(&self) -> Vec<String> {
+        let (Some(nodes), Some(told)) = (&self.nodes, self.resync()) else { return Vec::new() };
+        let name = &nodes.resync.name;
+        let mut notes = Vec::new();
+        if told.gone_bytes > 0 {
+            let bytes = format_bytes(told.gone_bytes);
+            notes.push(format!("{name}: {bytes} are lost, no replica of them is left"));
+        }
+        if told.no_room_bytes > 0 {
+            notes.push(format!(
+                "{name}: {} that were lost are not copied anew: every other node has a replica of them \
+                 or no room; add nodes or devices",
+                format_bytes(told.no_room_bytes)
+            ));
+        }
+        let waited_for = |&&place: &&Place| {
+            let given_up = nodes.resync.given_up.get(nodes.device(place)).copied();
+            nodes.is_lost(place) && !given_up.unwrap_or(false)
+        };
+        let waited_for = nodes.places.iter().filter(waited_for).count() as u64 * nodes.piece_bytes;
+        if waited_for > 0 {
+            notes.push(format!(
+                "{name}: {} that were lost are not copied anew yet, their node is waited for; a shorter \
+                 repair-delay shows the resync",
+                format_bytes(waited_for)
+            ));
+        }
+        if told.left_bytes > 0 {
+            notes.push(format!(
+                "{name}: a resync was still under way, {} that were lost were not copied anew yet",
+                format_bytes(told.left_bytes)
+            ));
+        }
+        notes
+    }
+
+    /// A node's turn has come.
+    pub(super) fn turn_to_take(&mut self, node: u32) {
+        if let Some(nodes) = &mut self.nodes {
+            nodes.resync.takers[node as usize].timer = false;
+        }
+        self.take_pieces(node);
+    }
+
+    /// A node goes on as far as it may.
+    fn take_pieces(&mut self, node: u32) {
+        loop {
+            let now_ns = self.now_ns;
+            let Some(nodes) = &mut self.nodes else { return };
+            match nodes.next_chunk(node, now_ns) {
+                Next::Wait => return,
+                Next::NotBefore(at_ns) => {
+                    let resync = &mut nodes.resync;
+                    if !std::mem::replace(&mut resync.takers[node as usize].timer, true) {
+                        let action = resync.first_action + node;
+                        self.events.push(at_ns, OF_FAULT << KIND_SHIFT | action);
+                    }
+                    return;
+                }
+                Next::Chunk(piece, at, length_bytes) => {
+                    self.begin_chunk(node, piece, at, length_bytes);
+                }
+            }
+        }
+    }
+
+    fn begin_chunk(&mut self, node: u32, piece: Piece, at: u64, length_bytes: u32) {
+        let Some(nodes) = &mut self.nodes else { return };
+        let Some(source) = nodes.source_of(piece.slot, at) else { return };
+        let place = nodes.places[source as usize];
+        let chunk = Chunk { node: node as u16, turn: nodes.resync.turn_of(node), at };
+        let number = nodes.resync.chunks.insert(chunk);
+        self.send_chunk(node, (number, place), Kind::Read, at, length_bytes);
+    }
+
+    /// A chunk is read at its source, or written at home.
+    fn send_chunk(
+        &mut self,
+        node: u32,
+        (number, place): (u32, Place),
+        kind: Kind,
+        at: u64,
+        length_bytes: u32,
+    ) {
+        let Some(&parts) =
+            self.nodes.as_ref().and_then(|nodes| nodes.resync.ways.get(node as usize))
+        else {
+            return;
+        };
+        let job = Job {
+            offset_bytes: at,
+            entered_ns: self.now_ns,
+            tail_ns: self.now_ns,
+            length_bytes,
+            moving_bytes: length_bytes,
+            moved_bytes: 0,
+            slot: 0,
+            disk: 0,
+            step: 0,
+            parent: RESYNC,
+            parts: 0,
+            share: 0,
+            path: 0,
+            node: 0,
+            kind,
+            failed: false,
+            again: false,
+        };
+        let Some((step, path, job)) = self.on_node(job, parts, (number, place)) else { return };
+        let number = self.jobs.insert(Job { step, path, ..job });
+        self.events.push(self.now_ns, OF_JOB << KIND_SHIFT | number);
+    }
+
+    /// A chunk was read or written.
+    #[cold]
+    pub(super) fn chunk_is_back(&mut self, job: Job) {
+        let Some(nodes) = &mut self.nodes else { return };
+        let piece_bytes = nodes.piece_bytes;
+        let chunk = nodes.resync.chunks[job.slot];
+        let node = u32::from(chunk.node);
+        let Some(copy) = nodes.resync.copy_of(chunk) else {
+            nodes.resync.chunks.free(job.slot);
+            return;
+        };
+        let piece = copy.piece;
+        if job.kind == Kind::Read && !job.failed {
+            self.send_chunk(node, (job.slot, piece.to), Kind::Write, chunk.at, job.length_bytes);
+            return;
+        }
+        copy.under_way -= 1;
+        if job.failed {
+            copy.again.push(chunk.at);
+        }
+        let whole = copy.next >= piece_bytes && copy.under_way == 0 && copy.again.is_empty();
+        let resync = &mut nodes.resync;
+        resync.chunks.free(job.slot);
+        if !job.failed {
+            resync.told.copied_bytes += u64::from(job.length_bytes);
+        }
+        if whole {
+            resync.takers[node as usize].copy = None;
+            resync.taken_by[piece.slot as usize] = NOBODY;
+            nodes.places[piece.slot as usize] = piece.to;
+        }
+        self.take_pieces(node);
+    }
+
+    /// A chunk's path or node failed under it.
+    pub(super) fn chunk_failed(&mut self, number: u32) {
+        let job = self.jobs[number];
+        self.jobs.free(number);
+        self.chunk_is_back(Job { failed: true, ..job });
+    }
+}
+
+impl Resync {
+    fn turn_of(&self, node: u32) -> u32 {
+        self.takers[node as usize].copy.as_ref().map_or(0, |copy| copy.turn)
+    }
+}
+
+impl Copying {
+    /// What is there of the piece for certain.
+    fn written_bytes(&self, nodes: &Nodes) -> u64 {
+        let chunk_bytes = nodes.stripe_bytes.min(CHUNK_BYTES);
+        let missing = u64::from(self.under_way) + self.again.len() as u64;
+        self.next.saturating_sub(missing * chunk_bytes)
+    }
+}
