@@ -68,7 +68,10 @@ fn plans(study: &str) -> Vec<Vocabulary> {
             include_str!("../../../studies/vsan/networks.yaml"),
             include_str!("../../../studies/vsan/deploy.yaml"),
         ],
-        "virtual-physical" => &[include_str!("../../../studies/virtual-physical/study.yaml")],
+        "virtual-physical" => &[
+            include_str!("../../../studies/virtual-physical/study.yaml"),
+            include_str!("../../../studies/virtual-physical/adapter.yaml"),
+        ],
         _ => &[include_str!("../../../studies/mpls-servers/study.yaml")],
     };
     texts.iter().map(|text| Vocabulary::of(&parse_study(text).unwrap())).collect()

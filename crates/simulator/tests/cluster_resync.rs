@@ -20,6 +20,7 @@ fn device(servers: u32, each_ns: f64, per_byte_ns: f64) -> Device {
         shared_per_byte_ns: 0.0,
         shared_per_io_ns: 0.0,
         spread: Spread::Constant,
+        service: Service::Single,
     })
 }
 
