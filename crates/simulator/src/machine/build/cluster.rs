@@ -195,7 +195,7 @@ impl Builder<'_> {
             Aggregation::RoundRobin => Choice::Turns,
             _ if turns => Choice::Turns,
             Aggregation::Hash => Choice::Hash,
-            Aggregation::ActiveBackup => Choice::First,
+            Aggregation::ActiveBackup | Aggregation::ByHost => Choice::First,
         };
         Parts {
             host,

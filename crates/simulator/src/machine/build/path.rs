@@ -66,16 +66,24 @@ impl Pair<'_> {
     /// Multipathing comes before aggregation: a path is a port of the host with one of the target,
     /// and round-robin takes each pair in turn. On one path, each side's aggregation decides. Ports
     /// of a target that stand alone (active-backup) are portals of their own for iSCSI and Fibre
-    /// Channel, over which hosts are spread; an NFS server has one address, on the first.
+    /// Channel, over which hosts are spread; an NFS server has one address, on the first. Where hosts
+    /// are dealt to a target's ports, each port has an address of its own whatever the protocol, and
+    /// all paths of a host lead to its one.
     pub(super) fn ways(&self) -> (Way, Way) {
-        let (host, target) = (self.host.count.max(1), self.target.count.max(1));
+        let dealt = self.target.aggregation == Aggregation::ByHost;
+        let host = self.host.count.max(1);
+        let target = if dealt { 1 } else { self.target.count.max(1) };
         let (host_ports, target_ports) = (host as u16, target as u16);
         let paths = match common_multiple(host, target) {
             paths if paths <= PATHS => paths,
             _ => host.min(PATHS),
         } as u16;
         if self.policy == PathPolicy::RoundRobin && paths > 1 {
-            return (Way::Rotate { ports: host_ports, paths }, Way::Same { ports: target_ports });
+            let at_target = match dealt {
+                true => Way::One(self.target_port),
+                false => Way::Same { ports: target_ports },
+            };
+            return (Way::Rotate { ports: host_ports, paths }, at_target);
         }
         let hash = mixed(self.flow);
         let at_host = match self.host.aggregation {
@@ -89,6 +97,7 @@ impl Pair<'_> {
                 Way::Rotate { ports: target_ports, paths: target_ports }
             }
             (Aggregation::Hash, _) => Way::One(hash % target),
+            (Aggregation::ByHost, _) => Way::One(self.target_port),
             (Aggregation::ActiveBackup, _) if self.protocol != Protocol::Nfs => {
                 Way::One(self.target_port)
             }

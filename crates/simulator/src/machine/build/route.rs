@@ -1,7 +1,7 @@
 //! The way of each VM's requests: which programs they run.
 
 use stormeter_disk::Kind;
-use stormeter_site::{Adapter, Cost, PathPolicy, Target};
+use stormeter_site::{Adapter, Aggregation, Cost, PathPolicy, Target};
 
 use super::network::{Gate, Ports, Wire};
 use super::path::Pair;
@@ -90,8 +90,13 @@ impl Builder<'_> {
             self.component(format!("{} {}", group.name, adapter.name), ComponentKind::HostPort);
         let wire = wire(adapter, target_adapter, &lines);
         let cost = about.costs.iter().find(|(protocol, _)| *protocol == stack.protocol);
-        let switches = self.datastore.policy == PathPolicy::RoundRobin
-            && adapter.count.max(target_adapter.count) > 1;
+        // A host that is dealt to one port has the paths of its own ports to that.
+        let target_ports = match target_adapter.aggregation {
+            Aggregation::ByHost => 1,
+            _ => target_adapter.count,
+        };
+        let switches =
+            self.datastore.policy == PathPolicy::RoundRobin && adapter.count.max(target_ports) > 1;
         let mut routes = Vec::with_capacity(hosts.len());
         for &host in hosts {
             let station = self.station(cpu, group.cores);
@@ -99,7 +104,7 @@ impl Builder<'_> {
             self.map.host_ports(self.datastore.hosts, adapter_number, ports, (1, adapter.count));
             // Each controller serves hosts that stand together, each of its ports as many of them.
             let unit = unit_of(host, about.count, group.count);
-            let target_port = port_of(host, about.count, target_adapter.count, group.count);
+            let target_port = port_of(host, about.count, target_adapter, group.count);
             let pair = Pair {
                 host: adapter,
                 target: target_adapter,
