@@ -8,7 +8,7 @@
 use stormeter_site::{Adapter, Client, PathPolicy, Protocol, Target};
 
 use super::network::{Gate, Line, Ports, Wire};
-use super::path::Pair;
+use super::path::{Pair, Senders, Talk};
 use super::route::{whole, wire};
 use super::wire::{Framing, Message};
 use super::{Builder, MachineError};
@@ -271,11 +271,12 @@ impl<'a> Builder<'a> {
             // A server has one address.
             protocol: Protocol::Nfs,
             flow,
+            senders: Senders::new(self.seed, if back { Talk::ToServer } else { Talk::FromServer }),
             target_port: 0,
         };
         let (at_from, at_to) = pair.ways();
-        let sender = Gate { ports: from.ports, adapter: from.adapter, way: at_from };
-        let receiver = Gate { ports: to.ports, adapter: to.adapter, way: at_to };
+        let sender = Gate { ports: from.ports, adapter: from.adapter, ways: at_from };
+        let receiver = Gate { ports: to.ports, adapter: to.adapter, ways: at_to };
         let mut program = |message| {
             let first = self.program();
             self.message(sender, receiver, wire, message, (back, true));

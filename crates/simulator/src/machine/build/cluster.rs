@@ -7,7 +7,7 @@ use stormeter_site::{
 };
 
 use super::network::{Gate, Ports, Wire};
-use super::path::Way;
+use super::path::{Senders, Talk, Way, Ways};
 use super::placement::{Pieces, placed};
 use super::program::{End, Storage};
 use super::protocol;
@@ -153,6 +153,7 @@ impl Builder<'_> {
             ..ports
         };
         let count = ends.host_adapter.count as u16;
+        let ways = self.ways_to_nodes(ends, host);
         // The request's own cost is the program's around the parts; a part costs its packets.
         let initiator = End {
             cpu: Pick::One(stations.host_cpu + host),
@@ -160,11 +161,7 @@ impl Builder<'_> {
             cost: Cost { per_packet_cycles: stack.cost.per_packet_cycles, ..Cost::default() },
             clock_hz: ends.group.clock_hz,
             more_cycles: 0.0,
-            gate: Gate {
-                ports: host_ports,
-                adapter: ends.host_adapter,
-                way: Way::Same { ports: count },
-            },
+            gate: Gate { ports: host_ports, adapter: ends.host_adapter, ways: ways.0 },
         };
         let node = End {
             cpu: Pick::Node { first: stations.node_cpu, ports: 1 },
@@ -172,11 +169,7 @@ impl Builder<'_> {
             cost: ends.cluster.cost,
             clock_hz: ends.nodes.clock_hz,
             more_cycles: 0.0,
-            gate: Gate {
-                ports: stations.node_ports,
-                adapter: ends.node_adapter,
-                way: Way::Node { ports: ends.node_adapter.count as u16 },
-            },
+            gate: Gate { ports: stations.node_ports, adapter: ends.node_adapter, ways: ways.1 },
         };
         // What a distributed datastore speaks inside is its own affair: a part's payload goes with it.
         let inside = Stack { protocol: Protocol::Local, ..stack.clone() };
@@ -189,14 +182,11 @@ impl Builder<'_> {
             let mut program = |kind| self.at_once(cpu, cost, kind, storage);
             [program(Kind::Read), program(Kind::Write)]
         });
-        let turns = self.datastore.policy == PathPolicy::RoundRobin;
-        let choice = match ends.host_adapter.aggregation {
-            _ if count == 1 => Choice::First,
-            Aggregation::RoundRobin => Choice::Turns,
-            _ if turns => Choice::Turns,
-            Aggregation::Hash => Choice::Hash,
-            Aggregation::ActiveBackup | Aggregation::ByHost => Choice::First,
-        };
+        let turns = self.datastore.policy == PathPolicy::RoundRobin
+            || ends.host_adapter.aggregation == Aggregation::RoundRobin
+            || ends.host_adapter.aggregation == Aggregation::Hash
+                && ends.node_adapter.aggregation == Aggregation::RoundRobin;
+        let choice = if turns && count > 1 { Choice::Turns } else { Choice::First };
         Parts {
             host,
             over: [read, write],
@@ -206,6 +196,36 @@ impl Builder<'_> {
             receive: host_ports.receive,
             ports: count,
         }
+    }
+
+    /// The ways of a host's parts and of the nodes' answers: by the flow where ports are aggregated by a
+    /// hash, and each sender hashes by itself; else by the part's path. Multipathing comes before
+    /// aggregation.
+    fn ways_to_nodes(&self, ends: &Ends<'_>, host: u32) -> (Ways, Ways) {
+        let [by_host, to_node, by_node, to_host] =
+            Senders::new(self.seed, Talk::Storage).salts(host);
+        let hashed = |adapter: &Adapter| {
+            adapter.aggregation == Aggregation::Hash
+                && self.datastore.policy == PathPolicy::Fixed
+                && adapter.count > 1
+        };
+        let ports = ends.host_adapter.count as u16;
+        let at_host = match hashed(ends.host_adapter) {
+            true => Ways {
+                send: Way::Flow { ports, salt: by_host },
+                receive: Way::Flow { ports, salt: to_host },
+            },
+            false => Ways::both(Way::Same { ports }),
+        };
+        let ports = ends.node_adapter.count as u16;
+        let at_node = match hashed(ends.node_adapter) {
+            true => Ways {
+                send: Way::NodeFlow { ports, salt: by_node },
+                receive: Way::NodeFlow { ports, salt: to_node },
+            },
+            false => Ways::both(Way::Node { ports }),
+        };
+        (at_host, at_node)
     }
 
     /// CPUs, ports and disks of all nodes, and of the hosts where they are others.

@@ -3,7 +3,7 @@
 use stormeter_site::{Adapter, PortKind};
 
 use super::Builder;
-use super::path::Way;
+use super::path::{Way, Ways};
 use super::wire::{Framing, Message};
 use crate::machine::component::ComponentKind;
 use crate::machine::step::{Pick, Step, What};
@@ -46,7 +46,7 @@ pub(super) struct Wire<'a> {
 pub(super) struct Gate<'a> {
     pub(super) ports: Ports,
     pub(super) adapter: &'a Adapter,
-    pub(super) way: Way,
+    pub(super) ways: Ways,
 }
 
 impl Builder<'_> {
@@ -106,7 +106,7 @@ impl Builder<'_> {
         (back, first): (bool, bool),
     ) {
         let further = |way: Way| if first { way } else { way.further() };
-        let mut way = further(from.way);
+        let mut way = further(from.ways.send);
         if let (Some(stations), Some(credit_ns)) = (from.ports.credit, self.credit_ns(from.adapter))
         {
             let credits = match from.adapter.kind {
@@ -123,7 +123,7 @@ impl Builder<'_> {
         }
         self.over_port(from, way.pick(from.ports.send), wire, message, 0.0);
         self.over_lines(wire, back, message);
-        let pick = further(to.way).pick(to.ports.receive);
+        let pick = further(to.ways.receive).pick(to.ports.receive);
         self.over_port(to, pick, wire, message, to.adapter.latency_ns);
     }
 

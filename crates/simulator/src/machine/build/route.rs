@@ -4,7 +4,7 @@ use stormeter_disk::Kind;
 use stormeter_site::{Adapter, Aggregation, Cost, PathPolicy, Target};
 
 use super::network::{Gate, Ports, Wire};
-use super::path::Pair;
+use super::path::{Pair, Senders, Talk};
 use super::program::{End, Storage};
 use super::protocol::{self, Rest};
 use super::storage::Sharing;
@@ -111,6 +111,7 @@ impl Builder<'_> {
                 policy: self.datastore.policy,
                 protocol: stack.protocol,
                 flow: host << 12 | unit,
+                senders: Senders::new(self.seed, Talk::Storage),
                 target_port,
             };
             let (at_host, at_target) = pair.ways();
@@ -120,7 +121,7 @@ impl Builder<'_> {
                 cost: stack.cost,
                 clock_hz: group.clock_hz,
                 more_cycles: if switches { stack.path_switch_cycles } else { 0.0 },
-                gate: Gate { ports, adapter, way: at_host },
+                gate: Gate { ports, adapter, ways: at_host },
             };
             let target = End {
                 cpu: Pick::One(controllers.cpu + unit),
@@ -131,7 +132,7 @@ impl Builder<'_> {
                 gate: Gate {
                     ports: of_unit(controllers.ports, unit, target_adapter),
                     adapter: target_adapter,
-                    way: at_target,
+                    ways: at_target,
                 },
             };
             let storage = Storage {
