@@ -222,13 +222,18 @@ fn each_sender_chooses_its_port_of_a_hash() {
 fn a_hash_takes_flows_off_a_port_that_fails_and_gives_them_back() {
     let mut site = cluster(2);
     site.hosts[0].adapters[0].aggregation = Aggregation::Hash;
+    // Ports are what limits.
+    site.hosts[0].adapters[0].rate_bytes_per_s = 2e6;
     for fault in ["path server.hba.0 down at 1s for 1s", "path server.hba.1 down at 1s for 1s"] {
         let mut machine = with_fault(&site, fault);
         let (ended, longest_ns, failed) = seen(&mut machine, Kind::Read);
         assert_eq!(failed, 0);
         // Some flow had the port at one of its ends, and none waited until the port was back.
         about(longest_ns, SECOND / 2);
-        assert!(ended[18] > ended[5] / 2 && ended[25] > ended[5] / 2, "{fault}: {ended:?}");
+        let rate = |from: usize| ended[from..from + 4].iter().sum::<u32>();
+        let (before, while_down, after) = (rate(5), rate(16), rate(25));
+        assert!(while_down < before * 3 / 4 && while_down > before / 3, "{fault}: {ended:?}");
+        assert!(after > before * 9 / 10, "{fault}: {ended:?}");
     }
 }
 
