@@ -16,7 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use stormeter_site::{Placement, Site, SiteDatastore, Target};
 
-use super::component::{Component, ComponentKind};
+use super::component::{Component, ComponentKind, SitePart};
 use super::fault::Map;
 use super::fork::{Fork, Nodes};
 use super::meter::Meter;
@@ -280,11 +280,17 @@ impl Builder<'_> {
         self.components.push(Component {
             name,
             kind,
+            part: None,
             stations: Vec::new(),
             residence_ns: 0,
             lost: 0,
         });
         self.components.len() as u32 - 1
+    }
+
+    /// What a component stands for, if it stands for nothing yet.
+    pub(super) fn stands_for(&mut self, component: u32, part: SitePart) {
+        self.components[component as usize].part.get_or_insert(part);
     }
 
     /// A station of a component; gives its number.

@@ -33,7 +33,7 @@ use step::{Pick, Route, Standing, Step, What, of_flow, port_of};
 
 pub(crate) use build::{ClientWay, Lane};
 pub use build::{Load, MachineError, Window};
-pub use component::{ComponentKind, ComponentUse};
+pub use component::{ComponentKind, ComponentUse, SitePart};
 pub(crate) use event_queue::EventQueue;
 pub use fault::{Broken, FaultError, FaultTextError, SiteFault};
 pub(crate) use station::Station;

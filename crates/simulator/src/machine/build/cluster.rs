@@ -13,7 +13,7 @@ use super::program::{End, Storage};
 use super::protocol;
 use super::route::{whole, wire};
 use super::{Builder, MachineError};
-use crate::machine::component::ComponentKind;
+use crate::machine::component::{ComponentKind, SitePart};
 use crate::machine::fork::{Choice, Fork, Nodes, Parts};
 use crate::machine::step::{Pick, Route, What};
 use crate::storage::{Node, Store};
@@ -261,7 +261,17 @@ impl Builder<'_> {
             self.map.host_ports(cluster.nodes, cluster.adapter, ports, count);
             (component, station, ports)
         };
+        self.stands_for(
+            host_ports.component,
+            SitePart::HostPort(self.datastore.hosts, adapter_number),
+        );
+        self.stands_for(node_ports.component, SitePart::HostPort(cluster.nodes, cluster.adapter));
+        // The host's own, where nodes are hosts.
+        self.stands_for(node_cpu_component, SitePart::NodeCpu(number));
         let (capacity, store) = self.node_stores(cluster, nodes.count);
+        self.stands_for(capacity, SitePart::Capacity(number));
+        // It comes before the capacity's.
+        self.stands_for(capacity - 1, SitePart::Flash(number));
         let devices = cluster.groups_per_node * cluster.capacity_per_group;
         self.map.cluster(number, cluster.nodes, (store, nodes.count), devices);
         Stations {

@@ -5,7 +5,7 @@ use stormeter_site::{Adapter, PortKind};
 use super::Builder;
 use super::path::{Way, Ways};
 use super::wire::{Framing, Message};
-use crate::machine::component::ComponentKind;
+use crate::machine::component::{ComponentKind, SitePart};
 use crate::machine::step::{Pick, Step, What};
 
 /// Ports with the stations of each direction. Those of several hosts of a kind follow each other.
@@ -90,6 +90,7 @@ impl Builder<'_> {
     pub(super) fn line(&mut self, number: usize) -> Line {
         let network = &self.site.networks[number];
         let component = self.component(network.name.clone(), ComponentKind::Network);
+        self.stands_for(component, SitePart::Network(number));
         let shared = network.rate_bytes_per_s.is_some();
         let there = shared.then(|| self.station(component, 1));
         let back = shared.then(|| self.station(component, 1));

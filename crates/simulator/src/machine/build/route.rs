@@ -11,7 +11,7 @@ use super::storage::Sharing;
 use super::target::{port_of, unit_of};
 use super::wire::Framing;
 use super::{Builder, MachineError};
-use crate::machine::component::ComponentKind;
+use crate::machine::component::{ComponentKind, SitePart};
 use crate::machine::fork::Fork;
 use crate::machine::step::{Pick, Route, What};
 
@@ -20,6 +20,7 @@ impl Builder<'_> {
     pub(super) fn routes(&mut self, hosts: &[u32]) -> Result<Vec<Route>, MachineError> {
         let name = &self.site.hosts[self.datastore.hosts].name;
         let cpu = self.component(format!("{name} cpu"), ComponentKind::HostCpu);
+        self.stands_for(cpu, SitePart::HostCpu(self.datastore.hosts));
         let mut used: Vec<u32> = hosts.to_vec();
         used.sort_unstable();
         used.dedup();
@@ -47,6 +48,7 @@ impl Builder<'_> {
         let site = self.site;
         let about = &site.groups[group];
         let disks = self.component(about.name.clone(), ComponentKind::Disks);
+        self.stands_for(disks, SitePart::Disks(group));
         let cost = &site.stacks[self.datastore.stack].cost;
         let host_group = &site.hosts[self.datastore.hosts];
         let sharing = Sharing::new(vm_hosts.iter().copied());
@@ -88,6 +90,7 @@ impl Builder<'_> {
         let adapter = &group.adapters[adapter_number];
         let component =
             self.component(format!("{} {}", group.name, adapter.name), ComponentKind::HostPort);
+        self.stands_for(component, SitePart::HostPort(self.datastore.hosts, adapter_number));
         let wire = wire(adapter, target_adapter, &lines);
         let cost = about.costs.iter().find(|(protocol, _)| *protocol == stack.protocol);
         // A host that is dealt to one port has the paths of its own ports to that.

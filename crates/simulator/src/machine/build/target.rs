@@ -5,7 +5,7 @@ use stormeter_site::{Adapter, Aggregation};
 use super::network::Ports;
 use super::storage::Sharing;
 use super::{Builder, MachineError};
-use crate::machine::component::ComponentKind;
+use crate::machine::component::{ComponentKind, SitePart};
 
 /// Controllers of one kind.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +37,10 @@ impl Builder<'_> {
         let group = &self.site.groups[controller.group];
         let disks = self.component(group.name.clone(), ComponentKind::Disks);
         let memory = self.memory(name, &controller.cache, disks);
+        self.stands_for(ports, SitePart::ControllerPort(number, port));
+        self.stands_for(cpu_component, SitePart::ControllerCpu(number));
+        self.stands_for(disks, SitePart::Disks(controller.group));
+        self.stands_for(memory, SitePart::ControllerCache(number));
         let hosts = self.site.hosts[self.datastore.hosts].count;
         let unit_of = |host: &u32| unit_of(*host, controller.count, hosts);
         let sharing = Sharing::new(vm_hosts.iter().map(unit_of));
