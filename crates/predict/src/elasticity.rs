@@ -3,6 +3,7 @@
 
 use stormeter_driver::{ComponentKind, ComponentUse};
 use stormeter_results::Elasticity;
+use stormeter_simulator::SitePart;
 use stormeter_statistics::metrics;
 use stormeter_study::{Metric, StudyPlan, Timing, WorkloadKind, trial_seed};
 
@@ -37,32 +38,33 @@ fn metric_of(plan: &StudyPlan, workload: usize) -> Metric {
 }
 
 /// What is made faster in one rerun.
-struct Part<'a>(Vec<&'a ComponentUse>);
+struct Part<'a>(Vec<(&'a ComponentUse, SitePart)>);
 
 impl Part<'_> {
     /// `esx nic-1g and filer e1`.
     fn name(&self) -> String {
-        self.0.iter().map(|one| one.name.as_str()).collect::<Vec<_>>().join(" and ")
+        self.0.iter().map(|(one, _)| one.name.as_str()).collect::<Vec<_>>().join(" and ")
     }
 }
 
 /// What is worth a rerun. The ports at both ends of a wire are one part: alone, each is hidden by the
 /// other.
-fn parts(uses: &[ComponentUse]) -> Vec<Part<'_>> {
+fn parts<'a>(uses: &'a [ComponentUse], of_site: &[Option<SitePart>]) -> Vec<Part<'a>> {
     let mut parts: Vec<Part<'_>> = Vec::new();
     let is_port = |kind| matches!(kind, ComponentKind::HostPort | ComponentKind::ControllerPort);
-    for one in uses.iter().filter(|one| one.kind != ComponentKind::Parts) {
-        match parts.iter_mut().find(|part| is_port(part.0[0].kind) && is_port(one.kind)) {
+    let known = uses.iter().zip(of_site).filter_map(|(one, part)| Some((one, (*part)?)));
+    for (one, of_site) in known {
+        match parts.iter_mut().find(|part| is_port(part.0[0].0.kind) && is_port(one.kind)) {
             // The host's end first, whichever was built first.
-            Some(wire) if one.kind == ComponentKind::HostPort => wire.0.insert(0, one),
-            Some(wire) => wire.0.push(one),
-            None => parts.push(Part(vec![one])),
+            Some(wire) if one.kind == ComponentKind::HostPort => wire.0.insert(0, (one, of_site)),
+            Some(wire) => wire.0.push((one, of_site)),
+            None => parts.push(Part(vec![(one, of_site)])),
         }
     }
     let matters = |one: &ComponentUse| {
         one.response_share >= LEAST_SHARE || one.utilisation_most >= LEAST_BUSY
     };
-    parts.retain(|part| part.0.iter().any(|one| matters(one)));
+    parts.retain(|part| part.0.iter().any(|(one, _)| matters(one)));
     parts
 }
 
@@ -75,28 +77,27 @@ pub(crate) fn elasticities(run: &TrialRun<'_>, cell: usize) -> Vec<Elasticity> {
         None => metrics::value_of(metric, &end.sample, &end.cpu),
         Some(_) => None,
     };
-    let Some((plain, uses)) =
-        run.carry_out().ok().and_then(|end| Some((value(&end)?, end.components)))
-    else {
+    let Some((plain, end)) = run.carry_out().ok().and_then(|end| Some((value(&end)?, end))) else {
         return Vec::new();
     };
     let rerun = |part: &Part| {
         let mut site = run.site.clone();
-        for one in &part.0 {
-            site = faster(&site, run.place.datastore, one.kind, &one.name, FACTOR)?;
+        for (_, of_site) in &part.0 {
+            site = faster(&site, *of_site, FACTOR)?;
         }
         let end = TrialRun { site: &site, ..run }.carry_out().ok()?;
         let ratio = value(&end)? / plain;
         ratio.is_finite().then(|| Elasticity {
             cell,
             component: part.name(),
-            kind: part.0[0].kind,
+            kind: part.0[0].0.kind,
             factor: FACTOR,
             metric,
             ratio,
         })
     };
-    let mut found: Vec<Elasticity> = parts(&uses).iter().filter_map(rerun).collect();
+    let mut found: Vec<Elasticity> =
+        parts(&end.components, &end.parts).iter().filter_map(rerun).collect();
     found.sort_by(|a, b| b.gain().total_cmp(&a.gain()));
     found
 }

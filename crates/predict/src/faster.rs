@@ -1,87 +1,42 @@
 //! A site of which one part is faster: what elasticity reruns a cell on.
 
-use stormeter_driver::ComponentKind;
-use stormeter_site::{Adapter, Cache, Cost, Device, Site, Target, WriteCache};
+use stormeter_simulator::SitePart;
+use stormeter_site::{Adapter, Cache, Cost, Device, Site, WriteCache};
 
-/// The site with one part of a datastore's way `factor` times as fast: more clock, a higher rate, shorter
-/// times, a larger cache. `kind` and `name` are those of a component of the datastore's machine; the name
-/// tells networks apart, and a cluster's flash from its capacity devices. `None` where there is nothing that could be faster.
-pub fn faster(
-    site: &Site,
-    datastore: usize,
-    kind: ComponentKind,
-    name: &str,
-    factor: f64,
-) -> Option<Site> {
+/// The site with one of its parts `factor` times as fast: more clock, a higher rate, shorter times, a
+/// larger cache. `None` where the site has no such part.
+pub fn faster(site: &Site, part: SitePart, factor: f64) -> Option<Site> {
     let mut site = site.clone();
-    let own = site.datastores.get(datastore)?.clone();
-    match kind {
-        ComponentKind::HostCpu => site.hosts.get_mut(own.hosts)?.clock_hz *= factor,
-        ComponentKind::HostPort => {
-            // Where a datastore names none, its hosts reach the nodes through the nodes' own.
-            let of_nodes = |target| match target {
-                Target::Cluster { cluster, .. } => Some(site.clusters.get(cluster)?.adapter),
-                _ => None,
-            };
-            let number = own.adapter.or_else(|| of_nodes(own.target))?;
-            quicker_port(site.hosts.get_mut(own.hosts)?.adapters.get_mut(number)?, factor);
+    match part {
+        SitePart::HostCpu(hosts) => site.hosts.get_mut(hosts)?.clock_hz *= factor,
+        SitePart::HostPort(hosts, adapter) => {
+            quicker_port(site.hosts.get_mut(hosts)?.adapters.get_mut(adapter)?, factor);
         }
-        ComponentKind::Network => {
-            let mut ways = own.networks.iter().copied();
-            let number = ways.find(|&number| site.networks[number].name == name)?;
-            let network = &mut site.networks[number];
+        SitePart::Network(network) => {
+            let network = site.networks.get_mut(network)?;
             network.rate_bytes_per_s = network.rate_bytes_per_s.map(|rate| rate * factor);
             network.latency_ns /= factor;
         }
-        ComponentKind::ControllerPort => match own.target {
-            Target::Group(_) => return None,
-            Target::Controller { controller, port } => {
-                let port = site.controllers.get_mut(controller)?.ports.get_mut(port)?;
-                quicker_port(port, factor);
-            }
-            Target::Cluster { cluster, .. } => {
-                let cluster = site.clusters.get(cluster)?;
-                let nodes = site.hosts.get_mut(cluster.nodes)?;
-                quicker_port(nodes.adapters.get_mut(cluster.adapter)?, factor);
-            }
-        },
-        ComponentKind::ControllerCpu => match own.target {
-            Target::Group(_) => return None,
-            Target::Controller { controller, .. } => {
-                site.controllers.get_mut(controller)?.clock_hz *= factor;
-            }
-            Target::Cluster { cluster, .. } => {
-                // Nodes are hosts, whose clock is the initiator's too.
-                cheaper(&mut site.clusters.get_mut(cluster)?.cost, factor);
-            }
-        },
-        ComponentKind::Cache => match own.target {
-            Target::Cluster { cluster, .. } => {
-                let cluster = site.clusters.get_mut(cluster)?;
-                cluster.write_buffer_bytes = larger(cluster.write_buffer_bytes, factor);
-            }
-            Target::Controller { controller, .. } => {
-                larger_cache(&mut site.controllers.get_mut(controller)?.cache, factor);
-            }
-            Target::Group(_) => return None,
-        },
-        ComponentKind::Disks => match own.target {
-            Target::Group(group) => quicker(&mut site.groups.get_mut(group)?.device, factor),
-            Target::Controller { controller, .. } => {
-                let group = site.controllers.get(controller)?.group;
-                quicker(&mut site.groups.get_mut(group)?.device, factor);
-            }
-            Target::Cluster { cluster, .. } => {
-                let cluster = site.clusters.get_mut(cluster)?;
-                // In front of the capacity devices is a device too.
-                let device = match name.strip_prefix(&cluster.name) {
-                    Some(" flash") => &mut cluster.cache,
-                    _ => &mut cluster.capacity,
-                };
-                quicker(device, factor);
-            }
-        },
-        ComponentKind::Parts => return None,
+        SitePart::ControllerCpu(controller) => {
+            site.controllers.get_mut(controller)?.clock_hz *= factor;
+        }
+        SitePart::ControllerPort(controller, port) => {
+            quicker_port(site.controllers.get_mut(controller)?.ports.get_mut(port)?, factor);
+        }
+        SitePart::ControllerCache(controller) => {
+            larger_cache(&mut site.controllers.get_mut(controller)?.cache, factor);
+        }
+        SitePart::Disks(group) => quicker(&mut site.groups.get_mut(group)?.device, factor),
+        // Nodes are hosts, whose clock is the initiator's too.
+        SitePart::NodeCpu(cluster) => cheaper(&mut site.clusters.get_mut(cluster)?.cost, factor),
+        SitePart::Flash(cluster) => quicker(&mut site.clusters.get_mut(cluster)?.cache, factor),
+        SitePart::Buffer(cluster) => {
+            let cluster = site.clusters.get_mut(cluster)?;
+            cluster.write_buffer_bytes = larger(cluster.write_buffer_bytes, factor);
+        }
+        SitePart::Capacity(cluster) => {
+            quicker(&mut site.clusters.get_mut(cluster)?.capacity, factor);
+        }
     }
     Some(site)
 }
@@ -143,40 +98,136 @@ fn quicker(device: &mut Device, factor: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stormeter_disk::{Disks, Wait};
+    use stormeter_driver::{ComponentKind, ComponentUse};
+    use stormeter_simulator::{Load, Machine, Window};
     use stormeter_site::parse_site;
 
-    /// What of the site changes when a part of a cluster's way is faster.
-    fn changed(kind: ComponentKind, name: &str) -> Vec<&'static str> {
-        let text = include_str!("../../../studies/vsan/site.yaml");
-        let mut site = parse_site(text).unwrap().site;
-        let is_cluster =
-            |one: &stormeter_site::SiteDatastore| matches!(one.target, Target::Cluster { .. });
-        let number = site.datastores.iter().position(is_cluster).unwrap();
-        let Target::Cluster { cluster, .. } = site.datastores[number].target else { panic!() };
-        // VMs on the nodes themselves, by the adapter that the cluster names.
-        site.datastores[number].hosts = site.clusters[cluster].nodes;
-        site.datastores[number].adapter = None;
-        let other = faster(&site, number, kind, name, 1.1).unwrap();
-        let (now, then) = (&other.clusters[cluster], &site.clusters[cluster]);
-        let adapter = now.adapter;
-        let ports = |site: &Site| site.hosts[then.nodes].adapters[adapter].clone();
+    const SITES: [&str; 5] = [
+        include_str!("../../../studies/tr3808/site.yaml"),
+        include_str!("../../../studies/vsan/site.yaml"),
+        include_str!("../../../studies/nfs-datastore/site.yaml"),
+        include_str!("../../../studies/mpls-servers/site.yaml"),
+        include_str!("../../../studies/virtual-physical/site.yaml"),
+    ];
+
+    /// What differs between two sites, in the words of the machine's components.
+    fn changed(now: &Site, then: &Site) -> Vec<String> {
         let mut told = Vec::new();
-        told.extend((now.write_buffer_bytes > then.write_buffer_bytes).then_some("buffer"));
-        told.extend((now.cache != then.cache).then_some("flash"));
-        told.extend((now.capacity != then.capacity).then_some("capacity"));
-        told.extend((ports(&other) != ports(&site)).then_some("ports"));
+        for (now, then) in now.hosts.iter().zip(&then.hosts) {
+            told.extend((now.clock_hz != then.clock_hz).then(|| format!("{} cpu", now.name)));
+            for (port, before) in now.adapters.iter().zip(&then.adapters) {
+                told.extend((port != before).then(|| format!("{} {}", now.name, port.name)));
+            }
+        }
+        for (now, then) in now.networks.iter().zip(&then.networks) {
+            told.extend((now != then).then(|| now.name.clone()));
+        }
+        for (now, then) in now.controllers.iter().zip(&then.controllers) {
+            told.extend((now.clock_hz != then.clock_hz).then(|| format!("{} cpu", now.name)));
+            told.extend((now.cache != then.cache).then(|| format!("{} cache", now.name)));
+            for (port, before) in now.ports.iter().zip(&then.ports) {
+                told.extend((port != before).then(|| format!("{} {}", now.name, port.name)));
+            }
+        }
+        for (now, then) in now.groups.iter().zip(&then.groups) {
+            told.extend((now != then).then(|| now.name.clone()));
+        }
+        for (cluster, before) in now.clusters.iter().zip(&then.clusters) {
+            let nodes = &now.hosts[cluster.nodes].name;
+            told.extend((cluster.cost != before.cost).then(|| format!("{nodes} cpu")));
+            told.extend((cluster.cache != before.cache).then(|| format!("{} flash", cluster.name)));
+            let buffer = cluster.write_buffer_bytes != before.write_buffer_bytes;
+            told.extend(buffer.then(|| format!("{} cache", cluster.name)));
+            let capacity = cluster.capacity != before.capacity;
+            told.extend(capacity.then(|| format!("{} capacity", cluster.name)));
+        }
         told
     }
 
+    /// The components of a machine, with what they stand for.
+    fn components(mut machine: Machine) -> Vec<(ComponentUse, Option<SitePart>)> {
+        machine.reap(Wait::AtMost(4000), &mut Vec::new()).unwrap();
+        let uses = machine.usage();
+        assert!(!uses.is_empty());
+        uses.into_iter().zip(machine.parts()).collect()
+    }
+
     #[test]
-    fn parts_of_a_cluster_are_told_by_their_kind_whatever_they_are_called() {
-        assert_eq!(changed(ComponentKind::Cache, "vsan cache"), ["buffer"]);
-        let site = parse_site(include_str!("../../../studies/vsan/site.yaml")).unwrap().site;
-        let flash = format!("{} flash", site.clusters[0].name);
-        assert_eq!(changed(ComponentKind::Disks, &flash), ["flash"]);
+    fn what_is_faster_is_what_a_component_is_called_on_every_published_site() {
+        let load = Load {
+            vms: 4,
+            disk_bytes: 1 << 20,
+            working_set_bytes: 1 << 20,
+            random: 1.0,
+            zipf: None,
+        };
+        let window = Window { from_ns: 0, interval_ns: 1000 };
+        let mut kinds = Vec::new();
+        for text in SITES {
+            let site = parse_site(text).unwrap().site;
+            for number in 0..site.datastores.len() {
+                let mut machines = vec![Machine::new(&site, number, load, window, 1).unwrap()];
+                if site.client.is_some() {
+                    machines.push(Machine::with_client(&site, number, load, window, 1).unwrap());
+                }
+                for (one, part) in machines.into_iter().flat_map(components) {
+                    if one.kind == ComponentKind::Parts {
+                        assert_eq!(part, None);
+                        continue;
+                    }
+                    let part = part.unwrap_or_else(|| panic!("{} stands for nothing", one.name));
+                    // A switch without latency cannot be faster.
+                    if let SitePart::Network(network) = part
+                        && site.networks[network].latency_ns == 0.0
+                        && site.networks[network].rate_bytes_per_s.is_none()
+                    {
+                        continue;
+                    }
+                    let other = faster(&site, part, 1.1).unwrap();
+                    assert_eq!(changed(&other, &site), [one.name.as_str()], "{part:?}");
+                    kinds.push(one.kind);
+                }
+            }
+        }
+        let seen = |kind: &ComponentKind| kinds.contains(kind) || *kind == ComponentKind::Parts;
+        assert!(ComponentKind::ALL.iter().all(seen));
+    }
+
+    #[test]
+    fn nodes_that_are_hosts_keep_their_parts_apart() {
+        let mut site = parse_site(SITES[1]).unwrap().site;
+        let is_cluster = |one: &stormeter_site::SiteDatastore| {
+            matches!(one.target, stormeter_site::Target::Cluster { .. })
+        };
+        let number = site.datastores.iter().position(is_cluster).unwrap();
         // A cluster may be called so.
-        assert_eq!(changed(ComponentKind::Disks, "cached capacity"), ["capacity"]);
-        assert_eq!(changed(ComponentKind::ControllerPort, "server vsan-1"), ["ports"]);
-        assert_eq!(changed(ComponentKind::HostPort, "server vsan-1"), ["ports"]);
+        for cluster in &mut site.clusters {
+            cluster.name = "cached".into();
+        }
+        let load = Load {
+            vms: 4,
+            disk_bytes: 1 << 20,
+            working_set_bytes: 1 << 20,
+            random: 1.0,
+            zipf: None,
+        };
+        let window = Window { from_ns: 0, interval_ns: 1000 };
+        let machine = Machine::new(&site, number, load, window, 1).unwrap();
+        for (one, part) in components(machine) {
+            match part {
+                Some(SitePart::Capacity(_)) => assert_eq!(one.name, "cached capacity"),
+                Some(SitePart::Flash(_)) => assert_eq!(one.name, "cached flash"),
+                Some(SitePart::Buffer(_)) => assert_eq!(one.name, "cached cache"),
+                _ => assert!(!one.name.starts_with("cached"), "{}", one.name),
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_that_the_site_does_not_have_is_none() {
+        let site = parse_site(SITES[0]).unwrap().site;
+        assert!(faster(&site, SitePart::Network(99), 1.1).is_none());
+        assert!(faster(&site, SitePart::HostPort(0, 99), 1.1).is_none());
     }
 }

@@ -7,7 +7,9 @@ use stormeter_driver::{
     FileOperation, FileTest, Limits, MonitorRow, Observer, Sample, Transfer, Trial, Workload,
     drive, drive_deployment, drive_file_test,
 };
-use stormeter_simulator::{Load, Machine, SiteFault, TransferTrial, Window, drive_transfer};
+use stormeter_simulator::{
+    Load, Machine, SiteFault, SitePart, TransferTrial, Window, drive_transfer,
+};
 use stormeter_site::Site;
 use stormeter_study::{Cell, StudyPlan, Timing, WorkloadKind};
 
@@ -42,6 +44,8 @@ pub(crate) struct TrialEnd {
     pub(crate) cpu: CpuUsage,
     pub(crate) monitor: Vec<MonitorRow>,
     pub(crate) components: Vec<ComponentUse>,
+    /// What each stands for.
+    pub(crate) parts: Vec<Option<SitePart>>,
     /// What a reader should know of it, one sentence each.
     pub(crate) notes: Vec<String>,
     /// Virtual time that passed, ramp and drain included.
@@ -121,6 +125,7 @@ impl TrialRun<'_> {
             cpu: usage::cpu(self.site, datastore, &sample, &uses),
             monitor: usage::monitor(place, sink, &sample, &uses, ramp_ns),
             components: usage::thinned(uses),
+            parts: machine.parts(),
             notes: machine.notes(),
             elapsed_ns: machine.time().now_ns(),
             sample,

@@ -18,7 +18,7 @@ mod weather;
 pub use disks::{FaultPlan, Model, Service, SimulatedDisks, Stall};
 pub use machine::{
     Broken, ComponentKind, ComponentUse, FaultError, FaultTextError, Load, Machine, MachineError,
-    ResyncUse, SiteFault, Window,
+    ResyncUse, SiteFault, SitePart, Window,
 };
 pub use time::{VirtualClock, VirtualTime};
 pub use transfer::{TransferError, TransferTrial, drive_transfer};

@@ -255,6 +255,7 @@ fn virtual_disks_need_room_for_all_replicas() {
         capacity_bytes: 1 << 30,
         interface_bytes_per_s: 500e6,
         overhead_ns: 15e3,
+        queue_depth: 32,
         write_buffer_bytes: 0,
     });
     let window = Window { from_ns: 0, interval_ns: SECOND };

@@ -345,6 +345,7 @@ fn a_full_device_takes_nothing() {
     let mut site = cluster(3);
     // Room for three pieces a device; 16 pieces are on six devices, two or three each.
     site.clusters[0].capacity = Device::Ssd(Ssd {
+        queue_depth: 32,
         channels: 8,
         page_bytes: 8192,
         read_ns: 60e3,

@@ -257,6 +257,7 @@ fn flash() -> Ssd {
         capacity_bytes: 400_000_000_000,
         interface_bytes_per_s: 2e9,
         overhead_ns: 10e3,
+        queue_depth: 4096,
         write_buffer_bytes: 16 << 20,
     }
 }
@@ -281,6 +282,11 @@ fn flash_reads_take_a_page_each_and_scale_to_its_dies() {
     let most = iops(&flash, Ask { outstanding: 512, ..FLASH_READS });
     assert!(most < 16.0 / 60e-6);
     near(most, 16.0 / 60e-6, 0.03);
+    // No more than its queue lets in.
+    let shallow = Device::Ssd(Ssd { queue_depth: 4, ..self::flash() });
+    let (sample, usage) = run(&shallow, Ask { outstanding: 64, ..FLASH_READS });
+    near(sample.iops(), iops(&flash, Ask { outstanding: 4, ..FLASH_READS }), 0.005);
+    assert!(usage.queue_mean > 60.0, "{}", usage.queue_mean);
     // Large ones fill the interface.
     let large = Ask { bytes: 1 << 18, outstanding: 16, ..FLASH_READS };
     let (sample, usage) = run(&flash, large);

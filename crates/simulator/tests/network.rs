@@ -177,6 +177,34 @@ fn flows_of_several_hosts_spread_over_a_hash() {
 }
 
 #[test]
+fn hosts_that_are_dealt_to_ports_have_one_each_whatever_the_protocol_and_policy() {
+    let used = |hosts, policy, protocol| {
+        let mut site = site(protocol, ethernet("nic", QUICK, 2, Aggregation::ActiveBackup), vec![]);
+        site.hosts[0].count = hosts;
+        site.controllers[0].ports[0] = ethernet("e", 125e6, 4, Aggregation::ByHost);
+        site.stacks[0].path_switch_cycles = 25_000.0;
+        site.datastores[0].policy = policy;
+        let alone_ns = latency_ns(&site, Kind::Read, 4096);
+        let mut machine = machine(&site, hosts);
+        let bytes = closed(&mut machine, (hosts, 8), Kind::Read, 65536, 1_000_000_000) * 65536.0;
+        (bytes, of(&machine, ComponentKind::ControllerPort).utilisation, alone_ns)
+    };
+    for protocol in [Protocol::Nfs, Protocol::Iscsi] {
+        let (fixed, turns) = (PathPolicy::Fixed, PathPolicy::RoundRobin);
+        for policy in [fixed, turns] {
+            // One host has one port, of four that send and four that receive.
+            for (hosts, ports) in [(1, 1.0), (2, 2.0), (3, 3.0), (8, 4.0)] {
+                let (bytes, utilisation, _) = used(hosts, policy, protocol);
+                assert!((0.9..1.0).contains(&(bytes / 125e6 / ports)), "{bytes} {hosts}");
+                assert!((utilisation * 8.0 / ports - 1.0).abs() < 0.1, "{utilisation} {hosts}");
+            }
+        }
+        // Its own ports are paths still.
+        assert_eq!(used(1, turns, protocol).2 - used(1, fixed, protocol).2, 10_000);
+    }
+}
+
+#[test]
 fn round_robin_paths_cost_their_switch_and_use_every_port() {
     let with = |policy| {
         let mut site =

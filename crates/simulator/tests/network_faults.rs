@@ -4,7 +4,7 @@ mod common;
 
 use common::single::*;
 use stormeter_disk::{Disks, Kind, Operation};
-use stormeter_simulator::{Broken, FaultError, FaultTextError, Machine, SiteFault};
+use stormeter_simulator::{Broken, FaultError, FaultTextError, Machine, SiteFault, Window};
 use stormeter_site::*;
 
 const SECOND: u64 = 1_000_000_000;
@@ -195,6 +195,50 @@ fn a_nodes_port_that_fails_is_passed_over() {
     assert_eq!(failed, 0);
     about(longest_ns, SECOND / 2);
     assert!(ended[20] > ended[5] / 2, "{ended:?}");
+}
+
+#[test]
+fn each_sender_chooses_its_port_of_a_hash() {
+    let mut site = fibre_channel(PathPolicy::Fixed);
+    for port in [&mut site.hosts[0].adapters[0], &mut site.controllers[0].ports[0]] {
+        port.aggregation = Aggregation::Hash;
+    }
+    // How many of an end's two ports one flow of a seed needs: those whose failure it sees.
+    let needs = |seed, end: &str| -> usize {
+        let sees = |port: &u32| {
+            let window = Window { from_ns: 0, interval_ns: SECOND };
+            let mut machine = Machine::new(&site, 0, load(2), window, seed).expect("a machine");
+            let fault = SiteFault::parse(&format!("path {end}.{port} down at 1s"), &site);
+            machine.schedule(&[fault.expect("a fault")]).expect("scheduled");
+            seen(&mut machine, Kind::Read).1 > SECOND / 4
+        };
+        (0..2).filter(sees).count()
+    };
+    for end in ["host.hba", "filer.fc"] {
+        let counts: Vec<usize> = (0..12).map(|seed| needs(seed, end)).collect();
+        // In some test beds it comes in where it went out, in others not.
+        assert!(counts.contains(&1) && counts.contains(&2), "{end}: {counts:?}");
+        assert!(!counts.contains(&0), "{end}: {counts:?}");
+    }
+}
+
+#[test]
+fn a_hash_takes_flows_off_a_port_that_fails_and_gives_them_back() {
+    let mut site = cluster(2);
+    site.hosts[0].adapters[0].aggregation = Aggregation::Hash;
+    // Ports are what limits.
+    site.hosts[0].adapters[0].rate_bytes_per_s = 2e6;
+    for fault in ["path server.hba.0 down at 1s for 1s", "path server.hba.1 down at 1s for 1s"] {
+        let mut machine = with_fault(&site, fault);
+        let (ended, longest_ns, failed) = seen(&mut machine, Kind::Read);
+        assert_eq!(failed, 0);
+        // Some flow had the port at one of its ends, and none waited until the port was back.
+        about(longest_ns, SECOND / 2);
+        let rate = |from: usize| ended[from..from + 4].iter().sum::<u32>();
+        let (before, while_down, after) = (rate(5), rate(16), rate(25));
+        assert!(while_down < before * 3 / 4 && while_down > before / 3, "{fault}: {ended:?}");
+        assert!(after > before * 9 / 10, "{fault}: {ended:?}");
+    }
 }
 
 #[test]

@@ -88,6 +88,7 @@ fn adapter(own: &Adapter) -> String {
         (_, Aggregation::ActiveBackup) => ", active-backup",
         (_, Aggregation::Hash) => ", hash",
         (_, Aggregation::RoundRobin) => ", round-robin",
+        (_, Aggregation::ByHost) => ", by host",
     };
     let rate = rate(own.rate_bytes_per_s, own.kind);
     format!("{}: {} × {rate}, {kind}{aggregation}", own.name, own.count)

@@ -56,12 +56,12 @@ fn the_document_explains_every_key() {
 #[test]
 fn every_word_of_the_schema_is_understood() {
     let schema = schema();
-    let rest = "hosts: {pc: {cores: 4, clock: 3GHz, adapters: {nic: {rate: 1GbE AGGREGATION}}}}\n\
+    let rest = "hosts: {pc: {cores: 4, clock: 3GHz, adapters: {nic: {rate: 1GbE}}}}\n\
                 stacks: {disk: {protocol: local}, other: {protocol: PROTOCOL}}\n\
                 disk-groups: {ssd: {device: {like: sata-ssd-480gb}}, raid: {disks: 4, raid: RAID, \
                 device: {like: sata-ssd-480gb}}}\n\
                 controllers: {filer: {cores: 1, clock: 1GHz, disks: ssd, layout: LAYOUT, \
-                ports: {e0: {rate: 1GbE}}, costs: {nfs: {}}}}\n\
+                ports: {e0: {rate: 1GbE AGGREGATION}}, costs: {nfs: {}}}}\n\
                 datastores: {local: {hosts: pc, stack: disk, disks: ssd, placement: PLACEMENT}}\n";
     let defaults = [
         ("AGGREGATION", ""),

@@ -23,6 +23,23 @@ impl Interface {
         self.free_ns
     }
 
+    /// Bytes that are there by now go over it, the first of them since `first_ns`: what they found of
+    /// its time since then, they have used. The last of them are that many and came just now. Gives
+    /// when all are over.
+    #[inline]
+    pub(super) fn pass_on(
+        &mut self,
+        (first_ns, now_ns): (u64, u64),
+        length_bytes: u32,
+        last_bytes: u32,
+    ) -> u64 {
+        let takes_ns = self.sending_ns(length_bytes);
+        self.busy_ns += takes_ns;
+        let sent_ns = self.free_ns.max(first_ns) + takes_ns;
+        self.free_ns = sent_ns.max(now_ns + self.sending_ns(last_bytes));
+        self.free_ns
+    }
+
     /// What so many bytes take.
     #[inline]
     pub(super) fn sending_ns(&self, length_bytes: u32) -> u64 {

@@ -8,10 +8,16 @@
 //! reads wait behind what a die has begun; while writes wait for room in the buffer, also behind one
 //! chore more each.
 //!
+//! It works on as many commands as its queue is deep; a write that waits for room in the buffer is one
+//! of them. The interface is taken in the order in which bytes are ready for it, which is not the order
+//! in which commands came: a read whose die is busy keeps nobody else from it. So a command has an
+//! event when its bytes are ready and another when they are over.
+//!
 //! Not modelled: TRIM, wear, a state of the flash before its steady state, caches of the mapping, cells
 //! written in two stages (SLC caches), a limit on the controller's commands a second.
 
 mod amplification;
+mod commands;
 mod die;
 mod streams;
 
@@ -22,6 +28,7 @@ use stormeter_site::Ssd as Description;
 
 use super::interface::Interface;
 use super::{Access, Bench, DeviceUse};
+use commands::{Commands, Next};
 use die::{Chore, Die, DieTimes};
 use streams::Streams;
 
@@ -35,6 +42,7 @@ pub(crate) struct Ssd {
     times: DieTimes,
     overhead_ns: u64,
     interface: Interface,
+    commands: Commands,
     dies: Vec<Die>,
     /// The last one that was written to, and the last one that garbage collection worked on.
     turn: usize,
@@ -51,7 +59,7 @@ pub(crate) struct Ssd {
     /// Pages to be moved and blocks to be erased, the part that is less than one.
     moves_owed: f64,
     erases_owed: f64,
-    /// Writes that wait for room, in the order in which they came.
+    /// Commands that write and wait for room, in the order in which they came.
     waiting: VecDeque<u32>,
     /// The access that stands for this device's own events.
     timer: u32,
@@ -72,6 +80,7 @@ impl Ssd {
             times: DieTimes { read_ns: 0, program_ns: 0, erase_ns: 0 },
             overhead_ns: 0,
             interface: Interface::default(),
+            commands: Commands::new(description.queue_depth),
             dies: (0..count).map(|_| Die::default()).collect(),
             turn: 0,
             chore_turn: 0,
@@ -108,22 +117,36 @@ impl Ssd {
     }
 
     pub(crate) fn arrive(&mut self, access: u32, bench: &mut Bench<'_>) {
-        let about = bench.accesses[access];
         self.accesses += 1;
+        if let Some(command) = self.commands.arrive(access, bench) {
+            self.begin(command, bench);
+        }
+    }
+
+    /// The device has a command.
+    fn begin(&mut self, command: u32, bench: &mut Bench<'_>) {
+        let about = bench.accesses[self.commands[command].access];
+        self.waited_ns += bench.now_ns - about.arrived_ns;
         match about.kind {
-            Kind::Read => self.read(access, &about, bench),
-            Kind::Write if u64::from(about.length_bytes) > self.description.write_buffer_bytes => {
-                self.write_through(access, &about, bench);
+            Kind::Read => self.read(command, &about, bench),
+            Kind::Write if self.writes_through(&about) => {
+                self.commands.at(bench.now_ns + self.overhead_ns, command, Next::Send, bench);
             }
             Kind::Write => {
                 if self.waiting.is_empty() && self.has_room(about.length_bytes, bench.now_ns) {
-                    self.buffer(access, &about, bench);
+                    self.buffer(command, &about, bench);
                 } else {
-                    self.waiting.push_back(access);
+                    self.waiting.push_back(command);
                     self.watch(&about, bench);
                 }
             }
         }
+    }
+
+    /// Whether a write is larger than the buffer.
+    #[inline]
+    fn writes_through(&self, about: &Access) -> bool {
+        u64::from(about.length_bytes) > self.description.write_buffer_bytes
     }
 
     /// The first page of an access and how many it touches.
@@ -135,12 +158,12 @@ impl Ssd {
         (first, last - first + 1)
     }
 
-    fn read(&mut self, access: u32, about: &Access, bench: &mut Bench<'_>) {
+    fn read(&mut self, command: u32, about: &Access, bench: &mut Bench<'_>) {
         let from_ns = bench.now_ns + self.overhead_ns;
         let count = self.dies.len();
         let (first, pages) = self.pages(about);
         let mut die = (first % count as u64) as usize;
-        let mut end_ns = 0;
+        let (mut first_ns, mut end_ns) = (u64::MAX, 0);
         let pressed = !self.waiting.is_empty();
         for _ in 0..pages {
             let mut programs = self.dies[die].catch_up(from_ns, &self.times);
@@ -150,38 +173,54 @@ impl Ssd {
             self.buffered_bytes -= u64::from(programs) * self.page_bytes;
             let start_ns = self.dies[die].visit(from_ns, self.times.read_ns);
             self.waited_ns += start_ns - from_ns;
-            end_ns = end_ns.max(start_ns + self.times.read_ns);
+            let here_ns = start_ns + self.times.read_ns;
+            first_ns = first_ns.min(here_ns);
+            end_ns = end_ns.max(here_ns);
             die = after(die, count);
         }
-        // Pages leave as they come: what is left after the last one is that one.
-        let sent_ns = self.interface.send(from_ns, about.length_bytes);
-        let last_bytes = self.page_bytes.min(u64::from(about.length_bytes)) as u32;
-        let here_ns = end_ns + self.interface.sending_ns(last_bytes);
-        self.waited_ns += sent_ns.saturating_sub(here_ns);
-        bench.at(sent_ns.max(here_ns), access);
+        self.commands[command].since_ns = first_ns;
+        self.commands.at(end_ns, command, Next::Send, bench);
+    }
+
+    /// The bytes of a command are ready for the interface.
+    fn send(&mut self, command: u32, about: &Access, bench: &mut Bench<'_>) {
+        let now_ns = bench.now_ns;
+        let length_bytes = about.length_bytes;
+        let (first_ns, last_bytes, next) = match about.kind {
+            // Pages leave as they come: what is left after the last one is that one.
+            Kind::Read => {
+                let last_bytes = self.page_bytes.min(u64::from(length_bytes)) as u32;
+                (self.commands[command].since_ns, last_bytes, Next::Done)
+            }
+            Kind::Write if self.writes_through(about) => (now_ns, length_bytes, Next::Program),
+            Kind::Write => (now_ns, length_bytes, Next::Done),
+        };
+        let sent_ns = self.interface.pass_on((first_ns, now_ns), length_bytes, last_bytes);
+        self.waited_ns += sent_ns - now_ns - self.interface.sending_ns(last_bytes);
+        self.commands.at(sent_ns, command, next, bench);
     }
 
     /// Without a buffer: done when it is programmed, and garbage collection follows at once.
-    fn write_through(&mut self, access: u32, about: &Access, bench: &mut Bench<'_>) {
-        let from_ns = self.interface.send(bench.now_ns + self.overhead_ns, about.length_bytes);
+    fn program(&mut self, command: u32, about: &Access, bench: &mut Bench<'_>) {
+        let now_ns = bench.now_ns;
         let count = self.dies.len() as u64;
         let (first, pages) = self.pages(about);
         let moves = self.moves_of(about);
         let mut end_ns = 0;
         for page in first..first + pages {
             let number = (page % count) as usize;
-            let programs = self.dies[number].catch_up(from_ns, &self.times);
+            let programs = self.dies[number].catch_up(now_ns, &self.times);
             self.buffered_bytes -= u64::from(programs) * self.page_bytes;
-            let start_ns = self.dies[number].visit(from_ns, self.times.program_ns);
-            self.waited_ns += start_ns - from_ns;
+            let start_ns = self.dies[number].visit(now_ns, self.times.program_ns);
+            self.waited_ns += start_ns - now_ns;
             end_ns = end_ns.max(start_ns + self.times.program_ns);
             self.owe(moves);
             while let Some(chore) = self.next_owed() {
                 let takes_ns = self.times.of(chore);
-                self.dies[self.chore_turn].visit(from_ns, takes_ns);
+                self.dies[self.chore_turn].visit(now_ns, takes_ns);
             }
         }
-        bench.at(end_ns, access);
+        self.commands.at(end_ns, command, Next::Done, bench);
     }
 
     /// Pages of garbage collection for each page of a write.
@@ -233,10 +272,13 @@ impl Ssd {
     }
 
     /// A write goes into the buffer; whole pages leave for the dies.
-    fn buffer(&mut self, access: u32, about: &Access, bench: &mut Bench<'_>) {
-        let decoded_ns = (about.arrived_ns + self.overhead_ns).max(bench.now_ns);
-        let done_ns = self.interface.send(decoded_ns, about.length_bytes);
-        bench.at(done_ns, access);
+    fn buffer(&mut self, command: u32, about: &Access, bench: &mut Bench<'_>) {
+        let decoded_ns = self.commands[command].since_ns + self.overhead_ns;
+        if decoded_ns > bench.now_ns {
+            self.commands.at(decoded_ns, command, Next::Send, bench);
+        } else {
+            self.send(command, about, bench);
+        }
         let length = u64::from(about.length_bytes);
         let moves = self.moves_of(about);
         self.buffered_bytes += length;
@@ -277,21 +319,38 @@ impl Ssd {
     }
 
     /// An event that this device put in has come.
-    pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>) {
-        if access != self.timer {
-            bench.done.push(access);
+    pub(crate) fn event(&mut self, event: u32, bench: &mut Bench<'_>) {
+        if event == self.timer {
+            self.timer_runs = false;
+            self.admit_waiting(bench);
             return;
         }
-        self.timer_runs = false;
-        while let Some(&first) = self.waiting.front() {
-            let about = bench.accesses[first];
+        let command = bench.accesses[event].purpose;
+        let access = self.commands[command].access;
+        let about = bench.accesses[access];
+        match self.commands[command].next {
+            Next::Send => self.send(command, &about, bench),
+            Next::Program => self.program(command, &about, bench),
+            Next::Done => {
+                bench.done.push(access);
+                if self.commands.done(command, bench.now_ns) {
+                    self.begin(command, bench);
+                }
+            }
+        }
+    }
+
+    /// Writes that waited for room in the buffer have it.
+    fn admit_waiting(&mut self, bench: &mut Bench<'_>) {
+        while let Some(&command) = self.waiting.front() {
+            let about = bench.accesses[self.commands[command].access];
             if !self.has_room(about.length_bytes, bench.now_ns) {
                 self.watch(&about, bench);
                 return;
             }
             self.waiting.pop_front();
-            self.waited_ns += bench.now_ns.saturating_sub(about.arrived_ns);
-            self.buffer(first, &about, bench);
+            self.waited_ns += bench.now_ns - self.commands[command].since_ns;
+            self.buffer(command, &about, bench);
         }
     }
 

@@ -174,6 +174,7 @@ fn flash() -> Ssd {
         capacity_bytes: 300_000_000_000,
         interface_bytes_per_s: 1e9,
         overhead_ns: 10e3,
+        queue_depth: 4096,
         write_buffer_bytes: 1 << 20,
     }
 }
@@ -316,4 +317,108 @@ fn who_comes_while_others_are_served_waits_for_the_next_time() {
     }
     assert_eq!(ends, [(0, 90_000), (1, 180_000)]);
     assert_eq!(disk.usage(180_000).waited_ns, 5_000);
+}
+
+/// When each of the accesses is done, of 4 KiB, that come at the same time in that order.
+fn done_ns(device: &mut Device, asked: &[(Kind, u64)]) -> Vec<u64> {
+    let (mut accesses, mut events) = (Slab::default(), EventQueue::default());
+    let (mut noise, mut done) = (Xoshiro256PlusPlus::seed_from_u64(7), Vec::new());
+    let mut ended_ns = vec![0; asked.len()];
+    let (accesses, events) = (&mut accesses, &mut events);
+    let mut bench = Bench { now_ns: 0, accesses, events, random: &mut noise, done: &mut done };
+    for (number, &(kind, offset_bytes)) in asked.iter().enumerate() {
+        let access = bench.accesses.insert(Access {
+            store: 0,
+            device: 0,
+            kind,
+            background: false,
+            offset_bytes,
+            length_bytes: 4096,
+            arrived_ns: 0,
+            owner: number as u32,
+            purpose: 0,
+        });
+        device.arrive(access, &mut bench);
+    }
+    while ended_ns.contains(&0) {
+        let (at_ns, token) = bench.events.pop().expect("an event while accesses are outstanding");
+        bench.now_ns = at_ns;
+        device.event(token & ((1 << 30) - 1), &mut bench);
+        while let Some(access) = bench.done.pop() {
+            ended_ns[bench.accesses[access].owner as usize] = at_ns;
+        }
+    }
+    ended_ns
+}
+
+/// The page of a die, by its number there.
+fn page(die: u64, number: u64) -> u64 {
+    (number * 8 + die) * 4096
+}
+
+#[test]
+fn who_is_ready_takes_the_interface_and_who_waits_for_a_die_keeps_nobody_from_it() {
+    // 4 KiB take 40.96 us.
+    let slow = Ssd { interface_bytes_per_s: 1e8, ..flash() };
+    let mut asked: Vec<(Kind, u64)> = (0..20).map(|number| (Kind::Read, page(0, number))).collect();
+    asked.extend([(Kind::Read, page(1, 0)), (Kind::Write, page(2, 0))]);
+    let ended_ns = done_ns(&mut Device::new(&Description::Ssd(slow)), &asked);
+    // The write is decoded and its bytes are taken at once; a page of an idle die is there when the
+    // busy one's first is, and goes behind that.
+    assert_eq!(ended_ns[21], 10_000 + 40_960);
+    assert_eq!(ended_ns[0], 60_000 + 40_960);
+    assert_eq!(ended_ns[20], 60_000 + 2 * 40_960);
+    // The others have the die one after the other, which takes longer than the interface.
+    assert_eq!(ended_ns[19], 10_000 + 20 * 50_000 + 40_960);
+}
+
+#[test]
+fn pages_of_one_read_leave_as_they_come() {
+    let device = |bytes_per_s| {
+        Device::new(&Description::Ssd(Ssd {
+            page_bytes: 1024,
+            channels: 2,
+            interface_bytes_per_s: bytes_per_s,
+            ..flash()
+        }))
+    };
+    // Two pages of each die, at 60 us and 110 us: half of the bytes are over by 110 us, or as many as
+    // the interface has time for.
+    let read = [(Kind::Read, 0)];
+    assert_eq!(done_ns(&mut device(1e9), &read), [110_000 + 1024]);
+    assert_eq!(done_ns(&mut device(4e7), &read), [60_000 + 102_400]);
+}
+
+#[test]
+fn flash_works_on_as_many_commands_as_its_queue_is_deep_and_on_others_in_their_order() {
+    let ended_ns = |queue_depth| {
+        let device = Ssd { queue_depth, interface_bytes_per_s: 4.096e9, ..flash() };
+        let asked: Vec<(Kind, u64)> = (0..8).map(|die| (Kind::Read, page(die, 0))).collect();
+        done_ns(&mut Device::new(&Description::Ssd(device)), &asked)
+    };
+    let each = 10_000 + 50_000 + 1000;
+    let one: Vec<u64> = (1..=8).map(|turn| turn * each).collect();
+    assert_eq!(ended_ns(1), one);
+    // Two at a time, of which the second waits for the interface; it and its place are a
+    // microsecond late from then on.
+    let two: Vec<u64> = (1..=4).flat_map(|turn| [turn * each, turn * each + 1000]).collect();
+    assert_eq!(ended_ns(2), two);
+    let all: Vec<u64> = (0..8).map(|die| each + die * 1000).collect();
+    assert_eq!(ended_ns(8), all);
+    assert_eq!(ended_ns(4096), all);
+}
+
+#[test]
+fn writes_that_wait_for_room_are_commands_too() {
+    // A buffer of one page, which two dies empty every 250 us or later.
+    let ended_ns = |queue_depth| {
+        let tight = Ssd { queue_depth, channels: 2, write_buffer_bytes: 4096, ..flash() };
+        let mut asked: Vec<(Kind, u64)> = (0..12).map(|page| (Kind::Write, page * 4096)).collect();
+        asked.push((Kind::Read, 0));
+        done_ns(&mut Device::new(&Description::Ssd(tight)), &asked)[12]
+    };
+    // With room in the queue the read goes between them: at worst behind a page that is being
+    // programmed, and another as its turn of the die. Else it comes in when the eleventh is done.
+    assert!(ended_ns(13) < 1_200_000, "{}", ended_ns(13));
+    assert!(ended_ns(2) > 2_000_000, "{}", ended_ns(2));
 }

@@ -16,7 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use stormeter_site::{Placement, Site, SiteDatastore, Target};
 
-use super::component::{Component, ComponentKind};
+use super::component::{Component, ComponentKind, SitePart};
 use super::fault::Map;
 use super::fork::{Fork, Nodes};
 use super::meter::Meter;
@@ -276,14 +276,16 @@ impl Builder<'_> {
         let mut order: Vec<u32> = (0..hosts).collect();
         if let Target::Controller { controller, port } = self.datastore.target {
             let controller = &self.site.controllers[controller];
-            let (units, ports) = (controller.count, controller.ports[port].count);
-            // Hosts of one port stand together: each port's first one, then the second ones.
+            let (units, ports) = (controller.count, &controller.ports[port]);
+            // Each port's first host, then the second ones.
             let place = |host| (port_of(host, units, ports, hosts), unit_of(host, units, hosts));
             let mut turns = vec![0u32; hosts as usize];
-            for host in 1..hosts {
-                if place(host) == place(host - 1) {
-                    turns[host as usize] = turns[host as usize - 1] + 1;
-                }
+            let mut before = vec![0u32; units as usize * ports.count.max(1) as usize];
+            for host in 0..hosts {
+                let (port, unit) = place(host);
+                let before = &mut before[(port * units + unit) as usize];
+                turns[host as usize] = *before;
+                *before += 1;
             }
             order.sort_by_key(|&host| (turns[host as usize], place(host)));
         }
@@ -295,11 +297,17 @@ impl Builder<'_> {
         self.components.push(Component {
             name,
             kind,
+            part: None,
             stations: Vec::new(),
             residence_ns: 0,
             lost: 0,
         });
         self.components.len() as u32 - 1
+    }
+
+    /// What a component stands for, if it stands for nothing yet.
+    pub(super) fn stands_for(&mut self, component: u32, part: SitePart) {
+        self.components[component as usize].part.get_or_insert(part);
     }
 
     /// A station of a component; gives its number.

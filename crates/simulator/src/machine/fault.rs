@@ -18,7 +18,7 @@ use stormeter_disk::Kind;
 use super::fork::Fork;
 use super::job::{Job, NONE, RESYNC};
 use super::step::{Pick, Standing, Step, What};
-use super::{KIND_SHIFT, Machine, OF_FAULT, OF_JOB, port_of};
+use super::{KIND_SHIFT, Machine, OF_FAULT, OF_JOB, of_flow, port_of};
 use crate::device::Bench;
 use crate::storage::DiskFault;
 
@@ -164,7 +164,9 @@ impl Machine {
             let (Some(left), Some(back)) = (left, back) else { continue };
             let under_way = job.step > left && job.step <= back + 1;
             let uses = |step: &Step| match step.what {
-                What::Send(pick) => stations.contains(&resolved(pick, job.path, job.node)),
+                What::Send(pick) => {
+                    stations.contains(&resolved(pick, job.path, job.node, &self.noticed))
+                }
                 _ => false,
             };
             job.again |= under_way && steps.iter().any(uses);
@@ -306,7 +308,7 @@ impl Machine {
         let stands = |path: u16| {
             picks.iter().all(|&pick| match pick {
                 Pick::Rotate { .. } | Pick::Same { .. } => {
-                    !self.down[resolved(pick, path, 0) as usize]
+                    !self.down[resolved(pick, path, 0, &self.noticed) as usize]
                 }
                 _ => true,
             })
@@ -317,7 +319,7 @@ impl Machine {
 }
 
 /// The station that a pick means for a request on a path.
-fn resolved(pick: Pick, path: u16, node: u16) -> u32 {
+fn resolved(pick: Pick, path: u16, node: u16, noticed: &[bool]) -> u32 {
     match pick {
         Pick::One(station) => station,
         Pick::Rotate { first, ports, .. }
@@ -325,6 +327,11 @@ fn resolved(pick: Pick, path: u16, node: u16) -> u32 {
         | Pick::Same { first, ports } => first + port_of(path, ports),
         Pick::Node { first, ports } => {
             first + u32::from(node) * u32::from(ports) + port_of(path, ports)
+        }
+        Pick::Flow { first, ports, salt } => of_flow(first, (ports, salt), node, noticed),
+        Pick::NodeFlow { first, ports, salt } => {
+            let first = first + u32::from(node) * u32::from(ports);
+            of_flow(first, (ports, salt), node, noticed)
         }
     }
 }

@@ -26,10 +26,8 @@ pub(crate) enum Fork {
 /// Which of a host's ports a part takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// The first.
+    /// The first; or, where ports are aggregated by a hash, that of the part's flow.
     First,
-    /// By a hash of host and node.
-    Hash,
     /// One after the other.
     Turns,
 }
@@ -230,9 +228,6 @@ impl Machine {
             _ => {
                 let path = match parts.choice {
                     Choice::First => 0,
-                    Choice::Hash => {
-                        (mixed(parts.host << 16 | u32::from(node)) % u32::from(parts.ports)) as u16
-                    }
                     Choice::Turns => {
                         let turn = &mut self.turns[parts.send as usize];
                         *turn = if *turn + 1 >= u32::from(parts.ports) { 0 } else { *turn + 1 };

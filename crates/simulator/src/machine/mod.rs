@@ -30,11 +30,11 @@ use fault::{Action, Map};
 use fork::{Fork, Nodes};
 use job::{Job, NONE};
 use meter::Meter;
-use step::{Pick, Route, Standing, Step, What, port_of};
+use step::{Pick, Route, Standing, Step, What, of_flow, port_of};
 
 pub(crate) use build::{ClientWay, Lane};
 pub use build::{Load, MachineError, Window};
-pub use component::{ComponentKind, ComponentUse};
+pub use component::{ComponentKind, ComponentUse, SitePart};
 pub(crate) use event_queue::EventQueue;
 pub use fault::{Broken, FaultError, FaultTextError, SiteFault};
 pub(crate) use resync::Resync;
@@ -148,7 +148,8 @@ impl Machine {
             let step = self.steps[job.step as usize];
             let next_ns = match step.what {
                 What::Serve(pick) => {
-                    let station = picked(pick, job, &mut self.turns, &self.standing);
+                    let station =
+                        picked(pick, job, &mut self.turns, (&self.standing, &self.noticed));
                     let service_ns = step.takes.ns(job.moving_bytes);
                     let (start_ns, taken_ns) =
                         self.stations[station as usize].visit(self.now_ns, service_ns);
@@ -157,7 +158,8 @@ impl Machine {
                     end_ns
                 }
                 What::Send(pick) => {
-                    let station = picked(pick, job, &mut self.turns, &self.standing);
+                    let station =
+                        picked(pick, job, &mut self.turns, (&self.standing, &self.noticed));
                     self.send(number, station, step)
                 }
                 What::Queue { station, buffer_us } => {
@@ -175,7 +177,8 @@ impl Machine {
                     self.send(number, station, step)
                 }
                 What::Credit(pick) => {
-                    let station = picked(pick, job, &mut self.turns, &self.standing);
+                    let station =
+                        picked(pick, job, &mut self.turns, (&self.standing, &self.noticed));
                     let service_ns = step.takes.ns(job.moving_bytes);
                     let (start_ns, taken_ns) =
                         self.stations[station as usize].visit(self.now_ns, service_ns);
@@ -341,7 +344,12 @@ fn request_of(number: u32, job: &Job) -> Request {
 
 /// The station that a job takes.
 #[inline(always)]
-fn picked(pick: Pick, job: &mut Job, turns: &mut [u32], standing: &[Standing]) -> u32 {
+fn picked(
+    pick: Pick,
+    job: &mut Job,
+    turns: &mut [u32],
+    (standing, noticed): (&[Standing], &[bool]),
+) -> u32 {
     match pick {
         Pick::One(station) => station,
         Pick::Rotate { first, ports, paths } => {
@@ -365,6 +373,11 @@ fn picked(pick: Pick, job: &mut Job, turns: &mut [u32], standing: &[Standing]) -
         Pick::Same { first, ports } => first + port_of(job.path, ports),
         Pick::Node { first, ports } => {
             first + u32::from(job.node) * u32::from(ports) + port_of(job.path, ports)
+        }
+        Pick::Flow { first, ports, salt } => of_flow(first, (ports, salt), job.node, noticed),
+        Pick::NodeFlow { first, ports, salt } => {
+            let first = first + u32::from(job.node) * u32::from(ports);
+            of_flow(first, (ports, salt), job.node, noticed)
         }
     }
 }

@@ -4,6 +4,8 @@
 //! takes follows from the bytes that travel, the packets that they fill and the headers that come
 //! again with each segment, so a step is a few numbers and carrying it out needs no table and no call.
 
+use super::build::mixed;
+
 /// A step of a program. One cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
@@ -89,6 +91,25 @@ pub(crate) enum Pick {
         /// How many each node has.
         ports: u16,
     },
+    /// The port of the flow with the request's node, by the sender's hash; another that stands where
+    /// it is known that this one does not.
+    Flow {
+        /// The first of the ports.
+        first: u32,
+        /// How many ports.
+        ports: u16,
+        /// Of the sender's hash, and the other end of the flow.
+        salt: u16,
+    },
+    /// As `Flow`, of the request's node; `first` is the first node's first port.
+    NodeFlow {
+        /// The first of the first node's.
+        first: u32,
+        /// How many each node has.
+        ports: u16,
+        /// Of the sender's hash, and the other end of the flow.
+        salt: u16,
+    },
 }
 
 /// Paths that stand: a bit each, and how many there are with those that do not.
@@ -106,6 +127,17 @@ pub(crate) const PATHS: u32 = 64;
 pub(crate) fn port_of(path: u16, ports: u16) -> u32 {
     // Mostly there are as many ports as paths; a division is not free.
     u32::from(if path < ports { path } else { path % ports })
+}
+
+/// The station of a flow with a node, of `ports` from `first`: by a hash; ports that are known to be
+/// down are left out.
+#[inline]
+pub(crate) fn of_flow(first: u32, (ports, salt): (u16, u16), node: u16, down: &[bool]) -> u32 {
+    let ports = u32::from(ports.max(1));
+    let chosen = mixed(u32::from(salt) << 16 | u32::from(node)) % ports;
+    let all = (0..ports).map(|next| first + (chosen + next) % ports);
+    let mut standing = all.filter(|&station| !down[station as usize]);
+    standing.next().unwrap_or(first + chosen)
 }
 
 /// Time at a station, in nanoseconds.
@@ -182,10 +214,31 @@ impl Route {
 
 #[cfg(test)]
 mod tests {
-    use super::Step;
+    use super::*;
 
     #[test]
     fn a_step_is_one_cache_line() {
         assert_eq!(size_of::<Step>(), 64);
+    }
+
+    #[test]
+    fn a_flow_keeps_its_port_until_that_is_known_to_be_down() {
+        let mut down = vec![false; 8];
+        let mut counts = [0; 3];
+        for node in 0..300 {
+            let port = of_flow(4, (3, 77), node, &down);
+            assert_eq!(port, of_flow(4, (3, 77), node, &down));
+            counts[port as usize - 4] += 1;
+        }
+        assert!(counts.iter().all(|count| (70..130).contains(count)), "{counts:?}");
+        let before: Vec<u32> = (0..300).map(|node| of_flow(4, (3, 77), node, &down)).collect();
+        down[5] = true;
+        for (node, &before) in (0..300).zip(&before) {
+            let port = of_flow(4, (3, 77), node, &down);
+            assert!(port != 5 && (port == before || before == 5), "{before} {port}");
+        }
+        // Of none that stands it is as if all did.
+        down.fill(true);
+        assert_eq!(of_flow(4, (3, 77), 9, &down), before[9]);
     }
 }

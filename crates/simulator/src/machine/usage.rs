@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::build::Window;
-use super::component::ComponentUse;
+use super::component::{ComponentUse, SitePart};
 use super::meter::{Meter, Reading, UnitCount, busy_shares};
 use crate::storage::Store;
 
@@ -63,6 +63,11 @@ impl Machine {
         let lost = self.components.iter().map(|component| component.lost).collect();
         let fills = self.stores.iter().filter_map(Store::fill).collect();
         Reading { at_ns, units, residence_ns: residence_ns.collect(), lost, fills }
+    }
+
+    /// What each component stands for in the site, in the order of [`Machine::usage`].
+    pub fn parts(&self) -> Vec<Option<SitePart>> {
+        self.components.iter().map(|component| component.part).collect()
     }
 
     /// What each component did in the window, up to its last whole interval; nothing before the first

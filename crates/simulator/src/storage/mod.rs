@@ -176,6 +176,7 @@ mod tests {
             interface_bytes_per_s: 1e9,
             overhead_ns: 1.0,
             write_buffer_bytes: 0,
+            queue_depth: 32,
         });
         group
     }

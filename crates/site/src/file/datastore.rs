@@ -213,6 +213,11 @@ fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, faults: &mut F
         Target::Controller { controller, port } => {
             let controller = &site.controllers[controller];
             speaks("port", &controller.ports[port], faults);
+            if let Some(adapter) = datastore.adapter {
+                let port = &controller.ports[port];
+                let there = format!("controllers.{}.ports.{}", controller.name, port.name);
+                one_mtu(part, (hosts, &hosts.adapters[adapter]), (&there, port), faults);
+            }
             if controller.costs.iter().all(|(known, _)| *known != protocol) {
                 faults.at(
                     part.place_of("controller"),
@@ -229,6 +234,12 @@ fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, faults: &mut F
         }
         Target::Cluster { cluster, stripes, replicas } => {
             let cluster = &site.clusters[cluster];
+            if let Some(adapter) = datastore.adapter {
+                let nodes = &site.hosts[cluster.nodes];
+                let port = &nodes.adapters[cluster.adapter];
+                let there = format!("hosts.{}.adapters.{}", nodes.name, port.name);
+                one_mtu(part, (hosts, &hosts.adapters[adapter]), (&there, port), faults);
+            }
             let nodes = site.hosts[cluster.nodes].count;
             if replicas > nodes {
                 faults.at(
@@ -256,6 +267,35 @@ fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, faults: &mut F
             }
         }
     }
+}
+
+/// Hosts and their storage are on one Ethernet, all of which must take the largest frames that are
+/// sent (VMware, "vSphere Storage", 6.5, "Using Jumbo Frames with iSCSI": end to end): what is too large
+/// is dropped there and nobody is told. A client of transfers may be behind a router, where TCP agrees
+/// on the smaller (RFC 9293, section 3.7.1), so its MTU is its own.
+fn one_mtu(
+    part: &Part<'_>,
+    (hosts, adapter): (&HostGroup, &Adapter),
+    (there, port): (&str, &Adapter),
+    faults: &mut Faults,
+) {
+    let (PortKind::Ethernet { mtu_bytes: one }, PortKind::Ethernet { mtu_bytes: other }) =
+        (adapter.kind, port.kind)
+    else {
+        return;
+    };
+    if one == other {
+        return;
+    }
+    faults.at(
+        part.place_of("adapter"),
+        format!(
+            "{} has an MTU of {one} at hosts.{}.adapters.{} and of {other} at {there}, and an Ethernet \
+             drops frames that one of its ports does not take; write one mtu at both, or name an \
+             adapter and a port that have the same",
+            part.name, hosts.name, adapter.name
+        ),
+    );
 }
 
 /// What the adapter is and what the protocol needs, where that differs.

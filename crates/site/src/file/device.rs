@@ -173,6 +173,10 @@ fn hdd(part: &Part<'_>, faults: &mut Faults) -> Hdd {
     hdd
 }
 
+/// Commands that flash works on where nothing is written: those of SATA's native command queueing (SATA
+/// 2.6, section 13.6), the narrowest of the interfaces that flash comes with.
+const NCQ: u32 = 32;
+
 fn ssd(part: &Part<'_>, faults: &mut Faults) -> Ssd {
     let mut need = |key, read: fn(At<'_, '_>, &mut Faults) -> Option<f64>| {
         part.need(key, read, faults).unwrap_or(1.0)
@@ -189,6 +193,7 @@ fn ssd(part: &Part<'_>, faults: &mut Faults) -> Ssd {
         capacity_bytes: 1,
         interface_bytes_per_s: need("interface", value::rate),
         overhead_ns: 0.0,
+        queue_depth: NCQ,
         write_buffer_bytes: 0,
     };
     let spare_share = part.get("spare", value::share, faults).unwrap_or(ssd.spare_share);
@@ -209,6 +214,7 @@ fn ssd(part: &Part<'_>, faults: &mut Faults) -> Ssd {
         filled_share: part.get("filled", value::share, faults).unwrap_or(ssd.filled_share),
         capacity_bytes: part.need("capacity", value::some_size, faults).unwrap_or(1),
         overhead_ns: part.get("overhead", value::duration, faults).unwrap_or(0.0),
+        queue_depth: part.get("queue-depth", value::count, faults).unwrap_or(ssd.queue_depth),
         write_buffer_bytes: part.get("write-buffer", value::size, faults).unwrap_or(0),
         ..ssd
     }

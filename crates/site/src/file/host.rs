@@ -43,12 +43,19 @@ pub(super) fn adapters(
     entries
         .into_iter()
         .map(|(name, place, node)| {
-            adapter(name, place, node, &format!("{kind} {name} of {}", part.name), faults)
+            let title = format!("{kind} {name} of {}", part.name);
+            adapter(name, place, node, (&title, key == "ports"), faults)
         })
         .collect()
 }
 
-fn adapter(name: &str, place: Place, node: &Node, title: &str, faults: &mut Faults) -> Adapter {
+fn adapter(
+    name: &str,
+    place: Place,
+    node: &Node,
+    (title, of_controller): (&str, bool),
+    faults: &mut Faults,
+) -> Adapter {
     let mut adapter = Adapter {
         name: name.into(),
         kind: PortKind::Ethernet { mtu_bytes: 1500 },
@@ -89,9 +96,19 @@ fn adapter(name: &str, place: Place, node: &Node, title: &str, faults: &mut Faul
         ("active-backup", Aggregation::ActiveBackup),
         ("hash", Aggregation::Hash),
         ("round-robin", Aggregation::RoundRobin),
+        ("by-host", Aggregation::ByHost),
     ];
     adapter.aggregation =
         part.choice("aggregation", &ways, faults).unwrap_or(Aggregation::ActiveBackup);
+    if adapter.aggregation == Aggregation::ByHost && !of_controller {
+        faults.at(
+            part.place_of("aggregation"),
+            format!(
+                "{title} is a host's, and by-host deals hosts to the ports of a controller; write it \
+                 there, and active-backup, hash or round-robin here"
+            ),
+        );
+    }
     adapter
 }
 

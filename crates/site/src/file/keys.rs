@@ -119,6 +119,7 @@ keys! {
         "capacity": "480GB",
         "interface": "500MB/s",
         "overhead": "15us",
+        "queue-depth": "32",
         "write-buffer": "1MiB",
     }
     /// A device of which only times are known.

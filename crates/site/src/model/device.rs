@@ -153,6 +153,8 @@ pub struct Ssd {
     pub interface_bytes_per_s: f64,
     /// Of the controller and its firmware.
     pub overhead_ns: f64,
+    /// Commands that it works on at the same time; others wait.
+    pub queue_depth: u32,
     /// Its memory, where writes are done when they are in it (with power-loss protection); 0: none.
     pub write_buffer_bytes: u64,
 }

@@ -45,6 +45,10 @@ pub enum Aggregation {
     Hash,
     /// One after the other.
     RoundRobin,
+    /// Of a controller's ports only: hosts are dealt to them in turn, and each uses its own for
+    /// everything. Host i of those that the controller serves, counted from 0, has port i modulo their
+    /// number.
+    ByHost,
 }
 
 /// Which path a request takes to a target that is reached by several: hypervisor's multipathing.

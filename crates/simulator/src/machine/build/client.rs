@@ -8,11 +8,11 @@
 use stormeter_site::{Adapter, Client, PathPolicy, Protocol, Target};
 
 use super::network::{Gate, Line, Ports, Wire};
-use super::path::Pair;
+use super::path::{Pair, Senders, Talk};
 use super::route::{whole, wire};
 use super::wire::{Framing, Message};
 use super::{Builder, MachineError};
-use crate::machine::component::{Component, ComponentKind};
+use crate::machine::component::{Component, ComponentKind, SitePart};
 use crate::machine::step::{Pick, Route, Takes};
 
 /// What TCP gives the network at once, at most: the largest packet that a NIC cuts up by itself, which
@@ -198,6 +198,7 @@ impl<'a> Builder<'a> {
         let same = parties.iter().find(|party| (party.who.0, party.who.2) == (group, host));
         let name = format!("{} cpu", about.name);
         let cpu_component = self.named(name, &CPUS, ComponentKind::HostCpu);
+        self.stands_for(cpu_component, SitePart::HostCpu(group));
         let stations = &self.components[cpu_component as usize].stations;
         let there = place.and_then(|place| stations.get(place as usize).copied());
         let cpu = match (same, there) {
@@ -209,6 +210,7 @@ impl<'a> Builder<'a> {
         let ports = there.unwrap_or_else(|| {
             let name = format!("{} {}", about.name, adapter.name);
             let component = self.named(name, &PORTS, ComponentKind::HostPort);
+            self.stands_for(component, SitePart::HostPort(group, adapter_number));
             let ports = self.ports(component, adapter, 1);
             self.map.host_ports(group, adapter_number, ports, (1, adapter.count));
             ports
@@ -271,11 +273,12 @@ impl<'a> Builder<'a> {
             // A server has one address.
             protocol: Protocol::Nfs,
             flow,
+            senders: Senders::new(self.seed, if back { Talk::ToServer } else { Talk::FromServer }),
             target_port: 0,
         };
         let (at_from, at_to) = pair.ways();
-        let sender = Gate { ports: from.ports, adapter: from.adapter, way: at_from };
-        let receiver = Gate { ports: to.ports, adapter: to.adapter, way: at_to };
+        let sender = Gate { ports: from.ports, adapter: from.adapter, ways: at_from };
+        let receiver = Gate { ports: to.ports, adapter: to.adapter, ways: at_to };
         let mut program = |message| {
             let first = self.program();
             self.message(sender, receiver, wire, message, (back, true));

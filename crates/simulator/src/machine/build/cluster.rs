@@ -5,18 +5,18 @@ use rand_xoshiro::rand_core::SeedableRng;
 use stormeter_disk::Kind;
 use stormeter_disk::units::format_bytes;
 use stormeter_site::{
-    Adapter, Aggregation, Cluster, Cost, Device, HostGroup, PathPolicy, Protocol, Stack, Target,
+    Adapter, Aggregation, Cluster, Cost, HostGroup, PathPolicy, Protocol, Stack, Target,
 };
 
 use super::network::{Gate, Line, Ports, Wire};
-use super::path::Way;
+use super::path::{Senders, Talk, Way, Ways};
 use super::placement::{MOST_PIECES, Pieces, placed};
 use super::program::{End, Storage};
 use super::protocol;
 use super::route::{whole, wire};
 use super::{Builder, MachineError};
 use crate::machine::Resync;
-use crate::machine::component::ComponentKind;
+use crate::machine::component::{ComponentKind, SitePart};
 use crate::machine::fork::{Choice, Fork, Nodes, Parts};
 use crate::machine::step::{Pick, Route, What};
 use crate::storage::{Components, Node, Store};
@@ -77,7 +77,7 @@ impl Builder<'_> {
         }
         let places = placed(pieces, self.seed);
         let fullest = places.iter().map(|place| u64::from(place.before) + 1).max().unwrap_or(0);
-        if let Some(room) = capacity_bytes(&cluster.capacity)
+        if let Some(room) = cluster.capacity.capacity_bytes()
             && fullest.saturating_mul(piece_bytes) > room
         {
             let whole = room * u64::from(devices) * u64::from(nodes.count);
@@ -109,7 +109,7 @@ impl Builder<'_> {
         let ways = self.ways_between_nodes(&stations, (nodes, cluster), &lines, replicas);
         let room = u64::from(devices) * u64::from(nodes.count);
         let pieces_per_device =
-            capacity_bytes(&cluster.capacity).map_or(u64::MAX, |room| room / piece_bytes.max(1));
+            cluster.capacity.capacity_bytes().map_or(u64::MAX, |room| room / piece_bytes.max(1));
         self.nodes = Some(Nodes {
             places,
             stripes: pieces.stripes,
@@ -204,6 +204,7 @@ impl Builder<'_> {
             ..ports
         };
         let count = ends.host_adapter.count as u16;
+        let ways = self.ways_to_nodes(ends, host);
         // The request's own cost is the program's around the parts; a part costs its packets.
         let initiator = End {
             cpu: Pick::One(stations.host_cpu + host),
@@ -211,11 +212,7 @@ impl Builder<'_> {
             cost: Cost { per_packet_cycles: stack.cost.per_packet_cycles, ..Cost::default() },
             clock_hz: ends.group.clock_hz,
             more_cycles: 0.0,
-            gate: Gate {
-                ports: host_ports,
-                adapter: ends.host_adapter,
-                way: Way::Same { ports: count },
-            },
+            gate: Gate { ports: host_ports, adapter: ends.host_adapter, ways: ways.0 },
         };
         let node = End {
             cpu: Pick::Node { first: stations.node_cpu, ports: 1 },
@@ -223,11 +220,7 @@ impl Builder<'_> {
             cost: ends.cluster.cost,
             clock_hz: ends.nodes.clock_hz,
             more_cycles: 0.0,
-            gate: Gate {
-                ports: stations.node_ports,
-                adapter: ends.node_adapter,
-                way: Way::Node { ports: ends.node_adapter.count as u16 },
-            },
+            gate: Gate { ports: stations.node_ports, adapter: ends.node_adapter, ways: ways.1 },
         };
         // What a distributed datastore speaks inside is its own affair: a part's payload goes with it.
         let inside = Stack { protocol: Protocol::Local, ..stack.clone() };
@@ -240,14 +233,11 @@ impl Builder<'_> {
             let mut program = |kind| self.at_once(cpu, cost, kind, storage);
             [program(Kind::Read), program(Kind::Write)]
         });
-        let turns = self.datastore.policy == PathPolicy::RoundRobin;
-        let choice = match ends.host_adapter.aggregation {
-            _ if count == 1 => Choice::First,
-            Aggregation::RoundRobin => Choice::Turns,
-            _ if turns => Choice::Turns,
-            Aggregation::Hash => Choice::Hash,
-            Aggregation::ActiveBackup => Choice::First,
-        };
+        let turns = self.datastore.policy == PathPolicy::RoundRobin
+            || ends.host_adapter.aggregation == Aggregation::RoundRobin
+            || ends.host_adapter.aggregation == Aggregation::Hash
+                && ends.node_adapter.aggregation == Aggregation::RoundRobin;
+        let choice = if turns && count > 1 { Choice::Turns } else { Choice::First };
         Parts {
             host,
             over: [read, write],
@@ -257,6 +247,36 @@ impl Builder<'_> {
             receive: host_ports.receive,
             ports: count,
         }
+    }
+
+    /// The ways of a host's parts and of the nodes' answers: by the flow where ports are aggregated by a
+    /// hash, and each sender hashes by itself; else by the part's path. Multipathing comes before
+    /// aggregation.
+    fn ways_to_nodes(&self, ends: &Ends<'_>, host: u32) -> (Ways, Ways) {
+        let [by_host, to_node, by_node, to_host] =
+            Senders::new(self.seed, Talk::Storage).salts(host);
+        let hashed = |adapter: &Adapter| {
+            adapter.aggregation == Aggregation::Hash
+                && self.datastore.policy == PathPolicy::Fixed
+                && adapter.count > 1
+        };
+        let ports = ends.host_adapter.count as u16;
+        let at_host = match hashed(ends.host_adapter) {
+            true => Ways {
+                send: Way::Flow { ports, salt: by_host },
+                receive: Way::Flow { ports, salt: to_host },
+            },
+            false => Ways::both(Way::Same { ports }),
+        };
+        let ports = ends.node_adapter.count as u16;
+        let at_node = match hashed(ends.node_adapter) {
+            true => Ways {
+                send: Way::NodeFlow { ports, salt: by_node },
+                receive: Way::NodeFlow { ports, salt: to_node },
+            },
+            false => Ways::both(Way::Node { ports }),
+        };
+        (at_host, at_node)
     }
 
     /// CPUs, ports and disks of all nodes, and of the hosts where they are others.
@@ -292,7 +312,14 @@ impl Builder<'_> {
             self.map.host_ports(cluster.nodes, cluster.adapter, ports, count);
             (component, station, ports)
         };
-        let (capacity, store) = self.node_stores(cluster, nodes.count);
+        self.stands_for(
+            host_ports.component,
+            SitePart::HostPort(self.datastore.hosts, adapter_number),
+        );
+        self.stands_for(node_ports.component, SitePart::HostPort(cluster.nodes, cluster.adapter));
+        // The host's own, where nodes are hosts.
+        self.stands_for(node_cpu_component, SitePart::NodeCpu(number));
+        let (capacity, store) = self.node_stores((number, cluster), nodes.count);
         let devices = cluster.groups_per_node * cluster.capacity_per_group;
         self.map.cluster(number, cluster.nodes, (store, nodes.count), devices);
         Stations {
@@ -307,12 +334,17 @@ impl Builder<'_> {
         }
     }
 
-    fn node_stores(&mut self, cluster: &Cluster, nodes: u32) -> (u32, u32) {
+    fn node_stores(&mut self, (number, cluster): (usize, &Cluster), nodes: u32) -> (u32, u32) {
         // Flash is a device, which may be busy; the write buffer in it is a memory, which may be full.
         let buffer = (cluster.write_buffer_bytes > 0)
             .then(|| self.component(format!("{} cache", cluster.name), ComponentKind::Cache));
         let flash = self.component(format!("{} flash", cluster.name), ComponentKind::Disks);
         let capacity = self.component(format!("{} capacity", cluster.name), ComponentKind::Disks);
+        self.stands_for(flash, SitePart::Flash(number));
+        self.stands_for(capacity, SitePart::Capacity(number));
+        if let Some(buffer) = buffer {
+            self.stands_for(buffer, SitePart::Buffer(number));
+        }
         let store = self.stores.len() as u32;
         for unit in 0..nodes {
             let components = Components { buffer: buffer.unwrap_or(flash), flash, capacity };
@@ -355,13 +387,4 @@ struct Ends<'a> {
     host_adapter: &'a Adapter,
     node_adapter: &'a Adapter,
     wire: Wire<'a>,
-}
-
-/// The size of a device, if it has one.
-fn capacity_bytes(device: &Device) -> Option<u64> {
-    match device {
-        Device::Hdd(disk) => Some(disk.capacity_bytes),
-        Device::Ssd(flash) => Some(flash.capacity_bytes),
-        Device::Queue(_) => None,
-    }
 }

@@ -3,9 +3,9 @@
 use stormeter_site::{Adapter, PortKind};
 
 use super::Builder;
-use super::path::Way;
+use super::path::{Way, Ways};
 use super::wire::{Framing, Message};
-use crate::machine::component::ComponentKind;
+use crate::machine::component::{ComponentKind, SitePart};
 use crate::machine::step::{Pick, Step, What};
 
 /// Ports with the stations of each direction. Those of several hosts of a kind follow each other.
@@ -46,7 +46,7 @@ pub(super) struct Wire<'a> {
 pub(super) struct Gate<'a> {
     pub(super) ports: Ports,
     pub(super) adapter: &'a Adapter,
-    pub(super) way: Way,
+    pub(super) ways: Ways,
 }
 
 impl Builder<'_> {
@@ -90,6 +90,7 @@ impl Builder<'_> {
     pub(super) fn line(&mut self, number: usize) -> Line {
         let network = &self.site.networks[number];
         let component = self.component(network.name.clone(), ComponentKind::Network);
+        self.stands_for(component, SitePart::Network(number));
         let shared = network.rate_bytes_per_s.is_some();
         let there = shared.then(|| self.station(component, 1));
         let back = shared.then(|| self.station(component, 1));
@@ -106,7 +107,7 @@ impl Builder<'_> {
         (back, first): (bool, bool),
     ) {
         let further = |way: Way| if first { way } else { way.further() };
-        let mut way = further(from.way);
+        let mut way = further(from.ways.send);
         if let (Some(stations), Some(credit_ns)) = (from.ports.credit, self.credit_ns(from.adapter))
         {
             let credits = match from.adapter.kind {
@@ -123,7 +124,7 @@ impl Builder<'_> {
         }
         self.over_port(from, way.pick(from.ports.send), wire, message, 0.0);
         self.over_lines(wire, back, message);
-        let pick = further(to.way).pick(to.ports.receive);
+        let pick = further(to.ways.receive).pick(to.ports.receive);
         self.over_port(to, pick, wire, message, to.adapter.latency_ns);
     }
 

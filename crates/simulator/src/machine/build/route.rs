@@ -1,17 +1,17 @@
 //! The way of each VM's requests: which programs they run.
 
 use stormeter_disk::Kind;
-use stormeter_site::{Adapter, Cost, PathPolicy, Target};
+use stormeter_site::{Adapter, Aggregation, Cost, PathPolicy, Target};
 
 use super::network::{Gate, Ports, Wire};
-use super::path::Pair;
+use super::path::{Pair, Senders, Talk};
 use super::program::{End, Storage};
 use super::protocol::{self, Rest};
 use super::storage::Sharing;
 use super::target::{port_of, unit_of};
 use super::wire::Framing;
 use super::{Builder, MachineError};
-use crate::machine::component::ComponentKind;
+use crate::machine::component::{ComponentKind, SitePart};
 use crate::machine::fork::Fork;
 use crate::machine::step::{Pick, Route, What};
 
@@ -20,6 +20,7 @@ impl Builder<'_> {
     pub(super) fn routes(&mut self, hosts: &[u32]) -> Result<Vec<Route>, MachineError> {
         let name = &self.site.hosts[self.datastore.hosts].name;
         let cpu = self.component(format!("{name} cpu"), ComponentKind::HostCpu);
+        self.stands_for(cpu, SitePart::HostCpu(self.datastore.hosts));
         let mut used: Vec<u32> = hosts.to_vec();
         used.sort_unstable();
         used.dedup();
@@ -47,6 +48,7 @@ impl Builder<'_> {
         let site = self.site;
         let about = &site.groups[group];
         let disks = self.component(about.name.clone(), ComponentKind::Disks);
+        self.stands_for(disks, SitePart::Disks(group));
         let cost = &site.stacks[self.datastore.stack].cost;
         let host_group = &site.hosts[self.datastore.hosts];
         let sharing = Sharing::new(vm_hosts.iter().copied());
@@ -88,10 +90,16 @@ impl Builder<'_> {
         let adapter = &group.adapters[adapter_number];
         let component =
             self.component(format!("{} {}", group.name, adapter.name), ComponentKind::HostPort);
+        self.stands_for(component, SitePart::HostPort(self.datastore.hosts, adapter_number));
         let wire = wire(adapter, target_adapter, &lines);
         let cost = about.costs.iter().find(|(protocol, _)| *protocol == stack.protocol);
-        let switches = self.datastore.policy == PathPolicy::RoundRobin
-            && adapter.count.max(target_adapter.count) > 1;
+        // A host that is dealt to one port has the paths of its own ports to that.
+        let target_ports = match target_adapter.aggregation {
+            Aggregation::ByHost => 1,
+            _ => target_adapter.count,
+        };
+        let switches =
+            self.datastore.policy == PathPolicy::RoundRobin && adapter.count.max(target_ports) > 1;
         let mut routes = Vec::with_capacity(hosts.len());
         for &host in hosts {
             let station = self.station(cpu, group.cores);
@@ -99,13 +107,14 @@ impl Builder<'_> {
             self.map.host_ports(self.datastore.hosts, adapter_number, ports, (1, adapter.count));
             // Each controller serves hosts that stand together, each of its ports as many of them.
             let unit = unit_of(host, about.count, group.count);
-            let target_port = port_of(host, about.count, target_adapter.count, group.count);
+            let target_port = port_of(host, about.count, target_adapter, group.count);
             let pair = Pair {
                 host: adapter,
                 target: target_adapter,
                 policy: self.datastore.policy,
                 protocol: stack.protocol,
                 flow: host << 12 | unit,
+                senders: Senders::new(self.seed, Talk::Storage),
                 target_port,
             };
             let (at_host, at_target) = pair.ways();
@@ -115,7 +124,7 @@ impl Builder<'_> {
                 cost: stack.cost,
                 clock_hz: group.clock_hz,
                 more_cycles: if switches { stack.path_switch_cycles } else { 0.0 },
-                gate: Gate { ports, adapter, way: at_host },
+                gate: Gate { ports, adapter, ways: at_host },
             };
             let target = End {
                 cpu: Pick::One(controllers.cpu + unit),
@@ -126,7 +135,7 @@ impl Builder<'_> {
                 gate: Gate {
                     ports: of_unit(controllers.ports, unit, target_adapter),
                     adapter: target_adapter,
-                    way: at_target,
+                    ways: at_target,
                 },
             };
             let storage = Storage {

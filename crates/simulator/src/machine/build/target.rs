@@ -1,9 +1,11 @@
 //! Where bytes end up: the storages behind controllers.
 
+use stormeter_site::{Adapter, Aggregation};
+
 use super::network::Ports;
 use super::storage::Sharing;
 use super::{Builder, MachineError};
-use crate::machine::component::ComponentKind;
+use crate::machine::component::{ComponentKind, SitePart};
 
 /// Controllers of one kind.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +37,10 @@ impl Builder<'_> {
         let group = &self.site.groups[controller.group];
         let disks = self.component(group.name.clone(), ComponentKind::Disks);
         let memory = self.memory(name, &controller.cache, disks);
+        self.stands_for(ports, SitePart::ControllerPort(number, port));
+        self.stands_for(cpu_component, SitePart::ControllerCpu(number));
+        self.stands_for(disks, SitePart::Disks(controller.group));
+        self.stands_for(memory, SitePart::ControllerCache(number));
         let hosts = self.site.hosts[self.datastore.hosts].count;
         let unit_of = |host: &u32| unit_of(*host, controller.count, hosts);
         let sharing = Sharing::new(vm_hosts.iter().map(unit_of));
@@ -58,8 +64,48 @@ pub(super) fn unit_of(host: u32, controllers: u32, hosts: u32) -> u32 {
     place.min(u64::from(controllers - 1)) as u32
 }
 
-/// Which port of its controller a host is mapped to: each port has as many hosts that stand together.
-pub(super) fn port_of(host: u32, controllers: u32, ports: u32, hosts: u32) -> u32 {
+/// Which port of its controller a host is mapped to. Where ports are dealt out by host, each host has
+/// the one after that of the host before it; else each port has as many hosts, which stand together.
+pub(super) fn port_of(host: u32, controllers: u32, ports: &Adapter, hosts: u32) -> u32 {
+    let count = ports.count.max(1);
+    if ports.aggregation == Aggregation::ByHost {
+        let unit = u64::from(unit_of(host, controllers, hosts));
+        let first = (unit * u64::from(hosts)).div_ceil(u64::from(controllers)) as u32;
+        return (host - first) % count;
+    }
     let within = u64::from(host) * u64::from(controllers) % u64::from(hosts);
-    (within * u64::from(ports) / u64::from(hosts)) as u32
+    (within * u64::from(count) / u64::from(hosts)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stormeter_site::PortKind;
+
+    fn ports(count: u32, aggregation: Aggregation) -> Adapter {
+        let kind = PortKind::Ethernet { mtu_bytes: 1500 };
+        let name = "e0".into();
+        Adapter { name, kind, rate_bytes_per_s: 125e6, count, aggregation, latency_ns: 0.0 }
+    }
+
+    #[test]
+    fn hosts_are_dealt_to_ports_in_turn_or_in_blocks() {
+        let dealt = |controllers, count, hosts, aggregation| -> Vec<(u32, u32)> {
+            let ports = ports(count, aggregation);
+            let place = |host| {
+                (unit_of(host, controllers, hosts), port_of(host, controllers, &ports, hosts))
+            };
+            (0..hosts).map(place).collect()
+        };
+        let turns =
+            |controllers, count, hosts| dealt(controllers, count, hosts, Aggregation::ByHost);
+        let two = [(0, 0), (0, 1), (0, 0), (0, 1), (1, 0), (1, 1), (1, 0), (1, 1)];
+        assert_eq!(turns(2, 2, 8), two);
+        // The first controller has four of seven hosts; the second's begin at its first port again.
+        let odd = [(0, 0), (0, 1), (0, 2), (0, 0), (1, 0), (1, 1), (1, 2)];
+        assert_eq!(turns(2, 3, 7), odd);
+        assert_eq!(turns(4, 2, 2), [(0, 0), (2, 0)]);
+        let blocks = [(0, 0), (0, 0), (0, 1), (0, 1), (1, 0), (1, 0), (1, 1), (1, 1)];
+        assert_eq!(dealt(2, 2, 8, Aggregation::ActiveBackup), blocks);
+    }
 }

@@ -51,8 +51,8 @@ pub(super) struct Framing {
 }
 
 impl Framing {
-    /// Between two ports. Where their MTUs differ, TCP's segments fit the smaller (RFC 9293, section
-    /// 3.7.1).
+    /// Between two ports. Where their MTUs differ, as a client's may, TCP's segments fit the smaller
+    /// (RFC 9293, section 3.7.1).
     pub(super) fn between(one: PortKind, other: PortKind) -> Self {
         let mtu = |kind| match kind {
             PortKind::Ethernet { mtu_bytes } => Some(mtu_bytes),

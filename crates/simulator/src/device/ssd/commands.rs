@@ -1,0 +1,106 @@
+//! The commands that flash works on: as many as its queue is deep, others wait in the order in which
+//! they came (tags of NCQ, entries of an NVMe queue).
+//!
+//! A command has several things happen to it one after the other, and an event for each. What stands
+//! for it in the queue of events is an access of the device's own, which is made once a place and used
+//! again, so that no command takes memory once as many were under way before.
+
+use std::collections::VecDeque;
+
+use crate::device::{Access, Bench};
+
+/// What is next for a command when its event comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Its bytes go over the interface.
+    Send,
+    /// Its pages are programmed.
+    Program,
+    /// Nothing: it is done.
+    Done,
+}
+
+/// A command under way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Command {
+    /// What it is the command of.
+    pub(super) access: u32,
+    /// The access that stands for its events; its purpose is the number of the command's place.
+    event: u32,
+    pub(super) next: Next,
+    /// Since when the device has it; of a read whose pages are coming, when the first is there.
+    pub(super) since_ns: u64,
+}
+
+/// The commands under way, and those that wait for a place among them.
+#[derive(Debug)]
+pub(super) struct Commands {
+    depth: u32,
+    places: Vec<Command>,
+    free: Vec<u32>,
+    line: VecDeque<u32>,
+}
+
+impl Commands {
+    pub(super) fn new(depth: u32) -> Self {
+        let (places, free, line) = (Vec::new(), Vec::new(), VecDeque::new());
+        Self { depth: depth.max(1), places, free, line }
+    }
+
+    /// An access comes; gives its place, if there is one for it.
+    #[inline]
+    pub(super) fn arrive(&mut self, access: u32, bench: &mut Bench<'_>) -> Option<u32> {
+        let command = Command { access, event: 0, next: Next::Done, since_ns: bench.now_ns };
+        if let Some(place) = self.free.pop() {
+            let event = self.places[place as usize].event;
+            self.places[place as usize] = Command { event, ..command };
+            return Some(place);
+        }
+        let place = self.places.len() as u32;
+        if place >= self.depth {
+            self.line.push_back(access);
+            return None;
+        }
+        let about = Access { purpose: place, background: true, ..bench.accesses[access] };
+        let event = bench.accesses.insert(about);
+        self.places.push(Command { event, ..command });
+        Some(place)
+    }
+
+    /// A command is done. Whether its place is that of another now, of the access that has waited
+    /// longest.
+    #[inline]
+    pub(super) fn done(&mut self, place: u32, now_ns: u64) -> bool {
+        let Some(access) = self.line.pop_front() else {
+            self.free.push(place);
+            return false;
+        };
+        let command = &mut self.places[place as usize];
+        (command.access, command.since_ns) = (access, now_ns);
+        true
+    }
+
+    /// The event of a command comes at that time.
+    #[inline]
+    pub(super) fn at(&mut self, at_ns: u64, place: u32, next: Next, bench: &mut Bench<'_>) {
+        let command = &mut self.places[place as usize];
+        command.next = next;
+        bench.at(at_ns, command.event);
+    }
+}
+
+impl std::ops::Index<u32> for Commands {
+    type Output = Command;
+
+    #[inline]
+    fn index(&self, place: u32) -> &Command {
+        &self.places[place as usize]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Commands {
+    #[inline]
+    fn index_mut(&mut self, place: u32) -> &mut Command {
+        &mut self.places[place as usize]
+    }
+}
