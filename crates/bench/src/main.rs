@@ -29,6 +29,7 @@ mod null;
 mod null_server;
 mod ours;
 mod pairs;
+mod plan;
 mod process;
 mod scale;
 mod simulate;

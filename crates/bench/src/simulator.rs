@@ -12,7 +12,7 @@ use crate::simulate::{
     CLOSED_CUSTOMERS, CLOSED_DELAY_S, CLOSED_DISKS, CLOSED_SERVICE_S, MANY_HOSTS,
     MANY_VMS_PER_HOST, OPEN_RATE_PER_S, OPEN_SERVERS, OPEN_SERVICE_S, OUTSTANDING, Simulate, What,
 };
-use crate::{Failure, machine, process};
+use crate::{Failure, machine, plan, process};
 
 /// Debian's interpreter: SimPy is installed for this one, and `python3` may be another.
 const PYTHON: &str = "/usr/bin/python3";
@@ -32,6 +32,9 @@ const SAME: f64 = 0.1;
 const EVENTS_PER_S: f64 = 5e6;
 const OPERATIONS_PER_S: f64 = 1e6;
 const MEMORY_MIB: f64 = 512.0;
+const PLAN_MINUTES: f64 = 10.0;
+/// Of a cell of the plan.
+const PLAN_WINDOW_NS: u64 = 300_000_000_000;
 
 /// What came of a run.
 struct Report {
@@ -67,6 +70,17 @@ pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
         format!("{mib:.0} MiB"),
         format!("< {MEMORY_MIB:.0} MiB"),
         mib < MEMORY_MIB,
+    ));
+    let (cells, seconds) = plan::predict(PLAN_WINDOW_NS)?;
+    let minutes = seconds / 60.0;
+    lines.push(alone(
+        format!(
+            "simulator, plan of TR-3808: {cells} cells of {} virtual minutes, on all CPUs",
+            PLAN_WINDOW_NS / 60_000_000_000
+        ),
+        format!("{minutes:.1} min"),
+        format!("< {PLAN_MINUTES:.0} min"),
+        minutes < PLAN_MINUTES,
     ));
     let scratch = TempDir::with_prefix("stormeter-bench").map_err(|error| error.to_string())?;
     let script = scratch.path().join("simpy_queues.py").display().to_string();

@@ -1,0 +1,83 @@
+//! How long the whole plan of a published study takes to predict, at its full length.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use stormeter_datastore::RealClock;
+use stormeter_predict::{PredictRequest, Silent, predict_study, prepare};
+use stormeter_results::Prediction;
+use stormeter_runner::environment;
+use stormeter_site::parse_site;
+use stormeter_study::{Blocks, StudyPlan, Timing, parse_study};
+use tempfile::TempDir;
+
+use crate::Failure;
+
+const STUDY: &str = include_str!("../../../studies/tr3808/study.yaml");
+const SITE: &str = include_str!("../../../studies/tr3808/site.yaml");
+
+/// The generation of a hypervisor that has all ten configurations; of the other three were published.
+const OTHER_GENERATION: &str = "esx35-";
+/// Caches begin as full as they get, so no more of it is needed.
+const RAMP_NS: u64 = 2_000_000_000;
+
+/// Ten configurations, two sizes and three loads, each once for so long.
+fn plan(window_ns: u64) -> Result<StudyPlan, Failure> {
+    let mut plan = parse_study(STUDY).map_err(|error| error.to_string())?;
+    plan.datastores.retain(|datastore| !datastore.name.starts_with(OTHER_GENERATION));
+    plan.questions.clear();
+    plan.design.blocks = Blocks::Fixed(1);
+    plan.timing = Timing { ramp_ns: RAMP_NS, duration_ns: window_ns, ..plan.timing };
+    Ok(plan)
+}
+
+/// Cells of the plan, and the seconds that it took to predict them on all CPUs.
+pub(crate) fn predict(window_ns: u64) -> Result<(usize, f64), Failure> {
+    let site = parse_site(SITE).map_err(|errors| errors.to_string())?.site;
+    let read = |_: &[String]| Ok(site.clone());
+    let prepared =
+        prepare(plan(window_ns)?, "site.yaml", &[], &read).map_err(|error| error.to_string())?;
+    let scratch = TempDir::with_prefix("stormeter-bench").map_err(|error| error.to_string())?;
+    let request = PredictRequest {
+        prediction: Prediction {
+            site: site.name.clone(),
+            file: "site.yaml".into(),
+            text: SITE.into(),
+            what_if: Vec::new(),
+            faults: Vec::new(),
+            shortened_from: None,
+        },
+        plan: prepared.plan,
+        sites: prepared.sites,
+        places: prepared.places,
+        output: Path::new(scratch.path()).join("predicted.db"),
+        elasticity: false,
+        threads: 0,
+        environment: environment(&RealClock::new()),
+        command_line: Vec::new(),
+        version: env!("CARGO_PKG_VERSION").into(),
+    };
+    let began = Instant::now();
+    let file = predict_study(&request, &AtomicBool::new(false), &mut Silent)
+        .map_err(|error| error.to_string())?;
+    let trials = file.trials().map_err(|error| error.to_string())?;
+    if let Some(failed) = trials.iter().find(|trial| trial.sample().is_none()) {
+        return Err(format!("a trial of the plan failed: {:?}", failed.outcome));
+    }
+    Ok((trials.len(), began.elapsed().as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_ten_configurations_of_two_sizes_and_three_loads() {
+        let plan = plan(300_000_000_000).unwrap();
+        assert_eq!(plan.cells().len(), 10 * 2 * 3);
+        assert_eq!(plan.design.blocks.most(), 1);
+        // For a moment it can be carried out here too.
+        assert_eq!(predict(1_000_000).unwrap().0, 60);
+    }
+}
