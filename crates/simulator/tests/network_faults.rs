@@ -262,7 +262,15 @@ fn what_the_machine_does_not_have_cannot_fail() {
         FaultError::NoSuch { what: "disk", number: 80, count: 80 }
     );
     assert_eq!(error("disk disk.1 lost at 1s for 1s"), FaultError::NoReturn);
-    assert_eq!(error("disk disk.1 slow 0x at 1s"), FaultError::NotSlow);
+    for (text, times) in [("0x", 0.0), ("0.5x", 0.5), ("1001x", 1001.0), ("1e300x", 1e300)] {
+        let found = error(&format!("disk disk.1 slow {text} at 1s"));
+        assert_eq!(found, FaultError::NotSlow { times });
+        assert!(found.to_string().contains("1 to 1000 times"), "{found}");
+    }
+    for text in ["nanx", "infx"] {
+        let found = error(&format!("disk disk.1 slow {text} at 1s"));
+        assert!(matches!(found, FaultError::NotSlow { .. }), "{found}");
+    }
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl Rig {
     }
 
     fn fault(&mut self, fault: DiskFault) {
-        self.with(|array, bench, _| array.fault(fault, bench));
+        self.with(|array, bench, ready| array.fault(fault, bench, ready));
     }
 
     /// The next event; `false`: there is none until then.
