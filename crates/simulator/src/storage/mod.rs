@@ -124,12 +124,7 @@ impl Store {
     }
 
     /// Something happens to one of its disks.
-    pub(crate) fn fault(
-        &mut self,
-        fault: DiskFault,
-        bench: &mut Bench<'_>,
-        ready: &mut Ready,
-    ) {
+    pub(crate) fn fault(&mut self, fault: DiskFault, bench: &mut Bench<'_>, ready: &mut Ready) {
         match self {
             Store::Array(array) => array.fault(fault, bench, ready),
             Store::Node(node) => node.fault(fault),
