@@ -106,7 +106,7 @@ pub enum FaultError {
     NoReturn,
     /// Times as long must be at least one, and not so many that nothing ends any more.
     #[error(
-        "a slow disk takes 1 to {MOST_TIMES} times as long, not {times}; write 10x, say, or lost if it \
+        "a slow disk takes 1 to {MOST_TIMES} times as long, not {times:?}; write 10x, say, or lost if it \
          does not answer any more"
     )]
     NotSlow {
