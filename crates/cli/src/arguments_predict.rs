@@ -42,7 +42,8 @@ pub(crate) struct PredictOptions {
     /// in quotes: NAME, a space and the changes as they were given
     #[arg(long, value_name = "QUESTION")]
     pub(crate) ask: Vec<String>,
-    /// Something that goes wrong at a time, such as "disk aggregate.3 lost at 10s"; may be repeated
+    /// Something that goes wrong at a time, such as "disk aggregate.3 lost at 10s"; may be repeated. All
+    /// forms: docs/simulator.md, section Faults
     #[arg(long, value_name = "FAULT")]
     pub(crate) faults: Vec<String>,
     /// Windows and blocks as the study file has them

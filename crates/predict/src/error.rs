@@ -55,6 +55,15 @@ pub enum PredictError {
         /// Which cell.
         cell: String,
     },
+    /// A fault that would change nothing.
+    #[error(
+        "the fault \"{fault}\" would change nothing: no datastore of this study uses what fails; name \
+         something that one does, or leave it out"
+    )]
+    IdleFault {
+        /// As it was written.
+        fault: String,
+    },
     /// A fault that comes too late.
     #[error(
         "the fault \"{fault}\" would come too late: trials end {end} after they begin, the ramp \

@@ -71,6 +71,7 @@ fn check(
     cells: &[Cell],
     cancel: &AtomicBool,
 ) -> Result<(), PredictError> {
+    let mut idle: Vec<&String> = request.prediction.faults.iter().collect();
     for cell in cells {
         let run = run_of(request, *cell, 0, cancel);
         let label = || label(&request.plan, cell);
@@ -79,10 +80,19 @@ fn check(
         {
             return Err(PredictError::NoClient { cell: label() });
         }
-        run.machine().map_err(|source| PredictError::Machine { cell: label(), source })?;
+        let machine =
+            run.machine().map_err(|source| PredictError::Machine { cell: label(), source })?;
+        // What is not understood was told with the machine.
+        idle.retain(|text| {
+            let fault = SiteFault::parse(text, run.site).ok();
+            !fault.is_some_and(|fault| machine.concerns(&fault).is_ok_and(|concerns| concerns))
+        });
         late_fault(&run)?;
     }
-    Ok(())
+    match idle.first() {
+        None => Ok(()),
+        Some(fault) => Err(PredictError::IdleFault { fault: (*fault).clone() }),
+    }
 }
 
 /// A fault that comes when a trial is over would change nothing without a word. How long errands take is

@@ -48,6 +48,8 @@ pub(crate) struct TrialEnd {
     pub(crate) parts: Vec<Option<SitePart>>,
     /// What a reader should know of it, one sentence each.
     pub(crate) notes: Vec<String>,
+    /// What bytes are gone that faults took, one sentence each.
+    pub(crate) losses: Vec<String>,
     /// Virtual time that passed, ramp and drain included.
     pub(crate) elapsed_ns: u64,
 }
@@ -127,6 +129,7 @@ impl TrialRun<'_> {
             components: usage::thinned(uses),
             parts: machine.parts(),
             notes: machine.notes(),
+            losses: machine.losses(),
             elapsed_ns: machine.time().now_ns(),
             sample,
         })
@@ -220,15 +223,17 @@ impl TrialRun<'_> {
 }
 
 impl TrialEnd {
-    /// Why this is no prediction, if it is none.
+    /// Why this is no prediction, if it is none: it was not carried out to its end, or some of its
+    /// requests failed because their bytes are gone.
     pub(crate) fn failure(&self) -> Option<String> {
-        match &self.sample.ended {
-            Ended::Completed => None,
-            ended => {
-                let first = self.sample.faults.first();
-                let first = first.map(|fault| format!("; first: {fault}")).unwrap_or_default();
-                Some(format!("{ended}{first}"))
-            }
-        }
+        let first = self.sample.faults.first();
+        let told = match (&self.sample.ended, first) {
+            (Ended::Completed, Some(_)) if !self.losses.is_empty() => "I/Os failed".into(),
+            (Ended::Completed, _) => return None,
+            (ended, _) => ended.to_string(),
+        };
+        let first = first.map(|fault| format!("; first: {fault}"));
+        let losses = self.losses.iter().map(|loss| format!("; {loss}"));
+        Some(std::iter::once(told).chain(first).chain(losses).collect())
     }
 }

@@ -287,6 +287,51 @@ fn faults_come_before_trials_end_and_leave_no_room_for_reruns() {
     assert_eq!(end, "1.20s");
     assert!(error.to_string().contains("--as-planned"), "{error}");
     assert!(!path.exists());
+    // Nobody uses it: every figure would be as without it, and nothing would say so.
+    let mut idle = with("500ms");
+    let mut site = site();
+    let mut spare = site.hosts[0].adapters[0].clone();
+    spare.name = "spare".into();
+    site.hosts[0].adapters.push(spare);
+    let host = site.hosts[0].name.clone();
+    idle.sites = vec![site; idle.sites.len()];
+    idle.prediction.faults.push(format!("path {host}.spare.0 down at 500ms"));
+    let error = predict_study(&idle, &cancel, &mut Silent).unwrap_err();
+    let PredictError::IdleFault { fault } = &error else { panic!("{error}") };
+    assert!(fault.starts_with("path") && !path.exists());
     let file = predict_study(&with("1199ms"), &cancel, &mut Silent).unwrap();
     assert!(file.elasticities().unwrap().is_empty());
+}
+
+#[test]
+fn a_trial_whose_bytes_are_gone_is_none_and_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    // So slow that far fewer I/Os fail than end a trial.
+    let study = STUDY.replace("  - vm-4k\n", "  - {name: few, sizes: 4KiB, rate: 50}\n");
+    let study = study.replace("blocks: 3", "blocks: 1").replace("[1, 16], outstanding: 4", "1");
+    let study = study.replace("is slower than fast in iops", "is slower than fast");
+    let mut request = request(&study, &path, 2);
+    let group = site().groups[0].name.clone();
+    let most = site().groups[0].stripe_units().parity + 1;
+    request.prediction.faults =
+        (0..most).map(|disk| format!("disk {group}.{disk} lost at 700ms")).collect();
+    let file = predict_study(&request, &AtomicBool::new(false), &mut Silent).unwrap();
+    let reasons: Vec<String> = file
+        .trials()
+        .unwrap()
+        .into_iter()
+        .filter(|trial| {
+            request.plan.workloads[request.plan.cells()[trial.cell.unwrap()].workload].name == "few"
+        })
+        .map(|trial| match trial.outcome {
+            TrialOutcome::Failed { reason, .. } => reason,
+            TrialOutcome::Measured { .. } => panic!("measured"),
+        })
+        .collect();
+    assert_eq!(reasons.len(), 2);
+    for reason in reasons {
+        assert!(reason.starts_with("I/Os failed; first: "), "{reason}");
+        assert!(reason.contains("offline since 700"), "{reason}");
+    }
 }

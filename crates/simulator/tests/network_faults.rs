@@ -189,6 +189,76 @@ fn a_lost_node_is_replaced_by_the_other_replica() {
 }
 
 #[test]
+fn what_became_of_a_lost_nodes_vms_is_told() {
+    let told = |site: &Site, vms: u32| {
+        let mut machine = machine(site, vms);
+        let fault = SiteFault::parse("node server.1 lost at 1s", site).expect("a fault");
+        machine.schedule(&[fault]).expect("scheduled");
+        assert!(reap(&mut machine, 2 * SECOND).is_empty());
+        machine.end_window();
+        let notes = machine.notes();
+        (notes.into_iter().find(|note| note.contains("VMs")), machine.losses())
+    };
+    let mut site = cluster(2);
+    let note = "vsan: node 1 was lost at 1.00s; its VMs are taken to go on at once, on a host like it \
+                without data";
+    assert_eq!(told(&site, 2), (Some(note.into()), vec![]));
+    // Its VMs are none, or elsewhere.
+    assert_eq!(told(&site, 1), (None, vec![]));
+    let mut clients = site.hosts[0].clone();
+    clients.name = "client".into();
+    site.hosts.push(clients);
+    site.datastores[0].hosts = 1;
+    assert_eq!(told(&site, 2), (None, vec![]));
+    // Without a replica its data is gone.
+    let (_, losses) = told(&cluster(1), 2);
+    assert_eq!(losses, ["vsan: no replica is there of 512MiB of virtual disks"]);
+}
+
+#[test]
+fn disks_lost_beyond_what_is_borne_take_the_array_offline() {
+    for write in
+        [WriteCache::Through, WriteCache::Back { bytes: 64 << 20, start_share: 0.5, depth: 2 }]
+    {
+        let mut site = fibre_channel(PathPolicy::Fixed);
+        site.groups[0].raid = Raid::Raid5;
+        site.groups[0].groups = 1;
+        site.controllers[0].cache.write = write;
+        let mut machine = with_fault(&site, "disk disk.0 lost at 1s");
+        let second = SiteFault::parse("disk disk.4 lost at 2s", &site).expect("a fault");
+        machine.schedule(&[second]).expect("scheduled");
+        let mut outcomes = [[0u32; 2]; 3];
+        for slot in 0..8 {
+            submit(&mut machine, slot % 2, Kind::Write, u64::from(slot) << 20, 4096);
+        }
+        let mut turn = 8u64;
+        while machine.time().now_ns() < 3 * SECOND && outcomes[2][1] < 100 {
+            let left_ns = 3 * SECOND - machine.time().now_ns();
+            for done in reap(&mut machine, left_ns) {
+                let second = (machine.time().now_ns() / SECOND).min(2) as usize;
+                outcomes[second][usize::from(done.result < 0)] += 1;
+                turn += 1;
+                let offset_bytes = turn * 7919 % 4096 * 65536;
+                submit(&mut machine, turn as u32 % 2, Kind::Write, offset_bytes, 4096);
+            }
+        }
+        let [first, degraded, offline] = outcomes;
+        assert!(first[0] > 100 && degraded[0] > 100, "{outcomes:?}");
+        assert_eq!((first[1], degraded[1], offline[1]), (0, 0, 100), "{outcomes:?}");
+        assert!(offline[0] <= 8, "{outcomes:?}");
+        machine.end_window();
+        let losses = machine.losses();
+        assert!(
+            losses.len() == 1 && losses[0].contains("offline since 2.00s, 2 of the disks"),
+            "{losses:?}"
+        );
+        assert!(machine.notes().contains(&losses[0]), "{:?}", machine.notes());
+        let is_back = matches!(write, WriteCache::Back { .. });
+        assert_eq!(losses[0].contains("only its memory had"), is_back, "{losses:?}");
+    }
+}
+
+#[test]
 fn a_nodes_port_that_fails_is_passed_over() {
     let mut machine = with_fault(&cluster(2), "path server.hba.0 down at 1s for 1s");
     let (ended, longest_ns, failed) = seen(&mut machine, Kind::Read);
@@ -262,7 +332,15 @@ fn what_the_machine_does_not_have_cannot_fail() {
         FaultError::NoSuch { what: "disk", number: 80, count: 80 }
     );
     assert_eq!(error("disk disk.1 lost at 1s for 1s"), FaultError::NoReturn);
-    assert_eq!(error("disk disk.1 slow 0x at 1s"), FaultError::NotSlow);
+    for (text, times) in [("0x", 0.0), ("0.5x", 0.5), ("1001x", 1001.0), ("1e300x", 1e300)] {
+        let found = error(&format!("disk disk.1 slow {text} at 1s"));
+        assert_eq!(found, FaultError::NotSlow { times });
+        assert!(found.to_string().contains("1 to 1000 times"), "{found}");
+    }
+    for text in ["nanx", "infx"] {
+        let found = error(&format!("disk disk.1 slow {text} at 1s"));
+        assert!(matches!(found, FaultError::NotSlow { .. }), "{found}");
+    }
 }
 
 #[test]
@@ -288,6 +366,15 @@ fn faults_are_read_as_people_write_them() {
     assert!(text("network wan down at 1s").contains("no network \"wan\"; it has fabric"));
     assert!(text("path server.nic.0 down at 1s").contains("it has hba"));
     assert!(text("disk disk lost at 1s").contains("aggregate.3"));
+    let mut others = site.clone();
+    others.hosts.push(HostGroup { name: "pc".into(), ..site.hosts[0].clone() });
+    let no_nodes = |site: &Site| {
+        SiteFault::parse("node pc.0 lost at 1s", site).expect_err("no nodes").to_string()
+    };
+    assert!(no_nodes(&others).contains("\"pc\" are no nodes"), "{}", no_nodes(&others));
+    assert!(no_nodes(&others).contains("name one of server"), "{}", no_nodes(&others));
+    others.clusters.clear();
+    assert!(no_nodes(&others).contains("the site has none"), "{}", no_nodes(&others));
     assert!(matches!(read("node server.1 lost at soon"), Err(FaultTextError::Time { .. })));
     assert!(matches!(read("node server.1 lost at -1s"), Err(FaultTextError::Time { .. })));
 }

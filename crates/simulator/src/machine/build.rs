@@ -232,6 +232,7 @@ impl Machine {
             nodes: builder.nodes,
             map: builder.map,
             actions: Vec::new(),
+            lost_nodes: Vec::new(),
             as_built: Vec::new(),
             again_ns: 0,
             accesses: Slab::default(),

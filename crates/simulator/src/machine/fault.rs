@@ -6,12 +6,14 @@
 //! once. A line that is down lets nothing begin to pass until it is back, or until another line has
 //! taken over where the network has a failover; what is on the wire already arrives. A lost node is
 //! lost for its data: reads go to another replica and writes to those that are left; the VMs of its
-//! host go on as if they had been started elsewhere. What it had is copied anew when it is given up
+//! host go on at once, as if they had been started on one like it that keeps no data, and a note of the
+//! trial says so. What it had is copied anew when it is given up
 //! ([`super::resync`]); what came back before is taken as whole.
 
 mod map;
 mod plan;
 mod text;
+mod told;
 
 use stormeter_disk::Kind;
 
@@ -53,7 +55,8 @@ pub(super) enum Action {
 pub(super) const NEVER_NS: u64 = 1 << 46;
 
 impl Machine {
-    /// Puts faults in. Those of parts that this datastore does not use do nothing.
+    /// Puts faults in. Those of parts that this datastore does not use do nothing
+    /// ([`Machine::concerns`]).
     ///
     /// # Errors
     /// A fault names a disk, port or node that the machine does not have, or cannot last as long as
@@ -82,7 +85,8 @@ impl Machine {
                     random: &mut self.random,
                     done: &mut self.done,
                 };
-                self.stores[store as usize].fault(fault, &mut bench);
+                self.stores[store as usize].fault(fault, &mut bench, &mut self.ready);
+                self.leave_stores(self.now_ns);
             }
             Action::Silent { node, device } => self.silent(node, device),
             Action::Data { node, device, lost } => self.data(node, device, lost),
@@ -109,6 +113,9 @@ impl Machine {
         let Some(nodes) = &mut self.nodes else { return };
         for device in nodes.devices_of(node, device) {
             nodes.silent[device] = true;
+        }
+        if device.is_none() {
+            self.lost_nodes.push((node, self.now_ns));
         }
         nodes.any_silent = true;
         self.again_ns = self.now_ns + self.map.failover_ns;

@@ -84,6 +84,8 @@ pub struct Machine {
     map: Map,
     /// Faults to come and those that were.
     actions: Vec<Action>,
+    /// Nodes that were lost, and when.
+    lost_nodes: Vec<(u32, u64)>,
     /// The steps before anything failed; empty until then.
     as_built: Vec<Step>,
     /// When requests begin anew whose path failed.

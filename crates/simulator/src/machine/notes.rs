@@ -21,7 +21,8 @@ const LEAST_BYTES: u64 = 1 << 20;
 
 impl Machine {
     /// After [`Machine::end_window`]: a line for each component whose memory for writes was still
-    /// filling in the window, and what a distributed datastore lost and has not again. None where the window has no length.
+    /// filling in the window, for arrays that went offline, nodes that were lost, and what a distributed
+    /// datastore lost and has not again. None where the window has no length.
     pub fn notes(&self) -> Vec<String> {
         let Some((first, last, _)) = self.meter.window() else { return Vec::new() };
         let window_ns = last.at_ns - first.at_ns;
@@ -29,7 +30,9 @@ impl Machine {
             let (first, last) = (sum(first, number), sum(last, number));
             Some(format!("{}: {}", self.components[number].name, filling(first, last, window_ns)?))
         };
-        (0..self.components.len()).filter_map(note).chain(self.resync_notes()).collect()
+        let filling = (0..self.components.len()).filter_map(note);
+        let faults = self.outages().into_iter().chain(self.node_notes());
+        filling.chain(faults).chain(self.resync_notes()).collect()
     }
 }
 

@@ -5,6 +5,7 @@
 //! read-ahead and rebuilds are operations too, for nobody's request. Everything that is under way has
 //! a place that is used again, so that a long run allocates no more than a short one.
 
+mod loss;
 mod spare;
 #[cfg(test)]
 mod tests;
@@ -17,11 +18,11 @@ use stormeter_site::{Cache, DiskGroup, Hits, Layout};
 use super::ahead::{Found, ReadCache};
 use super::cache::WriteBack;
 use super::hits::hit_share;
-use super::plan::{BytesLost, Planned, Planner};
+use super::plan::{Planned, Planner};
 use super::raid::{Area, Geometry, Health};
 use super::rebuild::Rebuild;
 use super::spread::Spread;
-use super::{DiskFault, FAILED, Fill, IN_FRONT, Ready, Request};
+use super::{FAILED, Fill, IN_FRONT, Outage, Ready, Request};
 use crate::device::{Access, Bench, Device, DeviceUse};
 use crate::machine::Load;
 use crate::slab::Slab;
@@ -68,6 +69,8 @@ pub(crate) struct Array {
     /// Whether memory may have become free or enough be dirty.
     look_at_cache: bool,
     plan: Vec<Planned>,
+    /// Since more disks are lost than the level bears.
+    outage: Option<Outage>,
 }
 
 /// Something that is done to one stripe.
@@ -148,6 +151,7 @@ impl Array {
             working_set_bytes: load.working_set_bytes as f64 * f64::from(load.vms),
             look_at_cache: false,
             plan: Vec::new(),
+            outage: None,
             group: group.clone(),
             geometry,
             spread,
@@ -163,6 +167,10 @@ impl Array {
     /// A request comes.
     #[inline]
     pub(crate) fn arrive(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
+        if self.outage.is_some() {
+            ready.push(request.job | FAILED);
+            return;
+        }
         match request.kind {
             Kind::Read => self.read(request, bench, ready),
             Kind::Write => self.write(request, bench, ready),
@@ -183,21 +191,6 @@ impl Array {
             self.devices[about.device as usize].event(access, bench);
         }
         self.settle(bench, ready);
-    }
-
-    /// Something happens to one of its disks.
-    pub(crate) fn fault(&mut self, fault: DiskFault, bench: &mut Bench<'_>) {
-        match fault {
-            DiskFault::Slow(disk, slowness) => self.devices[disk as usize].slow_down(slowness),
-            DiskFault::Lost(disk) => {
-                self.rebuilds.retain(|rebuild| rebuild.disk != disk);
-                self.health.set(&self.geometry, disk, 0);
-                if self.spares > 0 && self.geometry.tolerance() > 0 {
-                    self.spares -= 1;
-                    self.take_spare(disk, bench);
-                }
-            }
-        }
     }
 
     /// What was done until now, by component.
@@ -437,7 +430,7 @@ impl Array {
             while let Some(access) = bench.done.pop() {
                 self.access_done(access, bench, ready);
             }
-            if !std::mem::take(&mut self.look_at_cache) {
+            if !std::mem::take(&mut self.look_at_cache) || self.outage.is_some() {
                 return;
             }
             self.turn_of_cache(bench, ready);
@@ -456,7 +449,9 @@ impl Array {
             self.look_at_cache = true;
         }
         let end = about.offset_bytes + u64::from(about.length_bytes);
-        if !self.health.has(about.device, end) {
+        if self.outage.is_some() {
+            self.operations[number].failed = true;
+        } else if !self.health.has(about.device, end) {
             self.came_from_lost(number, about, bench);
         }
         if self.operations[number].pending > 0 {
@@ -486,7 +481,6 @@ impl Array {
         self.plan.clear();
         let told = match about.kind {
             Kind::Read => planner.read_rest(area.stripe, about.device, low, high, &mut self.plan),
-            Kind::Write if self.geometry.tolerance() == 0 => Err(BytesLost),
             Kind::Write => Ok(()),
         };
         if told.is_err() {
@@ -515,6 +509,7 @@ impl Array {
 
     /// Somebody's operation, or all of them, are over.
     fn finish(&mut self, owner: Owner, failed: bool, bench: &mut Bench<'_>, ready: &mut Ready) {
+        let failed = failed || self.outage.is_some();
         match owner {
             Owner::Job(job) => ready.push(if failed { job | FAILED } else { job }),
             Owner::Span(number) => {
@@ -538,7 +533,8 @@ impl Array {
                 }
             }
             Owner::Destage(bytes) => {
-                if let Some(write_back) = &mut self.write_back {
+                // What the disks do not have is dirty still.
+                if let Some(write_back) = self.write_back.as_mut().filter(|_| !failed) {
                     write_back.destaged(bytes, bench.now_ns);
                 }
                 self.look_at_cache = true;

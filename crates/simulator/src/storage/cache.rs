@@ -171,6 +171,13 @@ impl WriteBack {
         Some(request)
     }
 
+    /// The next write that waited, which memory will not take any more.
+    pub(super) fn refuse(&mut self, now_ns: u64) -> Option<Request> {
+        let (request, since_ns) = self.waiting.pop_front()?;
+        self.usage.waited_ns += now_ns - since_ns;
+        Some(request)
+    }
+
     fn has_room(&self, request: Request) -> bool {
         self.dirty + u64::from(request.length_bytes) <= self.bytes
     }

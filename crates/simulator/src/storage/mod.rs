@@ -62,6 +62,20 @@ pub(crate) enum DiskFault {
     Slow(u32, f64),
 }
 
+/// An array that lost more disks than it bears.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Outage {
+    /// The component of its disks.
+    pub(crate) component: u32,
+    pub(crate) since_ns: u64,
+    /// Disks that are lost or not rebuilt, of those that keep each other's bytes.
+    pub(crate) disks: u32,
+    /// How many of them may be.
+    pub(crate) bears: u32,
+    /// Bytes that only its memory had.
+    pub(crate) dirty_bytes: u64,
+}
+
 /// How a memory for writes stands, since the beginning.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Fill {
@@ -110,10 +124,18 @@ impl Store {
     }
 
     /// Something happens to one of its disks.
-    pub(crate) fn fault(&mut self, fault: DiskFault, bench: &mut Bench<'_>) {
+    pub(crate) fn fault(&mut self, fault: DiskFault, bench: &mut Bench<'_>, ready: &mut Ready) {
         match self {
-            Store::Array(array) => array.fault(fault, bench),
+            Store::Array(array) => array.fault(fault, bench, ready),
             Store::Node(node) => node.fault(fault),
+        }
+    }
+
+    /// Whether it has bytes no more that it had.
+    pub(crate) fn outage(&self) -> Option<Outage> {
+        match self {
+            Store::Array(array) => array.outage(),
+            Store::Node(_) => None,
         }
     }
 

@@ -49,7 +49,8 @@ fn measured(at: At<'_, '_>, unit: Unit, zero: bool, faults: &mut Faults) -> Opti
             return Some(0.0);
         }
         Some(read) if read.unit == unit && read.value > 0.0 => return Some(read.value),
-        Some(read) if read.unit == unit => {
+        // With a unit it would be no better.
+        Some(read) if read.value == 0.0 && [unit, Unit::Number].contains(&read.unit) => {
             format!("{key} is {text}, which is nothing; write it like {example}")
         }
         Some(read) if read.unit == Unit::Number => {

@@ -84,8 +84,12 @@ pub enum Broken {
     },
 }
 
+/// The most times as long that a slow disk takes: a disk of milliseconds then needs seconds, and hosts
+/// give a request up in tens of them.
+const MOST_TIMES: f64 = 1000.0;
+
 /// Why a fault cannot be put in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum FaultError {
     /// Out of range.
     #[error("there is no {what} {number}: there are {count}, counted from 0; name one of them")]
@@ -100,9 +104,15 @@ pub enum FaultError {
     /// A disk that is gone does not come back.
     #[error("a lost disk does not come back; leave out how long, or make it slow for that time")]
     NoReturn,
-    /// Times as long must be a number above zero.
-    #[error("a slow disk takes a number of times above 0 as long; write 10x, say")]
-    NotSlow,
+    /// Times as long must be at least one, and not so many that nothing ends any more.
+    #[error(
+        "a slow disk takes 1 to {MOST_TIMES} times as long, not {times:?}; write 10x, say, or lost if it \
+         does not answer any more"
+    )]
+    NotSlow {
+        /// As it was asked for.
+        times: f64,
+    },
 }
 
 impl Machine {
@@ -116,9 +126,9 @@ impl Machine {
                 Err(FaultError::NoReturn)
             }
             Broken::DiskSlow { times, .. } | Broken::CapacitySlow { times, .. }
-                if !(times > 0.0 && times.is_finite()) =>
+                if !(1.0..=MOST_TIMES).contains(&times) =>
             {
-                Err(FaultError::NotSlow)
+                Err(FaultError::NotSlow { times })
             }
             Broken::DiskLost { group, disk } => {
                 let found = self.group_disk(group, disk)?;

@@ -28,6 +28,16 @@ pub enum FaultTextError {
         /// What there is.
         known: String,
     },
+    /// Hosts that keep no data.
+    #[error(
+        "{name:?} are no nodes: only hosts that keep the data of a distributed datastore are; {known}"
+    )]
+    NoNodes {
+        /// As it was written.
+        name: String,
+        /// What to write instead.
+        known: String,
+    },
     /// A time without number or unit.
     #[error("{text:?} is no time; write a number and a unit: 10s, 200ms, 50us")]
     Time {
@@ -79,8 +89,7 @@ impl SiteFault {
             }
             ["node", place, "lost"] => {
                 let (name, node) = numbered("node", place, "server.2")?;
-                let hosts = site.hosts.iter().map(|group| group.name.as_str());
-                Broken::NodeLost { hosts: named("group of hosts", name, hosts)?, node }
+                Broken::NodeLost { hosts: nodes(name, site)?, node }
             }
             _ => return Err(form()),
         };
@@ -99,6 +108,28 @@ fn disk(place: &str, times: Option<f64>, site: &Site) -> Result<Broken, FaultTex
         (Some(cluster), None) => Broken::CapacityLost { cluster, disk },
         (Some(cluster), Some(times)) => Broken::CapacitySlow { cluster, disk, times },
     })
+}
+
+/// A group of hosts that are nodes.
+fn nodes(name: &str, site: &Site) -> Result<usize, FaultTextError> {
+    let names = site.hosts.iter().map(|group| group.name.as_str());
+    let hosts = named("group of hosts", name, names)?;
+    if site.clusters.iter().any(|cluster| cluster.nodes == hosts) {
+        return Ok(hosts);
+    }
+    let mut known: Vec<&str> =
+        site.clusters.iter().map(|cluster| site.hosts[cluster.nodes].name.as_str()).collect();
+    known.sort_unstable();
+    known.dedup();
+    let known = match known.as_slice() {
+        [] => {
+            "the site has none, so leave the fault out; what hosts that run VMs can lose are paths: \
+             path HOSTS.ADAPTER.0 down at 10s"
+                .into()
+        }
+        known => format!("name one of {}", known.join(", ")),
+    };
+    Err(FaultTextError::NoNodes { name: name.to_owned(), known })
 }
 
 fn path(place: &str, site: &Site) -> Result<Broken, FaultTextError> {

@@ -81,7 +81,7 @@ impl Rig {
     }
 
     fn fault(&mut self, fault: DiskFault) {
-        self.with(|array, bench, _| array.fault(fault, bench));
+        self.with(|array, bench, ready| array.fault(fault, bench, ready));
     }
 
     /// The next event; `false`: there is none until then.
@@ -194,26 +194,75 @@ fn a_degraded_group_reads_all_that_is_left() {
     assert!(failed == 0 && (each / (14.0 / 8.0) - 1.0).abs() < 0.02, "{each}");
     let (_, failed) = rig.closed(Kind::Write, 4096, 8, SECOND_NS);
     assert_eq!(failed, 0);
-    // A second one: what needs either of them fails, and nothing else.
-    rig.fault(DiskFault::Lost(5));
-    let (count, failed) = rig.closed(Kind::Read, 4096, 8, 20 * SECOND_NS);
-    let share = failed as f64 / count as f64;
-    assert!(share > 0.25, "{share}");
-    rig.ended.clear();
-    rig.run(rig.now_ns + SECOND_NS);
-    rig.ended.clear();
-    (0..8).for_each(|unit| rig.submit(unit as u32, Kind::Read, unit * 7 * 65_536, 4096));
-    rig.run(rig.now_ns + SECOND_NS);
-    let failed: Vec<u32> = rig
-        .ended
-        .iter()
-        .filter(|(_, job)| job & FAILED != 0)
-        .map(|(_, job)| job & !FAILED)
-        .collect();
-    // The first unit of row r is on disk (8 - r) mod 8.
-    let mut failed = failed;
-    failed.sort_unstable();
-    assert_eq!(failed, [3, 5]);
+}
+
+/// What ended since it was looked at last: how much, and how much of it failed.
+fn ended(rig: &mut Rig) -> (usize, usize) {
+    let failed = rig.ended.iter().filter(|(_, job)| job & FAILED != 0).count();
+    (std::mem::take(&mut rig.ended).len(), failed)
+}
+
+#[test]
+fn an_array_that_lost_more_than_it_bears_is_offline() {
+    // The last of the disks is the one too many.
+    let table: [(Raid, &[u32]); 6] = [
+        (Raid::Raid0, &[5]),
+        (Raid::Raid1, &[0, 1, 2, 3, 4, 6, 7, 5]),
+        (Raid::Raid10, &[0, 2, 7, 5, 4]),
+        (Raid::Raid5, &[3, 11, 5]),
+        (Raid::Raid5, &[3, 3, 11, 5]),
+        (Raid::Raid6, &[0, 1, 9, 8, 2]),
+    ];
+    for (raid, lost) in table {
+        let mut rig = Rig::new(&group(raid, 8, 2), None);
+        let (last, before) = lost.split_last().unwrap();
+        for &disk in before {
+            rig.fault(DiskFault::Lost(disk));
+            let (_, failed) = rig.closed(Kind::Write, 4096, 8, SECOND_NS / 10);
+            assert_eq!((failed, rig.array.outage()), (0, None), "{raid:?} {disk}");
+        }
+        rig.run(rig.now_ns + SECOND_NS);
+        rig.ended.clear();
+        (0..16).for_each(|unit| rig.submit(unit, Kind::Write, u64::from(unit) * 65_536, 4096));
+        let at_ns = rig.now_ns;
+        rig.fault(DiskFault::Lost(*last));
+        // What is with the disks fails when they are done with it; what comes, at once.
+        rig.run(rig.now_ns + SECOND_NS);
+        assert_eq!(ended(&mut rig), (16, 16), "{raid:?}");
+        let accesses = rig.accesses();
+        (0..16).for_each(|unit| rig.submit(unit, Kind::Read, u64::from(unit) * 65_536, 4096));
+        assert_eq!((ended(&mut rig), rig.accesses()), ((16, 16), accesses), "{raid:?}");
+        let outage = rig.array.outage().unwrap();
+        assert_eq!((outage.since_ns, outage.disks), (at_ns, outage.bears + 1), "{raid:?}");
+        let in_use = [rig.array.operations.in_use(), rig.accesses.in_use()];
+        assert_eq!(in_use, [0, 0], "{raid:?}");
+    }
+}
+
+#[test]
+fn memory_does_not_hide_that_the_disks_are_gone() {
+    for layout in [Layout::InPlace, Layout::WriteAnywhere] {
+        let mut description = group(Raid::Raid5, 8, 1);
+        description.spares = 2;
+        let mut rig = Rig::new(&description, Some(&back(1 << 20, 0.5, 4, layout)));
+        // More than there is room for: some wait.
+        let (_, failed) = rig.closed(Kind::Write, 16 << 10, 128, SECOND_NS);
+        rig.fault(DiskFault::Lost(2));
+        assert_eq!((failed, rig.array.rebuilds.len()), (0, 1), "{layout:?}");
+        rig.fault(DiskFault::Lost(6));
+        let (count, failed) = ended(&mut rig);
+        assert!(count > 0 && failed == count, "{layout:?} {count} {failed}");
+        assert!(rig.array.outage().unwrap().dirty_bytes > 0, "{layout:?}");
+        let accesses = rig.accesses();
+        rig.run(rig.now_ns + SECOND_NS);
+        (0..8).for_each(|job| rig.submit(job, Kind::Write, 0, 4096));
+        assert_eq!(ended(&mut rig), (8, 8), "{layout:?}");
+        // Nothing is destaged or rebuilt any more.
+        assert_eq!((rig.array.rebuilds.len(), rig.accesses.in_use()), (0, 0), "{layout:?}");
+        let after = rig.accesses();
+        rig.run(rig.now_ns + 10 * SECOND_NS);
+        assert!(after == rig.accesses() && after - accesses < 200, "{layout:?}");
+    }
 }
 
 #[test]

@@ -1,0 +1,90 @@
+//! The table of faults in the documentation: whoever copies an example of it is understood.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::single::machine;
+use stormeter_simulator::{Broken, SiteFault};
+use stormeter_site::*;
+
+const PAGE: &str = include_str!("../../../docs/simulator.md");
+
+/// A site with the names of the table: a filer over Fibre Channel; and a cluster.
+fn site() -> Site {
+    let mut site = common::fibre_channel();
+    site.hosts[0].name = "esx".into();
+    site.hosts[0].adapters[0].name = "hba".into();
+    site.groups[0].name = "aggregate".into();
+    site.networks[0].name = "wan".into();
+    site.controllers[0].name = "filer".into();
+    site.controllers[0].ports[0].name = "fc".into();
+    site.hosts.push(HostGroup { name: "server".into(), count: 4, ..site.hosts[0].clone() });
+    site.clusters = vec![Cluster {
+        name: "vsan".into(),
+        nodes: 1,
+        adapter: 0,
+        groups_per_node: 1,
+        capacity_per_group: 2,
+        cache: site.groups[0].device.clone(),
+        capacity: site.groups[0].device.clone(),
+        read_cache_bytes: 0,
+        hits: Hits::Share(0.0),
+        write_buffer_bytes: 1 << 30,
+        cost: site.stacks[0].cost,
+        stripe_bytes: 1 << 20,
+        repair_delay_ns: 0,
+        resync_bytes_per_s: None,
+    }];
+    site
+}
+
+/// Forms and examples of the table, as they stand in its first two columns.
+fn rows() -> Vec<(&'static str, &'static str)> {
+    let section = PAGE.split("### Faults").nth(1).expect("a section");
+    let section = section.split("\n#").next().expect("its text");
+    let code = |cell: &'static str| cell.trim().strip_prefix('`')?.strip_suffix('`');
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    rows.map(|row| {
+        let mut cells = row.split('|').skip(1).map(code);
+        let mut next = || cells.next().flatten().unwrap_or_else(|| panic!("{row}"));
+        (next(), next())
+    })
+    .collect()
+}
+
+#[test]
+fn every_example_is_read_and_every_kind_of_fault_has_one() {
+    let site = site();
+    let (mut machine, mut kinds) = (machine(&site, 1), BTreeSet::new());
+    for (form, example) in rows() {
+        let fault =
+            SiteFault::parse(example, &site).unwrap_or_else(|why| panic!("{example}: {why}"));
+        machine.schedule(&[fault]).unwrap_or_else(|why| panic!("{example}: {why}"));
+        kinds.insert(match fault.broken {
+            Broken::DiskLost { .. } => 0,
+            Broken::DiskSlow { .. } => 1,
+            Broken::CapacityLost { .. } => 2,
+            Broken::CapacitySlow { .. } => 3,
+            Broken::HostPathDown { .. } => 4,
+            Broken::ControllerPathDown { .. } => 5,
+            Broken::LinkDown { .. } => 6,
+            Broken::NodeLost { .. } => 7,
+        });
+        // Words in small letters are the form's own: the example has them, in order.
+        let own = |text: &str| -> Vec<String> {
+            let is_own = |word: &&str| {
+                ["disk", "path", "network", "node", "lost", "slow", "down", "at"].contains(word)
+            };
+            text.split_whitespace().filter(is_own).map(str::to_owned).collect()
+        };
+        assert_eq!(own(form), own(example));
+        assert!(form.contains("[for TIME]") || fault.for_ns.is_none(), "{form}: {example}");
+        // Where the form lets it end, it may.
+        let ends = format!("{} for 1s", example.split(" for ").next().unwrap_or_default());
+        let ending = SiteFault::parse(&ends, &site).expect("with a length");
+        let told = machine.schedule(&[ending]);
+        assert_eq!(told.is_ok(), form.contains("[for TIME]"), "{form}: {told:?}");
+    }
+    assert_eq!(kinds.len(), 8, "{kinds:?}");
+}
