@@ -14,7 +14,7 @@ use std::rc::Rc;
 use stormeter_disk::Kind;
 use stormeter_site::{Cache, DiskGroup, Hits, Layout};
 
-use super::ahead::{Found, ReadCache};
+use super::ahead::{Found, Piece, ReadCache};
 use super::cache::WriteBack;
 use super::hits::hit_share;
 use super::plan::{BytesLost, Planned, Planner};
@@ -97,8 +97,8 @@ enum Phase {
 enum Owner {
     Job(u32),
     Span(u32),
-    /// The stream of a virtual disk.
-    Ahead(u32),
+    /// The stream of a virtual disk, and which of its pieces.
+    Ahead(u32, u32),
     /// So many dirty bytes.
     Destage(u64),
     /// The disk.
@@ -128,7 +128,9 @@ impl Array {
         let hits = reads.map(|cache| hit_share(cache.hits, cache.read_bytes, &load));
         // Nothing is read ahead of what is all in memory.
         let all = hits.is_some_and(|hits| hits.sequential >= 1.0);
-        let ahead = reads.is_some_and(|cache| cache.hits == Hits::WorkingSet) && !all;
+        let ahead = reads
+            .filter(|cache| cache.hits == Hits::WorkingSet && !all)
+            .map(|cache| cache.read_bytes);
         Self {
             health: Health::new(&geometry),
             devices: (0..count).map(|_| Device::new(&group.device)).collect(),
@@ -226,7 +228,7 @@ impl Array {
     #[inline]
     fn read(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
         let place = self.place_of(request);
-        let (found, ahead) = self.read_cache.arrive(place, request);
+        let (found, more) = self.read_cache.arrive(place, request);
         match found {
             Found::There => ready.push(request.job),
             Found::Coming => {}
@@ -244,9 +246,17 @@ impl Array {
                 }
             }
         }
-        if let Some((from, to)) = ahead {
-            let begin = u64::from(place) * self.place.load.disk_bytes;
-            self.begin(Phase::Read, begin + from, to - from, Owner::Ahead(place), bench, ready);
+        if more {
+            self.read_ahead(place, bench, ready);
+        }
+    }
+
+    /// What a stream wants in memory is read, one access for each disk and piece.
+    fn read_ahead(&mut self, place: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
+        let begin = u64::from(place) * self.place.load.disk_bytes;
+        while let Some(Piece { number, from, to }) = self.read_cache.next_piece(place) {
+            let owner = Owner::Ahead(place, number);
+            self.begin(Phase::Read, begin + from, to - from, owner, bench, ready);
         }
     }
 
@@ -527,14 +537,10 @@ impl Array {
                     self.finish(owner, failed, bench, ready);
                 }
             }
-            Owner::Ahead(place) => {
-                let mut waiting = self.read_cache.fetched(place);
-                while let Some((request, next)) = self.read_cache.next_waiting(waiting) {
-                    waiting = next;
-                    match failed {
-                        true => ready.push(request.job | FAILED),
-                        false => ready.push(request.job),
-                    }
+            Owner::Ahead(place, number) => {
+                self.read_cache.fetched(place, number, failed);
+                while let Some(request) = self.read_cache.next_waiting(place) {
+                    ready.push(if failed { request.job | FAILED } else { request.job });
                 }
             }
             Owner::Destage(bytes) => {

@@ -38,6 +38,23 @@ pub(crate) struct Above {
     pub(crate) track: u32,
     /// The byte that they read next if they read on; `u64::MAX`: they do not.
     pub(crate) byte: u64,
+    /// Up to where a read may begin that they come to without moving, if they read on.
+    pub(crate) near_byte: u64,
+    /// How long they take for a byte of it.
+    pub(crate) ns_per_byte: f64,
+}
+
+impl Above {
+    /// Of heads that do not read on.
+    pub(crate) fn track(track: u32) -> Self {
+        Self { track, byte: u64::MAX, near_byte: 0, ns_per_byte: 0.0 }
+    }
+
+    /// Whether the heads come to an access by reading on.
+    #[inline]
+    pub(crate) fn comes_to(&self, waiting: &Waiting) -> bool {
+        waiting.start_byte >= self.byte && waiting.start_byte <= self.near_byte && !waiting.write
+    }
 }
 
 /// All that wait.
@@ -73,6 +90,19 @@ impl Line {
         self.foreground.is_empty() && self.background.is_empty()
     }
 
+    /// Takes the nearest of those that heads which read on come to.
+    pub(crate) fn next_of_run(&mut self, free: Above) -> Option<Waiting> {
+        let nearest = |line: &VecDeque<Waiting>, depth: usize| {
+            let near = line.iter().take(depth).enumerate().filter(|(_, one)| free.comes_to(one));
+            near.min_by_key(|(_, one)| one.start_byte).map(|(number, _)| number)
+        };
+        if let Some(number) = nearest(&self.foreground, self.depth) {
+            return self.foreground.remove(number);
+        }
+        let number = nearest(&self.background, self.depth)?;
+        self.background.remove(number)
+    }
+
     /// Takes the next one, for heads that are free.
     #[inline]
     pub(crate) fn next(
@@ -106,9 +136,10 @@ fn take(
     let mut best = (f64::INFINITY, 0);
     for (number, waiting) in line.iter().take(depth).enumerate() {
         let age_ns = (now_ns - waiting.arrived_ns) as i64 as f64;
-        if waiting.start_byte == free.byte && !waiting.write {
+        if free.comes_to(waiting) {
             // Read on without waiting for the command to be decoded.
-            let distance = -NEARER_PER_NS * age_ns;
+            let way_ns = (waiting.start_byte - free.byte) as f64 * free.ns_per_byte;
+            let distance = way_ns - NEARER_PER_NS * age_ns;
             if distance < best.0 {
                 best = (distance, number);
             }
@@ -157,7 +188,7 @@ mod tests {
             line.push(waiting(1, near * 4096 % 100_000, now_ns), false);
             // Two, so that one is always left.
             line.push(waiting(1, near * 4096 % 70_000, now_ns), false);
-            let free = Above { track: 0, byte: u64::MAX };
+            let free = Above::track(0);
             let next = line.next(now_ns, free, &geometry).expect("one that waits");
             if next.access == 0 {
                 return now_ns;
@@ -197,7 +228,7 @@ mod tests {
                     false,
                 );
             }
-            let free = Above { track: 0, byte: u64::MAX };
+            let free = Above::track(0);
             let next = line.next(0, free, &geometry).expect("one that waits");
             assert_eq!(next.access, expected, "depth {depth}");
         }
