@@ -117,6 +117,11 @@ impl Hdd {
         self.interface.set_ns_per_byte(1e9 / self.description.interface_bytes_per_s * slowness);
     }
 
+    /// Work that nobody waits for gets this share of the turns, 0 to 1.
+    pub(crate) fn hurry(&mut self, share: f64) {
+        self.line.set_background_share(share);
+    }
+
     pub(crate) fn arrive(&mut self, access: u32, bench: &mut Bench<'_>) {
         let about = bench.accesses[access];
         if self.timer == NONE {

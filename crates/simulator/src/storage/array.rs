@@ -288,11 +288,20 @@ impl Array {
                     ready.push(request.job);
                 }
                 self.look_at_cache |= write_back.wants_destage();
+                self.tell_urgency();
             }
             _ => {
                 let owner = Owner::Job(request.job);
                 self.begin(Phase::BeforeWrite, from, length, owner, bench, ready);
             }
+        }
+    }
+
+    /// The disks give destaging the share of their turns that the fill of the cache asks for.
+    #[inline]
+    fn tell_urgency(&mut self) {
+        if let Some(share) = self.write_back.as_mut().and_then(WriteBack::new_urgency) {
+            self.devices.iter_mut().for_each(|device| device.hurry(share));
         }
     }
 
@@ -555,6 +564,7 @@ impl Array {
 
     /// Writes that waited go to memory, and dirty bytes to the disks.
     fn turn_of_cache(&mut self, bench: &mut Bench<'_>, ready: &mut Ready) {
+        self.tell_urgency();
         loop {
             let mut moved = false;
             while let Some(request) =

@@ -5,7 +5,7 @@
 //! Ousterhout, "Disk scheduling revisited", USENIX Winter 1990; Jacobson and Wilkes, "Disk scheduling
 //! algorithms based on rotational position", HP Laboratories HPL-CSP-91-7). That alone would let some
 //! wait for ever, so, as in both, who waits grows nearer. What nobody waits for goes when nobody else
-//! is there, or has waited very long.
+//! is there, has waited very long, or was given a share of the turns.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ use super::geometry::Geometry;
 /// assumption, as `PATIENCE_NS` is: makers do not publish theirs.
 const NEARER_PER_NS: f64 = 0.01;
 
-/// What nobody waits for goes before others after so long, every other time.
+/// What nobody waits for goes before others after so long, every other time, whatever its share.
 const PATIENCE_NS: u64 = 250_000_000;
 
 /// An access that waits.
@@ -63,7 +63,10 @@ pub(crate) struct Line {
     depth: usize,
     foreground: VecDeque<Waiting>,
     background: VecDeque<Waiting>,
-    /// Whether the last one went because it had waited very long.
+    /// The share of the turns of what nobody waits for, and what it has of its next one.
+    background_share: f64,
+    credit: f64,
+    /// Whether what nobody waits for just went because it had waited very long.
     gave_way: bool,
 }
 
@@ -74,8 +77,15 @@ impl Line {
             depth: depth.max(1) as usize,
             foreground: VecDeque::new(),
             background: VecDeque::new(),
+            background_share: 0.0,
+            credit: 0.0,
             gave_way: false,
         }
+    }
+
+    /// What nobody waits for gets this share of the turns where others wait, 0 to 1.
+    pub(crate) fn set_background_share(&mut self, share: f64) {
+        self.background_share = share.clamp(0.0, 1.0);
     }
 
     pub(crate) fn push(&mut self, waiting: Waiting, background: bool) {
@@ -111,14 +121,22 @@ impl Line {
         free: Above,
         geometry: &Geometry,
     ) -> Option<Waiting> {
-        let late = |waiting: &Waiting| now_ns.saturating_sub(waiting.arrived_ns) > PATIENCE_NS;
-        if self.foreground.is_empty() || !self.gave_way && self.background.front().is_some_and(late)
-        {
-            self.gave_way = true;
+        if !self.background.is_empty() && (self.foreground.is_empty() || self.gives_way(now_ns)) {
             return take(&mut self.background, self.depth, now_ns, free, geometry);
         }
-        self.gave_way = false;
         take(&mut self.foreground, self.depth, now_ns, free, geometry)
+    }
+
+    /// Whether what nobody waits for goes before others that are there.
+    fn gives_way(&mut self, now_ns: u64) -> bool {
+        self.credit += self.background_share;
+        if self.credit >= 1.0 {
+            self.credit -= 1.0;
+            return true;
+        }
+        let late = |waiting: &Waiting| now_ns.saturating_sub(waiting.arrived_ns) > PATIENCE_NS;
+        self.gave_way = !self.gave_way && self.background.front().is_some_and(late);
+        self.gave_way
     }
 }
 
@@ -204,6 +222,32 @@ mod tests {
         assert!(served_ns > 1_000_000 && served_ns < 2_000_000_000, "{served_ns}");
         let served_ns = until_far_is_served(true);
         assert!(served_ns > 200_000_000 && served_ns < 300_000_000, "{served_ns}");
+    }
+
+    #[test]
+    fn what_nobody_waits_for_gets_its_share_of_the_turns() {
+        let geometry = Geometry::new(&cheetah(), 1.0);
+        for (share, expected) in [(0.0, 0), (0.25, 250), (0.625, 625), (1.0, 1000)] {
+            let mut line = Line::new(32);
+            line.set_background_share(share);
+            let waiting = |access| Waiting {
+                access,
+                start_byte: 4096,
+                track: 0,
+                angle: 0.5,
+                ready_ns: 0,
+                arrived_ns: 0,
+                write: false,
+            };
+            (0..2).for_each(|access| line.push(waiting(access), access == 1));
+            let mut gone = 0;
+            for _ in 0..1000 {
+                let next = line.next(0, Above::track(0), &geometry).expect("one that waits");
+                gone += next.access;
+                line.push(next, next.access == 1);
+            }
+            assert_eq!(gone, expected, "share {share}");
+        }
     }
 
     #[test]
