@@ -56,6 +56,8 @@ pub(crate) struct Array {
     devices: Vec<Device>,
     /// By disk: accesses that it has not answered.
     queued: Vec<u32>,
+    /// By disk: where the last read ended.
+    read_to: Vec<u64>,
     spares: u32,
     operations: Slab<Operation>,
     /// Requests that touch several stripes.
@@ -135,6 +137,7 @@ impl Array {
             health: Health::new(&geometry),
             devices: (0..count).map(|_| Device::new(&group.device)).collect(),
             queued: vec![0; count as usize],
+            read_to: vec![u64::MAX; count as usize],
             spares: group.spares,
             operations: Slab::default(),
             spans: Slab::default(),
@@ -401,8 +404,12 @@ impl Array {
     fn carry_out(&mut self, number: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
         let Operation { area, owner, phase, .. } = self.operations[number];
         self.plan.clear();
-        let planner =
-            Planner { geometry: &self.geometry, health: &self.health, queued: &self.queued };
+        let planner = Planner {
+            geometry: &self.geometry,
+            health: &self.health,
+            queued: &self.queued,
+            read_to: &self.read_to,
+        };
         let mut planned = match (owner, phase) {
             (Owner::Rebuild(disk), _) => self.plan_rebuild(disk, area, phase),
             (_, Phase::Read) => planner.read(area, &mut self.plan),
@@ -411,8 +418,12 @@ impl Array {
         };
         if phase == Phase::BeforeWrite && planned.is_ok() && self.plan.is_empty() {
             self.operations[number].phase = Phase::Write;
-            let planner =
-                Planner { geometry: &self.geometry, health: &self.health, queued: &self.queued };
+            let planner = Planner {
+                geometry: &self.geometry,
+                health: &self.health,
+                queued: &self.queued,
+                read_to: &self.read_to,
+            };
             planned = planner.write(area, &mut self.plan);
         }
         if planned.is_err() {
@@ -446,6 +457,10 @@ impl Array {
                 purpose: 0,
             });
             self.queued[planned.disk as usize] += 1;
+            if planned.kind == Kind::Read {
+                let end = planned.offset_bytes + u64::from(planned.length_bytes);
+                self.read_to[planned.disk as usize] = end;
+            }
             self.devices[planned.disk as usize].arrive(access, bench);
         }
     }
@@ -500,8 +515,12 @@ impl Array {
         }
         let low = about.offset_bytes - self.geometry.disk_offset(area.stripe);
         let high = low + u64::from(about.length_bytes);
-        let planner =
-            Planner { geometry: &self.geometry, health: &self.health, queued: &self.queued };
+        let planner = Planner {
+            geometry: &self.geometry,
+            health: &self.health,
+            queued: &self.queued,
+            read_to: &self.read_to,
+        };
         self.plan.clear();
         let told = match about.kind {
             Kind::Read => planner.read_rest(area.stripe, about.device, low, high, &mut self.plan),
