@@ -420,4 +420,22 @@ mod tests {
         planner.read(geometry.first_area(0, 4096).0, &mut plan).unwrap();
         assert_eq!(plan[0].disk, 1);
     }
+
+    #[test]
+    fn a_stream_stays_with_its_copy_until_much_more_waits_there() {
+        let geometry = Geometry::new(&group(Raid::Raid1, 2, 1));
+        let health = Health::new(&geometry);
+        for (queued, expected) in [([0, 0], 1), ([0, STAYS], 1), ([0, STAYS + 1], 0), ([1, 1], 1)] {
+            // The other one's turn is this row.
+            let planner = Planner {
+                geometry: &geometry,
+                health: &health,
+                queued: &queued,
+                read_to: &[1 << 30, 8192],
+            };
+            let mut plan = Vec::new();
+            planner.read(geometry.first_area(8192, 4096).0, &mut plan).unwrap();
+            assert_eq!(plan[0].disk, expected, "{queued:?}");
+        }
+    }
 }
