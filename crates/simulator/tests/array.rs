@@ -208,7 +208,7 @@ fn a_short_trial_of_a_mixed_load_gives_what_a_long_one_does() {
             trial.ramp_ns = ramp_s * 1_000_000_000;
             run(&site, &trial).0.iops()
         };
-        let (short, long) = (iops(2, 6), iops(200, 60));
+        let (short, long) = (iops(2, 6), iops(100, 20));
         assert!((short / long - 1.0).abs() < 0.1, "{raid:?}: {short} {long}");
     }
 }
