@@ -149,7 +149,7 @@ fn streams(raid: Raid, disks: u32, streams: u32, latency_ns: f64) -> f64 {
     site.hosts[0].adapters[0].rate_bytes_per_s = 2e9;
     site.controllers[0].cache.read_bytes = 1 << 28;
     site.networks[0].latency_ns = latency_ns;
-    let mut trial = trial(streams, 2, 100.0, if streams > 2 { 6 } else { 1 });
+    let mut trial = trial(streams, 2, 100.0, [2, 4, 6][(streams.min(3) - 1) as usize]);
     trial.ramp_ns = 1_000_000_000;
     trial.workload.sizes[0].bytes = 65_536;
     trial.workload.random_percent = 0.0;

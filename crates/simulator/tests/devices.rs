@@ -224,6 +224,16 @@ fn several_streams_are_faster_than_random_reads_and_share_the_media_rate() {
 }
 
 #[test]
+fn random_reads_of_small_files_are_not_taken_for_streams() {
+    let disk = Device::Hdd(nearline());
+    let ask = Ask { outstanding: 1, bytes: 4096, disks: 5, ..RANDOM_READS };
+    let ask = Ask { duration_ns: 10 * SECOND, ..ask };
+    let [small, large] =
+        [8 << 20, 2 << 30].map(|disk_bytes| iops(&disk, Ask { disk_bytes, ..ask }));
+    assert!(small > 1.2 * large, "{small} {large}");
+}
+
+#[test]
 fn a_sequential_write_that_comes_too_late_loses_a_revolution() {
     let disk = Device::Hdd(cheetah());
     let one = writes(Ask { bytes: 4096, outstanding: 1, ..SEQUENTIAL_READS });

@@ -231,9 +231,15 @@ impl Hdd {
                     return;
                 }
                 let about = bench.accesses[read];
-                let end_byte = about.offset_bytes + u64::from(about.length_bytes.max(1));
-                let geometry = &self.geometry;
-                let more_ns = self.read_ahead.begin(now_ns, self.run_byte, end_byte, geometry);
+                let asked_bytes = u64::from(about.length_bytes.max(1));
+                let end_byte = about.offset_bytes + asked_bytes;
+                let more_ns = self.read_ahead.begin(
+                    now_ns,
+                    self.run_byte,
+                    end_byte,
+                    asked_bytes,
+                    &self.geometry,
+                );
                 if self.stay_ns == 0 && more_ns > 0 {
                     self.stay_ns = now_ns + more_ns;
                 }

@@ -18,6 +18,8 @@ const SEGMENTS: usize = 27;
 struct Segment {
     start_byte: u64,
     end_byte: u64,
+    /// Where the last read of it ended.
+    asked_byte: u64,
     /// When it was read from or grew, in such uses: who was longest without gives way.
     used: u32,
 }
@@ -100,6 +102,7 @@ impl ReadAhead {
             if start_byte >= segment.start_byte && end_byte <= reached {
                 self.uses += 1;
                 segment.used = self.uses;
+                segment.asked_byte = end_byte;
                 let limit_byte = growth.limit_byte.max(end_byte + self.segment_bytes);
                 if reached < growth.limit_byte {
                     growth.limit_byte = limit_byte;
@@ -129,6 +132,7 @@ impl ReadAhead {
         let Some(number) = self.segments.iter().position(holds) else { return Ahead::Elsewhere };
         self.uses += 1;
         self.segments[number].used = self.uses;
+        self.segments[number].asked_byte = end_byte;
         Ahead::Here
     }
 
@@ -157,7 +161,8 @@ impl ReadAhead {
     }
 
     /// The heads have read a run and read on from its end. Gives how long they had better do so,
-    /// whoever else waits: zero, unless the run goes on with what was read before.
+    /// whoever else waits: zero, unless what was asked for, the last `asked_bytes` of the run, goes on
+    /// about where an earlier read ended.
     ///
     /// Drives read on when they sense that what follows will be asked for (Seagate Cheetah 15K.5 FC
     /// product manual, rev. D, 4.5.2), and a command for something else need not end it at once: how
@@ -170,24 +175,29 @@ impl ReadAhead {
         now_ns: u64,
         start_byte: u64,
         end_byte: u64,
+        asked_bytes: u64,
         geometry: &Geometry,
     ) -> u64 {
         if self.segment_bytes == 0 {
             return 0;
         }
-        // Also with a gap: readers of a mirror leave out what they ask of the other disk.
-        let reach = self.segment_bytes;
-        let goes_on = |segment: &Segment| {
-            segment.start_byte <= start_byte
-                && start_byte <= segment.end_byte + reach
-                && segment.end_byte > segment.start_byte
-        };
-        let found = self.segments.iter().position(goes_on);
+        let holds_some = |segment: &Segment| segment.end_byte > segment.start_byte;
+        let joins =
+            |segment: &Segment| segment.start_byte <= start_byte && start_byte <= segment.end_byte;
+        // Requests of a stream with several outstanding may come out of order or leave one out.
+        let asked_byte = end_byte - asked_bytes;
+        let follows =
+            |segment: &Segment| asked_byte.abs_diff(segment.asked_byte) <= 2 * asked_bytes;
+        let of_run =
+            |segment: &Segment| holds_some(segment) && (joins(segment) || follows(segment));
+        let found = self.segments.iter().position(of_run);
+        let is_stream = found.is_some_and(|number| follows(&self.segments[number]));
         let number = found.unwrap_or_else(|| self.oldest());
         let segment = &mut self.segments[number];
-        if found.is_none() || start_byte > segment.end_byte {
+        if found.is_none() || !joins(segment) {
             segment.start_byte = start_byte;
         }
+        segment.asked_byte = end_byte;
         self.uses += 1;
         segment.used = self.uses;
         self.segments[number].end_byte = end_byte;
@@ -203,13 +213,11 @@ impl ReadAhead {
             limit_byte: end_byte + self.segment_bytes,
             bytes_per_ns: geometry.bytes_per_ns(&from),
         });
-        match found {
-            Some(_) => {
-                let full_ns = self.segment_bytes as f64 / geometry.bytes_per_ns(&from);
-                geometry.revolution_ns().min(full_ns) as u64
-            }
-            None => 0,
+        if !is_stream {
+            return 0;
         }
+        let full_ns = self.segment_bytes as f64 / geometry.bytes_per_ns(&from);
+        geometry.revolution_ns().min(full_ns) as u64
     }
 
     /// The segment that nobody used for longest.
@@ -279,7 +287,7 @@ mod tests {
         let geometry = Geometry::new(&cheetah(), 1.0);
         let segment = 1 << 20;
         let mut ahead = ReadAhead::new(SEGMENTS as u64 * segment);
-        ahead.begin(1_000_000, 0, 4096, &geometry);
+        ahead.begin(1_000_000, 0, 4096, 4096, &geometry);
         let rate = geometry.bytes_per_ns(&geometry.place(0));
         // A read of what is not there yet is there when the heads have passed it.
         let Ahead::At(at_ns) = ahead.ask(1_000_000, 4096, 65_536, &geometry) else {
@@ -309,7 +317,7 @@ mod tests {
     fn a_disk_without_memory_reads_nothing_ahead() {
         let geometry = Geometry::new(&cheetah(), 1.0);
         let mut ahead = ReadAhead::new(0);
-        ahead.begin(0, 0, 4096, &geometry);
+        ahead.begin(0, 0, 4096, 4096, &geometry);
         assert_eq!(ahead.ask(1_000_000, 4096, 8192, &geometry), Ahead::Elsewhere);
         assert_eq!(ahead.ask(1_000_000, 0, 4096, &geometry), Ahead::Elsewhere);
     }
