@@ -137,6 +137,82 @@ fn a_file_system_that_writes_anywhere_has_its_data_all_over_the_disks() {
     assert!(anywhere < 0.8 * place, "{anywhere} {place}");
 }
 
+/// So many streams of 64 KiB with two requests outstanding each, in MB/s: a controller with a read
+/// cache in front of so many disks of 15 000 rpm.
+fn streams(raid: Raid, disks: u32, streams: u32, latency_ns: f64) -> f64 {
+    let mut site = common::fibre_channel();
+    let group = &mut site.groups[0];
+    (group.raid, group.disks, group.groups) = (raid, disks, 1);
+    group.device = small_disk(146_000_000_000);
+    site.controllers[0].count = 1;
+    site.controllers[0].ports[0].rate_bytes_per_s = 2e9;
+    site.hosts[0].adapters[0].rate_bytes_per_s = 2e9;
+    site.controllers[0].cache.read_bytes = 1 << 28;
+    site.networks[0].latency_ns = latency_ns;
+    let mut trial = trial(streams, 2, 100.0, [2, 4, 6][(streams.min(3) - 1) as usize]);
+    trial.ramp_ns = 1_000_000_000;
+    trial.workload.sizes[0].bytes = 65_536;
+    trial.workload.random_percent = 0.0;
+    trial.disk_bytes = 5 << 30;
+    let load = Load {
+        vms: streams,
+        disk_bytes: trial.disk_bytes,
+        working_set_bytes: trial.disk_bytes,
+        random: 0.0,
+        zipf: None,
+    };
+    let window = Window { from_ns: trial.ramp_ns, interval_ns: trial.interval_ns };
+    let mut machine = Machine::new(&site, 0, load, window, 1).expect("a machine");
+    let mut clock = machine.time().clock();
+    let sample = drive(&trial, || Some(0), &mut machine, &mut clock, &mut ()).expect("a trial");
+    sample.iops() * 65_536.0 / 1e6
+}
+
+#[test]
+fn streams_do_not_lock_to_the_turning_of_the_platters() {
+    for raid in [Raid::Raid0, Raid::Raid10] {
+        for count in [1, 2, 8] {
+            let found: Vec<f64> =
+                (0..20).map(|step| streams(raid, 8, count, 5e3 * 1.05_f64.powi(step))).collect();
+            for pair in found.windows(2) {
+                let change = pair[1] / pair[0];
+                assert!((0.9..1.1).contains(&change), "{raid:?}, {count} streams: {found:.0?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn more_disks_are_not_slower_for_streams() {
+    for raid in [Raid::Raid0, Raid::Raid10] {
+        for count in [1, 2, 8] {
+            let found = [2, 4, 8, 16].map(|disks| streams(raid, disks, count, 10e3));
+            let grows = found.windows(2).all(|pair| pair[1] > 0.95 * pair[0]);
+            assert!(grows && found[3] > 1.5 * found[0], "{raid:?}, {count} streams: {found:.0?}");
+        }
+    }
+}
+
+#[test]
+fn a_short_trial_of_a_mixed_load_gives_what_a_long_one_does() {
+    // A cache that takes minutes to fill, in front of disks that are the bottleneck.
+    for (raid, layout) in [(Raid::Raid5, Layout::InPlace), (Raid::Raid6, Layout::WriteAnywhere)] {
+        let mut site = with_cache(raid, layout);
+        let group = &mut site.groups[0];
+        (group.disks, group.groups, group.device) = (8, 1, small_disk(146_000_000_000));
+        site.controllers[0].count = 1;
+        site.controllers[0].cache.write =
+            WriteCache::Back { bytes: 256 << 20, start_share: 0.5, depth: 2 };
+        let iops = |ramp_s: u64, seconds| {
+            let mut trial = trial(4, 8, 70.0, seconds);
+            trial.ramp_ns = ramp_s * 1_000_000_000;
+            run(&site, &trial).0.iops()
+        };
+        let (short, long) = (iops(2, 6), iops(100, 20));
+        assert!((short / long - 1.0).abs() < 0.1, "{raid:?}: {short} {long}");
+    }
+}
+
 #[test]
 fn disks_that_do_not_fit_are_refused_with_what_there_is() {
     let mut site = with_cache(Raid::Raid6, Layout::InPlace);

@@ -205,6 +205,35 @@ fn sequential_access_goes_at_the_media_rate_which_falls_towards_the_hub() {
 }
 
 #[test]
+fn several_streams_are_faster_than_random_reads_and_share_the_media_rate() {
+    for (disk, media) in [(cheetah(), 125e6), (nearline(), 140e6)] {
+        let disk = Device::Hdd(disk);
+        let ask = Ask { outstanding: 1, bytes: 4096, disk_bytes: 2 << 30, ..RANDOM_READS };
+        let ask = Ask { duration_ns: 10 * SECOND, ..ask };
+        let alone = rate(&disk, Ask { random_percent: 0.0, ..ask });
+        for disks in [2, 5, 20, 50] {
+            let random = rate(&disk, Ask { disks, ..ask });
+            let streams = rate(&disk, Ask { disks, random_percent: 0.0, ..ask });
+            assert!(streams > random, "{disks}: {streams} {random}");
+            // As many as the drive can tell apart lose no more than the ways between them, about as
+            // much as they read each time.
+            let all = (alone * f64::from(disks)).min(media);
+            assert!(disks > 20 || streams > 0.4 * all, "{disks}: {streams} of {all}");
+        }
+    }
+}
+
+#[test]
+fn random_reads_of_small_files_are_not_taken_for_streams() {
+    let disk = Device::Hdd(nearline());
+    let ask = Ask { outstanding: 1, bytes: 4096, disks: 5, ..RANDOM_READS };
+    let ask = Ask { duration_ns: 10 * SECOND, ..ask };
+    let [small, large] =
+        [8 << 20, 2 << 30].map(|disk_bytes| iops(&disk, Ask { disk_bytes, ..ask }));
+    assert!(small > 1.2 * large, "{small} {large}");
+}
+
+#[test]
 fn a_sequential_write_that_comes_too_late_loses_a_revolution() {
     let disk = Device::Hdd(cheetah());
     let one = writes(Ask { bytes: 4096, outstanding: 1, ..SEQUENTIAL_READS });

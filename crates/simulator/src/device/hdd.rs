@@ -20,6 +20,7 @@ use stormeter_site::Hdd as Description;
 
 use super::interface::Interface;
 use super::{Access, Bench, DeviceUse};
+use crate::weather::unit_open;
 use geometry::{Geometry, Place};
 use line::{Above, Line, Waiting};
 use read_ahead::{Ahead, ReadAhead};
@@ -54,6 +55,13 @@ pub(crate) struct Hdd {
     /// What the heads are doing ends then, over this track.
     ends_ns: u64,
     track: u32,
+    /// Where what they read, or last read, without moving away began.
+    run_byte: u64,
+    /// Heads that read on do so until then, whoever waits; and they have asked to be woken then.
+    stay_ns: u64,
+    wake_ns: u64,
+    /// How far around its platters are.
+    phase: f64,
     /// The last thing that the heads did was to empty the buffer.
     emptied: bool,
     /// The access that stands for the heads' own events.
@@ -82,6 +90,10 @@ impl Hdd {
             heads: Heads::Free,
             ends_ns: 0,
             track: 0,
+            run_byte: 0,
+            stay_ns: 0,
+            wake_ns: 0,
+            phase: 0.0,
             emptied: false,
             timer: NONE,
             busy_ns: 0,
@@ -100,14 +112,22 @@ impl Hdd {
     pub(crate) fn slow_down(&mut self, slowness: f64) {
         let slowness = slowness.max(1e-6);
         self.geometry = Geometry::new(&self.description, slowness);
+        self.geometry.set_phase(self.phase);
         self.overhead_ns = (self.description.overhead_ns * slowness) as u64;
         self.interface.set_ns_per_byte(1e9 / self.description.interface_bytes_per_s * slowness);
+    }
+
+    /// Work that nobody waits for gets this share of the turns, 0 to 1.
+    pub(crate) fn hurry(&mut self, share: f64) {
+        self.line.set_background_share(share);
     }
 
     pub(crate) fn arrive(&mut self, access: u32, bench: &mut Bench<'_>) {
         let about = bench.accesses[access];
         if self.timer == NONE {
             self.timer = bench.accesses.insert(Access { background: true, ..about });
+            self.phase = unit_open(bench.random);
+            self.geometry.set_phase(self.phase);
         }
         self.accesses += 1;
         let now_ns = bench.now_ns;
@@ -155,8 +175,11 @@ impl Hdd {
                 self.count_free(now_ns);
                 self.owed_ns = (self.owed_ns + read_ns).min(most_ns);
             }
-            Ahead::At(at_ns) => self.read_on(access, about, at_ns, bench),
-            Ahead::Elsewhere => self.wait(access, about, decoded_ns, now_ns),
+            // Who comes by the way goes first only while the heads stay anyway.
+            Ahead::At(at_ns) if self.line.is_empty() || now_ns < self.stay_ns => {
+                self.read_on(access, about, at_ns, bench);
+            }
+            Ahead::At(_) | Ahead::Elsewhere => self.wait(access, about, decoded_ns, now_ns),
         }
     }
 
@@ -193,15 +216,33 @@ impl Hdd {
             bench.done.push(access);
         }
         let now_ns = bench.now_ns;
+        if ours && now_ns < self.ends_ns {
+            // For a stay that is over.
+            return;
+        }
         match self.heads {
+            Heads::Free if ours => {
+                self.start(bench);
+                return;
+            }
             Heads::Free => return,
             Heads::Read(read) => {
                 if !ours && read != access {
                     return;
                 }
                 let about = bench.accesses[read];
-                let end_byte = about.offset_bytes + u64::from(about.length_bytes.max(1));
-                self.read_ahead.begin(now_ns, about.offset_bytes, end_byte, &self.geometry);
+                let asked_bytes = u64::from(about.length_bytes.max(1));
+                let end_byte = about.offset_bytes + asked_bytes;
+                let more_ns = self.read_ahead.begin(
+                    now_ns,
+                    self.run_byte,
+                    end_byte,
+                    asked_bytes,
+                    &self.geometry,
+                );
+                if self.stay_ns == 0 && more_ns > 0 {
+                    self.stay_ns = now_ns + more_ns;
+                }
             }
             Heads::Write(write) if write != access => return,
             Heads::Write(_) => {}
@@ -241,6 +282,15 @@ impl Hdd {
         }
         let now_ns = bench.now_ns;
         let free = self.above(now_ns);
+        if now_ns < self.stay_ns {
+            if let Some(waiting) = self.line.next_of_run(free) {
+                self.begin(waiting, free, bench);
+            } else if self.wake_ns != self.stay_ns {
+                self.wake_ns = self.stay_ns;
+                bench.at(self.stay_ns, self.timer);
+            }
+            return;
+        }
         if !must_empty && let Some(waiting) = self.line.next(now_ns, free, &self.geometry) {
             self.begin(waiting, free, bench);
         } else if let Some(run) = self.writes.next_run() {
@@ -255,16 +305,28 @@ impl Hdd {
     #[inline]
     fn above(&self, now_ns: u64) -> Above {
         match self.read_ahead.above(now_ns) {
-            Some(byte) => Above { track: self.geometry.place(byte).track, byte },
-            None => Above { track: self.track, byte: u64::MAX },
+            Some(byte) => {
+                let place = self.geometry.place(byte);
+                let ns_per_byte = 1.0 / self.geometry.bytes_per_ns(&place);
+                let near_byte = self.read_ahead.near_byte(now_ns).unwrap_or(0);
+                Above { track: place.track, byte, near_byte, ns_per_byte }
+            }
+            None => Above::track(self.track),
         }
+    }
+
+    /// The heads go elsewhere.
+    #[inline]
+    fn leave(&mut self, now_ns: u64) {
+        self.read_ahead.stop(now_ns);
+        self.stay_ns = 0;
     }
 
     fn begin(&mut self, waiting: Waiting, free: Above, bench: &mut Bench<'_>) {
         let now_ns = bench.now_ns;
         let about = bench.accesses[waiting.access];
         self.waited_ns += now_ns - waiting.arrived_ns;
-        if waiting.start_byte == free.byte && !waiting.write {
+        if free.comes_to(&waiting) {
             let end_byte = waiting.start_byte + u64::from(about.length_bytes.max(1));
             let (start_byte, geometry) = (waiting.start_byte, &self.geometry);
             if let Some(at_ns) = self.read_ahead.goes_on(now_ns, start_byte, end_byte, geometry) {
@@ -273,7 +335,8 @@ impl Hdd {
             }
         }
         self.count_free(now_ns);
-        self.read_ahead.stop(now_ns);
+        self.leave(now_ns);
+        self.run_byte = waiting.start_byte;
         let from_ns = waiting.ready_ns.max(now_ns);
         let Waiting { track: to_track, angle, write, .. } = waiting;
         let positioning_ns =
@@ -298,7 +361,9 @@ impl Hdd {
     fn read_on(&mut self, access: u32, about: &Access, at_ns: f64, bench: &mut Bench<'_>) {
         let now_ns = bench.now_ns;
         self.count_free(now_ns);
-        self.read_ahead.stop(now_ns);
+        if let Some(byte) = self.read_ahead.stop(now_ns) {
+            self.run_byte = byte;
+        }
         let ends_ns = (at_ns.round() as u64).max(now_ns);
         self.busy_ns += ends_ns - now_ns;
         let last_byte = about.offset_bytes + u64::from(about.length_bytes.max(1)) - 1;
@@ -331,7 +396,7 @@ impl Hdd {
     fn begin_run(&mut self, run: Run, free: Above, bench: &mut Bench<'_>) {
         let now_ns = bench.now_ns;
         self.count_free(now_ns);
-        self.read_ahead.stop(now_ns);
+        self.leave(now_ns);
         let place = self.geometry.place(run.start_byte);
         let last = self.geometry.place(run.end_byte - 1);
         let angle = self.geometry.angle(&place);

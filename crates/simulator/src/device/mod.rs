@@ -127,6 +127,14 @@ impl Device {
         }
     }
 
+    /// Work that nobody waits for gets this share of the turns that others want, 0 to 1. Only heads
+    /// have turns to give.
+    pub(crate) fn hurry(&mut self, share: f64) {
+        if let Device::Hdd(hdd) = self {
+            hdd.hurry(share);
+        }
+    }
+
     /// What was done until now.
     pub(crate) fn usage(&self, now_ns: u64) -> DeviceUse {
         match self {

@@ -351,6 +351,37 @@ fn done_ns(device: &mut Device, asked: &[(Kind, u64)]) -> Vec<u64> {
     ended_ns
 }
 
+#[test]
+fn spindles_do_not_turn_as_one() {
+    let mut generator = Xoshiro256PlusPlus::seed_from_u64(7);
+    let (mut accesses, mut events) = (Slab::default(), EventQueue::default());
+    let mut done = Vec::new();
+    let random = &mut generator;
+    let (accesses, events) = (&mut accesses, &mut events);
+    let mut bench = Bench { now_ns: 0, accesses, events, random, done: &mut done };
+    let mut devices: Vec<Device> =
+        (0..16).map(|_| Device::new(&Description::Hdd(cheetah()))).collect();
+    for (number, device) in devices.iter_mut().enumerate() {
+        let access = Access {
+            store: 0,
+            device: number as u32,
+            kind: Kind::Read,
+            background: false,
+            offset_bytes: 1 << 30,
+            length_bytes: 4096,
+            arrived_ns: 0,
+            owner: 0,
+            purpose: 0,
+        };
+        let access = bench.accesses.insert(access);
+        device.arrive(access, &mut bench);
+    }
+    let ends_ns: Vec<u64> = (0..16).map(|_| bench.events.pop().expect("an event").0).collect();
+    // The same place: spread over a turn of 4 ms, and no further.
+    let turn_ns = ends_ns[15] - ends_ns[0];
+    assert!((2_000_000..4_000_000).contains(&turn_ns), "{ends_ns:?}");
+}
+
 /// The page of a die, by its number there.
 fn page(die: u64, number: u64) -> u64 {
     (number * 8 + die) * 4096

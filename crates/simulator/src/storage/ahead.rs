@@ -1,16 +1,27 @@
 //! The read cache: hits by their share, and read-ahead of sequential streams.
 //!
 //! No block is remembered; a read hits with the probability that [`super::hits`] gives. A stream, one
-//! for each virtual disk, is what begins where its last request ended: its next segment is read before
-//! it is asked for, and a request that comes too early waits for it. So a stream costs the disks what
-//! it reads, in larger accesses, and waits only where they are slower than it.
+//! for each virtual disk, is what begins where its last request ended. What follows is read before it
+//! is asked for, in pieces of a stripe, several of which are on their way at the same time; a request
+//! that comes too early waits for its bytes. So a stream costs the disks what it reads, in larger
+//! accesses, and waits only where they are slower than it.
+//!
+//! How far ahead follows from the stream: it begins with one piece, and with each request that had to
+//! wait it is one more, up to a limit and to the stream's share of memory. That a read which waits for
+//! a prefetch makes the next one begin earlier is the rule of AMP (B. S. Gill and L. A. D. Bathen,
+//! "AMP: adaptive multi-stream prefetching in a shared cache", FAST 2007, section 5).
 
 use super::Request;
 use super::hits::HitShare;
 use crate::slab::Slab;
 
-/// A segment is a stripe, but at most this.
-const SEGMENT_BYTES: u64 = 1 << 20;
+/// A piece is a stripe, but at most this.
+const PIECE_BYTES: u64 = 1 << 20;
+/// Pieces that a stream is ahead at most. An assumption: enough that every disk always knows of the
+/// next access, as makers do not publish theirs.
+const MOST_AHEAD: u64 = 8;
+/// Pieces that may be on their way or wait for one before them: as many as `arrived` has bits.
+const IN_ORDER: u32 = 16;
 /// No one waits.
 const NOBODY: u32 = u32::MAX;
 
@@ -20,9 +31,11 @@ pub(super) struct ReadCache {
     pub(super) hits: HitShare,
     /// By virtual disk; none where there is no read-ahead.
     streams: Vec<Stream>,
-    segment_bytes: u64,
+    piece_bytes: u64,
+    /// Memory of a stream.
+    room_bytes: u64,
     disk_bytes: u64,
-    /// Requests that wait for a segment, each with the next one.
+    /// Requests that wait for a piece, each with the one that came before.
     waiting: Slab<(Request, u32)>,
 }
 
@@ -31,12 +44,23 @@ pub(super) struct ReadCache {
 struct Stream {
     /// Where the last request ended.
     next: u64,
-    /// What read-ahead has in memory.
+    /// What read-ahead has in memory, without gaps.
     from: u64,
     to: u64,
-    /// Up to where it is on its way; `to`: nothing is.
+    /// Up to where it is on its way.
     fetching_to: u64,
-    /// The first that waits for it.
+    /// Up to where it should be.
+    wanted_to: u64,
+    piece_bytes: u64,
+    /// Pieces that it keeps ahead.
+    ahead: u64,
+    /// Pieces that were asked for, and those of them that memory has without gaps.
+    asked: u32,
+    had: u32,
+    /// Of those after them, the ones that came before their turn.
+    arrived: u16,
+    in_flight: u32,
+    /// The last request that waits.
     waiting: u32,
 }
 
@@ -47,84 +71,162 @@ pub(super) enum Found {
     Perhaps { sequential: bool },
     /// It is in memory.
     There,
-    /// It is on its way.
+    /// It is on its way, or will be when [`ReadCache::next_piece`] gives no more.
     Coming,
 }
 
+/// Something to be read ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) number: u32,
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
+
 impl ReadCache {
+    /// Read-ahead, if any, in so much memory, for so many virtual disks of that size.
     pub(super) fn new(
         hits: HitShare,
-        ahead: bool,
+        ahead_in_bytes: Option<u64>,
         stripe_bytes: u64,
         disks: u32,
         disk_bytes: u64,
     ) -> Self {
-        let stream = Stream { next: u64::MAX, from: 0, to: 0, fetching_to: 0, waiting: NOBODY };
+        let stream = Stream {
+            next: u64::MAX,
+            from: 0,
+            to: 0,
+            fetching_to: 0,
+            wanted_to: 0,
+            piece_bytes: 1,
+            ahead: 1,
+            asked: 0,
+            had: 0,
+            arrived: 0,
+            in_flight: 0,
+            waiting: NOBODY,
+        };
         Self {
             hits,
-            streams: vec![stream; if ahead { disks as usize } else { 0 }],
-            segment_bytes: stripe_bytes.min(SEGMENT_BYTES),
+            streams: vec![stream; if ahead_in_bytes.is_some() { disks as usize } else { 0 }],
+            piece_bytes: stripe_bytes.min(PIECE_BYTES),
+            room_bytes: ahead_in_bytes.unwrap_or(0) / u64::from(disks.max(1)),
             disk_bytes,
             waiting: Slab::default(),
         }
     }
 
-    /// A read of the disk at `place`: what becomes of it, and what is to be read ahead (from, to).
+    /// A read of the disk at `place`: what becomes of it, and whether there is something to be read
+    /// ahead.
     #[inline]
-    pub(super) fn arrive(&mut self, place: u32, request: Request) -> (Found, Option<(u64, u64)>) {
+    pub(super) fn arrive(&mut self, place: u32, request: Request) -> (Found, bool) {
         let Some(stream) = self.streams.get_mut(place as usize) else {
-            return (Found::Perhaps { sequential: false }, None);
+            return (Found::Perhaps { sequential: false }, false);
         };
         let from = request.offset_bytes;
         let length = u64::from(request.length_bytes);
         let to = from + length;
         let sequential = from == stream.next;
         stream.next = to;
-        let fetching = stream.fetching_to > stream.to;
-        let segment_bytes = self.segment_bytes.max(2 * length);
-        if from >= stream.from && to <= stream.fetching_to {
-            let mut ahead = None;
-            if !fetching && stream.to - to < segment_bytes / 2 {
-                ahead = stream.fetch(segment_bytes, self.disk_bytes);
+        if from >= stream.from && from <= stream.fetching_to && stream.reaches(to) {
+            let there = to <= stream.to;
+            let most = (self.room_bytes / stream.piece_bytes).clamp(1, MOST_AHEAD);
+            if !there && stream.ahead < most {
+                stream.ahead += 1;
             }
-            if to <= stream.to {
-                return (Found::There, ahead);
+            let ahead_bytes = (stream.ahead * stream.piece_bytes).max(2 * length);
+            stream.wanted_to = stream.wanted_to.max(to + ahead_bytes).min(self.disk_bytes);
+            let more = stream.wants_more();
+            if there {
+                return (Found::There, more);
             }
             stream.waiting = self.waiting.insert((request, stream.waiting));
-            return (Found::Coming, ahead);
+            return (Found::Coming, more);
         }
-        let mut ahead = None;
-        if sequential && !fetching {
+        if sequential && stream.in_flight == 0 && stream.waiting == NOBODY {
             // A stream begins, or has overtaken its read-ahead.
-            (stream.from, stream.to) = (from, to);
-            ahead = stream.fetch(segment_bytes, self.disk_bytes);
+            (stream.from, stream.to, stream.fetching_to) = (from, to, to);
+            stream.piece_bytes = self.piece_bytes.max(length.next_multiple_of(self.piece_bytes));
+            (stream.ahead, stream.arrived, stream.had) = (1, 0, stream.asked);
+            stream.wanted_to = (to + stream.piece_bytes).min(self.disk_bytes);
+            return (Found::Perhaps { sequential }, stream.wants_more());
         }
-        (Found::Perhaps { sequential }, ahead)
+        (Found::Perhaps { sequential }, false)
     }
 
-    /// A segment is there; requests that waited for it follow from [`Self::next_waiting`].
-    pub(super) fn fetched(&mut self, place: u32) -> u32 {
+    /// The next piece that the stream of the disk at `place` reads ahead.
+    pub(super) fn next_piece(&mut self, place: u32) -> Option<Piece> {
         let stream = &mut self.streams[place as usize];
-        stream.to = stream.fetching_to;
-        std::mem::replace(&mut stream.waiting, NOBODY)
-    }
-
-    /// One that waited, and who is next.
-    pub(super) fn next_waiting(&mut self, waiting: u32) -> Option<(Request, u32)> {
-        if waiting == NOBODY {
+        if !stream.wants_more() {
             return None;
         }
-        self.waiting.free(waiting);
-        Some(self.waiting[waiting])
+        // What was read before is forgotten but for as much as the stream is ahead.
+        let kept = (stream.ahead + 1) * stream.piece_bytes;
+        stream.from = stream.from.max(stream.to.saturating_sub(kept));
+        let from = stream.fetching_to;
+        let to = (from + stream.piece_bytes).min(self.disk_bytes);
+        let number = stream.asked;
+        stream.fetching_to = to;
+        stream.asked = number.wrapping_add(1);
+        stream.in_flight += 1;
+        Some(Piece { number, from, to })
+    }
+
+    /// A piece is there, or cannot be had; requests that need not wait any longer follow from
+    /// [`Self::next_waiting`].
+    pub(super) fn fetched(&mut self, place: u32, number: u32, failed: bool) {
+        let stream = &mut self.streams[place as usize];
+        stream.in_flight -= 1;
+        if failed {
+            // Nothing of it is worth keeping.
+            (stream.from, stream.to) = (stream.fetching_to, stream.fetching_to);
+            (stream.arrived, stream.had) = (0, stream.asked);
+            return;
+        }
+        let turn = number.wrapping_sub(stream.had);
+        if turn >= IN_ORDER {
+            // Given up before it came.
+            return;
+        }
+        stream.arrived |= 1 << turn;
+        while stream.arrived & 1 == 1 {
+            stream.arrived >>= 1;
+            stream.had = stream.had.wrapping_add(1);
+            stream.to = (stream.to + stream.piece_bytes).min(stream.fetching_to);
+        }
+    }
+
+    /// The first of those that waited and need not any longer.
+    pub(super) fn next_waiting(&mut self, place: u32) -> Option<Request> {
+        let stream = &mut self.streams[place as usize];
+        let (mut at, mut before, mut found) = (stream.waiting, NOBODY, None);
+        while at != NOBODY {
+            let (request, next) = self.waiting[at];
+            if request.offset_bytes + u64::from(request.length_bytes) <= stream.to {
+                found = Some((at, before));
+            }
+            (before, at) = (at, next);
+        }
+        let (at, before) = found?;
+        let (request, next) = self.waiting[at];
+        match before {
+            NOBODY => stream.waiting = next,
+            _ => self.waiting[before].1 = next,
+        }
+        self.waiting.free(at);
+        Some(request)
     }
 }
 
 impl Stream {
-    /// What comes after what is there; what was read before it is forgotten but for one segment.
-    fn fetch(&mut self, segment_bytes: u64, disk_bytes: u64) -> Option<(u64, u64)> {
-        self.from = self.from.max(self.to.saturating_sub(2 * segment_bytes));
-        self.fetching_to = (self.to + segment_bytes).min(disk_bytes).max(self.to);
-        (self.fetching_to > self.to).then_some((self.to, self.fetching_to))
+    fn wants_more(&self) -> bool {
+        self.fetching_to < self.wanted_to && self.asked.wrapping_sub(self.had) < IN_ORDER
+    }
+
+    /// Whether so far may be read ahead without more pieces out of order than can be told apart.
+    fn reaches(&self, to: u64) -> bool {
+        let pieces = u64::from(IN_ORDER - self.asked.wrapping_sub(self.had).min(IN_ORDER));
+        to <= self.fetching_to + pieces * self.piece_bytes
     }
 }
 
@@ -134,47 +236,116 @@ mod tests {
 
     use super::*;
 
+    const UNIT: u64 = 65_536;
+    const RANDOM: Found = Found::Perhaps { sequential: false };
+
     fn read(offset_bytes: u64) -> Request {
         Request {
             job: 0,
             kind: Kind::Read,
             disk: 0,
             offset_bytes,
-            length_bytes: 65_536,
+            length_bytes: UNIT as u32,
             background: false,
         }
     }
 
+    fn cache(room_bytes: u64, stripe_bytes: u64, disk_bytes: u64) -> ReadCache {
+        ReadCache::new(HitShare::default(), Some(room_bytes), stripe_bytes, 2, disk_bytes)
+    }
+
+    /// In units.
+    fn pieces(cache: &mut ReadCache) -> Vec<(u64, u64)> {
+        std::iter::from_fn(|| cache.next_piece(0))
+            .map(|piece| (piece.from / UNIT, piece.to / UNIT))
+            .collect()
+    }
+
     #[test]
     fn a_stream_is_read_ahead_and_random_reads_are_not() {
-        const UNIT: u64 = 65_536;
-        let mut cache = ReadCache::new(HitShare::default(), true, 4 * UNIT, 2, 1 << 30);
-        let random = Found::Perhaps { sequential: false };
-        assert_eq!(cache.arrive(0, read(10 * UNIT)), (random, None));
-        assert_eq!(cache.arrive(0, read(90 * UNIT)), (random, None));
-        // The second in a row makes a stream: the next segment is fetched.
-        let (found, ahead) = cache.arrive(0, read(91 * UNIT));
-        assert_eq!(found, Found::Perhaps { sequential: true });
-        assert_eq!(ahead, Some((92 * UNIT, 96 * UNIT)));
-        // It is asked for too early, and waits.
-        assert_eq!(cache.arrive(0, read(92 * UNIT)), (Found::Coming, None));
-        let waiting = cache.fetched(0);
-        let (request, rest) = cache.next_waiting(waiting).unwrap();
-        assert_eq!((request.offset_bytes, rest), (92 * UNIT, NOBODY));
-        assert_eq!(cache.arrive(0, read(93 * UNIT)), (Found::There, None));
-        // Less than half a segment is left: the next one is fetched.
-        let (found, ahead) = cache.arrive(0, read(94 * UNIT));
-        assert_eq!((found, ahead), (Found::There, Some((96 * UNIT, 100 * UNIT))));
+        let mut cache = cache(1 << 30, 4 * UNIT, 1 << 30);
+        assert_eq!(cache.arrive(0, read(10 * UNIT)), (RANDOM, false));
+        assert_eq!(cache.arrive(0, read(90 * UNIT)), (RANDOM, false));
+        // The second in a row makes a stream: what follows is fetched.
+        let sequential = Found::Perhaps { sequential: true };
+        assert_eq!(cache.arrive(0, read(91 * UNIT)), (sequential, true));
+        assert_eq!(pieces(&mut cache), [(92, 96)]);
+        // It is asked for too early, and waits: the stream should be further ahead.
+        assert_eq!(cache.arrive(0, read(92 * UNIT)), (Found::Coming, true));
+        assert_eq!(pieces(&mut cache), [(96, 100), (100, 104)]);
+        assert!(cache.next_waiting(0).is_none());
+        cache.fetched(0, 0, false);
+        assert_eq!(cache.next_waiting(0).map(|request| request.offset_bytes), Some(92 * UNIT));
+        assert!(cache.next_waiting(0).is_none());
+        // As far ahead as that from then on, and no further.
+        for unit in 93..96 {
+            assert_eq!(cache.arrive(0, read(unit * UNIT)).0, Found::There);
+        }
+        assert_eq!(pieces(&mut cache), []);
         // Another disk has a stream of its own.
-        assert_eq!(cache.arrive(1, read(95 * UNIT)), (random, None));
+        assert_eq!(cache.arrive(1, read(96 * UNIT)), (RANDOM, false));
+    }
+
+    #[test]
+    fn pieces_that_come_out_of_order_wake_who_has_all_bytes() {
+        let mut cache = cache(1 << 30, UNIT, 1 << 30);
+        cache.arrive(0, read(0));
+        for unit in 1..4 {
+            cache.arrive(0, read(unit * UNIT));
+            while cache.next_piece(0).is_some() {}
+        }
+        cache.fetched(0, 1, false);
+        assert!(cache.next_waiting(0).is_none());
+        cache.fetched(0, 0, false);
+        let woken: Vec<u64> = std::iter::from_fn(|| cache.next_waiting(0))
+            .map(|request| request.offset_bytes / UNIT)
+            .collect();
+        assert_eq!(woken, [2, 3]);
+    }
+
+    #[test]
+    fn who_always_waits_is_read_further_ahead_as_far_as_memory_allows() {
+        for (room, most) in [(1 << 30, MOST_AHEAD), (2 * 3 * UNIT, 3), (0, 2)] {
+            let mut cache = cache(room, UNIT, 1 << 30);
+            let (mut asked, mut ahead) = (0, 0);
+            for unit in 0..40 {
+                cache.arrive(0, read(unit * UNIT));
+                while let Some(piece) = cache.next_piece(0) {
+                    (asked, ahead) = (piece.number, piece.to / UNIT - unit - 1);
+                }
+                if unit > 1 {
+                    // The piece of this request comes only now.
+                    let had = cache.streams[0].had;
+                    cache.fetched(0, had, false);
+                    assert_eq!(cache.next_waiting(0).map(|r| r.offset_bytes), Some(unit * UNIT));
+                }
+            }
+            assert_eq!(ahead, most, "room for {room} bytes, piece {asked}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_had_is_not_taken_for_read() {
+        let mut cache = cache(1 << 30, UNIT, 1 << 30);
+        cache.arrive(0, read(0));
+        cache.arrive(0, read(UNIT));
+        assert_eq!(pieces(&mut cache), [(2, 3)]);
+        assert_eq!(cache.arrive(0, read(2 * UNIT)).0, Found::Coming);
+        let late = cache.next_piece(0).expect("more is read ahead");
+        cache.fetched(0, 0, true);
+        assert!(cache.next_waiting(0).is_some());
+        // The other one that was on its way is of no use either.
+        cache.fetched(0, late.number, false);
+        assert_ne!(cache.arrive(0, read(late.from)).0, Found::There);
     }
 
     #[test]
     fn read_ahead_ends_with_the_disk() {
-        let mut cache = ReadCache::new(HitShare::default(), true, 1 << 18, 1, 3 * 65_536);
+        let mut cache = cache(1 << 30, 4 * UNIT, 3 * UNIT);
         cache.arrive(0, read(0));
-        assert_eq!(cache.arrive(0, read(65_536)).1, Some((131_072, 196_608)));
-        cache.fetched(0);
-        assert_eq!(cache.arrive(0, read(131_072)), (Found::There, None));
+        cache.arrive(0, read(UNIT));
+        assert_eq!(pieces(&mut cache), [(2, 3)]);
+        cache.fetched(0, 0, false);
+        assert_eq!(cache.arrive(0, read(2 * UNIT)), (Found::There, false));
     }
 }

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use stormeter_disk::Kind;
 use stormeter_site::{Cache, DiskGroup, Hits, Layout};
 
-use super::ahead::{Found, ReadCache};
+use super::ahead::{Found, Piece, ReadCache};
 use super::cache::WriteBack;
 use super::hits::hit_share;
 use super::plan::{Planned, Planner};
@@ -57,6 +57,8 @@ pub(crate) struct Array {
     devices: Vec<Device>,
     /// By disk: accesses that it has not answered.
     queued: Vec<u32>,
+    /// By disk: where the last read ended.
+    read_to: Vec<u64>,
     spares: u32,
     operations: Slab<Operation>,
     /// Requests that touch several stripes.
@@ -100,8 +102,8 @@ enum Phase {
 enum Owner {
     Job(u32),
     Span(u32),
-    /// The stream of a virtual disk.
-    Ahead(u32),
+    /// The stream of a virtual disk, and which of its pieces.
+    Ahead(u32, u32),
     /// So many dirty bytes.
     Destage(u64),
     /// The disk.
@@ -131,11 +133,14 @@ impl Array {
         let hits = reads.map(|cache| hit_share(cache.hits, cache.read_bytes, &load));
         // Nothing is read ahead of what is all in memory.
         let all = hits.is_some_and(|hits| hits.sequential >= 1.0);
-        let ahead = reads.is_some_and(|cache| cache.hits == Hits::WorkingSet) && !all;
+        let ahead = reads
+            .filter(|cache| cache.hits == Hits::WorkingSet && !all)
+            .map(|cache| cache.read_bytes);
         Self {
             health: Health::new(&geometry),
             devices: (0..count).map(|_| Device::new(&group.device)).collect(),
             queued: vec![0; count as usize],
+            read_to: vec![u64::MAX; count as usize],
             spares: group.spares,
             operations: Slab::default(),
             spans: Slab::default(),
@@ -219,7 +224,7 @@ impl Array {
     #[inline]
     fn read(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
         let place = self.place_of(request);
-        let (found, ahead) = self.read_cache.arrive(place, request);
+        let (found, more) = self.read_cache.arrive(place, request);
         match found {
             Found::There => ready.push(request.job),
             Found::Coming => {}
@@ -237,9 +242,17 @@ impl Array {
                 }
             }
         }
-        if let Some((from, to)) = ahead {
-            let begin = u64::from(place) * self.place.load.disk_bytes;
-            self.begin(Phase::Read, begin + from, to - from, Owner::Ahead(place), bench, ready);
+        if more {
+            self.read_ahead(place, bench, ready);
+        }
+    }
+
+    /// What a stream wants in memory is read, one access for each disk and piece.
+    fn read_ahead(&mut self, place: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
+        let begin = u64::from(place) * self.place.load.disk_bytes;
+        while let Some(Piece { number, from, to }) = self.read_cache.next_piece(place) {
+            let owner = Owner::Ahead(place, number);
+            self.begin(Phase::Read, begin + from, to - from, owner, bench, ready);
         }
     }
 
@@ -271,11 +284,20 @@ impl Array {
                     ready.push(request.job);
                 }
                 self.look_at_cache |= write_back.wants_destage();
+                self.tell_urgency();
             }
             _ => {
                 let owner = Owner::Job(request.job);
                 self.begin(Phase::BeforeWrite, from, length, owner, bench, ready);
             }
+        }
+    }
+
+    /// The disks give destaging the share of their turns that the fill of the cache asks for.
+    #[inline]
+    fn tell_urgency(&mut self) {
+        if let Some(share) = self.write_back.as_mut().and_then(WriteBack::new_urgency) {
+            self.devices.iter_mut().for_each(|device| device.hurry(share));
         }
     }
 
@@ -375,8 +397,12 @@ impl Array {
     fn carry_out(&mut self, number: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
         let Operation { area, owner, phase, .. } = self.operations[number];
         self.plan.clear();
-        let planner =
-            Planner { geometry: &self.geometry, health: &self.health, queued: &self.queued };
+        let planner = Planner {
+            geometry: &self.geometry,
+            health: &self.health,
+            queued: &self.queued,
+            read_to: &self.read_to,
+        };
         let mut planned = match (owner, phase) {
             (Owner::Rebuild(disk), _) => self.plan_rebuild(disk, area, phase),
             (_, Phase::Read) => planner.read(area, &mut self.plan),
@@ -385,8 +411,12 @@ impl Array {
         };
         if phase == Phase::BeforeWrite && planned.is_ok() && self.plan.is_empty() {
             self.operations[number].phase = Phase::Write;
-            let planner =
-                Planner { geometry: &self.geometry, health: &self.health, queued: &self.queued };
+            let planner = Planner {
+                geometry: &self.geometry,
+                health: &self.health,
+                queued: &self.queued,
+                read_to: &self.read_to,
+            };
             planned = planner.write(area, &mut self.plan);
         }
         if planned.is_err() {
@@ -420,6 +450,10 @@ impl Array {
                 purpose: 0,
             });
             self.queued[planned.disk as usize] += 1;
+            if planned.kind == Kind::Read {
+                let end = planned.offset_bytes + u64::from(planned.length_bytes);
+                self.read_to[planned.disk as usize] = end;
+            }
             self.devices[planned.disk as usize].arrive(access, bench);
         }
     }
@@ -476,8 +510,12 @@ impl Array {
         }
         let low = about.offset_bytes - self.geometry.disk_offset(area.stripe);
         let high = low + u64::from(about.length_bytes);
-        let planner =
-            Planner { geometry: &self.geometry, health: &self.health, queued: &self.queued };
+        let planner = Planner {
+            geometry: &self.geometry,
+            health: &self.health,
+            queued: &self.queued,
+            read_to: &self.read_to,
+        };
         self.plan.clear();
         let told = match about.kind {
             Kind::Read => planner.read_rest(area.stripe, about.device, low, high, &mut self.plan),
@@ -522,14 +560,10 @@ impl Array {
                     self.finish(owner, failed, bench, ready);
                 }
             }
-            Owner::Ahead(place) => {
-                let mut waiting = self.read_cache.fetched(place);
-                while let Some((request, next)) = self.read_cache.next_waiting(waiting) {
-                    waiting = next;
-                    match failed {
-                        true => ready.push(request.job | FAILED),
-                        false => ready.push(request.job),
-                    }
+            Owner::Ahead(place, number) => {
+                self.read_cache.fetched(place, number, failed);
+                while let Some(request) = self.read_cache.next_waiting(place) {
+                    ready.push(if failed { request.job | FAILED } else { request.job });
                 }
             }
             Owner::Destage(bytes) => {
@@ -545,6 +579,7 @@ impl Array {
 
     /// Writes that waited go to memory, and dirty bytes to the disks.
     fn turn_of_cache(&mut self, bench: &mut Bench<'_>, ready: &mut Ready) {
+        self.tell_urgency();
         loop {
             let mut moved = false;
             while let Some(request) =

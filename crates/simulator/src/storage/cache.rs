@@ -3,6 +3,16 @@
 //! A write is done when it is in memory. From a share of it on the disks are given work in the
 //! background, until less is used. What finds no room waits, in order, so that a full cache is as slow
 //! as the disks behind it. How full it is, over time, is its use.
+//!
+//! The more is dirty beyond that share, the more of the disks' turns destaging gets: none of those
+//! that others want where it begins, all of them at a second mark, in between linearly (linear
+//! threshold scheduling: A. Varma and Q. Jacobson, "Destage algorithms for disk arrays with nonvolatile
+//! caches", IEEE Transactions on Computers 47(2), 1998; B. S. Gill and D. S. Modha, "WOW: wise ordering
+//! for writes", FAST 2005, section IV-E). So reads and destaging share the disks at a level between
+//! the two at which as much leaves as comes. How far apart the marks are does not change that share,
+//! only how long it takes to find it. Here they are as far apart as what the disks destage in about a
+//! second (marks by rate and time, as adaptive thresholds have them), so that a trial measures the
+//! steady state after its ramp, and not a cache that fills for minutes.
 
 use std::collections::VecDeque;
 
@@ -15,6 +25,13 @@ use super::{Fill, Request};
 use crate::device::DeviceUse;
 use crate::machine::Load;
 use crate::weather::unit_open;
+
+/// Accesses of destaging that a disk is good for in about a second: some 150 of them, and in place a
+/// write to a stripe with parity takes two on the same disk.
+const SECOND_PIECES: u64 = 64;
+
+/// The share of the turns that destaging gets is told to the disks in steps of that.
+const STEP: f64 = 1.0 / 32.0;
 
 /// A write-back cache at work.
 #[derive(Debug)]
@@ -33,6 +50,11 @@ pub(crate) struct WriteBack {
     /// Writes that wait for room, and since when.
     waiting: VecDeque<(Request, u64)>,
     destage: Destage,
+    /// Disks that hold data, and what one of them takes at once at most.
+    data_disks: u32,
+    unit_bytes: u64,
+    /// The share of the turns that the disks know of.
+    told: f64,
     /// The load, until its first write has come.
     before: Option<Load>,
     /// Bytes that came in and that left.
@@ -69,6 +91,9 @@ impl WriteBack {
             in_flight: 0,
             waiting: VecDeque::new(),
             destage: Destage::new(layout, geometry, volume_bytes),
+            data_disks: geometry.data_disks(),
+            unit_bytes: geometry.unit_bytes,
+            told: 0.0,
             before: Some(load),
             moved: (0, 0),
             usage: Usage::default(),
@@ -210,6 +235,35 @@ impl WriteBack {
         self.in_flight < self.depth
             && waits_for_disks > 0
             && (waits_for_disks >= self.start_bytes || !self.waiting.is_empty())
+    }
+
+    /// The share of the disks' turns that destaging gets where others want them, 0 to 1.
+    fn urgency(&self) -> f64 {
+        let waits_for_disks = self.dirty - self.leaving;
+        if waits_for_disks <= self.start_bytes {
+            return 0.0;
+        }
+        let piece_bytes = match self.destage.keeps_places() {
+            true => (self.moved.0 / self.usage.writes.max(1)).clamp(1, self.unit_bytes),
+            false => self.unit_bytes,
+        };
+        // Half of what is free where destaging begins is left for bursts.
+        let free_bytes = (self.bytes - self.start_bytes) / 2;
+        let second_bytes = SECOND_PIECES * u64::from(self.data_disks) * piece_bytes;
+        let way_bytes = second_bytes.min(free_bytes).max(1);
+        ((waits_for_disks - self.start_bytes) as f64 / way_bytes as f64).min(1.0)
+    }
+
+    /// The share of the turns for destaging, if the disks should know of a new one.
+    #[inline]
+    pub(super) fn new_urgency(&mut self) -> Option<f64> {
+        let urgency = self.urgency();
+        let changed = (urgency - self.told).abs() >= STEP;
+        if changed || urgency != self.told && (urgency == 0.0 || urgency == 1.0) {
+            self.told = urgency;
+            return Some(urgency);
+        }
+        None
     }
 
     /// The next bytes for the disks, the place where they go, and whether old parity is of no use.

@@ -12,6 +12,10 @@ use stormeter_disk::Kind;
 
 use super::raid::{Area, Geometry, Health};
 
+/// A stream leaves a copy for which so many accesses more wait than for another: about what one
+/// stream has there when it is read ahead.
+const STAYS: u32 = 8;
+
 /// An access that a plan needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Planned {
@@ -32,6 +36,8 @@ pub(crate) struct Planner<'a> {
     pub(crate) health: &'a Health,
     /// By disk: accesses that wait there.
     pub(crate) queued: &'a [u32],
+    /// By disk: where the last read ended.
+    pub(crate) read_to: &'a [u64],
 }
 
 impl Planner<'_> {
@@ -60,7 +66,7 @@ impl Planner<'_> {
     ) -> Result<(), BytesLost> {
         let disk = self.geometry.data_disk(stripe, unit);
         if self.geometry.copies > 1 {
-            let copy = self.best_copy(disk, stripe, high).ok_or(BytesLost)?;
+            let copy = self.best_copy(disk, stripe, low, high).ok_or(BytesLost)?;
             self.push(plan, copy, Kind::Read, stripe, low, high);
             return Ok(());
         }
@@ -72,14 +78,21 @@ impl Planner<'_> {
     }
 
     /// The copy with the shortest queue; of several, another one in each row, so that none is
-    /// preferred when all are idle.
-    fn best_copy(&self, first: u32, stripe: u64, high: u64) -> Option<u32> {
+    /// preferred when all are idle. What goes on where the last read of a disk ended stays there, as
+    /// in Linux's `read_balance` (drivers/md/raid1.c), so that each stream has heads of its own; unless
+    /// much more waits there.
+    fn best_copy(&self, first: u32, stripe: u64, low: u64, high: u64) -> Option<u32> {
         let copies = self.geometry.copies;
+        let from = self.geometry.disk_offset(stripe) + low;
         let turn = (self.geometry.row(stripe) % u64::from(copies)) as u32;
         (0..copies)
             .map(|copy| first + (copy + turn) % copies)
             .filter(|&disk| self.has(disk, stripe, high))
-            .min_by_key(|&disk| self.queued[disk as usize])
+            .min_by_key(|&disk| {
+                let goes_on = self.read_to[disk as usize] == from;
+                let free = if goes_on { STAYS } else { 0 };
+                (self.queued[disk as usize].saturating_sub(free), !goes_on)
+            })
     }
 
     /// Reads from the other disks what `disk` should have there: as many of them as there are units
@@ -95,7 +108,7 @@ impl Planner<'_> {
         let geometry = self.geometry;
         if geometry.copies > 1 {
             let first = disk - disk % geometry.disks % geometry.copies;
-            let copy = self.best_copy(first, stripe, high).ok_or(BytesLost)?;
+            let copy = self.best_copy(first, stripe, low, high).ok_or(BytesLost)?;
             self.push(plan, copy, Kind::Read, stripe, low, high);
             return Ok(());
         }
@@ -271,7 +284,9 @@ mod tests {
         let mut health = Health::new(&geometry);
         lost.iter().for_each(|&disk| health.set(&geometry, disk, 0));
         let queued = vec![0; disks as usize];
-        let planner = Planner { geometry: &geometry, health: &health, queued: &queued };
+        let read_to = vec![u64::MAX; disks as usize];
+        let planner =
+            Planner { geometry: &geometry, health: &health, queued: &queued, read_to: &read_to };
         let (area, whole) = geometry.first_area(from, length);
         assert_eq!(whole, length);
         let mut plans = [Vec::new(), Vec::new(), Vec::new()];
@@ -357,7 +372,12 @@ mod tests {
         assert_eq!(counts(Raid::Raid5, 8, 60 * KIB, 8 * KIB, &[]), Some([2, 3, 3]));
         let geometry = Geometry::new(&group(Raid::Raid5, 8, 1));
         let health = Health::new(&geometry);
-        let planner = Planner { geometry: &geometry, health: &health, queued: &[0; 8] };
+        let planner = Planner {
+            geometry: &geometry,
+            health: &health,
+            queued: &[0; 8],
+            read_to: &[u64::MAX; 8],
+        };
         let mut plan = Vec::new();
         // 96 KiB: one unit and a half; parity over all of a unit.
         let (area, _) = geometry.first_area(0, 96 * KIB);
@@ -370,7 +390,12 @@ mod tests {
     fn gathered_pieces_share_their_parity() {
         let geometry = Geometry::new(&group(Raid::Raid6, 10, 1));
         let health = Health::new(&geometry);
-        let planner = Planner { geometry: &geometry, health: &health, queued: &[0; 10] };
+        let planner = Planner {
+            geometry: &geometry,
+            health: &health,
+            queued: &[0; 10],
+            read_to: &[u64::MAX; 10],
+        };
         let shape = Shape::Pieces { mask: 0b101, low: 4096, high: 40_960, each: 4096 };
         let area = Area { stripe: 0, shape };
         let (mut before, mut write) = (Vec::new(), Vec::new());
@@ -385,9 +410,32 @@ mod tests {
     fn the_copy_with_the_shorter_queue_is_read() {
         let geometry = Geometry::new(&group(Raid::Raid10, 4, 1));
         let health = Health::new(&geometry);
-        let planner = Planner { geometry: &geometry, health: &health, queued: &[3, 2, 0, 0] };
+        let planner = Planner {
+            geometry: &geometry,
+            health: &health,
+            queued: &[3, 2, 0, 0],
+            read_to: &[u64::MAX; 4],
+        };
         let mut plan = Vec::new();
         planner.read(geometry.first_area(0, 4096).0, &mut plan).unwrap();
         assert_eq!(plan[0].disk, 1);
+    }
+
+    #[test]
+    fn a_stream_stays_with_its_copy_until_much_more_waits_there() {
+        let geometry = Geometry::new(&group(Raid::Raid1, 2, 1));
+        let health = Health::new(&geometry);
+        for (queued, expected) in [([0, 0], 1), ([0, STAYS], 1), ([0, STAYS + 1], 0), ([1, 1], 1)] {
+            // The other one's turn is this row.
+            let planner = Planner {
+                geometry: &geometry,
+                health: &health,
+                queued: &queued,
+                read_to: &[1 << 30, 8192],
+            };
+            let mut plan = Vec::new();
+            planner.read(geometry.first_area(8192, 4096).0, &mut plan).unwrap();
+            assert_eq!(plan[0].disk, expected, "{queued:?}");
+        }
     }
 }

@@ -43,12 +43,14 @@ pub(crate) struct Geometry {
     per_revolution: f64,
     skew_ns: f64,
     skew: f64,
+    phase: f64,
     write_settle_ns: f64,
     in_time: f64,
 }
 
 impl Geometry {
-    /// Of a disk that takes `slowness` times as long for all it does.
+    /// Of a disk that takes `slowness` times as long for all it does, and whose platters begin at
+    /// angle 0.
     pub(crate) fn new(about: &Description, slowness: f64) -> Self {
         // Bytes of a track must not change with the slowness: its data stay where they are.
         let revolution_ns = 60e9 / about.rpm;
@@ -83,9 +85,22 @@ impl Geometry {
             per_revolution: 1.0 / revolution_ns,
             skew_ns,
             skew: skew_ns / revolution_ns,
+            phase: 0.0,
             write_settle_ns: about.write_settle_ns * slowness,
             in_time: (IN_TIME_NS / revolution_ns).min(0.01),
         }
+    }
+
+    /// Its platters are so far around, 0 to 1, of those that begin at angle 0. Spindles of an array do
+    /// not turn as one.
+    pub(crate) fn set_phase(&mut self, phase: f64) {
+        self.phase = phase;
+    }
+
+    /// One turn.
+    #[inline]
+    pub(crate) fn revolution_ns(&self) -> f64 {
+        self.revolution_ns
     }
 
     /// Where a byte lies.
@@ -106,7 +121,7 @@ impl Geometry {
     /// Where on the circle a place is, 0 to 1.
     #[inline]
     pub(crate) fn angle(&self, place: &Place) -> f64 {
-        fraction(place.share + f64::from(place.track) * self.skew)
+        fraction(place.share + self.phase + f64::from(place.track) * self.skew)
     }
 
     /// From a time at which the heads are free above a track, until they are at an angle of another:

@@ -5,7 +5,7 @@
 //! Ousterhout, "Disk scheduling revisited", USENIX Winter 1990; Jacobson and Wilkes, "Disk scheduling
 //! algorithms based on rotational position", HP Laboratories HPL-CSP-91-7). That alone would let some
 //! wait for ever, so, as in both, who waits grows nearer. What nobody waits for goes when nobody else
-//! is there, or has waited very long.
+//! is there, has waited very long, or was given a share of the turns.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ use super::geometry::Geometry;
 /// assumption, as `PATIENCE_NS` is: makers do not publish theirs.
 const NEARER_PER_NS: f64 = 0.01;
 
-/// What nobody waits for goes before others after so long, every other time.
+/// What nobody waits for goes before others after so long, every other time, whatever its share.
 const PATIENCE_NS: u64 = 250_000_000;
 
 /// An access that waits.
@@ -38,6 +38,23 @@ pub(crate) struct Above {
     pub(crate) track: u32,
     /// The byte that they read next if they read on; `u64::MAX`: they do not.
     pub(crate) byte: u64,
+    /// Up to where a read may begin that they come to without moving, if they read on.
+    pub(crate) near_byte: u64,
+    /// How long they take for a byte of it.
+    pub(crate) ns_per_byte: f64,
+}
+
+impl Above {
+    /// Of heads that do not read on.
+    pub(crate) fn track(track: u32) -> Self {
+        Self { track, byte: u64::MAX, near_byte: 0, ns_per_byte: 0.0 }
+    }
+
+    /// Whether the heads come to an access by reading on.
+    #[inline]
+    pub(crate) fn comes_to(&self, waiting: &Waiting) -> bool {
+        waiting.start_byte >= self.byte && waiting.start_byte <= self.near_byte && !waiting.write
+    }
 }
 
 /// All that wait.
@@ -46,7 +63,10 @@ pub(crate) struct Line {
     depth: usize,
     foreground: VecDeque<Waiting>,
     background: VecDeque<Waiting>,
-    /// Whether the last one went because it had waited very long.
+    /// The share of the turns of what nobody waits for, and what it has of its next one.
+    background_share: f64,
+    credit: f64,
+    /// Whether what nobody waits for just went because it had waited very long.
     gave_way: bool,
 }
 
@@ -57,8 +77,15 @@ impl Line {
             depth: depth.max(1) as usize,
             foreground: VecDeque::new(),
             background: VecDeque::new(),
+            background_share: 0.0,
+            credit: 0.0,
             gave_way: false,
         }
+    }
+
+    /// What nobody waits for gets this share of the turns where others wait, 0 to 1.
+    pub(crate) fn set_background_share(&mut self, share: f64) {
+        self.background_share = share.clamp(0.0, 1.0);
     }
 
     pub(crate) fn push(&mut self, waiting: Waiting, background: bool) {
@@ -73,6 +100,19 @@ impl Line {
         self.foreground.is_empty() && self.background.is_empty()
     }
 
+    /// Takes the nearest of those that heads which read on come to.
+    pub(crate) fn next_of_run(&mut self, free: Above) -> Option<Waiting> {
+        let nearest = |line: &VecDeque<Waiting>, depth: usize| {
+            let near = line.iter().take(depth).enumerate().filter(|(_, one)| free.comes_to(one));
+            near.min_by_key(|(_, one)| one.start_byte).map(|(number, _)| number)
+        };
+        if let Some(number) = nearest(&self.foreground, self.depth) {
+            return self.foreground.remove(number);
+        }
+        let number = nearest(&self.background, self.depth)?;
+        self.background.remove(number)
+    }
+
     /// Takes the next one, for heads that are free.
     #[inline]
     pub(crate) fn next(
@@ -81,14 +121,22 @@ impl Line {
         free: Above,
         geometry: &Geometry,
     ) -> Option<Waiting> {
-        let late = |waiting: &Waiting| now_ns.saturating_sub(waiting.arrived_ns) > PATIENCE_NS;
-        if self.foreground.is_empty() || !self.gave_way && self.background.front().is_some_and(late)
-        {
-            self.gave_way = true;
+        if !self.background.is_empty() && (self.foreground.is_empty() || self.gives_way(now_ns)) {
             return take(&mut self.background, self.depth, now_ns, free, geometry);
         }
-        self.gave_way = false;
         take(&mut self.foreground, self.depth, now_ns, free, geometry)
+    }
+
+    /// Whether what nobody waits for goes before others that are there.
+    fn gives_way(&mut self, now_ns: u64) -> bool {
+        self.credit += self.background_share;
+        if self.credit >= 1.0 {
+            self.credit -= 1.0;
+            return true;
+        }
+        let late = |waiting: &Waiting| now_ns.saturating_sub(waiting.arrived_ns) > PATIENCE_NS;
+        self.gave_way = !self.gave_way && self.background.front().is_some_and(late);
+        self.gave_way
     }
 }
 
@@ -106,9 +154,10 @@ fn take(
     let mut best = (f64::INFINITY, 0);
     for (number, waiting) in line.iter().take(depth).enumerate() {
         let age_ns = (now_ns - waiting.arrived_ns) as i64 as f64;
-        if waiting.start_byte == free.byte && !waiting.write {
+        if free.comes_to(waiting) {
             // Read on without waiting for the command to be decoded.
-            let distance = -NEARER_PER_NS * age_ns;
+            let way_ns = (waiting.start_byte - free.byte) as f64 * free.ns_per_byte;
+            let distance = way_ns - NEARER_PER_NS * age_ns;
             if distance < best.0 {
                 best = (distance, number);
             }
@@ -157,7 +206,7 @@ mod tests {
             line.push(waiting(1, near * 4096 % 100_000, now_ns), false);
             // Two, so that one is always left.
             line.push(waiting(1, near * 4096 % 70_000, now_ns), false);
-            let free = Above { track: 0, byte: u64::MAX };
+            let free = Above::track(0);
             let next = line.next(now_ns, free, &geometry).expect("one that waits");
             if next.access == 0 {
                 return now_ns;
@@ -173,6 +222,32 @@ mod tests {
         assert!(served_ns > 1_000_000 && served_ns < 2_000_000_000, "{served_ns}");
         let served_ns = until_far_is_served(true);
         assert!(served_ns > 200_000_000 && served_ns < 300_000_000, "{served_ns}");
+    }
+
+    #[test]
+    fn what_nobody_waits_for_gets_its_share_of_the_turns() {
+        let geometry = Geometry::new(&cheetah(), 1.0);
+        for (share, expected) in [(0.0, 0), (0.25, 250), (0.625, 625), (1.0, 1000)] {
+            let mut line = Line::new(32);
+            line.set_background_share(share);
+            let waiting = |access| Waiting {
+                access,
+                start_byte: 4096,
+                track: 0,
+                angle: 0.5,
+                ready_ns: 0,
+                arrived_ns: 0,
+                write: false,
+            };
+            (0..2).for_each(|access| line.push(waiting(access), access == 1));
+            let mut gone = 0;
+            for _ in 0..1000 {
+                let next = line.next(0, Above::track(0), &geometry).expect("one that waits");
+                gone += next.access;
+                line.push(next, next.access == 1);
+            }
+            assert_eq!(gone, expected, "share {share}");
+        }
     }
 
     #[test]
@@ -197,7 +272,7 @@ mod tests {
                     false,
                 );
             }
-            let free = Above { track: 0, byte: u64::MAX };
+            let free = Above::track(0);
             let next = line.next(0, free, &geometry).expect("one that waits");
             assert_eq!(next.access, expected, "depth {depth}");
         }

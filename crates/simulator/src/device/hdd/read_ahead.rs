@@ -3,18 +3,25 @@
 //!
 //! Nothing happens while it grows: how far it is follows from the time. It stops a segment's length
 //! beyond what was asked for, and begins again when half of that is used up, so that a reader who is
-//! slower than the platters does not cost a revolution for each request.
+//! slower than the platters does not cost a revolution for each request. A read of what is about to
+//! pass waits for that and not for heads that seek it. What goes on where an earlier read ended is a
+//! stream, for which the heads read on for a turn before they do anything else.
 
 use super::geometry::{Geometry, Place};
 
 /// Segments that the memory is cut into: so many sequential readers find what was read ahead for them.
-/// An assumption; data sheets rarely say, and drives change it as they go.
-const SEGMENTS: usize = 16;
+/// A drive that tells has 27 (Quantum Atlas 10K II, product manual, 5.16.4, "cache table size"); most
+/// data sheets do not say, and drives change it as they go.
+const SEGMENTS: usize = 27;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Segment {
     start_byte: u64,
     end_byte: u64,
+    /// Where the last read of it ended.
+    asked_byte: u64,
+    /// When it was read from or grew, in such uses: who was longest without gives way.
+    used: u32,
 }
 
 /// Heads that read on.
@@ -44,7 +51,7 @@ pub(crate) enum Ahead {
 pub(crate) struct ReadAhead {
     segments: [Segment; SEGMENTS],
     segment_bytes: u64,
-    next: usize,
+    uses: u32,
     growth: Option<Growth>,
     /// Bytes that growth before this one brought, and those of all that somebody asked for.
     grown: u64,
@@ -56,8 +63,8 @@ impl ReadAhead {
     pub(crate) fn new(bytes: u64) -> Self {
         Self {
             segments: [Segment::default(); SEGMENTS],
-            segment_bytes: bytes / SEGMENTS as u64,
-            next: 0,
+            segment_bytes: bytes / SEGMENTS as u64 / 512 * 512,
+            uses: 0,
             growth: None,
             grown: 0,
             used: 0,
@@ -93,6 +100,9 @@ impl ReadAhead {
             let reached = growth.reached(now_ns);
             let segment = &mut self.segments[growth.segment];
             if start_byte >= segment.start_byte && end_byte <= reached {
+                self.uses += 1;
+                segment.used = self.uses;
+                segment.asked_byte = end_byte;
                 let limit_byte = growth.limit_byte.max(end_byte + self.segment_bytes);
                 if reached < growth.limit_byte {
                     growth.limit_byte = limit_byte;
@@ -119,11 +129,16 @@ impl ReadAhead {
         }
         let holds =
             |segment: &Segment| start_byte >= segment.start_byte && end_byte <= segment.end_byte;
-        if self.segments.iter().any(holds) { Ahead::Here } else { Ahead::Elsewhere }
+        let Some(number) = self.segments.iter().position(holds) else { return Ahead::Elsewhere };
+        self.uses += 1;
+        self.segments[number].used = self.uses;
+        self.segments[number].asked_byte = end_byte;
+        Ahead::Here
     }
 
-    /// When the heads, reading on, have passed the last byte of a read that begins in what they read
-    /// and ends beyond; `None`: it does not, or they stopped.
+    /// When the heads, reading on, have passed the last byte of a read that begins in what they read,
+    /// or so little beyond that they are there within a turn, and ends behind where they are; `None`:
+    /// it does not, or they stopped.
     #[inline]
     pub(crate) fn goes_on(
         &self,
@@ -137,38 +152,54 @@ impl ReadAhead {
             return None;
         }
         let reached = growth.reached(now_ns);
-        if start_byte > reached || end_byte <= reached || reached >= growth.limit_byte {
+        let near_byte = growth.near_byte(reached);
+        if start_byte > near_byte || end_byte <= reached || reached >= growth.limit_byte {
             return None;
         }
         let last = geometry.place(end_byte - 1);
         Some(growth.at_ns + geometry.passing_ns(&growth.from, &last))
     }
 
-    /// The heads have read a run and read on from its end.
+    /// The heads have read a run and read on from its end. Gives how long they had better do so,
+    /// whoever else waits: zero, unless what was asked for, the last `asked_bytes` of the run, goes on
+    /// about where an earlier read ended.
+    ///
+    /// Drives read on when they sense that what follows will be asked for (Seagate Cheetah 15K.5 FC
+    /// product manual, rev. D, 4.5.2), and a command for something else need not end it at once: how
+    /// much is read on regardless is an entry of the caching mode page ("minimum prefetch", Seagate
+    /// SCSI Commands Reference Manual, rev. J, 5.3.9) and else the maker's. A turn is an assumption: it
+    /// is about what it costs to come back, so that two who take turns lose at most half.
     #[inline]
     pub(crate) fn begin(
         &mut self,
         now_ns: u64,
         start_byte: u64,
         end_byte: u64,
+        asked_bytes: u64,
         geometry: &Geometry,
-    ) {
+    ) -> u64 {
         if self.segment_bytes == 0 {
-            return;
+            return 0;
         }
-        let goes_on = |segment: &Segment| {
-            segment.end_byte >= start_byte
-                && segment.start_byte <= start_byte
-                && segment.end_byte > segment.start_byte
-        };
-        let number = match self.segments.iter().position(goes_on) {
-            Some(number) => number,
-            None => {
-                self.next = (self.next + 1) % SEGMENTS;
-                self.segments[self.next].start_byte = start_byte;
-                self.next
-            }
-        };
+        let holds_some = |segment: &Segment| segment.end_byte > segment.start_byte;
+        let joins =
+            |segment: &Segment| segment.start_byte <= start_byte && start_byte <= segment.end_byte;
+        // Requests of a stream with several outstanding may come out of order or leave one out.
+        let asked_byte = end_byte - asked_bytes;
+        let follows =
+            |segment: &Segment| asked_byte.abs_diff(segment.asked_byte) <= 2 * asked_bytes;
+        let of_run =
+            |segment: &Segment| holds_some(segment) && (joins(segment) || follows(segment));
+        let found = self.segments.iter().position(of_run);
+        let is_stream = found.is_some_and(|number| follows(&self.segments[number]));
+        let number = found.unwrap_or_else(|| self.oldest());
+        let segment = &mut self.segments[number];
+        if found.is_none() || !joins(segment) {
+            segment.start_byte = start_byte;
+        }
+        segment.asked_byte = end_byte;
+        self.uses += 1;
+        segment.used = self.uses;
         self.segments[number].end_byte = end_byte;
         self.trim(number);
         // Behind its last byte, so that the change to the next track is still to come.
@@ -182,6 +213,17 @@ impl ReadAhead {
             limit_byte: end_byte + self.segment_bytes,
             bytes_per_ns: geometry.bytes_per_ns(&from),
         });
+        if !is_stream {
+            return 0;
+        }
+        let full_ns = self.segment_bytes as f64 / geometry.bytes_per_ns(&from);
+        geometry.revolution_ns().min(full_ns) as u64
+    }
+
+    /// The segment that nobody used for longest.
+    fn oldest(&self) -> usize {
+        let by_use = |number: &usize| self.segments[*number].used;
+        (0..SEGMENTS).min_by_key(by_use).unwrap_or(0)
     }
 
     /// The byte above which the heads are, if they read on.
@@ -190,14 +232,23 @@ impl ReadAhead {
         self.growth.as_ref().map(|growth| growth.reached(now_ns))
     }
 
-    /// The heads do something else from now on.
+    /// Heads that read on: up to where a read may begin that they come to without moving.
     #[inline]
-    pub(crate) fn stop(&mut self, now_ns: u64) {
-        if let Some(growth) = self.growth.take() {
-            self.segments[growth.segment].end_byte = growth.reached(now_ns);
-            self.grown += growth.brought(now_ns);
-            self.trim(growth.segment);
-        }
+    pub(crate) fn near_byte(&self, now_ns: u64) -> Option<u64> {
+        let growth = self.growth.as_ref()?;
+        let reached = growth.reached(now_ns);
+        (reached < growth.limit_byte).then(|| growth.near_byte(reached))
+    }
+
+    /// The heads do something else from now on. Gives the byte that they had come to.
+    #[inline]
+    pub(crate) fn stop(&mut self, now_ns: u64) -> Option<u64> {
+        let growth = self.growth.take()?;
+        let reached = growth.reached(now_ns);
+        self.segments[growth.segment].end_byte = reached;
+        self.grown += growth.brought(now_ns);
+        self.trim(growth.segment);
+        Some(reached)
     }
 
     fn trim(&mut self, number: usize) {
@@ -208,6 +259,12 @@ impl ReadAhead {
 }
 
 impl Growth {
+    /// A track further.
+    #[inline]
+    fn near_byte(&self, reached: u64) -> u64 {
+        (reached + u64::from(self.from.track_bytes)).min(self.limit_byte)
+    }
+
     #[inline]
     fn brought(&self, now_ns: u64) -> u64 {
         self.reached(now_ns) - self.from_byte
@@ -229,8 +286,8 @@ mod tests {
     fn reading_on_stops_a_segment_ahead_and_begins_again_when_half_is_used() {
         let geometry = Geometry::new(&cheetah(), 1.0);
         let segment = 1 << 20;
-        let mut ahead = ReadAhead::new(16 * segment);
-        ahead.begin(1_000_000, 0, 4096, &geometry);
+        let mut ahead = ReadAhead::new(SEGMENTS as u64 * segment);
+        ahead.begin(1_000_000, 0, 4096, 4096, &geometry);
         let rate = geometry.bytes_per_ns(&geometry.place(0));
         // A read of what is not there yet is there when the heads have passed it.
         let Ahead::At(at_ns) = ahead.ask(1_000_000, 4096, 65_536, &geometry) else {
@@ -260,7 +317,7 @@ mod tests {
     fn a_disk_without_memory_reads_nothing_ahead() {
         let geometry = Geometry::new(&cheetah(), 1.0);
         let mut ahead = ReadAhead::new(0);
-        ahead.begin(0, 0, 4096, &geometry);
+        ahead.begin(0, 0, 4096, 4096, &geometry);
         assert_eq!(ahead.ask(1_000_000, 4096, 8192, &geometry), Ahead::Elsewhere);
         assert_eq!(ahead.ask(1_000_000, 0, 4096, &geometry), Ahead::Elsewhere);
     }

@@ -441,8 +441,9 @@ fn reads_hit_by_share_and_streams_by_read_ahead() {
     // Without read-ahead 700 ms; with it the stream waits for the disks no more than once a segment.
     let took_ms = (rig.now_ns - before.1) / 1_000_000;
     assert!(took_ms <= 110, "{took_ms}");
-    let each = (rig.accesses() - before.0) as f64 / 700.0;
-    assert!((each - 1.0).abs() < 0.03, "{each}");
+    // At the end as much is on its way as the stream keeps ahead, at most eight stripes and the rest of one.
+    let accesses = rig.accesses() - before.0;
+    assert!((700..=700 + 9 * 7).contains(&accesses), "{accesses}");
 }
 
 #[test]
