@@ -4,7 +4,7 @@ use stormeter_disk::units::{format_count, format_duration_ns};
 use stormeter_driver::{ComponentKind, ComponentUse};
 use stormeter_results::Elasticity;
 use stormeter_statistics::CellWhy;
-use stormeter_statistics::bottleneck::ResponsePart;
+use stormeter_statistics::bottleneck::{ResponsePart, Saturation};
 use stormeter_study::{Blocks, StudyPlan, Timing};
 
 use super::grid::Grid;
@@ -90,45 +90,64 @@ pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
         mostly(part)
     );
     let background = background(why);
-    if let Some(cache) = why.room_in.and_then(|index| why.components.get(index)) {
-        let spent = format_duration_ns(cache.response_share * why.response_ns);
+    if let Some((index, cache)) =
+        why.room_in.and_then(|index| Some((index, why.components.get(index)?)))
+    {
+        let waiting_ns = why.parts[index].queue_ns;
+        let limit = why.bounds.saturation.map(|bound| {
+            format!(
+                " As they are they let no more than {} {each}s a second pass.",
+                count(bound.per_s)
+            )
+        });
         return format!(
             "Writes wait for room in {}: its disks cannot take writes as fast as they come ({name}: {}); \
-             {} of the response time, {spent} of each {each}, is spent waiting for room.{background}",
+             {} of the response time, {} of each {each}, is spent waiting for room.{}{background}",
             cache.name,
             busy(bottleneck),
-            share(cache.response_share),
+            share(waiting_ns / why.response_ns),
+            format_duration_ns(waiting_ns),
+            limit.unwrap_or_default(),
         );
     }
     let bound = why
         .bounds
         .saturation
-        .map(|bound| (bound.component, format_count(bound.per_s), format_count(bound.outstanding)));
+        .map(|bound| (bound.component, count(bound.per_s), count(bound.outstanding)));
+    // A bound of disks is that of the queue they have.
+    let of_queue = |component: usize| match why.components[component].kind {
+        ComponentKind::Disks => {
+            " at this queue depth (of a longer queue disks with moving heads do more)"
+        }
+        _ => "",
+    };
     if why.is_saturated {
         // The bound is of the busiest, which need not be the one that requests wait for.
         let bound = match bound.filter(|(component, ..)| *component == why.bottleneck) {
-            Some((_, most, star)) => format!(
+            Some((component, most, star)) => format!(
                 " As it is it lets no more than {most} {each}s a second pass, which about {star} \
-                 outstanding reach."
+                 outstanding reach{}.",
+                of_queue(component)
             ),
             None => String::new(),
         };
         return format!("{name} is full ({}); {of}.{bound}{background}", busy(bottleneck));
     }
-    let outstanding = format_count(why.outstanding);
-    let reach = match bound {
+    let outstanding = count(why.outstanding);
+    let reach = match bound.filter(|_| long_run(why).is_none()) {
         Some((component, most, star)) => {
             let busiest = &why.components[component];
             let busy = share(busiest.utilisation_most);
             let would = format!(
-                "would be full at {most} {each}s a second with about {star} outstanding or more."
+                "would be full at {most} {each}s a second with about {star} outstanding or more{}.",
+                of_queue(component)
             );
             match component == why.bottleneck {
                 true => format!(" Its busiest unit ({busy}) {would}"),
                 false => format!(" The busiest is {} ({busy}), which {would}", busiest.name),
             }
         }
-        None => String::new(),
+        None => long_run(why).map(|bound| in_long_run(why, bound, each)).unwrap_or_default(),
     };
     let held = match bottleneck.kind {
         ComponentKind::Parts => {
@@ -143,6 +162,36 @@ pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
     format!("Nothing that requests wait for is full: {held}; {of}.{reach}{background}")
 }
 
+/// A number of I/Os; of few outstanding the part after the point counts.
+fn count(value: f64) -> String {
+    match value {
+        value if value <= 0.0 || value >= 9.95 => format_count(value),
+        value if value >= 0.095 => {
+            let text = format!("{value:.1}");
+            text.strip_suffix(".0").map(String::from).unwrap_or(text)
+        }
+        value if value >= 0.0095 => format!("{value:.2}"),
+        _ => "less than 0.01".into(),
+    }
+}
+
+/// The bound of what works in the background, where it is the lowest.
+fn long_run(why: &CellWhy) -> Option<Saturation> {
+    let others = why.bounds.saturation.map_or(f64::INFINITY, |bound| bound.per_s);
+    why.bounds.long_run.filter(|bound| bound.per_s < others)
+}
+
+fn in_long_run(why: &CellWhy, bound: Saturation, each: &str) -> String {
+    let one = &why.components[bound.component];
+    format!(
+        " In the long run {} ({} with destaging) lets no more than {} {each}s a second pass: with more, \
+         the cache before it fills until writes wait for room.",
+        one.name,
+        busy(one),
+        count(bound.per_s)
+    )
+}
+
 /// How busy a component is, in a sentence.
 fn busy(one: &ComponentUse) -> String {
     match one.units {
@@ -155,15 +204,31 @@ fn busy(one: &ComponentUse) -> String {
     }
 }
 
-/// What is full of work that no request waits for.
+/// What is full of work that no request waits for, or hardly.
 fn background(why: &CellWhy) -> String {
-    let each = why.in_background.iter().filter_map(|&index| why.components.get(index)).map(|one| {
+    let has_cache = why.components.iter().any(|one| one.kind == ComponentKind::Cache);
+    // Told with its bound.
+    let told = if why.is_saturated { None } else { long_run(why).map(|bound| bound.component) };
+    let full = why.in_background.iter().filter(|&&index| told != Some(index));
+    let each = full.filter_map(|&index| why.components.get(index)).map(|one| {
+        let busy = share(one.utilisation_most);
+        // Their own caches are all that disks without another one work for in the background.
+        if one.kind == ComponentKind::Disks && !has_cache {
+            return format!(
+                " {} is {busy} busy, most of it with emptying the caches of its disks, which requests \
+                 hardly wait for: that goes on at any load and does not tell how much more it could take.",
+                one.name
+            );
+        }
         let work = match one.kind {
             ComponentKind::Disks => "destaging",
             _ => "work in the background",
         };
-        let busy = share(one.utilisation_most);
-        format!(" {} is {busy} busy with {work}, which no request waits for yet.", one.name)
+        let yet = match one.response_share {
+            0.0..0.005 => "which no request waits for yet",
+            _ => "which requests hardly wait for yet",
+        };
+        format!(" {} is {busy} busy with {work}, {yet}.", one.name)
     });
     each.collect()
 }
@@ -280,7 +345,7 @@ fn table(rows: &[[String; 6]], paint: Paint, text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stormeter_statistics::bottleneck::{Bounds, SATURATED, Saturation};
+    use stormeter_statistics::bottleneck::{Bounds, SATURATED};
 
     /// A cell whose components are (name, kind, busiest unit, share of 1 ms, what the time there is).
     fn why(parts: &[(&str, ComponentKind, f64, f64, ResponsePart)]) -> CellWhy {
@@ -320,6 +385,7 @@ mod tests {
                     outstanding: 12.0,
                     component: busiest,
                 }),
+                long_run: None,
             },
         }
     }
