@@ -127,8 +127,8 @@ pub fn why(trials: &[(&Sample, &[ComponentUse])]) -> Option<CellWhy> {
         // While a unit works for a request, that request is here; so requests are here for at least that
         // share of the time, and for what is beyond it nobody waits.
         let here = rate_per_s * residence_ns / 1e9;
-        let hardly = one.kind == ComponentKind::Disks
-            && one.utilisation_most > MORE_THAN_WAITED_FOR * here;
+        let hardly =
+            one.kind == ComponentKind::Disks && one.utilisation_most > MORE_THAN_WAITED_FOR * here;
         unnoticed || hardly
     };
     let room_in = room(&components, &parts, response_ns);
@@ -224,8 +224,8 @@ fn room(
     let disks = busiest(components, |&index| components[index].kind == ComponentKind::Disks)?;
     // What takes longer is what holds back: with few writes among reads it is the disks themselves.
     let (of_cache, of_disks) = (&components[cache], &components[disks]);
-    let by_disks = of_disks.utilisation_most >= SATURATED
-        && of_disks.response_share > of_cache.response_share;
+    let by_disks =
+        of_disks.utilisation_most >= SATURATED && of_disks.response_share > of_cache.response_share;
     (!by_disks).then_some((cache, disks))
 }
 
