@@ -19,6 +19,11 @@ pub const SATURATED: f64 = 0.9;
 const WAITED_FOR: f64 = 0.05;
 /// Below this share no request waits for it: what it does, it does in the background.
 const UNNOTICED: f64 = 0.005;
+/// Work of which more than a third is surely not waited for is work in the background.
+const MORE_THAN_WAITED_FOR: f64 = 1.5;
+/// Writes that spend such a share of the response time waiting for room come as fast as the disks take
+/// them, and no faster with more outstanding.
+const MOSTLY: f64 = 0.5;
 
 /// Why a cell is as fast as it is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,10 +39,11 @@ pub struct CellWhy {
     /// part of the response time.
     pub is_saturated: bool,
     /// Where requests wait for room in a cache because the disks behind it, which are the bottleneck then,
-    /// do not take writes as fast as they come: the cache, an index into `components`.
+    /// do not take writes as fast as they come: the cache, an index into `components`. It is full then,
+    /// however busy those disks are: they need not all be at work at the same time.
     pub room_in: Option<usize>,
-    /// Components that are full of work that no request waits for, such as destaging: indices into
-    /// `components`. They bound nothing as long as a cache has room.
+    /// Components that are full of work that no request waits for, such as destaging, or hardly: indices
+    /// into `components`. They bound nothing as long as a cache has room.
     pub in_background: Vec<usize>,
     /// Operations a second.
     pub rate_per_s: f64,
@@ -55,7 +61,7 @@ pub struct CellWhy {
 pub struct ResponsePart {
     /// Being worked on. Work that nobody waits for is not in it.
     pub service_ns: f64,
-    /// Waiting for its turn.
+    /// Waiting for its turn, at a cache for room.
     pub queue_ns: f64,
     /// Neither: latency of wires and interrupts, which no faster part shortens.
     pub latency_ns: f64,
@@ -66,12 +72,21 @@ pub struct ResponsePart {
 pub struct Bounds {
     /// With as many outstanding as there were and no queue anywhere (N/R₀), per second.
     pub unqueued_per_s: f64,
-    /// What the busiest component lets pass; `None` where all that is busy works in the background.
+    /// What the busiest component lets pass of those that requests wait for; `None` where all that is busy
+    /// works in the background.
     pub saturation: Option<Saturation>,
+    /// What the disks that destage for a cache let pass in the long run, when it has no more room: the
+    /// utilisation law holds for work that nobody waits for as well. `None` where there are none, or
+    /// where their own caches make them work: those are emptied at any load, so that being busy with it
+    /// tells nothing of what more there could be.
+    #[serde(default)]
+    pub long_run: Option<Saturation>,
 }
 
-/// The bound of the busiest component among those that requests wait for. How full a memory is bounds
-/// nothing, and so does work in the background.
+/// The bound of a component. How full a memory is bounds nothing.
+///
+/// Of disks with moving heads it is that of the queue they have: of a longer one they choose better, and
+/// each takes less time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Saturation {
     /// With any number outstanding it lets no more pass (1/D_max), per second.
@@ -104,21 +119,46 @@ pub fn why(trials: &[(&Sample, &[ComponentUse])]) -> Option<CellWhy> {
         components[a].response_share.total_cmp(&components[b].response_share).then(b.cmp(&a))
     })?;
     let is_background = |index: &usize| {
-        let one = &components[*index];
+        let (one, part) = (&components[*index], &parts[*index]);
         let alone_ns = one.busy_ns as f64 / operations;
-        one.response_share < UNNOTICED && alone_ns > 1.5 * one.response_share * response_ns
+        let residence_ns = part.service_ns + part.queue_ns + part.latency_ns;
+        let unnoticed = one.response_share < UNNOTICED
+            && alone_ns > MORE_THAN_WAITED_FOR * one.response_share * response_ns;
+        // While a unit works for a request, that request is here; so requests are here for at least that
+        // share of the time, and for what is beyond it nobody waits.
+        let here = rate_per_s * residence_ns / 1e9;
+        let hardly =
+            one.kind == ComponentKind::Disks && one.utilisation_most > MORE_THAN_WAITED_FOR * here;
+        unnoticed || hardly
     };
-    let room_in = room(&components, &parts);
+    let room_in = room(&components, &parts, response_ns);
     let in_line =
         |index: &usize| components[*index].kind != ComponentKind::Cache && !is_background(index);
-    let busiest = busiest(&components, in_line);
-    let full = busiest_waited_for(&components);
+    let full = busiest_waited_for(&components, is_background);
     let unqueued_ns = response_ns - parts.iter().map(|part| part.queue_ns).sum::<f64>();
-    let saturation =
-        busiest.filter(|&index| components[index].utilisation_most > 0.0).map(|index| {
-            let per_s = rate_per_s / components[index].utilisation_most;
-            Saturation { per_s, outstanding: per_s * unqueued_ns / 1e9, component: index }
-        });
+    let bound = |index: usize, busy: f64| {
+        let per_s = rate_per_s / busy;
+        Saturation { per_s, outstanding: per_s * unqueued_ns / 1e9, component: index }
+    };
+    let of_busiest = |among: &dyn Fn(&usize) -> bool| {
+        let index = busiest(&components, among)?;
+        let busy = components[index].utilisation_most;
+        (busy > 0.0).then(|| bound(index, busy))
+    };
+    let saturation = match room_in {
+        // A cache without room is what is full.
+        Some((cache, disks)) => {
+            let waits = parts[cache].queue_ns > MOSTLY * response_ns;
+            let busy = if waits { 1.0 } else { components[disks].utilisation_most };
+            (busy > 0.0).then(|| bound(disks, busy))
+        }
+        None => of_busiest(&in_line),
+    };
+    let has_cache = components.iter().any(|one| one.kind == ComponentKind::Cache);
+    let destages = |index: &usize| {
+        has_cache && components[*index].kind == ComponentKind::Disks && is_background(index)
+    };
+    let long_run = if room_in.is_some() { None } else { of_busiest(&destages) };
     let disks = room_in.map(|(_, disks)| disks);
     let in_background = (0..components.len())
         .filter(|index| components[*index].kind != ComponentKind::Cache && is_background(index))
@@ -132,7 +172,7 @@ pub fn why(trials: &[(&Sample, &[ComponentUse])]) -> Option<CellWhy> {
         rate_per_s,
         response_ns,
         outstanding,
-        bounds: Bounds { unqueued_per_s: outstanding * 1e9 / unqueued_ns, saturation },
+        bounds: Bounds { unqueued_per_s: outstanding * 1e9 / unqueued_ns, saturation, long_run },
         components,
         parts,
     })
@@ -153,39 +193,52 @@ fn busiest(components: &[ComponentUse], among: impl Fn(&usize) -> bool) -> Optio
 
 /// The component that is full and waited for. Waiting for the slowest part is no work that fills
 /// anything, and of a cache it is known how full it is, not how busy.
-fn busiest_waited_for(components: &[ComponentUse]) -> Option<usize> {
+fn busiest_waited_for(
+    components: &[ComponentUse],
+    is_background: impl Fn(&usize) -> bool,
+) -> Option<usize> {
     busiest(components, |&index| {
         let one = &components[index];
         !matches!(one.kind, ComponentKind::Cache | ComponentKind::Parts)
             && one.utilisation_most >= SATURATED
             && one.response_share >= WAITED_FOR
+            && !is_background(&index)
     })
 }
 
-/// The cache that writes wait for room in, and the busiest disks, where those are full: a cache that is
-/// full, or at which time passes that is neither work nor a queue of its devices.
-fn room(components: &[ComponentUse], parts: &[ResponsePart]) -> Option<(usize, usize)> {
+/// The cache that writes wait for room in, and the busiest disks. Whether all of those are full does not
+/// matter: a sweep, a stripe or a log keeps some of them waiting for others, and what they take then is
+/// what they take.
+fn room(
+    components: &[ComponentUse],
+    parts: &[ResponsePart],
+    response_ns: f64,
+) -> Option<(usize, usize)> {
     let waits = |&index: &usize| {
-        let (one, part) = (&components[index], &parts[index]);
-        let residence_ns = part.service_ns + part.queue_ns + part.latency_ns;
-        one.kind == ComponentKind::Cache
-            && one.response_share >= WAITED_FOR
-            && (one.utilisation_most >= SATURATED || part.latency_ns > 0.5 * residence_ns)
+        components[index].kind == ComponentKind::Cache
+            && parts[index].queue_ns >= WAITED_FOR * response_ns
     };
-    let cache = (0..components.len()).filter(waits).max_by(|&a, &b| {
-        components[a].response_share.total_cmp(&components[b].response_share).then(b.cmp(&a))
-    })?;
+    let cache = (0..components.len())
+        .filter(waits)
+        .max_by(|&a, &b| parts[a].queue_ns.total_cmp(&parts[b].queue_ns).then(b.cmp(&a)))?;
     let disks = busiest(components, |&index| components[index].kind == ComponentKind::Disks)?;
-    let (of_cache, of_disks) = (&components[cache], &components[disks]);
     // What takes longer is what holds back: with few writes among reads it is the disks themselves.
-    (of_disks.utilisation_most >= SATURATED && of_cache.response_share >= of_disks.response_share)
-        .then_some((cache, disks))
+    let (of_cache, of_disks) = (&components[cache], &components[disks]);
+    let by_disks =
+        of_disks.utilisation_most >= SATURATED && of_disks.response_share > of_cache.response_share;
+    (!by_disks).then_some((cache, disks))
 }
 
 /// Service, queue and latency of an operation at a component, by Little's law for it: jobs there are
 /// rate × (service + queue).
 fn part(one: &ComponentUse, response_ns: f64, rate_per_s: f64, operations: f64) -> ResponsePart {
     let residence_ns = one.response_share * response_ns;
+    // How full a memory is, is no work; what is there beyond it are writes that wait for room.
+    if one.kind == ComponentKind::Cache {
+        let full_ns = one.busy_ns as f64 / operations;
+        let queue_ns = (one.queue_mean * 1e9 / rate_per_s - full_ns).clamp(0.0, residence_ns);
+        return ResponsePart { service_ns: 0.0, queue_ns, latency_ns: residence_ns - queue_ns };
+    }
     // What works while nobody waits for it (destaging, a mirror) is more than the residence.
     let service_ns = (one.busy_ns as f64 / operations).min(residence_ns);
     let there_ns = (one.queue_mean * 1e9 / rate_per_s).min(residence_ns);
@@ -222,159 +275,4 @@ fn merged(trials: &[&[ComponentUse]]) -> Option<Vec<ComponentUse>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use stormeter_driver::{Ended, KindTotals};
-
-    /// So many reads in a second, so many outstanding: their latency follows (Little).
-    fn sample(operations: u64, outstanding: f64) -> Sample {
-        let latency_ns = outstanding * 1e9 / operations as f64;
-        Sample {
-            window_ns: 1_000_000_000,
-            interval_ns: 1_000_000_000,
-            reads: KindTotals {
-                operations,
-                latency_sum_ns: (latency_ns * operations as f64) as u64,
-                ..KindTotals::default()
-            },
-            writes: KindTotals::default(),
-            intervals: vec![],
-            disks: vec![],
-            outstanding_mean: outstanding,
-            carried_ns: 0,
-            outstanding_configured: None,
-            offered_rate_per_s: None,
-            ramp_operations: 0,
-            due_operations: 0,
-            backlog_operations: 0,
-            faults: vec![],
-            verified: None,
-            steps: vec![],
-            ended: Ended::Completed,
-        }
-    }
-
-    /// A component with one unit, which works `service_ns` on each of so many operations a second.
-    fn component(
-        kind: ComponentKind,
-        operations: u64,
-        (service_ns, queue_ns): (f64, f64),
-        response_share: f64,
-    ) -> ComponentUse {
-        let busy = operations as f64 * service_ns / 1e9;
-        ComponentUse {
-            name: kind.name().into(),
-            kind,
-            units: 1,
-            utilisation: busy,
-            utilisation_most: busy,
-            busy_ns: (busy * 1e9) as u64,
-            queue_mean: operations as f64 * (service_ns + queue_ns) / 1e9,
-            visits: operations,
-            lost: 0,
-            response_share,
-            series: vec![],
-        }
-    }
-
-    #[test]
-    fn a_full_component_is_the_bottleneck_even_where_another_takes_longer() {
-        // 10 000 a second, 8 outstanding: 800 µs. The CPU works 97 µs of them and lets 300 µs wait;
-        // the rest is the network's latency.
-        let uses = [
-            component(ComponentKind::HostCpu, 10_000, (97_000.0, 300_000.0), 397.0 / 800.0),
-            component(ComponentKind::Network, 10_000, (1000.0, 0.0), 403.0 / 800.0),
-        ];
-        let why = why(&[(&sample(10_000, 8.0), &uses)]).unwrap();
-        assert!(why.is_saturated);
-        assert_eq!(why.components[why.bottleneck].kind, ComponentKind::HostCpu);
-        let [cpu, network] = why.parts.as_slice() else { panic!("{:?}", why.parts) };
-        let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-6;
-        assert!(near(cpu.service_ns, 97_000.0) && near(cpu.queue_ns, 300_000.0), "{cpu:?}");
-        assert!(near(network.latency_ns, 402_000.0) && network.queue_ns == 0.0, "{network:?}");
-        // 1/97 µs; 8/500 µs; 500 µs/97 µs.
-        let bound = why.bounds.saturation.unwrap();
-        assert!(near(bound.per_s, 1e9 / 97_000.0) && near(why.bounds.unqueued_per_s, 16_000.0));
-        assert!(near(bound.outstanding, 500.0 / 97.0) && bound.component == 0);
-        assert!(why.room_in.is_none() && why.in_background.is_empty());
-    }
-
-    #[test]
-    fn where_nothing_is_full_the_longest_part_is_it() {
-        let uses = [
-            component(ComponentKind::HostCpu, 1000, (100_000.0, 0.0), 0.1),
-            component(ComponentKind::Disks, 1000, (50_000.0, 10_000.0), 0.9),
-        ];
-        let why = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
-        assert!(!why.is_saturated);
-        assert_eq!(why.components[why.bottleneck].kind, ComponentKind::Disks);
-        assert_eq!(why.bounds.saturation.unwrap().component, 0);
-        assert!((why.parts[1].latency_ns / 840_000.0 - 1.0).abs() < 1e-6, "{:?}", why.parts);
-    }
-
-    #[test]
-    fn work_that_nobody_waits_for_is_no_part_of_the_response() {
-        // The disks destage for 900 µs each; the write cache answered long before.
-        let uses = [
-            component(ComponentKind::Cache, 1000, (0.0, 0.0), 1.0),
-            component(ComponentKind::Disks, 1000, (900_000.0, 50_000_000.0), 0.0),
-        ];
-        let why = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
-        assert!(why.is_saturated && why.parts[1] == ResponsePart::default());
-        // The time at the cache is waiting for room, which the disks do not make.
-        assert_eq!((why.bottleneck, why.room_in), (1, Some(0)));
-        assert!((why.bounds.unqueued_per_s - 1000.0).abs() < 1e-6);
-    }
-
-    #[test]
-    fn disks_that_destage_for_a_cache_with_room_hold_nothing_back_and_bound_nothing() {
-        let uses = [
-            component(ComponentKind::HostCpu, 1000, (600_000.0, 0.0), 0.99),
-            component(ComponentKind::Cache, 1000, (5000.0, 0.0), 0.005),
-            component(ComponentKind::Disks, 1000, (950_000.0, 50_000_000.0), 0.0),
-        ];
-        let why = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
-        assert!(!why.is_saturated && why.bottleneck == 0 && why.room_in.is_none());
-        assert_eq!(why.in_background, [2]);
-        assert_eq!(why.bounds.saturation.unwrap().component, 0);
-    }
-
-    #[test]
-    fn a_cache_that_is_full_is_no_bottleneck_by_itself() {
-        // As full as can be, and nobody waits: the disks make room in time.
-        let mut uses = [
-            component(ComponentKind::HostCpu, 1000, (400_000.0, 0.0), 0.9),
-            component(ComponentKind::Cache, 1000, (990_000.0, 0.0), 0.1),
-            component(ComponentKind::Disks, 1000, (500_000.0, 0.0), 0.0),
-        ];
-        let calm = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
-        assert!(!calm.is_saturated && calm.bottleneck == 0, "{calm:?}");
-        assert_eq!(calm.bounds.saturation.unwrap().component, 0);
-        uses[2] = component(ComponentKind::Disks, 1000, (950_000.0, 0.0), 0.0);
-        let late = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
-        assert_eq!((late.bottleneck, late.room_in, late.is_saturated), (2, Some(1), true));
-    }
-
-    #[test]
-    fn busy_without_being_waited_for_is_not_full_and_of_two_alike_the_longer_counts() {
-        let uses = [
-            component(ComponentKind::HostCpu, 1000, (950_000.0, 0.0), 0.02),
-            component(ComponentKind::Network, 1000, (1000.0, 0.0), 0.98),
-        ];
-        let busy = why(&[(&sample(1000, 64.0), &uses)]).unwrap();
-        assert!(!busy.is_saturated && busy.bottleneck == 1, "{busy:?}");
-        // Both ends of a wire; requests queue at the second.
-        let uses = [
-            component(ComponentKind::HostPort, 1000, (992_000.0, 0.0), 0.1),
-            component(ComponentKind::ControllerPort, 1000, (990_000.0, 5_000_000.0), 0.9),
-        ];
-        let wire = why(&[(&sample(1000, 8.0), &uses)]).unwrap();
-        assert!(wire.is_saturated && wire.bottleneck == 1, "{wire:?}");
-    }
-
-    #[test]
-    fn nothing_is_said_of_a_measured_trial() {
-        assert_eq!(why(&[(&sample(1000, 1.0), &[])]), None);
-        assert_eq!(why(&[]), None);
-    }
-}
+mod tests;

@@ -59,6 +59,9 @@ pub const CEILING_FACTOR: f64 = 3.0;
 const LITTLE_BENT: f64 = 0.05;
 /// … and by this share before it is broken.
 const LITTLE_BROKEN: f64 = 0.20;
+/// A queue that gained more than so many standard deviations of the number of arrivals (that of a Poisson
+/// process, whose variance is its mean) did not do so by chance.
+const GROWING_SD: f64 = 3.0;
 
 /// Checks one trial against all laws that concern a single trial.
 pub fn check_trial(facts: &TrialFacts<'_>) -> Vec<LawFinding> {
@@ -212,23 +215,44 @@ fn ended(sample: &Sample) -> Option<LawFinding> {
 fn backlog(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     let sample = facts.sample;
     let offered = sample.offered_rate_per_s?;
+    let due = sample.due_operations as f64;
     // One request in a thousand may fall due just before the window's end.
-    if sample.backlog_operations as f64 <= 1.0 + sample.due_operations as f64 * 1e-3 {
+    let unbegun = sample.backlog_operations as f64 > 1.0 + due * 1e-3;
+    // What ended in the window lags behind what fell due by what the queue gained. A queue that keeps its
+    // length gains by chance, and less than arrivals vary; one that grows gains in proportion to time.
+    let gained = due - (sample.operations() + sample.faulty_operations()) as f64;
+    let chance = due.sqrt();
+    let grows =
+        gained > 1.0 + GROWING_SD * chance && gained_late(sample, offered) > 0.25 * gained + chance;
+    if !unbegun && !grows {
         return None;
     }
+    let left = match unbegun {
+        true => format!("{} were never begun", sample.backlog_operations),
+        false => format!("the queue grew by {gained:.0} within the window"),
+    };
     Some(LawFinding {
         law: 10,
         severity: Severity::Warning,
         what: format!(
-            "{:.0} I/Os a second were asked for and {:.0} served; {} were never begun",
-            offered,
+            "{offered:.0} I/Os a second were asked for and {:.0} served; {left}",
             sample.iops(),
-            sample.backlog_operations
         ),
         advice: "the rate is above what the datastore can do, so its latency grows as long as \
                  the trial lasts; choose a lower rate, such as --equal-load auto"
             .into(),
     })
+}
+
+/// What the queue gained in the second half of the window: one that only had to come to its length gained
+/// before.
+fn gained_late(sample: &Sample, offered_per_s: f64) -> f64 {
+    let rows = sample.intervals.get(sample.intervals.len() / 2..).unwrap_or_default();
+    let gained = rows.iter().map(|row| {
+        let ended = row.reads.operations + row.writes.operations;
+        offered_per_s * row.length_ns as f64 / 1e9 - ended as f64
+    });
+    gained.sum()
 }
 
 #[cfg(test)]
@@ -342,6 +366,32 @@ mod tests {
         assert_eq!(found, [(10, Severity::Warning)]);
         trial.workload.arrivals = Arrivals::Constant { rate_per_s: 5_000.0 };
         assert_eq!(findings(&sample_of(&trial, FaultPlan::default()), None), []);
+    }
+
+    #[test]
+    fn a_queue_that_grows_is_told_before_anything_is_dropped_and_one_that_keeps_its_length_is_not()
+    {
+        let mut trial = trial();
+        trial.duration_ns = 5_000_000_000;
+        trial.limits.open_loop_outstanding = 1 << 16;
+        // Two servers of 100 µs each take 20 000 a second, from two disks.
+        for seed in 0..20 {
+            trial.seed = seed;
+            trial.workload.arrivals = Arrivals::Poisson { rate_per_s: 12_000.0 };
+            let over = sample_of(&trial, FaultPlan::default());
+            assert!(over.backlog_operations <= 1 + over.due_operations / 1000);
+            assert_eq!(findings(&over, None), [(10, Severity::Warning)], "seed {seed}");
+            trial.workload.arrivals = Arrivals::Poisson { rate_per_s: 9_500.0 };
+            let under = sample_of(&trial, FaultPlan::default());
+            assert_eq!(findings(&under, None), [], "seed {seed}");
+        }
+        // No ramp, so that an interval goes by until the queue has its length.
+        let mut early = sample_of(&trial, FaultPlan::default());
+        early.reads.operations -= 1200;
+        early.intervals[0].reads.operations -= 1200;
+        let workload = &trial.workload;
+        let facts = TrialFacts { workload, sample: &early, is_null: false, ceiling_iops: None };
+        assert_eq!(backlog(&facts), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use stormeter_results::{
 use stormeter_statistics::{StudyAnalysis, bottleneck, metrics, monitor};
 use stormeter_study::StudyPlan;
 
+use super::advice;
 use super::grid::cell_name;
 use super::model::{CellReasons, MonitorAverage, StudyReport, TrialTrace, WorkloadCeiling};
 use crate::incidents::incidents_of;
@@ -332,13 +333,11 @@ fn findings(report: &StudyReport, trials: &[StudyTrial<'_>], events: &[Event]) -
             },
             subject: subject(*cell),
             what: finding.what.clone(),
-            // The laws speak of options; a study has keys of the same names. A prediction has no time
-            // limit, and as many blocks as planned for the asking.
-            advice: match report.header.prediction {
-                Some(_) => finding.advice.replace(
-                    "use more blocks, a longer time limit or shorter trials",
-                    "use more blocks (--as-planned takes as many as the study plans)",
-                ),
+            // The laws speak of options; a study has keys of the same names.
+            advice: match &report.header.prediction {
+                Some(prediction) => {
+                    advice::of_prediction(&finding.advice, prediction.shortened_from.is_some())
+                }
                 None => finding.advice.replace("--", ""),
             },
         })

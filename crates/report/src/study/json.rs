@@ -124,6 +124,7 @@ fn reasons(grid: &Grid<'_>, reasons: &CellReasons) -> Value {
             "saturated_per_s": why.bounds.saturation.map(|bound| bound.per_s),
             "unqueued_per_s": why.bounds.unqueued_per_s,
             "outstanding_to_saturate": why.bounds.saturation.map(|bound| bound.outstanding),
+            "long_run_per_s": why.bounds.long_run.map(|bound| bound.per_s),
         },
         "components": components.collect::<Vec<_>>(),
         "elasticities": reasons.elasticities.iter().map(|one| object!({

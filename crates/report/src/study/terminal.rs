@@ -106,7 +106,7 @@ fn answer(
         basis.push(words::estimate(answer, estimate));
     }
     basis.extend(answer.p_value.map(words::p_value));
-    if !answer.test.is_empty() {
+    if words::has_test(answer) {
         basis.push(answer.test.clone());
     }
     if !basis.is_empty() {

@@ -4,7 +4,7 @@ use stormeter_disk::units::{format_count, format_duration_ns};
 use stormeter_driver::{ComponentKind, ComponentUse};
 use stormeter_results::Elasticity;
 use stormeter_statistics::CellWhy;
-use stormeter_statistics::bottleneck::ResponsePart;
+use stormeter_statistics::bottleneck::{ResponsePart, Saturation};
 use stormeter_study::{Blocks, StudyPlan, Timing};
 
 use super::grid::Grid;
@@ -90,45 +90,64 @@ pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
         mostly(part)
     );
     let background = background(why);
-    if let Some(cache) = why.room_in.and_then(|index| why.components.get(index)) {
-        let spent = format_duration_ns(cache.response_share * why.response_ns);
+    if let Some((index, cache)) =
+        why.room_in.and_then(|index| Some((index, why.components.get(index)?)))
+    {
+        let waiting_ns = why.parts[index].queue_ns;
+        let limit = why.bounds.saturation.map(|bound| {
+            format!(
+                " As they are they let no more than {} {each}s a second pass.",
+                count(bound.per_s)
+            )
+        });
         return format!(
             "Writes wait for room in {}: its disks cannot take writes as fast as they come ({name}: {}); \
-             {} of the response time, {spent} of each {each}, is spent waiting for room.{background}",
+             {} of the response time, {} of each {each}, is spent waiting for room.{}{background}",
             cache.name,
             busy(bottleneck),
-            share(cache.response_share),
+            share(waiting_ns / why.response_ns),
+            format_duration_ns(waiting_ns),
+            limit.unwrap_or_default(),
         );
     }
     let bound = why
         .bounds
         .saturation
-        .map(|bound| (bound.component, format_count(bound.per_s), format_count(bound.outstanding)));
+        .map(|bound| (bound.component, count(bound.per_s), count(bound.outstanding)));
+    // A bound of disks is that of the queue they have.
+    let of_queue = |component: usize| match why.components[component].kind {
+        ComponentKind::Disks => {
+            " at this queue depth (of a longer queue disks with moving heads do more)"
+        }
+        _ => "",
+    };
     if why.is_saturated {
         // The bound is of the busiest, which need not be the one that requests wait for.
         let bound = match bound.filter(|(component, ..)| *component == why.bottleneck) {
-            Some((_, most, star)) => format!(
+            Some((component, most, star)) => format!(
                 " As it is it lets no more than {most} {each}s a second pass, which about {star} \
-                 outstanding reach."
+                 outstanding reach{}.",
+                of_queue(component)
             ),
             None => String::new(),
         };
         return format!("{name} is full ({}); {of}.{bound}{background}", busy(bottleneck));
     }
-    let outstanding = format_count(why.outstanding);
-    let reach = match bound {
+    let outstanding = count(why.outstanding);
+    let reach = match bound.filter(|_| long_run(why).is_none()) {
         Some((component, most, star)) => {
             let busiest = &why.components[component];
             let busy = share(busiest.utilisation_most);
             let would = format!(
-                "would be full at {most} {each}s a second with about {star} outstanding or more."
+                "would be full at {most} {each}s a second with about {star} outstanding or more{}.",
+                of_queue(component)
             );
             match component == why.bottleneck {
                 true => format!(" Its busiest unit ({busy}) {would}"),
                 false => format!(" The busiest is {} ({busy}), which {would}", busiest.name),
             }
         }
-        None => String::new(),
+        None => long_run(why).map(|bound| in_long_run(why, bound, each)).unwrap_or_default(),
     };
     let held = match bottleneck.kind {
         ComponentKind::Parts => {
@@ -143,6 +162,36 @@ pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
     format!("Nothing that requests wait for is full: {held}; {of}.{reach}{background}")
 }
 
+/// A number of I/Os; of few outstanding the part after the point counts.
+fn count(value: f64) -> String {
+    match value {
+        value if value <= 0.0 || value >= 9.95 => format_count(value),
+        value if value >= 0.095 => {
+            let text = format!("{value:.1}");
+            text.strip_suffix(".0").map(String::from).unwrap_or(text)
+        }
+        value if value >= 0.0095 => format!("{value:.2}"),
+        _ => "less than 0.01".into(),
+    }
+}
+
+/// The bound of what works in the background, where it is the lowest.
+fn long_run(why: &CellWhy) -> Option<Saturation> {
+    let others = why.bounds.saturation.map_or(f64::INFINITY, |bound| bound.per_s);
+    why.bounds.long_run.filter(|bound| bound.per_s < others)
+}
+
+fn in_long_run(why: &CellWhy, bound: Saturation, each: &str) -> String {
+    let one = &why.components[bound.component];
+    format!(
+        " In the long run {}, which destages ({}), lets no more than {} {each}s a second pass: with more, \
+         the cache before it fills until writes wait for room.",
+        one.name,
+        busy(one),
+        count(bound.per_s)
+    )
+}
+
 /// How busy a component is, in a sentence.
 fn busy(one: &ComponentUse) -> String {
     match one.units {
@@ -155,15 +204,31 @@ fn busy(one: &ComponentUse) -> String {
     }
 }
 
-/// What is full of work that no request waits for.
+/// What is full of work that no request waits for, or hardly.
 fn background(why: &CellWhy) -> String {
-    let each = why.in_background.iter().filter_map(|&index| why.components.get(index)).map(|one| {
+    let has_cache = why.components.iter().any(|one| one.kind == ComponentKind::Cache);
+    // Told with its bound.
+    let told = if why.is_saturated { None } else { long_run(why).map(|bound| bound.component) };
+    let full = why.in_background.iter().filter(|&&index| told != Some(index));
+    let each = full.filter_map(|&index| why.components.get(index)).map(|one| {
+        let busy = share(one.utilisation_most);
+        // Their own caches are all that disks without another one work for in the background.
+        if one.kind == ComponentKind::Disks && !has_cache {
+            return format!(
+                " {} is {busy} busy, most of it with emptying the caches of its disks, which requests \
+                 hardly wait for: that goes on at any load and does not tell how much more it could take.",
+                one.name
+            );
+        }
         let work = match one.kind {
             ComponentKind::Disks => "destaging",
             _ => "work in the background",
         };
-        let busy = share(one.utilisation_most);
-        format!(" {} is {busy} busy with {work}, which no request waits for yet.", one.name)
+        let yet = match one.response_share {
+            0.0..0.005 => "which no request waits for yet",
+            _ => "which requests hardly wait for yet",
+        };
+        format!(" {} is {busy} busy with {work}, {yet}.", one.name)
     });
     each.collect()
 }
@@ -278,129 +343,4 @@ fn table(rows: &[[String; 6]], paint: Paint, text: &mut String) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use stormeter_statistics::bottleneck::{Bounds, SATURATED, Saturation};
-
-    /// A cell whose components are (name, kind, busiest unit, share of 1 ms, what the time there is).
-    fn why(parts: &[(&str, ComponentKind, f64, f64, ResponsePart)]) -> CellWhy {
-        let component =
-            |&(name, kind, busy, share, _): &(&str, ComponentKind, f64, f64, _)| ComponentUse {
-                name: name.into(),
-                kind,
-                units: 2,
-                utilisation: busy / 2.0,
-                utilisation_most: busy,
-                busy_ns: 1,
-                queue_mean: 2.5,
-                visits: 1,
-                lost: 0,
-                response_share: share,
-                series: vec![],
-            };
-        let most = |key: &dyn Fn(usize) -> f64| {
-            (0..parts.len()).max_by(|&a, &b| key(a).total_cmp(&key(b))).unwrap()
-        };
-        let busiest = most(&|index| parts[index].2);
-        let is_saturated = parts[busiest].2 >= SATURATED;
-        CellWhy {
-            components: parts.iter().map(component).collect(),
-            parts: parts.iter().map(|part| part.4).collect(),
-            bottleneck: if is_saturated { busiest } else { most(&|index| parts[index].3) },
-            is_saturated,
-            rate_per_s: 8000.0,
-            response_ns: 1e6,
-            outstanding: 8.0,
-            room_in: None,
-            in_background: vec![],
-            bounds: Bounds {
-                unqueued_per_s: 9000.0,
-                saturation: Some(Saturation {
-                    per_s: 8000.0 / parts[busiest].2,
-                    outstanding: 12.0,
-                    component: busiest,
-                }),
-            },
-        }
-    }
-
-    fn part(service_ns: f64, queue_ns: f64, latency_ns: f64) -> ResponsePart {
-        ResponsePart { service_ns, queue_ns, latency_ns }
-    }
-
-    #[test]
-    fn a_link_disks_or_a_cpu_that_is_full_is_named_with_what_it_costs() {
-        for (name, kind) in [
-            ("esx hba", ComponentKind::HostPort),
-            ("aggregate", ComponentKind::Disks),
-            ("filer cpu", ComponentKind::ControllerCpu),
-        ] {
-            let other = ("fabric", ComponentKind::Network, 0.1, 0.2, part(0.0, 0.0, 2e5));
-            let full = (name, kind, 0.98, 0.8, part(1e5, 7e5, 0.0));
-            assert_eq!(
-                sentence(&why(&[other, full]), true),
-                format!(
-                    "{name} is full (the busiest of 2 is 98 % busy, all together 49 %); 80 % of the \
-                     response time, 800µs of each I/O, is spent there, most of it waiting. As it is \
-                     it lets no more than 8 163 I/Os a second pass, which about 12 outstanding reach."
-                )
-            );
-        }
-    }
-
-    #[test]
-    fn where_latency_is_it_no_part_is_blamed_for_being_slow() {
-        let cpu = ("esx cpu", ComponentKind::HostCpu, 0.4, 0.1, part(1e5, 0.0, 0.0));
-        let wan = ("wan", ComponentKind::Network, 0.2, 0.9, part(1e5, 0.0, 8e5));
-        assert_eq!(
-            sentence(&why(&[cpu, wan]), true),
-            "Nothing that requests wait for is full: 8 outstanding keep wan 10 % busy; 90 % of the \
-             response time, 900µs of each I/O, is spent there, most of it latency that no higher rate \
-             shortens. The busiest is esx cpu (40 %), which would be full at 20 000 I/Os a second with \
-             about 12 outstanding or more."
-        );
-    }
-
-    #[test]
-    fn waiting_for_room_names_the_disks_and_the_background_has_no_bound() {
-        let cache = ("filer cache", ComponentKind::Cache, 0.99, 0.7, part(0.0, 7e5, 0.0));
-        let disks = ("agg", ComponentKind::Disks, 0.95, 0.0, part(0.0, 0.0, 0.0));
-        let cpu = ("esx cpu", ComponentKind::HostCpu, 0.4, 0.3, part(3e5, 0.0, 0.0));
-        let mut why = why(&[cpu, cache, disks]);
-        (why.bottleneck, why.room_in, why.bounds.saturation) = (2, Some(1), None);
-        let told = sentence(&why, true);
-        assert_eq!(
-            told,
-            "Writes wait for room in filer cache: its disks cannot take writes as fast as they come (agg: \
-             the busiest of 2 is 95 % busy, all together 48 %); 70 % of the response time, 700µs of each \
-             I/O, is spent waiting for room."
-        );
-        (why.bottleneck, why.room_in, why.in_background) = (0, None, vec![2]);
-        why.is_saturated = false;
-        let told = sentence(&why, true);
-        assert!(told.ends_with("agg is 95 % busy with destaging, which no request waits for yet."));
-        assert!(!told.contains("no more than") && !told.contains("would be full"), "{told}");
-    }
-
-    #[test]
-    fn gains_are_told_as_far_as_they_are_more_than_chance() {
-        let of = |component: &str, ratio: f64| Elasticity {
-            cell: 0,
-            component: component.into(),
-            kind: ComponentKind::Disks,
-            factor: 1.1,
-            metric: stormeter_study::Metric::LatencyMean,
-            ratio,
-        };
-        assert_eq!(gains(&[]), None);
-        assert_eq!(
-            gains(&[of("disks", 0.92), of("cpu", 0.97), of("port", 0.985)]).unwrap(),
-            "10 % more of disks: -8.0 % mean latency; of cpu: -3.0 % mean latency; of any other less \
-             than 2 % (one run each)."
-        );
-        assert_eq!(
-            gains(&[of("disks", 0.985)]).unwrap(),
-            "10 % more of any one component would bring less than 2 % (one run each)."
-        );
-    }
-}
+mod tests;

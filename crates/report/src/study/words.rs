@@ -26,6 +26,11 @@ pub(crate) fn measured(report: &StudyReport) -> &'static str {
     if report.header.prediction.is_some() { "predicted" } else { "measured" }
 }
 
+/// Whether a question was put to a test; what was not answered was put to none.
+pub(crate) fn has_test(answer: &Answer) -> bool {
+    !matches!(answer.test.as_str(), "" | "none")
+}
+
 /// How many questions were answered how: `4 questions: 2 yes, 1 no, 1 inconclusive.`
 pub(crate) fn tally(report: &StudyReport) -> String {
     let answers = &report.analysis.answers;

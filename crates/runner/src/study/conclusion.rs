@@ -40,7 +40,10 @@ pub fn conclude_study(file: &ResultsFile) -> Result<StudyConclusion, ResultsErro
     let header = file.study_header()?;
     let trials = file.trials()?;
     let is_null: Vec<bool> = header.datastores.iter().map(|store| store.kind == "null").collect();
-    let surroundings = surroundings(&header.plan, is_null, &trials);
+    let surroundings = StudySurroundings {
+        is_predicted: header.prediction.is_some(),
+        ..surroundings(&header.plan, is_null, &trials)
+    };
     let mut analysis = analyse_study(&header.plan, &views(&trials), &surroundings);
     let events = file.events()?;
     if let Some(finding) = went_on(&events) {
@@ -101,5 +104,6 @@ pub(crate) fn surroundings(
             }
         }
     }
-    StudySurroundings { ceiling_iops: ceilings_iops, is_null, failed, verified }
+    let is_predicted = false;
+    StudySurroundings { ceiling_iops: ceilings_iops, is_null, failed, verified, is_predicted }
 }

@@ -1,7 +1,7 @@
 //! Questions asked of the results file of a study, also ones that the study did not ask.
 
 use stormeter_results::{ResultsFile, TrialRecord};
-use stormeter_statistics::{Answer, analyse_study};
+use stormeter_statistics::{Answer, StudySurroundings, analyse_study};
 use stormeter_study::StudyPlan;
 use stormeter_study::question::{Vocabulary, parse};
 
@@ -14,6 +14,7 @@ pub struct Witness {
     plan: StudyPlan,
     trials: Vec<TrialRecord>,
     is_null: Vec<bool>,
+    is_predicted: bool,
 }
 
 impl Witness {
@@ -24,7 +25,8 @@ impl Witness {
     pub fn read(file: &ResultsFile) -> Result<Self, RunError> {
         let header = file.study_header()?;
         let is_null = header.datastores.iter().map(|store| store.kind == "null").collect();
-        Ok(Self { plan: header.plan, trials: file.trials()?, is_null })
+        let is_predicted = header.prediction.is_some();
+        Ok(Self { plan: header.plan, trials: file.trials()?, is_null, is_predicted })
     }
 
     /// What the results say to the question, in the grammar of study files. Where a law is broken they
@@ -36,7 +38,10 @@ impl Witness {
         let refused = |why: String| RunError::Question(why);
         parse(question, &Vocabulary::of(&self.plan)).map_err(|error| refused(error.message()))?;
         let plan = StudyPlan { questions: vec![question.to_owned()], ..self.plan.clone() };
-        let surroundings = surroundings(&plan, self.is_null.clone(), &self.trials);
+        let surroundings = StudySurroundings {
+            is_predicted: self.is_predicted,
+            ..surroundings(&plan, self.is_null.clone(), &self.trials)
+        };
         let analysis = analyse_study(&plan, &views(&self.trials), &surroundings);
         analysis.answers.into_iter().next().ok_or_else(|| refused("there is no answer".into()))
     }

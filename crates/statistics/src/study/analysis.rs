@@ -26,6 +26,9 @@ pub struct StudySurroundings {
     pub failed: Vec<Option<FailedTrials>>,
     /// Per cell: what its reads returned, over all trials.
     pub verified: Vec<Option<Verified>>,
+    /// Whether the trials are those of a model. One repeats itself so exactly that its smallest
+    /// difference is no chance; of those that nobody could measure nothing is made then.
+    pub is_predicted: bool,
 }
 
 /// Concludes from the trials of a study.
@@ -40,6 +43,7 @@ pub fn analyse_study(
     surroundings: &StudySurroundings,
 ) -> StudyAnalysis {
     let mut measured = Measured::new(plan, trials);
+    measured.is_predicted = surroundings.is_predicted;
     let mut findings = findings(&measured, surroundings);
     for (cell, finding) in &findings {
         if let Some(cell) = cell

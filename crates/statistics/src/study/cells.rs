@@ -10,6 +10,7 @@ use crate::analysis::{FailedTrials, summarise_metric};
 use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
 use crate::describe::Summary;
 use crate::metrics::direction_of;
+use crate::verdict::Verdict;
 
 /// Describes a cell.
 pub(super) fn summarise(
@@ -132,9 +133,21 @@ fn relative(measured: &Measured<'_>, cell: usize) -> Vec<Relative> {
             let logs = block_values(measured, metric, &vec![(cell, 1.0), (baseline, -1.0)]);
             let ratio = Summary::of(&logs)?.mean.exp();
             let comparison = comparison.map(|own| if is_invalid { own.invalidated() } else { own });
+            let comparison = comparison.map(|own| unless_too_small(measured, own));
             Some(Relative { metric, ratio, comparison })
         })
         .collect()
+}
+
+/// A difference that is surely none worth the name is told as none, however sure it is.
+fn unless_too_small(measured: &Measured<'_>, own: Comparison) -> Comparison {
+    let least = measured.least_difference();
+    let (low, high) = (own.interval.low.ln(), own.interval.high.ln());
+    let differs = matches!(own.verdict, Verdict::Faster | Verdict::Slower);
+    match differs && own.within_margin && low > -least && high < least {
+        true => Comparison { verdict: Verdict::Equivalent, ..own },
+        false => own,
+    }
 }
 
 fn input(measured: &Measured<'_>, cell: usize, baseline: usize, metric: Metric) -> ComparisonInput {

@@ -26,6 +26,9 @@ pub(super) struct Asked {
     pub(super) loads: Vec<(String, Contrast)>,
     /// It has to hold at each load, not on average.
     pub(super) everywhere: bool,
+    /// The claim is that there is a difference, and up to this, on the scale of logarithms, there is none
+    /// worth the name; 0: any is.
+    pub(super) least: f64,
 }
 
 /// What the estimated number is.
@@ -104,7 +107,12 @@ fn compared(
     Ok(Asked {
         metric,
         phrase: words::comparison(subject, object, relation, metric),
-        region: region_of(relation, metric, design.margin)?,
+        region: region_of(relation, metric, design.margin, measured.least_difference())?,
+        least: match relation {
+            Relation::Differs => measured.least_difference(),
+            Relation::AtLeast { percent: 0.0, .. } => measured.least_difference(),
+            _ => 0.0,
+        },
         shown: Shown::Ratio(format!("{subject} / {object}, {}", metric.title())),
         loads,
         everywhere: scope.everywhere,
@@ -112,8 +120,14 @@ fn compared(
 }
 
 /// The region of the log-ratio that a relation means. Percentages are changes of the object's
-/// value; `within` is symmetric in the logarithm, as the margin of a comparison is.
-fn region_of(relation: &Relation, metric: Metric, margin: f64) -> Result<Region, String> {
+/// value; `within` is symmetric in the logarithm, as the margin of a comparison is. A difference by any
+/// percentage is one of more than `least`.
+fn region_of(
+    relation: &Relation,
+    metric: Metric,
+    margin: f64,
+    least: f64,
+) -> Result<Region, String> {
     let margin = margin.ln_1p();
     let edge = |change: Change, percent: f64| {
         let up = change.is_up(metric);
@@ -125,15 +139,17 @@ fn region_of(relation: &Relation, metric: Metric, margin: f64) -> Result<Region,
         Ok((up, share.ln_1p()))
     };
     Ok(match *relation {
-        Relation::Differs => Region::Different { margin },
+        Relation::Differs => Region::Different { margin, least },
         Relation::Equal => Region::Same { margin },
         Relation::Within { percent } => {
             let reach = (percent / 100.0).ln_1p();
             Region::Inside(-reach, reach)
         }
-        Relation::AtLeast { change, percent } => match edge(change, percent)? {
-            (true, edge) => Region::Above(edge),
-            (false, edge) => Region::Below(edge),
+        Relation::AtLeast { change, percent } => match (edge(change, percent)?, percent) {
+            ((true, _), 0.0) => Region::Above(least),
+            ((false, _), 0.0) => Region::Below(-least),
+            ((true, edge), _) => Region::Above(edge),
+            ((false, edge), _) => Region::Below(edge),
         },
         Relation::AtMost { change, percent } => match edge(change, percent)? {
             (true, edge) => Region::Below(edge),
@@ -185,6 +201,7 @@ fn trend(
     }
     let title = metric.title();
     let factor = along.factor().name();
+    let least = measured.least_difference();
     let (verb, base) = if grows { ("grows", "grow") } else { ("falls", "fall") };
     Ok(Asked {
         metric,
@@ -192,7 +209,8 @@ fn trend(
             yes: format!("{title} of {datastore} {verb} with {factor}"),
             no: format!("{title} of {datastore} does not {base} with {factor}"),
         },
-        region: if grows { Region::Above(0.0) } else { Region::Below(0.0) },
+        region: if grows { Region::Above(least) } else { Region::Below(-least) },
+        least,
         shown: Shown::PerDoubling(format!("{title} of {datastore}, each doubling"), factor),
         loads,
         everywhere: scope.everywhere,
@@ -227,5 +245,6 @@ fn bounded(
         shown: Shown::Value(format!("{title} of {datastore}")),
         loads,
         everywhere: scope.everywhere,
+        least: 0.0,
     })
 }

@@ -78,8 +78,8 @@ fn average(
     let ruling = asked.region.rule(&effect);
     let reply = ruling.reply(1.0 - level, 1);
     let interval = effect.interval(asked.region.interval_level(level));
-    let mut where_ =
-        format!("{}, {}", measure(asked, effect.estimate(), Some(&interval)), size(&effect));
+    let shown = measure(asked, effect.estimate(), Some(&interval));
+    let mut where_ = format!("{}{shown}, {}", worth(asked, &interval), size(&effect));
     match loads {
         [only] if measured.cells.len() > measured.plan.datastores.len() => {
             where_.push_str(&format!(", at {}", only.name));
@@ -116,7 +116,8 @@ fn everywhere(measured: &Measured<'_>, asked: &Asked, loads: &[AtLoad], level: f
     };
     let interval = worst.effect.interval(asked.region.interval_level(level));
     let worst_text = format!(
-        "{} at {}, {}",
+        "{}{} at {}, {}",
+        worth(asked, &interval),
         measure(asked, worst.effect.estimate(), Some(&interval)),
         worst.name,
         size(&worst.effect)
@@ -204,6 +205,12 @@ fn estimate(asked: &Asked, effect: &Effect, level: f64) -> AnswerEstimate {
 
 fn exponential(interval: &Interval) -> Interval {
     Interval { low: interval.low.exp(), high: interval.high.exp(), level: interval.level }
+}
+
+/// What a difference is called that is surely none worth the name.
+fn worth(asked: &Asked, interval: &Interval) -> &'static str {
+    let is_none = interval.low > -asked.least && interval.high < asked.least;
+    if is_none { "no difference worth the name: " } else { "" }
 }
 
 /// The estimate with its interval in words.

@@ -112,7 +112,8 @@ fn of_design(measured: &Measured<'_>) -> Vec<LawFinding> {
     }
     let blocks = measured.complete_blocks();
     if plan.design.unit == Unit::Trial && (1..5).contains(&blocks) {
-        let what = format!("only {blocks} blocks were finished; at least 5 are the rule");
+        let were = if blocks == 1 { "block was" } else { "blocks were" };
+        let what = format!("only {blocks} {were} finished; at least 5 are the rule");
         add(0, Severity::Warning, &what, "use more blocks, a longer time limit or shorter trials");
     }
     findings

@@ -9,6 +9,10 @@ use super::conclusion::CellTrial;
 use crate::metrics::value_of;
 use crate::stopping::{Looks, MIN_BLOCKS};
 
+/// A predicted difference below this share is none: the model is farther off than that, and a
+/// measurement would not find it.
+const LEAST_PREDICTED: f64 = 0.01;
+
 /// The trials of a study, by cell.
 pub(super) struct Measured<'a> {
     /// Its plan.
@@ -18,6 +22,8 @@ pub(super) struct Measured<'a> {
     by_cell: Vec<Vec<CellTrial<'a>>>,
     /// Per cell: why nothing may be concluded from it.
     pub(super) invalid: Vec<Option<String>>,
+    /// Whether a model yielded them.
+    pub(super) is_predicted: bool,
 }
 
 impl<'a> Measured<'a> {
@@ -37,7 +43,12 @@ impl<'a> Measured<'a> {
             own.sort_by_key(|trial| trial.block);
         }
         let invalid = vec![None; cells.len()];
-        Self { plan, cells, by_cell, invalid }
+        Self { plan, cells, by_cell, invalid, is_predicted: false }
+    }
+
+    /// On the scale of logarithms, the least difference that is one: any in what was measured.
+    pub(super) fn least_difference(&self) -> f64 {
+        if self.is_predicted { LEAST_PREDICTED.ln_1p() } else { 0.0 }
     }
 
     /// A cell's trials, block by block.

@@ -29,6 +29,8 @@ pub(super) enum Region {
     Different {
         /// What is too small to matter.
         margin: f64,
+        /// Up to here it is as good as 0.
+        least: f64,
     },
     /// Within the margin to either side. The contrary is shown by not being 0.
     Same {
@@ -70,7 +72,11 @@ impl Region {
             Region::Inside(low, high) => {
                 (within(low, high), effect.p_below(low).min(effect.p_above(high)))
             }
-            Region::Different { margin } => (effect.p_different(), within(-margin, margin)),
+            // Lying beyond one end and lying beyond the other are two chances to be wrong.
+            Region::Different { margin, least } => {
+                let beyond = effect.p_above(least).min(effect.p_below(-least));
+                ((2.0 * beyond).min(1.0), within(-margin, margin))
+            }
             Region::Same { margin } => (within(-margin, margin), effect.p_different()),
         };
         Ruling { p, p_contrary }
@@ -118,7 +124,7 @@ impl Region {
             match *self {
                 Region::Above(bound) | Region::Below(bound) => (at - bound).abs() > reach(alpha),
                 Region::Inside(low, high) => (at - low).abs().min((at - high).abs()) > reach(alpha),
-                Region::Different { margin } | Region::Same { margin } => {
+                Region::Different { margin, .. } | Region::Same { margin } => {
                     at.abs() > reach(0.5 * alpha) || margin - at.abs() > reach(alpha)
                 }
             }

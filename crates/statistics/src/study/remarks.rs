@@ -38,6 +38,13 @@ pub(super) fn of_effect(
 pub(super) fn of_contrasts(measured: &Measured<'_>, asked: &Asked) -> Vec<String> {
     let mut remarks = Vec::new();
     let design = &measured.plan.design;
+    if asked.least > 0.0 {
+        remarks.push(format!(
+            "A predicted difference counts from {} on; what is less, the model cannot tell and nobody \
+             would measure.",
+            percent(asked.least.exp_m1())
+        ));
+    }
     if design.order == Order::AsWritten && !matches!(asked.shown, Shown::Value(_)) {
         remarks.push(
             "The cells took their turns in the same order in every block: what drifts with time, \

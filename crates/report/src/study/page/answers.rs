@@ -117,7 +117,7 @@ fn basis(page: &mut Markup, answer: &Answer, estimate: Option<&AnswerEstimate>) 
     words.extend(estimate.map(|estimate| words::estimate(answer, estimate)));
     // What belongs together is not torn apart at the end of a line.
     words.extend(answer.p_value.map(|p| words::p_value(p).replace(' ', "\u{202f}")));
-    if !answer.test.is_empty() {
+    if words::has_test(answer) {
         words.push(answer.test.clone());
     }
     if !words.is_empty() {

@@ -10,7 +10,8 @@ use super::super::measured::Measured;
 use super::super::region::{Region, Ruling};
 use super::super::words::{change_with_interval, p_value, percent, plural};
 use super::design::Crossed;
-use crate::anova::{AnovaRow, AnovaTable, RemarkKind, residual_checks};
+use crate::anova::{AnovaError, AnovaRow, AnovaTable, RemarkKind, residual_checks};
+use crate::moments::SampleError;
 use crate::quantile::f_upper;
 use crate::stopping::CONFIRMING_BLOCKS;
 use crate::verdict::equivalence_level;
@@ -44,7 +45,15 @@ struct Named {
 pub(in super::super) fn draft(measured: &Measured<'_>, asked: &Asked<'_>) -> Result<Draft, String> {
     let design = &measured.plan.design;
     let crossed = Crossed::of(measured, asked.metric, asked.factors, asked.scope)?;
-    let (mut table, residuals, groups) = crossed.anova().map_err(|error| error.to_string())?;
+    let (mut table, residuals, groups) = crossed.anova().map_err(|error| match error {
+        // Where a model throws no dice there is nothing that a test could weigh.
+        AnovaError::Sample(SampleError::NoSpread { .. }) if measured.is_predicted => {
+            "the model gives the same in every block, so there is no chance that a difference could be \
+             held against; the tables have the figures"
+                .into()
+        }
+        error => error.to_string(),
+    })?;
     let reduced = correct_for_stopping(&crossed, &mut table);
     let margin = design.margin.ln_1p();
     let mut named: Vec<Named> = Vec::new();
@@ -253,7 +262,7 @@ fn blocks_needed(depends: bool, named: &[Named], level: f64, margin: f64) -> Opt
             term.differences.iter().map(move |own| region.blocks_needed(own, level))
         };
         // Without a margin nothing is ever too small to be a difference.
-        let shown = needs(Region::Different { margin: 0.0 }).flatten().min();
+        let shown = needs(Region::Different { margin: 0.0, least: 0.0 }).flatten().min();
         let small: Option<Vec<usize>> = needs(Region::Inside(-margin, margin)).collect();
         let small = small.and_then(|all| all.into_iter().max());
         let of_term = match (shown, small) {

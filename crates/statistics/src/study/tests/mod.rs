@@ -3,6 +3,7 @@
 mod decisions;
 mod errors;
 mod figures;
+mod predicted;
 mod replies;
 mod whole;
 

@@ -90,6 +90,7 @@ fn failing_cells_and_low_ceilings_are_found() {
     let plan = study();
     let failed = FailedTrials { count: 2, reason: "an I/O error".into(), by_datastore: true };
     let around = StudySurroundings {
+        is_predicted: false,
         failed: vec![None, None, None, Some(failed)],
         ceiling_iops: vec![Some(9000.0), None],
         ..StudySurroundings::default()
