@@ -6,6 +6,7 @@
 //! a place that is used again, so that a long run allocates no more than a short one.
 
 mod loss;
+mod reads;
 mod spare;
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,7 @@ use std::rc::Rc;
 use stormeter_disk::Kind;
 use stormeter_site::{Cache, DiskGroup, Hits, Layout};
 
-use super::ahead::{Found, Piece, ReadCache};
+use super::ahead::ReadCache;
 use super::cache::WriteBack;
 use super::hits::hit_share;
 use super::plan::{Planned, Planner};
@@ -219,41 +220,6 @@ impl Array {
 
     fn volume_offset(&self, request: Request) -> u64 {
         u64::from(self.place_of(request)) * self.place.load.disk_bytes + request.offset_bytes
-    }
-
-    #[inline]
-    fn read(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
-        let place = self.place_of(request);
-        let (found, more) = self.read_cache.arrive(place, request);
-        match found {
-            Found::There => ready.push(request.job),
-            Found::Coming => {}
-            Found::Perhaps { sequential } => {
-                let hits = self.read_cache.hits;
-                let cached = if sequential { hits.sequential } else { hits.random };
-                let misses = (1.0 - cached) * (1.0 - self.dirty_share());
-                if misses < 1.0 && unit_open(bench.random) > misses {
-                    ready.push(request.job);
-                } else {
-                    let owner = Owner::Job(request.job);
-                    let length = u64::from(request.length_bytes);
-                    let from = self.volume_offset(request);
-                    self.begin(Phase::Read, from, length, owner, bench, ready);
-                }
-            }
-        }
-        if more {
-            self.read_ahead(place, bench, ready);
-        }
-    }
-
-    /// What a stream wants in memory is read, one access for each disk and piece.
-    fn read_ahead(&mut self, place: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
-        let begin = u64::from(place) * self.place.load.disk_bytes;
-        while let Some(Piece { number, from, to }) = self.read_cache.next_piece(place) {
-            let owner = Owner::Ahead(place, number);
-            self.begin(Phase::Read, begin + from, to - from, owner, bench, ready);
-        }
     }
 
     /// Of what the load may touch, the share that only memory has.
