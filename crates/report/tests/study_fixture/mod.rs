@@ -297,6 +297,7 @@ fn header(shape: &Shape) -> Header<StudyPlan> {
         plan: StudyPlan {
             study: "Which datastore for the build farm?".into(),
             datastores: named,
+            hosts: Vec::new(),
             baseline: 0,
             workloads: shape.workloads.iter().map(|name| workload(name)).collect(),
             vms: shape.vms.clone(),
