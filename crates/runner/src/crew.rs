@@ -70,6 +70,9 @@ pub(crate) struct Crew<'a> {
     pub(crate) windows: Windows,
     /// How often the host is looked at.
     pub(crate) interval_ns: u64,
+    /// The first thread's CPU among those that this process may run on: processes that share a machine
+    /// must not all begin with the first one.
+    pub(crate) first_cpu: usize,
 }
 
 impl Crew<'_> {
@@ -80,7 +83,7 @@ impl Crew<'_> {
         starter: Starter<'_>,
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
-        let Crew { datastore, clock, cancel, windows, interval_ns } = self;
+        let Crew { datastore, clock, cancel, windows, interval_ns, first_cpu } = self;
         let cpus = allowed_cpus();
         let count = jobs.len();
         let mut clock_here = clock.clone();
@@ -102,7 +105,7 @@ impl Crew<'_> {
                     job,
                     clock: clock.clone(),
                     cancel,
-                    cpu: cpus[index % cpus.len()],
+                    cpu: cpus[(first_cpu + index) % cpus.len()],
                     index,
                     target: is_first.then_some(&target),
                     ready: ready_in.clone(),

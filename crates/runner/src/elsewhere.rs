@@ -140,6 +140,8 @@ pub struct TrialOrder {
     pub disk_bytes: u64,
     /// Driving threads; 0: one a CPU.
     pub threads: u32,
+    /// The first thread's CPU among those of the process: hosts may turn out to be one machine.
+    pub first_cpu: u32,
     /// How it passes in time.
     pub timing: Timing,
     /// Operations and contents follow from it.

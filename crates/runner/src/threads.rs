@@ -72,16 +72,25 @@ pub fn run_trial(
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<TrialEnd, RunError> {
-    run_trial_from(run, datastore, expectations, (clock, cancel), &mut at_once, progress)
+    let start = Start { first_cpu: 0, starter: &mut at_once };
+    run_trial_from(run, datastore, expectations, (clock, cancel), start, progress)
 }
 
-/// As [`run_trial`], begun at the moment that `starter` says when all threads are ready.
+/// Where and when the threads of a trial begin.
+pub(crate) struct Start<'a> {
+    /// See [`Crew::first_cpu`].
+    pub(crate) first_cpu: usize,
+    /// Says the moment when all threads are ready.
+    pub(crate) starter: Starter<'a>,
+}
+
+/// As [`run_trial`], begun as `start` says.
 pub(crate) fn run_trial_from(
     run: &TrialRun<'_>,
     datastore: &Datastore,
     expectations: Option<&mut Expectations>,
     (clock, cancel): (&RealClock, &AtomicBool),
-    starter: Starter<'_>,
+    start: Start<'_>,
     progress: &mut dyn Progress,
 ) -> Result<TrialEnd, RunError> {
     let threads = threads(run.threads, run.vms);
@@ -97,11 +106,10 @@ pub(crate) fn run_trial_from(
         Timed { trial, datastore, expectations }
     });
     let interval_ns = run.timing.interval_ns;
-    Crew { datastore, clock, cancel, windows: Windows::Together, interval_ns }.carry_out(
-        jobs.collect(),
-        starter,
-        progress,
-    )
+    let Start { first_cpu, starter } = start;
+    let windows = Windows::Together;
+    let crew = Crew { datastore, clock, cancel, windows, interval_ns, first_cpu };
+    crew.carry_out(jobs.collect(), starter, progress)
 }
 
 /// How many threads drive so many VMs; `wanted` of them, or one a CPU if that is 0.

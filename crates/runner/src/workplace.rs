@@ -12,7 +12,7 @@ use crate::machine::raise_open_files;
 use crate::progress::Progress;
 use crate::room::shared_file_system;
 use crate::stores::{Stores, open_stores, with_secret};
-use crate::threads::{TrialEnd, TrialRun, run_trial_from};
+use crate::threads::{Start, TrialEnd, TrialRun, run_trial_from};
 
 /// Open datastores. Dropped, it removes their disks.
 pub struct Workplace {
@@ -85,15 +85,18 @@ impl Workplace {
             timing: order.timing,
             seed: order.seed,
         };
-        let starter = &mut |clock: &mut RealClock| starter(clock).ok_or(RunError::Interrupted);
+        let start = Start {
+            first_cpu: order.first_cpu as usize,
+            starter: &mut |clock| starter(clock).ok_or(RunError::Interrupted),
+        };
         match order.store {
             None => {
                 let null = DatastoreUrl::parse("null:")?;
-                measure_ceiling_from(&null, &run, None, (clock, cancel), starter, progress)
+                measure_ceiling_from(&null, &run, None, (clock, cancel), start, progress)
             }
             Some(store) => {
                 let datastore = self.stores.get(store).ok_or_else(|| unknown(store))?;
-                run_trial_from(&run, datastore, None, (clock, cancel), starter, progress)
+                run_trial_from(&run, datastore, None, (clock, cancel), start, progress)
             }
         }
     }

@@ -82,6 +82,7 @@ pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut StudyAnalysis)) -> 
         finished: Some(FinishReason::MaxBlocks),
         analysis,
         ceilings_iops: &ceilings,
+        host_shares: (&[], &[]),
         elasticities: &[],
     })
 }

@@ -142,7 +142,8 @@ pub fn run_errand(
 ) -> Result<TrialEnd, RunError> {
     run.check()?;
     let interval_ns = run.interval_ns;
-    let crew = Crew { datastore, clock, cancel, windows: Windows::OneByOne, interval_ns };
+    let windows = Windows::OneByOne;
+    let crew = Crew { datastore, clock, cancel, windows, interval_ns, first_cpu: 0 };
     let Some(errand) = run.disk_errand() else {
         let WorkloadKind::Transfer(transfer) = run.kind else {
             return Err(ErrandError::OtherErrand { given: "timed workload", done: "errand" }.into());

@@ -50,6 +50,7 @@ impl StudyRun<'_> {
                 vms: self.cells[cell].vms,
                 disk_bytes: plan.disk_bytes_of(workload),
                 threads: plan.threads,
+                first_cpu: 0,
                 timing,
                 seed,
             };
@@ -298,6 +299,7 @@ impl StudyRun<'_> {
                     vms: cell.vms,
                     disk_bytes,
                     threads: plan.threads,
+                    first_cpu: 0,
                     timing: plan.timing,
                     seed,
                 };
