@@ -30,6 +30,8 @@ const LOOK: Duration = Duration::from_millis(5);
 const LEAVE_WITHIN: Duration = Duration::from_secs(20);
 /// What is asked to end by a signal does so at once, or not at all.
 const TERMINATE_WITHIN: Duration = Duration::from_secs(2);
+/// The end of a process and the rest of what it said are there at once, or never.
+const MOMENT: Duration = Duration::from_millis(200);
 /// Lines of standard error that are kept, and characters of each.
 const LINES: usize = 5;
 const LINE_CHARACTERS: usize = 300;
@@ -142,6 +144,16 @@ impl Link {
         self.tail.text()
     }
 
+    /// How it ended, if it did or does so in a moment: ` (exit status 1)`.
+    pub(crate) fn ending(&self) -> String {
+        let Some(child) = &self.child else { return String::new() };
+        match ended(child, MOMENT) {
+            Some(WaitStatus::Exited(_, code)) => format!(" (exit status {code})"),
+            Some(WaitStatus::Signaled(_, signal, _)) => format!(" (ended by {signal})"),
+            _ => String::new(),
+        }
+    }
+
     /// Ends its input: an agent cleans up then and leaves.
     pub(crate) fn close(&mut self) {
         self.to = None;
@@ -170,13 +182,20 @@ impl Drop for Link {
 /// Waits for the child's end for a while; whether it came. Its end note is left where it is, so that its
 /// process id, which is its group's, stays its own.
 fn wait(child: &Child, within: Duration) -> bool {
+    ended(child, within).is_some()
+}
+
+/// As [`wait`], with how it ended.
+fn ended(child: &Child, within: Duration) -> Option<WaitStatus> {
     let began = Instant::now();
     let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
     loop {
         match waitid(Id::Pid(Pid::from_raw(child.id() as i32)), flags) {
-            Ok(WaitStatus::StillAlive) if began.elapsed() > within => return false,
+            Ok(WaitStatus::StillAlive) if began.elapsed() > within => return None,
             Ok(WaitStatus::StillAlive) | Err(Errno::EINTR) => thread::sleep(LOOK),
-            _ => return true,
+            Ok(status) => return Some(status),
+            // Somebody else took its end note.
+            Err(_) => return Some(WaitStatus::StillAlive),
         }
     }
 }
@@ -229,7 +248,6 @@ impl Tail {
 
     /// Waits a moment for the rest, where the process has just ended.
     pub(crate) fn settle(&self) {
-        const MOMENT: Duration = Duration::from_millis(200);
         if let Some(ended) = &self.ended {
             let ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
             let _ = ended.recv_timeout(MOMENT);

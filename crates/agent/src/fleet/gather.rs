@@ -142,8 +142,10 @@ impl Fleet {
 
     /// Why nothing more comes from a host.
     pub(super) fn why(&self, host: usize, error: &FrameError) -> HostError {
-        let stderr = self.hosts[host].link.as_ref().map(|link| link.stderr()).unwrap_or_default();
-        HostError::Gone { reason: error.to_string(), stderr }
+        let link = self.hosts[host].link.as_ref();
+        let ending = link.map(|link| link.ending()).unwrap_or_default();
+        let stderr = link.map(|link| link.stderr()).unwrap_or_default();
+        HostError::Gone { reason: format!("{error}{ending}"), stderr }
     }
 
     /// Stops all hosts after one of them failed, and says what happened.
