@@ -112,11 +112,10 @@ fn an_agent_that_is_killed_fails_its_trial_and_is_reached_again() {
     });
     let other = agent(&place, &mut running, 0);
     let outcome = running.wait().expect(&[0, 4, 5]);
-    let failed: Vec<String> = rows(
-        &place.path("s.db"),
-        "SELECT reason FROM trial WHERE outcome = 'failed'",
-        |row| row.get(0),
-    );
+    let failed: Vec<String> =
+        rows(&place.path("s.db"), "SELECT reason FROM trial WHERE outcome = 'failed'", |row| {
+            row.get(0)
+        });
     assert!(!failed.is_empty() && failed[0].contains("h1 is gone"), "{failed:?} {outcome:?}");
     assert!(failed[0].contains("SIGKILL"), "{failed:?}");
     let measured = trials(&place.path("s.db"));
@@ -133,11 +132,10 @@ fn an_agent_that_is_stopped_is_given_up_in_time() {
     let (victim, other) = (agent(&place, &mut running, 1), agent(&place, &mut running, 0));
     kill(victim, Signal::SIGSTOP).unwrap();
     running.wait().expect(&[0, 4, 5]);
-    let failed: Vec<String> = rows(
-        &place.path("s.db"),
-        "SELECT reason FROM trial WHERE outcome = 'failed'",
-        |row| row.get(0),
-    );
+    let failed: Vec<String> =
+        rows(&place.path("s.db"), "SELECT reason FROM trial WHERE outcome = 'failed'", |row| {
+            row.get(0)
+        });
     assert!(failed.iter().any(|reason| reason.contains("has not answered")), "{failed:?}");
     nothing_is_left(&place, &[victim, other]);
 }
@@ -211,8 +209,11 @@ fn what_hosts_do_not_do_is_refused_before_anything_is_started() {
     refused("{x: \"http://x\"}", "", "no way to a host");
     refused("{here: local}", "measure: {verify: true}", "not on hosts");
     refused("{here: local}", "workloads: [{name: d, deploy: {boot: 1}}]", "not on hosts");
-    std::fs::write(place.path("s.yaml"), "datastores: {a: \"embedded:nfs\"}\nhosts: {h: \"ssh:h\"}\n")
-        .unwrap();
+    std::fs::write(
+        place.path("s.yaml"),
+        "datastores: {a: \"embedded:nfs\"}\nhosts: {h: \"ssh:h\"}\n",
+    )
+    .unwrap();
     let outcome = place.run("run s.yaml").expect(&[2]);
     assert!(outcome.stderr.contains("started on this machine"), "{outcome:?}");
     // What a host refuses is told with its name.

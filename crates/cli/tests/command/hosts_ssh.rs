@@ -107,7 +107,9 @@ impl Sshd {
 
     /// The copies of the program that were made, with their times.
     fn copies(&self) -> Vec<(PathBuf, std::time::SystemTime)> {
-        let Ok(entries) = fs::read_dir(self.directory.join("cache/stormeter")) else { return vec![] };
+        let Ok(entries) = fs::read_dir(self.directory.join("cache/stormeter")) else {
+            return vec![];
+        };
         let copies = entries.flat_map(|entry| fs::read_dir(entry.unwrap().path()).unwrap());
         copies
             .map(|entry| entry.unwrap())
@@ -171,11 +173,10 @@ fn the_program_is_copied_once_and_a_lost_connection_leaves_nothing() {
     let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap();
     kill(Pid::from_raw(parent.trim().parse().unwrap()), Signal::SIGKILL).unwrap();
     running.wait().expect(&[0, 4, 5]);
-    let failed: Vec<String> = rows(
-        &place.path("s.db"),
-        "SELECT reason FROM trial WHERE outcome = 'failed'",
-        |row| row.get(0),
-    );
+    let failed: Vec<String> =
+        rows(&place.path("s.db"), "SELECT reason FROM trial WHERE outcome = 'failed'", |row| {
+            row.get(0)
+        });
     assert!(failed.iter().any(|reason| reason.contains("host far is gone")), "{failed:?}");
     assert_eq!(trials(&place.path("s.db")).last().unwrap().outcome, "measured");
     until("the agents to leave", || running_copies(&sshd).is_empty().then_some(()));

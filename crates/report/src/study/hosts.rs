@@ -9,6 +9,11 @@ use stormeter_study::{Metric, StudyPlan};
 use super::grid::{Grid, cell_name};
 use crate::quantity::metric_value;
 
+/// What the figures of hosts mean.
+pub(super) const CAPTION: &str = "clock: the host's time of day less that of the machine that ran the \
+                                  study when it began, ± half of the shortest round trip; CPU per I/O: \
+                                  of the agent.";
+
 /// A host over all measured trials of cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StudyHostRow {

@@ -342,9 +342,7 @@ fn hosts(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
             push_line(text, format!("  {line}").trim_end());
         }
     }
-    let words = "clock: the host's time of day less this machine's when the study began, ± half of \
-                 the shortest round trip; CPU per I/O: of the agent.";
-    for line in wrap(words, width, "", "") {
+    for line in wrap(super::hosts::CAPTION, width, "", "") {
         push_line(text, &paint.with(Style::Dim, &line));
     }
     push_line(text, "");

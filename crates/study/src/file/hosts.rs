@@ -76,12 +76,12 @@ fn check(name: &str, text: &str, node: &Node, faults: &mut Faults) -> Option<Str
         None => {
             let word = text.split(':').next().unwrap_or_default();
             let words = WAYS.iter().map(|(way, _)| way.trim_end_matches(':'));
-            let meant = nearest(word, words).map(|word| format!("did you mean {word}? "));
+            let meant = nearest(word, words).map(|word| format!("did you mean {word}? Write "));
             let forms: Vec<&str> = WAYS.iter().map(|(_, form)| *form).collect();
             format!(
-                "host {name} is reached by {}, which is no way to a host; {}Write {}",
+                "host {name} is reached by {}, which is no way to a host; {}{}",
                 if text.is_empty() { node.found() } else { format!("\"{}\"", shortened(text)) },
-                meant.unwrap_or_default(),
+                meant.unwrap_or_else(|| "write ".into()),
                 forms.join(", ")
             )
         }
