@@ -74,6 +74,11 @@ pub(crate) const LAYERS: &[Layer] = &[
         uses: These(&["disk", "driver", "datastore", "study", "statistics", "results"]),
         pure: false,
     },
+    Layer {
+        package: "stormeter-agent",
+        uses: These(&["disk", "driver", "datastore", "study", "results", "runner"]),
+        pure: false,
+    },
     Layer { package: "stormeter", uses: All, pure: false },
     Layer { package: "stormeter-bench", uses: All, pure: false },
     Layer { package: "xtask", uses: These(&[]), pure: false },

@@ -68,6 +68,8 @@ const PEERS: &[Peer] = &[
         package: "python3-simpy3",
         what_for: "the simulator's figures beside SimPy's",
     },
+    Peer { program: "sshd", package: "openssh-server", what_for: "a host that is reached by ssh" },
+    Peer { program: "ssh-keygen", package: "openssh-client", what_for: "keys of its own" },
     Peer { program: "taskset", package: "util-linux", what_for: "a CPU for each side of figures" },
     Peer { program: "ip", package: "iproute2", what_for: "a network of the figures' own" },
 ];

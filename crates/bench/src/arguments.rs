@@ -14,7 +14,7 @@ usage: stormeter-bench [--short] [--write] [--dir DIR] [--size MIB] [--pairs N] 
   --dir DIR       where the test files go; removed at the end [stormeter-bench-tmp]
   --size MIB      size of the test file [1024]
   --pairs N       interleaved pairs of runs [7]
-  --only SECTION  null, file, agreement, scale, nfs, iscsi or simulator";
+  --only SECTION  null, agent, file, agreement, scale, nfs, iscsi or simulator";
 
 /// What to do.
 pub(crate) enum Command {
@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Bench(Arguments),
     /// Drive once and print what came of it: one of our measured runs.
     Drive(Drive),
+    /// Be an agent on standard input and output.
+    Agent,
     /// Simulate once and print what came of it.
     Simulate(Simulate),
     /// Serve a protocol on a port (0: a free one) from nothing, until standard input ends.
@@ -72,6 +74,7 @@ pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Command, 
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n{USAGE}"));
         match word.as_str() {
             "drive" => return Drive::parse(words).map(Command::Drive),
+            "agent" => return Ok(Command::Agent),
             "simulate" => return Simulate::parse(words).map(Command::Simulate),
             "serve-null-nfs" => return Ok(Command::Serve(Protocol::Nfs, port(&value()?)?)),
             "serve-null-iscsi" => return Ok(Command::Serve(Protocol::Iscsi, port(&value()?)?)),

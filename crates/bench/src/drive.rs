@@ -15,14 +15,14 @@ use stormeter_driver::{
 use stormeter_runner::{Silent, TrialRun, run_trial};
 use stormeter_study::Timing;
 
-use crate::Failure;
 use crate::arguments::number;
+use crate::{Failure, agent};
 
 /// The run that owns the test files: always the same one, so that each process finds the disks of
 /// the one before it.
-const RUN_ID: &str = "00000000beac0000";
-const SEED: u64 = 1;
-const BLOCK_BYTES: u32 = 4096;
+pub(crate) const RUN_ID: &str = "00000000beac0000";
+pub(crate) const SEED: u64 = 1;
+pub(crate) const BLOCK_BYTES: u32 = 4096;
 
 /// What to drive.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +46,8 @@ pub(crate) struct Drive {
     pub(crate) duration_ms: u64,
     /// Remove the disks instead.
     pub(crate) remove: bool,
+    /// Through an agent on a pipe instead of in this process; on `null:` only.
+    pub(crate) agent: bool,
 }
 
 impl Default for Drive {
@@ -63,6 +65,7 @@ impl Default for Drive {
             ramp_ms: 0,
             duration_ms: 0,
             remove: false,
+            agent: false,
         }
     }
 }
@@ -74,6 +77,10 @@ impl Drive {
         while let Some(word) = words.next() {
             if word == "--remove" {
                 drive.remove = true;
+                continue;
+            }
+            if word == "--agent" {
+                drive.agent = true;
                 continue;
             }
             let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
@@ -130,10 +137,21 @@ impl Drive {
         if self.remove {
             words.push("--remove".into());
         }
+        if self.agent {
+            words.push("--agent".into());
+        }
         words
     }
 
-    fn workload(&self) -> Workload {
+    pub(crate) fn timing(&self) -> Timing {
+        Timing {
+            ramp_ns: self.ramp_ms * 1_000_000,
+            duration_ns: self.duration_ms * 1_000_000,
+            interval_ns: 100_000_000,
+        }
+    }
+
+    pub(crate) fn workload(&self) -> Workload {
         let arrivals = match self.rate_per_s {
             Some(rate) => Arrivals::Constant { rate_per_s: rate as f64 / f64::from(self.vms) },
             None => Arrivals::Closed { outstanding: self.outstanding },
@@ -159,6 +177,10 @@ pub(crate) fn disk_path(directory: &Path, number: u32, disk: u32) -> PathBuf {
 
 /// Carries it out.
 pub(crate) fn run(drive: &Drive) -> Result<(), Failure> {
+    if drive.agent {
+        println!("{}", agent::measure(drive)?);
+        return Ok(());
+    }
     let url = match (&drive.directory, &drive.url) {
         (Some(directory), _) => DatastoreUrl {
             location: Location::Directory(directory.clone()),
@@ -207,11 +229,7 @@ fn measure(
         vms: drive.vms,
         disk_bytes: drive.disk_bytes,
         threads: drive.threads,
-        timing: Timing {
-            ramp_ns: drive.ramp_ms * 1_000_000,
-            duration_ns: drive.duration_ms * 1_000_000,
-            interval_ns: 100_000_000,
-        },
+        timing: drive.timing(),
         seed: SEED,
     };
     let cancel = AtomicBool::new(false);
@@ -231,6 +249,7 @@ fn measure(
         "latency_mean_ns": total.latency_sum_ns as f64 / total.operations.max(1) as f64,
         "latency_p50_ns": percentile(0.50),
         "latency_p99_ns": percentile(0.99),
+        "cpu_per_io_ns": end.cpu.process_ns as f64 / total.operations.max(1) as f64,
         "peak_memory_bytes": peak_memory_bytes(),
         "engine": description.engine,
         "direct": description.direct,
@@ -261,6 +280,7 @@ mod tests {
             ramp_ms: 8,
             duration_ms: 9,
             remove: true,
+            agent: true,
         };
         assert_eq!(Drive::parse(drive.words().into_iter().skip(1)), Ok(drive));
     }

@@ -11,6 +11,7 @@
 //! accounted for in the same way. Ours is this program again, with the hidden command `drive`; the
 //! libraries' are small C programs, compiled when they are needed.
 
+mod agent;
 mod agreement;
 mod arguments;
 mod document;
@@ -47,6 +48,7 @@ type Failure = String;
 fn main() -> ExitCode {
     let outcome = match arguments::parse(std::env::args().skip(1)) {
         Ok(Command::Drive(drive)) => drive::run(&drive).map(|()| true),
+        Ok(Command::Agent) => agent::serve().map(|()| true),
         Ok(Command::Simulate(simulate)) => simulate::run(&simulate).map(|()| true),
         Ok(Command::Serve(protocol, port)) => {
             let (until, told) = (std::io::stdin(), std::io::stdout());
@@ -67,7 +69,7 @@ fn main() -> ExitCode {
 
 /// What is measured together and has a table of its own.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("generator", &["null", "file", "agreement", "scale"]),
+    ("generator", &["null", "agent", "file", "agreement", "scale"]),
     ("nfs", &["nfs"]),
     ("iscsi", &["iscsi"]),
     ("simulator", &["simulator"]),
@@ -110,6 +112,7 @@ fn run(arguments: &Arguments) -> Result<bool, Failure> {
 fn measure(section: &str, arguments: &Arguments, store: &Store) -> Result<Vec<Line>, Failure> {
     match section {
         "null" => null::measure(arguments),
+        "agent" if !arguments.short => agent::lines(arguments),
         "file" => file::measure(arguments, store),
         "agreement" if !arguments.short => agreement::measure(arguments, store),
         "scale" if !arguments.short => scale::measure(arguments, store),

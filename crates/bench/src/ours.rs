@@ -17,6 +17,8 @@ pub(crate) struct Report {
     pub(crate) iops: f64,
     pub(crate) latency_p50_ns: f64,
     pub(crate) latency_p99_ns: f64,
+    /// CPU time of the process an I/O, within the window.
+    pub(crate) cpu_per_io_ns: f64,
     pub(crate) peak_memory_bytes: u64,
     /// Whether it was what fio is asked for too: io_uring, direct.
     pub(crate) comparable: bool,
@@ -33,6 +35,7 @@ pub(crate) fn run(drive: &Drive, before: &[String]) -> Result<(Report, Ended), F
         iops: float("iops"),
         latency_p50_ns: float("latency_p50_ns"),
         latency_p99_ns: float("latency_p99_ns"),
+        cpu_per_io_ns: float("cpu_per_io_ns"),
         peak_memory_bytes: value["peak_memory_bytes"].as_u64().unwrap_or(u64::MAX),
         comparable: value["engine"] == "io_uring" && value["direct"] == true,
     };

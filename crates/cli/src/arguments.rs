@@ -55,6 +55,12 @@ pub(crate) enum Command {
     Doctor(DoctorOptions),
     /// Measure the network by itself: round trips, streams, transfers
     Net(Box<NetOptions>),
+    /// Carry out trials for a study that runs elsewhere, on standard input and output
+    #[command(after_help = "\
+Started by `stormeter run` where a study has hosts: by ssh, kubectl exec -i, podman exec -i or any other
+command that joins two pipes. It opens no port. When its input ends it gives up what it does, removes its
+disks and leaves. See docs/agents.md.")]
+    Agent,
     /// Share a directory with this machine over NFSv3, to try things without a server
     ServeNfs(ServeNfsOptions),
     /// Answer at once from nothing, for the ceiling of what talks to servers

@@ -15,6 +15,10 @@ again to go on with a study that was interrupted or killed.
 A datastore of a study may be embedded:local, embedded:nfs or embedded:iscsi: a directory, our own NFS
 server, tgt, all below the working directory and ended with the study.
 
+A study with hosts (hosts: {esx1: \"ssh:root@esx1\", here: local}) is carried out by agents there, begun
+together; the VMs are dealt over them in turn. STORMETER_SSH is the command for ssh, such as
+'ssh -F config -i key'. See docs/agents.md.
+
 Exit codes: 0 done, 1 failed, 2 usage, 3 a question that says `must` was answered no, 4 such a question
 could not be settled, 5 invalid result, 130 interrupted
 
@@ -35,6 +39,10 @@ pub(crate) struct RunOptions {
     /// Overwrite this device or LUN although it holds data; repeat its exact name
     #[arg(long, value_name = "DEVICE")]
     pub(crate) destroy_data: Vec<PathBuf>,
+    /// The program that is copied to hosts without one of this version [default: this program, if it is
+    /// static]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) agent_binary: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) show: ShowOptions,
     /// No progress, only the result

@@ -118,7 +118,8 @@ impl Failure {
                 | RunError::OtherPlan { .. }
                 | RunError::OtherStudy { .. }
                 | RunError::Question(_)
-                | RunError::Errand(_),
+                | RunError::Errand(_)
+                | RunError::Hosts(_),
             ) => Exit::Usage,
             Failure::Predict(error) => match error.as_ref() {
                 PredictError::Results(_) | PredictError::Replace { .. } => Exit::Failed,

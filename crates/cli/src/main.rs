@@ -11,6 +11,7 @@ mod child;
 mod commands;
 mod embedded;
 mod exit;
+mod hosts;
 mod output;
 mod progress;
 mod screen;
@@ -37,6 +38,7 @@ fn main() -> std::process::ExitCode {
         Command::Ceiling(options) => commands::ceiling::run(&options),
         Command::Doctor(options) => commands::doctor::run(&options),
         Command::Net(options) => commands::net::run(&options),
+        Command::Agent => commands::agent::run(),
         Command::ServeNfs(options) => commands::serve_nfs::run(&options),
         Command::ServeNull(options) => commands::serve_null::run(&options),
         Command::Profile(options) => commands::profile::run(&options),

@@ -12,14 +12,23 @@ use crate::output::{print, terminal_options};
 
 /// The report of a study's conclusion.
 pub(crate) fn study_report_of(conclusion: StudyConclusion) -> StudyReport {
-    let StudyConclusion { header, trials, events, finished, ceilings_iops, elasticities, analysis } =
-        conclusion;
+    let StudyConclusion {
+        header,
+        trials,
+        events,
+        finished,
+        ceilings_iops,
+        host_shares,
+        elasticities,
+        analysis,
+    } = conclusion;
     let ceilings: Vec<(usize, f64)> = ceilings_iops
         .iter()
         .enumerate()
         .filter_map(|(workload, iops)| Some((workload, (*iops)?)))
         .collect();
     let of_cells: Vec<StudyTrial<'_>> = trials.iter().filter_map(of_cell).collect();
+    let records: Vec<&TrialRecord> = trials.iter().collect();
     assemble_study(StudyParts {
         header,
         trials: &of_cells,
@@ -27,6 +36,7 @@ pub(crate) fn study_report_of(conclusion: StudyConclusion) -> StudyReport {
         finished: finished.map(|finished| finished.reason),
         analysis,
         ceilings_iops: &ceilings,
+        host_shares: (&records, &host_shares),
         elasticities: &elasticities,
     })
 }

@@ -36,4 +36,25 @@ pub struct Environment {
     pub engine: Option<String>,
     /// What else a reader should know, one sentence each.
     pub notes: Vec<String>,
+    /// The hosts that carried out the trials, where that was not this machine alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostDescription>,
+}
+
+/// A host that carries out trials, as it was when the run began.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HostDescription {
+    /// Its name in the study.
+    pub name: String,
+    /// How it is reached, as the study says.
+    pub reached_by: String,
+    /// The version of the program there.
+    pub stormeter_version: String,
+    /// Its time of day less that of the machine that leads the study, in nanoseconds.
+    pub clock_offset_ns: i64,
+    /// The offset is known to plus or minus this: half of the shortest round trip.
+    pub clock_error_ns: u64,
+    /// The machine.
+    pub environment: Environment,
 }

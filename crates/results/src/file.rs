@@ -13,9 +13,10 @@ use crate::contents::{Contents, Planned};
 use crate::error::ResultsError;
 use crate::finished::{Event, Finished};
 use crate::header::Header;
+use crate::host::HostShare;
 use crate::lock::RunLock;
 use crate::trial::{Phase, TrialRecord};
-use crate::{component, read, write};
+use crate::{component, host, read, write};
 
 /// "storm" in SQLite's four-byte application id, so that `file` and we can tell it is ours.
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
@@ -184,6 +185,18 @@ impl ResultsFile {
     /// Adds a trial, all of it or nothing. A file that was finished is so no more: why it ended
     /// is said again after the last trial.
     pub fn append_trial(&mut self, trial: &TrialRecord) -> Result<(), ResultsError> {
+        self.append_trial_of_hosts(trial, &[])
+    }
+
+    /// As [`ResultsFile::append_trial`], with what each of several hosts did in it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn append_trial_of_hosts(
+        &mut self,
+        trial: &TrialRecord,
+        hosts: &[HostShare],
+    ) -> Result<(), ResultsError> {
         let path = &self.path;
         let sqlite = |error| ResultsError::from_sqlite(path, error);
         let transaction = self.connection.transaction().map_err(sqlite)?;
@@ -191,8 +204,17 @@ impl ResultsFile {
             return Err(ResultsError::DuplicateTrial { path: path.clone(), id: trial.id });
         }
         write::trial(&transaction, trial).map_err(sqlite)?;
+        host::write(&transaction, trial.id, hosts).map_err(sqlite)?;
         write::clear_meta(&transaction, "finished").map_err(sqlite)?;
         transaction.commit().map_err(sqlite)
+    }
+
+    /// What each host did in the trials that several hosts carried out, by the trials' numbers.
+    ///
+    /// # Errors
+    /// `Corrupt` when a row is not as a run writes it.
+    pub fn host_shares(&self) -> Result<Vec<(u64, HostShare)>, ResultsError> {
+        host::read(&self.connection).map_err(|error| self.error(error))
     }
 
     /// All trials, in the order in which they were added; each of a datastore of the plan, and in a

@@ -144,7 +144,7 @@ fn headline(
 }
 
 /// Busy time as a share of all time that was not stolen; `None` where the system told no time.
-fn busy_share(host: &HostCpu) -> Option<f64> {
+pub(crate) fn busy_share(host: &HostCpu) -> Option<f64> {
     // As floats: the sum of counts from elsewhere may not fit.
     let busy_ns = host.busy_ns() as f64;
     let all_ns = busy_ns + host.idle_ns as f64 + host.iowait_ns as f64;

@@ -12,9 +12,10 @@ use nix::libc::makedev;
 use nix::sys::stat::{Mode, SFlag, mknod};
 use nix::unistd::mkfifo;
 use rusqlite::Connection;
+use stormeter_driver::{CpuUsage, MonitorRow};
 use stormeter_results::{
-    Event, FORMAT_VERSION, FinishReason, Finished, Phase, ResultsError, ResultsFile, TrialOutcome,
-    TrialRecord,
+    Event, FORMAT_VERSION, FinishReason, Finished, HostShare, Phase, ResultsError, ResultsFile,
+    TrialOutcome, TrialRecord,
 };
 
 fn finished(reason: FinishReason) -> Finished {
@@ -37,6 +38,41 @@ fn what_was_written_is_read_back_exactly() {
         assert_eq!(file.trials().unwrap(), written, "seed {seed}");
         assert_eq!(file.next_trial_id().unwrap(), 8);
     }
+}
+
+#[test]
+fn what_hosts_did_is_read_back_and_a_file_of_one_machine_has_no_tables_for_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("hosts.db");
+    let mut file = ResultsFile::create(&path, &header()).unwrap();
+    file.append_trial(&trial(1, 0)).unwrap();
+    assert_eq!(file.host_shares().unwrap(), []);
+    let share = |number: u32, clock_offset_ns| HostShare {
+        number,
+        name: format!("esx{number}"),
+        vms: 3,
+        operations: 40,
+        bytes: 4096,
+        latency_sum_ns: 50,
+        window_ns: 60,
+        clock_offset_ns,
+        clock_error_ns: 7,
+        late_ns: 8,
+        cpu: CpuUsage { process_ns: 9, target_ns: Some(2), ..CpuUsage::default() },
+        monitor: vec![MonitorRow {
+            at_ns: 5,
+            cores_busy: vec![0.25, 1.0],
+            ..MonitorRow::default()
+        }],
+    };
+    let shares = [share(0, -1_000_000), share(1, i64::MAX)];
+    file.append_trial_of_hosts(&trial(1, 1), &shares).unwrap();
+    file.append_trial_of_hosts(&trial(1, 2), &shares[..1]).unwrap();
+    let [one, two] = shares;
+    let expected = [(1, one.clone()), (1, two), (2, one)];
+    assert_eq!(file.host_shares().unwrap(), expected);
+    drop(file);
+    assert_eq!(ResultsFile::open(&path).unwrap().host_shares().unwrap(), expected);
 }
 
 #[test]

@@ -8,9 +8,10 @@ use std::sync::atomic::AtomicBool;
 use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, OpenOptions, Preparation, RealClock};
 use stormeter_driver::{Arrivals, Seal, Workload};
 
+use crate::crew::at_once;
 use crate::error::RunError;
 use crate::progress::{Progress, TrialStart};
-use crate::threads::{TrialEnd, TrialRun, run_trial};
+use crate::threads::{Start, TrialEnd, TrialRun, run_trial_from};
 use crate::verify::rehearsal;
 
 /// Runs the trial on `url`, which answers at once and keeps nothing (`null:`, a null server). An open loop is closed for it, with 16 outstanding I/Os a disk: its
@@ -26,6 +27,19 @@ pub fn measure_ceiling(
     seal: Option<Seal>,
     clock: &RealClock,
     cancel: &AtomicBool,
+    progress: &mut dyn Progress,
+) -> Result<TrialEnd, RunError> {
+    let start = Start { first_cpu: 0, starter: &mut at_once };
+    measure_ceiling_from(url, run, seal, (clock, cancel), start, progress)
+}
+
+/// As [`measure_ceiling`], begun as `start` says.
+pub(crate) fn measure_ceiling_from(
+    url: &DatastoreUrl,
+    run: &TrialRun<'_>,
+    seal: Option<Seal>,
+    clock: (&RealClock, &AtomicBool),
+    start: Start<'_>,
     progress: &mut dyn Progress,
 ) -> Result<TrialEnd, RunError> {
     let name = url.to_string();
@@ -59,7 +73,7 @@ pub fn measure_ceiling(
     });
     let run = TrialRun { workload: &workload, ..run.clone() };
     let mut expectations = seal.map(|seal| rehearsal(seal, run.vms, run.disk_bytes));
-    run_trial(&run, &null, expectations.as_mut(), clock, cancel, progress)
+    run_trial_from(&run, &null, expectations.as_mut(), clock, start, progress)
 }
 
 pub(crate) fn granularity(workload: &Workload) -> u32 {

@@ -27,6 +27,7 @@ use crate::journal::{
 use crate::machine::raise_open_files;
 use crate::progress::{Progress, TrialStart};
 use crate::resume::{begun, check_same_place, over, resumption};
+use crate::room::shared_file_system;
 use crate::stores::{Stores, open_stores, with_secret};
 use crate::target::check_target;
 use crate::threads::{TrialRun, run_trial, trial_length};
@@ -140,7 +141,7 @@ impl<'a> Run<'a> {
         };
         let spec = disk_spec(&plan);
         let Stores { stores, store_of } =
-            open_stores(&urls, &run_id, &spec, &request.destroy_data)?;
+            open_stores(&urls, (&run_id, 0), &spec, &request.destroy_data)?;
         check_memory(&plan, stores.len())?;
         check_target(&plan, &stores)?;
         let mut environment = environment(clock);
@@ -164,7 +165,7 @@ impl<'a> Run<'a> {
                     environment,
                     datastores: descriptions,
                 };
-                begin_file(&request.output, beginning, &stores)?
+                begin_file(&request.output, beginning, shared_file_system(&stores))?
             }
         };
         let trials = file.trials()?;

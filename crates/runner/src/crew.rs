@@ -23,6 +23,14 @@ use crate::watcher::{FoundTarget, Told, Watcher};
 /// The threads are given this long between "all are ready" and the common start.
 const START_DELAY_NS: u64 = 2_000_000;
 
+/// Says when the threads begin, asked when all of them are ready; an error sends them home.
+pub(crate) type Starter<'a> = &'a mut dyn FnMut(&mut RealClock) -> Result<u64, RunError>;
+
+/// As soon as all of them can have heard of it.
+pub(crate) fn at_once(clock: &mut RealClock) -> Result<u64, RunError> {
+    Ok(clock.now_ns() + START_DELAY_NS)
+}
+
 /// What one thread does.
 pub(crate) trait Job: Send {
     /// What it drives, opened on the thread itself.
@@ -62,16 +70,20 @@ pub(crate) struct Crew<'a> {
     pub(crate) windows: Windows,
     /// How often the host is looked at.
     pub(crate) interval_ns: u64,
+    /// The first thread's CPU among those that this process may run on: processes that share a machine
+    /// must not all begin with the first one.
+    pub(crate) first_cpu: usize,
 }
 
 impl Crew<'_> {
-    /// Carries out the jobs, a thread each.
+    /// Carries out the jobs, a thread each, from the moment that `starter` says.
     pub(crate) fn carry_out<J: Job>(
         self,
         jobs: Vec<J>,
+        starter: Starter<'_>,
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
-        let Crew { datastore, clock, cancel, windows, interval_ns } = self;
+        let Crew { datastore, clock, cancel, windows, interval_ns, first_cpu } = self;
         let cpus = allowed_cpus();
         let count = jobs.len();
         let mut clock_here = clock.clone();
@@ -93,7 +105,7 @@ impl Crew<'_> {
                     job,
                     clock: clock.clone(),
                     cancel,
-                    cpu: cpus[index % cpus.len()],
+                    cpu: cpus[(first_cpu + index) % cpus.len()],
                     index,
                     target: is_first.then_some(&target),
                     ready: ready_in.clone(),
@@ -120,8 +132,8 @@ impl Crew<'_> {
             if let Some(whole) = &mut whole {
                 whole.window_opened();
             }
+            let start_ns = starter(&mut clock_here)?;
             let monitor = Monitor::start(Duration::from_nanos(interval_ns));
-            let start_ns = clock_here.now_ns() + START_DELAY_NS;
             for starter in starters {
                 // A thread that is gone is seen when it is joined.
                 let _ = starter.send(start_ns);
@@ -354,6 +366,6 @@ impl Joined {
         }
         let incidents = gather(self.incidents);
         let (notes, monitor) = (self.notes, self.monitor);
-        Ok(TrialEnd { sample, cpu, clock_deviation, notes, incidents, monitor })
+        Ok(TrialEnd { sample, cpu, clock_deviation, notes, incidents, monitor, hosts: Vec::new() })
     }
 }

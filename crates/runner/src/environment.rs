@@ -27,6 +27,7 @@ pub fn environment(clock: &RealClock) -> Environment {
         virtualization: virtualization(&cpu_info),
         engine: None,
         notes: Vec::new(),
+        hosts: Vec::new(),
     }
 }
 

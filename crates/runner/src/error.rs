@@ -116,6 +116,28 @@ pub enum RunError {
          and does a firewall leave it alone?"
     )]
     Loopback(String),
+    /// A host refuses or fails what it was asked to do.
+    #[error("on host {host}: {reason}")]
+    OnHost {
+        /// Which, by its name in the study.
+        host: String,
+        /// What it says.
+        reason: String,
+    },
+    /// The agent on a host cannot be reached, or no longer.
+    #[error("{} {host} {reason}", AGENT_ON)]
+    Agent {
+        /// Which, by its name in the study.
+        host: String,
+        /// What happened, as the rest of a sentence.
+        reason: String,
+    },
+    /// The study names hosts that this process has no way to.
+    #[error("{0}")]
+    Hosts(String),
+    /// An order that makes no sense.
+    #[error("the order cannot be carried out: {0}")]
+    Order(String),
     /// A driving thread did not come up.
     #[error(
         "a driving thread could not be started ({0}); raise the limit of processes (ulimit -u)"
@@ -134,6 +156,14 @@ pub enum RunError {
     /// Asked to stop before there was anything to keep.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// How every message about an agent begins.
+const AGENT_ON: &str = "the agent on host";
+
+/// Whether a trial's failure is that of an agent or of the way to it: the storage did nothing wrong.
+pub(crate) fn is_agents_failure(reason: &str) -> bool {
+    reason.starts_with(AGENT_ON)
 }
 
 /// The reason with the datastore's name before it, unless it names the place itself.

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::{Deserialize, Serialize};
 use stormeter_datastore::{Datastore, DiskReset, DiskSpec, Preparation, Prepared};
 use stormeter_driver::{Content, ContentSource, Seal};
 
@@ -9,13 +10,16 @@ use crate::error::RunError;
 use crate::progress::Progress;
 
 /// What the disks of a run hold.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Filling {
-    pub(crate) disks: DiskSpec,
-    pub(crate) content: Content,
-    pub(crate) seed: u64,
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Filling {
+    /// The disks.
+    pub disks: DiskSpec,
+    /// What is written into them.
+    pub content: Content,
+    /// The content follows from it.
+    pub seed: u64,
     /// Zeros instead; sealed blocks never are.
-    pub(crate) zero: bool,
+    pub zero: bool,
 }
 
 impl Filling {

@@ -4,14 +4,13 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use stormeter_datastore::{Datastore, DatastoreError};
+use stormeter_datastore::DatastoreError;
 use stormeter_results::{
     DatastoreDescription, Environment, Event, FinishReason, Header, Planned, ResultsFile,
     TrialOutcome,
 };
 
 use crate::error::RunError;
-use crate::room::shared_file_system;
 use crate::threads::TrialEnd;
 
 /// What is written before the first trial.
@@ -28,7 +27,7 @@ pub(crate) struct Beginning<'a, P> {
 pub(crate) fn begin_file<P: Planned + Clone>(
     path: &Path,
     beginning: Beginning<'_, P>,
-    stores: &[Datastore],
+    warning: Option<String>,
 ) -> Result<ResultsFile, RunError> {
     let header = Header {
         created_unix_ms: unix_ms(),
@@ -41,7 +40,7 @@ pub(crate) fn begin_file<P: Planned + Clone>(
         prediction: None,
     };
     let mut file = ResultsFile::create(path, &header)?;
-    if let Some(warning) = shared_file_system(stores) {
+    if let Some(warning) = warning {
         file.append_event(&event(warning))?;
     }
     Ok(file)

@@ -13,6 +13,7 @@ mod conclusion;
 mod crew;
 mod describe;
 mod doctor;
+mod elsewhere;
 mod environment;
 mod errand;
 mod error;
@@ -36,17 +37,25 @@ mod threads;
 mod usage;
 mod verify;
 mod watcher;
+mod workplace;
 
 pub use ceiling::measure_ceiling;
 pub use comparison::{Request, run_comparison};
 pub use conclusion::{Conclusion, conclude};
 pub use doctor::{Advice, Health, examine};
+pub use elsewhere::{
+    Elsewhere, OpenOrder, OpenedHosts, OpenedStores, Password, PrepareOrder, PreparedStore,
+    TrialOrder,
+};
 pub use environment::environment;
 pub use errand::{ErrandRun, run_errand};
 pub use error::RunError;
+pub use filling::Filling;
 pub use progress::{BlockEnd, Place, Progress, Silent, TrialStart};
 pub use study::{
     ResetError, StudyConclusion, StudyRequest, Witness, conclude_study, finished_study, run_study,
+    run_study_on,
 };
 pub use target::TargetUnknown;
 pub use threads::{TrialEnd, TrialRun, run_trial};
+pub use workplace::Workplace;

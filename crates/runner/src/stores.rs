@@ -16,10 +16,10 @@ pub(crate) struct Stores {
     pub(crate) store_of: Vec<usize>,
 }
 
-/// Opens the datastores for disks of that kind.
+/// Opens the datastores for disks of that kind; `first_number` is the first one's.
 pub(crate) fn open_stores(
     urls: &[DatastoreUrl],
-    run_id: &str,
+    (run_id, first_number): (&str, u32),
     spec: &DiskSpec,
     destroy_data: &[PathBuf],
 ) -> Result<Stores, RunError> {
@@ -34,7 +34,7 @@ pub(crate) fn open_stores(
         }
         let options = OpenOptions {
             run_id: run_id.into(),
-            number: number as u32,
+            number: first_number.saturating_add(number as u32),
             destroy_data: destroy_data.to_vec(),
         };
         let opened = Datastore::open(url, options).and_then(|datastore| {

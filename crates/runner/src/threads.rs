@@ -4,16 +4,17 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use stormeter_datastore::{Datastore, DatastoreError, DiskSet, Farewell, OpenDisks, RealClock};
 use stormeter_disk::Disks;
 use stormeter_driver::{
     CpuUsage, Ended, Expectations, LentExpectations, Limits, MonitorRow, Sample, Trial, Workload,
     WorkloadError, drive, drive_verified,
 };
-use stormeter_results::Incident;
+use stormeter_results::{HostShare, Incident};
 use stormeter_study::Timing;
 
-use crate::crew::{Crew, Job, Windows, check_memory};
+use crate::crew::{Crew, Job, Starter, Windows, at_once, check_memory};
 use crate::error::RunError;
 use crate::machine::allowed_cpus;
 use crate::progress::Progress;
@@ -37,7 +38,7 @@ pub struct TrialRun<'a> {
 }
 
 /// What came of a trial.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialEnd {
     /// What was measured, all threads together.
     pub sample: Sample,
@@ -52,6 +53,9 @@ pub struct TrialEnd {
     pub incidents: Vec<Incident>,
     /// What the host did meanwhile, from just before the ramp.
     pub monitor: Vec<MonitorRow>,
+    /// Where several hosts carried it out: what each of them did.
+    #[serde(default)]
+    pub hosts: Vec<HostShare>,
 }
 
 /// Runs a trial on prepared disks. With `expectations` of them, every read is held against what was
@@ -68,6 +72,27 @@ pub fn run_trial(
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<TrialEnd, RunError> {
+    let start = Start { first_cpu: 0, starter: &mut at_once };
+    run_trial_from(run, datastore, expectations, (clock, cancel), start, progress)
+}
+
+/// Where and when the threads of a trial begin.
+pub(crate) struct Start<'a> {
+    /// See [`Crew::first_cpu`].
+    pub(crate) first_cpu: usize,
+    /// Says the moment when all threads are ready.
+    pub(crate) starter: Starter<'a>,
+}
+
+/// As [`run_trial`], begun as `start` says.
+pub(crate) fn run_trial_from(
+    run: &TrialRun<'_>,
+    datastore: &Datastore,
+    expectations: Option<&mut Expectations>,
+    (clock, cancel): (&RealClock, &AtomicBool),
+    start: Start<'_>,
+    progress: &mut dyn Progress,
+) -> Result<TrialEnd, RunError> {
     let threads = threads(run.threads, run.vms);
     let trials = split(run, threads, expectations.is_some());
     let mut lent = expectations.map(Expectations::lend);
@@ -81,8 +106,10 @@ pub fn run_trial(
         Timed { trial, datastore, expectations }
     });
     let interval_ns = run.timing.interval_ns;
-    Crew { datastore, clock, cancel, windows: Windows::Together, interval_ns }
-        .carry_out(jobs.collect(), progress)
+    let Start { first_cpu, starter } = start;
+    let windows = Windows::Together;
+    let crew = Crew { datastore, clock, cancel, windows, interval_ns, first_cpu };
+    crew.carry_out(jobs.collect(), starter, progress)
 }
 
 /// How many threads drive so many VMs; `wanted` of them, or one a CPU if that is 0.

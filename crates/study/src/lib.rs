@@ -13,13 +13,13 @@ mod study_plan;
 pub use file::{
     DEFAULT_SEED, StudyError, StudyErrors, key_lists, parse_study, study_schema, workloads_text,
 };
-pub use listing::{Estimate, plan_text};
+pub use listing::{Estimate, plan_text, vms_of_host};
 pub use plan::{ComparisonPlan, EqualLoad, Metric, PlanError, Timing, block_order, trial_seed};
 pub use profile::{
     Profile, ProfileSet, StudyProfile, UnknownProfile, profile, profile_sets, profiles,
     study_profile, study_profile_names, study_profiles,
 };
 pub use study_plan::{
-    Blocks, Cell, Design, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload, Unit,
-    WorkloadKind,
+    Blocks, Cell, Design, NamedDatastore, Order, Prepare, Reset, StudyHost, StudyPlan,
+    StudyWorkload, Unit, WorkloadKind,
 };

@@ -93,6 +93,11 @@ impl StudyPlan {
     }
 }
 
+/// How many of so many VMs a host drives: they are dealt in turn, so host 0 of 3 has VMs 0, 3, 6, …
+pub fn vms_of_host(vms: u32, host: u32, hosts: u32) -> u32 {
+    vms.saturating_sub(host).div_ceil(hosts.max(1))
+}
+
 /// Lines of trials that are shown before the rest is summed up.
 const MOST_LINES: usize = 200;
 /// Blocks that are shown when nobody knows how many there will be.
@@ -123,6 +128,15 @@ fn write_plan(plan: &StudyPlan, out: &mut String) -> std::fmt::Result {
         let baseline = if index == plan.baseline { "  (baseline)" } else { "" };
         let (name, url) = (&datastore.name, &datastore.url);
         writeln!(out, "  {name:width$}  {:>9}  {url}{baseline}", format_bytes(space))?;
+    }
+    if !plan.hosts.is_empty() {
+        writeln!(out, "\nHosts, and the most VMs that each drives")?;
+        let width = plan.hosts.iter().map(|host| host.name.chars().count()).max().unwrap_or(0);
+        let most = plan.vms.iter().copied().max().unwrap_or(0);
+        for (number, host) in (0..).zip(&plan.hosts) {
+            let vms = vms_of_host(most, number, plan.hosts.len() as u32);
+            writeln!(out, "  {:width$}  {vms:>6}  {}", host.name, host.reached_by)?;
+        }
     }
     writeln!(out, "\nTrials in their order")?;
     write_trials(plan, &estimate, out)?;

@@ -16,6 +16,9 @@ pub struct StudyPlan {
     pub study: String,
     /// The levels of the factor `datastore`, in the order of the file. At least one.
     pub datastores: Vec<NamedDatastore>,
+    /// The hosts that carry out the trials, in the order of the file; empty: this machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<StudyHost>,
     /// Index of the datastore that the others are relative to (= 100).
     pub baseline: usize,
     /// The levels of the factor `workload`. At least one.
@@ -53,6 +56,15 @@ pub struct NamedDatastore {
     /// then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub site_changes: Vec<String>,
+}
+
+/// A host that carries out trials.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StudyHost {
+    /// Its name in the study.
+    pub name: String,
+    /// How it is reached: `local`, `ssh:user@host:port`, `command: …`, `lab:NAME`.
+    pub reached_by: String,
 }
 
 /// A level of the factor `workload`.

@@ -26,6 +26,37 @@ fn io(workload: &StudyWorkload) -> &stormeter_driver::Workload {
 }
 
 #[test]
+fn hosts_keep_their_order_and_the_ways_to_them() {
+    let plan = parsed(include_str!("good/hosts.yaml"));
+    let hosts: Vec<(&str, &str)> =
+        plan.hosts.iter().map(|host| (host.name.as_str(), host.reached_by.as_str())).collect();
+    assert_eq!(
+        hosts,
+        [
+            ("here", "local"),
+            ("esx1", "ssh:root@esx1"),
+            ("esx2", "ssh:root@esx2:2222"),
+            ("pod", "command: kubectl exec -i vm-0 -- stormeter agent"),
+            ("box", "command: podman exec -i box {agent}"),
+            ("vm3", "lab:vm3"),
+        ]
+    );
+    assert!(with("").hosts.is_empty());
+    // A plan without hosts is stored as it was before there were any.
+    assert!(!serde_json::to_string(&with("")).unwrap().contains("hosts"));
+}
+
+#[test]
+fn vms_are_dealt_over_hosts_in_turn() {
+    let dealt = |vms, hosts| -> Vec<u32> {
+        (0..hosts).map(|host| stormeter_study::vms_of_host(vms, host, hosts)).collect()
+    };
+    assert_eq!(dealt(7, 3), [3, 2, 2]);
+    assert_eq!(dealt(1, 3), [1, 0, 0]);
+    assert_eq!(dealt(5, 1), [5]);
+}
+
+#[test]
 fn the_example_of_the_design_is_read() {
     let plan = parsed(include_str!("good/design.yaml"));
     assert_eq!(plan.study, "Which datastore for the build farm?");

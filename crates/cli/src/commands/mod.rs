@@ -1,5 +1,6 @@
 //! One command a file.
 
+pub(crate) mod agent;
 pub(crate) mod calibrate;
 pub(crate) mod ceiling;
 pub(crate) mod compare;

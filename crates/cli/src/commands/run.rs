@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use stormeter_datastore::RealClock;
-use stormeter_runner::{StudyRequest, finished_study, run_study};
+use stormeter_runner::{StudyRequest, finished_study, run_study, run_study_on};
 use stormeter_study::{StudyPlan, parse_study, plan_text};
 
 use crate::arguments_study::RunOptions;
 use crate::commands::compare::command_line;
 use crate::embedded::Embedded;
 use crate::exit::{Exit, Failure};
+use crate::hosts;
 use crate::output::{check_page, print};
 use crate::screen::Screen;
 use crate::signals::cancel_on_signals;
@@ -38,6 +39,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
         output,
         destroy_data: options.destroy_data.clone(),
         secrets: vec![],
+        passwords: vec![],
         addresses: vec![],
         command_line: command_line(),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -49,8 +51,15 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
         None => {
             let embedded = Embedded::start(&request.plan)?;
             request.addresses = embedded.addresses();
+            request.passwords = hosts::passwords(&request.plan);
+            let mut fleet = hosts::fleet(&request.plan, options.agent_binary.as_deref())?;
             let mut screen = Screen::new(&request.plan.study, options.quiet);
-            let conclusion = run_study(&request, &RealClock::new(), &cancel, &mut screen);
+            let clock = RealClock::new();
+            let conclusion = match &mut fleet {
+                Some(fleet) => run_study_on(fleet, &request, &clock, &cancel, &mut screen),
+                None => run_study(&request, &clock, &cancel, &mut screen),
+            };
+            drop(fleet);
             drop(screen);
             drop(embedded);
             conclusion?

@@ -10,6 +10,8 @@ mod bad_input;
 mod calibrate;
 mod compare;
 mod faults;
+mod hosts;
+mod hosts_ssh;
 mod interrupt;
 #[path = "../../../report/tests/json_schema/mod.rs"]
 mod json_schema;

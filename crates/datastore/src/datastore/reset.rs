@@ -5,11 +5,14 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Datastore, Store};
 use crate::{DatastoreError, Preparation, Prepared};
 
 /// How disks are brought back to where they began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DiskReset {
     /// They are removed, made and written again. On a device and a LUN, where there is nothing to
     /// remove, they are written again.

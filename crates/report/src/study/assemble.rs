@@ -7,13 +7,14 @@ use std::collections::HashSet;
 
 use stormeter_driver::{ComponentUse, CpuUsage, MonitorRow, Sample};
 use stormeter_results::{
-    Elasticity, Event, FinishReason, Header, Incident, TrialOutcome, TrialRecord,
+    Elasticity, Event, FinishReason, Header, HostShare, Incident, TrialOutcome, TrialRecord,
 };
 use stormeter_statistics::{StudyAnalysis, bottleneck, metrics, monitor};
 use stormeter_study::StudyPlan;
 
 use super::advice;
 use super::grid::cell_name;
+use super::hosts::hosts;
 use super::model::{CellReasons, MonitorAverage, StudyReport, TrialTrace, WorkloadCeiling};
 use crate::incidents::incidents_of;
 use crate::model::{Finding, SeriesPoint, Severity, Status};
@@ -90,18 +91,29 @@ pub struct StudyParts<'a> {
     pub analysis: StudyAnalysis,
     /// The generator's own ceiling in IOPS, by workload, as far as it was measured.
     pub ceilings_iops: &'a [(usize, f64)],
+    /// The trials themselves, and what each of several hosts did in them, by the trials' numbers.
+    pub host_shares: (&'a [&'a TrialRecord], &'a [(u64, HostShare)]),
     /// What more of each component would bring, of a prediction.
     pub elasticities: &'a [Elasticity],
 }
 
 /// Arranges a study for showing.
 pub fn assemble_study(parts: StudyParts<'_>) -> StudyReport {
-    let StudyParts { header, trials, events, finished, analysis, ceilings_iops, elasticities } =
-        parts;
+    let StudyParts {
+        header,
+        trials,
+        events,
+        finished,
+        analysis,
+        ceilings_iops,
+        host_shares: (records, shares),
+        elasticities,
+    } = parts;
     let mut report = StudyReport {
         status: status(trials, finished, &analysis),
         traces: traces(&header, trials),
         ceilings: ceilings(&header, trials, ceilings_iops),
+        hosts: hosts(&header, records, shares),
         reasons: reasons(&header, trials, elasticities),
         findings: vec![],
         repeat_command: repeat_command(&header),

@@ -81,6 +81,9 @@ pub fn study_json(report: &StudyReport) -> Value {
     if let (Some(object), Some(_)) = (value.as_object_mut(), &header.prediction) {
         object.insert("prediction".into(), prediction(&grid));
     }
+    if let (Some(object), false) = (value.as_object_mut(), report.hosts.is_empty()) {
+        object.insert("hosts".into(), super::hosts::json(&grid));
+    }
     value
 }
 

@@ -9,6 +9,7 @@ mod advice;
 mod assemble;
 mod draw;
 mod grid;
+mod hosts;
 mod json;
 mod model;
 mod page;
@@ -18,6 +19,7 @@ mod why;
 mod words;
 
 pub use assemble::{StudyParts, StudyTrial, assemble_study};
+pub use hosts::{StudyHostCell, StudyHostRow};
 pub use json::{STUDY_SCHEMA, STUDY_SCHEMA_VERSION, study_json};
 pub use model::{CellReasons, MonitorAverage, StudyReport, TrialTrace, WorkloadCeiling};
 pub use page::study_html;

@@ -9,6 +9,7 @@ use stormeter_results::{Elasticity, Header};
 use stormeter_statistics::{CellWhy, StudyAnalysis};
 use stormeter_study::StudyPlan;
 
+use super::hosts::StudyHostRow;
 use crate::model::{Finding, SeriesPoint, Status};
 
 /// A study, measured and judged.
@@ -24,6 +25,9 @@ pub struct StudyReport {
     pub traces: Vec<TrialTrace>,
     /// The load generator by itself, for each workload that was driven on `null:`.
     pub ceilings: Vec<WorkloadCeiling>,
+    /// The hosts that carried out the trials, where that was not one machine alone.
+    #[serde(default)]
+    pub hosts: Vec<StudyHostRow>,
     /// What holds each cell back, where that is known: of a prediction.
     #[serde(default)]
     pub reasons: Vec<CellReasons>,

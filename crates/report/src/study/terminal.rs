@@ -56,6 +56,7 @@ pub fn study_terminal(report: &StudyReport, options: TerminalOptions) -> String 
         matrix(&grid, metric, width, paint, &mut text);
     }
     why::terminal(&grid, width, paint, &mut text);
+    hosts(&grid, width, paint, &mut text);
     closing(&grid, width, paint, &mut text);
     text
 }
@@ -306,6 +307,45 @@ fn capital(text: &str) -> String {
     let mut characters = text.chars();
     let first = characters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     first + characters.as_str()
+}
+
+/// The hosts, where there are some: clocks, and what each did and spent.
+fn hosts(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
+    if grid.report.hosts.is_empty() {
+        return;
+    }
+    push_line(text, &paint.with(Style::Bold, "Hosts"));
+    let rows = super::hosts::rows(grid);
+    let cells =
+        |row: &[String], at: &[usize]| at.iter().map(|&at| printable(&row[at])).collect::<Vec<_>>();
+    // Two tables: the ways to hosts are long.
+    for at in [[0usize, 1, 2, 3].as_slice(), &[0, 4, 5, 6, 7, 8]] {
+        let mut shown: Vec<Vec<String>> = Vec::new();
+        let mut name = String::new();
+        for row in &rows {
+            let mut cells = cells(row, at);
+            if at.len() == 4 && row[0].is_empty() {
+                continue;
+            }
+            if !row[0].is_empty() {
+                name.clone_from(&cells[0]);
+            }
+            cells[0].clone_from(&name);
+            shown.push(cells);
+        }
+        let widths: Vec<usize> = (0..at.len())
+            .map(|at| shown.iter().map(|row| row[at].chars().count()).max().unwrap_or(0))
+            .collect();
+        for row in &shown {
+            let padded = row.iter().zip(&widths).map(|(cell, width)| pad_right(cell, *width));
+            let line = padded.collect::<Vec<_>>().join("  ");
+            push_line(text, format!("  {line}").trim_end());
+        }
+    }
+    for line in wrap(super::hosts::CAPTION, width, "", "") {
+        push_line(text, &paint.with(Style::Dim, &line));
+    }
+    push_line(text, "");
 }
 
 fn closing(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {

@@ -82,6 +82,7 @@ pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut StudyAnalysis)) -> 
         finished: Some(FinishReason::MaxBlocks),
         analysis,
         ceilings_iops: &ceilings,
+        host_shares: (&[], &[]),
         elasticities: &[],
     })
 }
@@ -297,6 +298,7 @@ fn header(shape: &Shape) -> Header<StudyPlan> {
         plan: StudyPlan {
             study: "Which datastore for the build farm?".into(),
             datastores: named,
+            hosts: Vec::new(),
             baseline: 0,
             workloads: shape.workloads.iter().map(|name| workload(name)).collect(),
             vms: shape.vms.clone(),

@@ -18,7 +18,7 @@ use stormeter_driver::{
 };
 use stormeter_study::WorkloadKind;
 
-use crate::crew::{Crew, Windows, check_memory};
+use crate::crew::{Crew, Windows, at_once, check_memory};
 use crate::error::RunError;
 use crate::progress::Progress;
 use crate::threads::{TrialEnd, shares, threads};
@@ -142,13 +142,14 @@ pub fn run_errand(
 ) -> Result<TrialEnd, RunError> {
     run.check()?;
     let interval_ns = run.interval_ns;
-    let crew = Crew { datastore, clock, cancel, windows: Windows::OneByOne, interval_ns };
+    let windows = Windows::OneByOne;
+    let crew = Crew { datastore, clock, cancel, windows, interval_ns, first_cpu: 0 };
     let Some(errand) = run.disk_errand() else {
         let WorkloadKind::Transfer(transfer) = run.kind else {
             return Err(ErrandError::OtherErrand { given: "timed workload", done: "errand" }.into());
         };
         check_memory(std::iter::empty(), transfer::memory_bytes(run, transfer))?;
-        return crew.carry_out(transfer::jobs(run, transfer, datastore)?, progress);
+        return crew.carry_out(transfer::jobs(run, transfer, datastore)?, &mut at_once, progress);
     };
     let jobs = shares(run.vms, threads(run.threads, run.vms)).map(|(first_disk, disks)| {
         let template = matches!(errand, DiskErrand::Deploy(_)).then_some(run.vms);
@@ -156,5 +157,5 @@ pub fn run_errand(
     });
     let jobs: Vec<OnDisks<'_>> = jobs.collect();
     check_memory(jobs.iter().map(|job| job.trial.buffer_needs()), 0)?;
-    crew.carry_out(jobs, progress)
+    crew.carry_out(jobs, &mut at_once, progress)
 }

@@ -1,7 +1,7 @@
 //! What the results file of a study says: its trials, and everything concluded from them.
 
 use stormeter_results::{
-    Elasticity, Event, Finished, Header, Phase, ResultsError, ResultsFile, TrialOutcome,
+    Elasticity, Event, Finished, Header, HostShare, Phase, ResultsError, ResultsFile, TrialOutcome,
     TrialRecord,
 };
 use stormeter_statistics::{
@@ -10,6 +10,7 @@ use stormeter_statistics::{
 use stormeter_study::StudyPlan;
 
 use crate::conclusion::went_on;
+use crate::error::is_agents_failure;
 use crate::failures::{count_failure, is_the_datastores};
 use crate::study::reset::is_reset_failure;
 
@@ -26,6 +27,8 @@ pub struct StudyConclusion {
     pub finished: Option<Finished>,
     /// The generator's ceiling with each workload, in IOPS.
     pub ceilings_iops: Vec<Option<f64>>,
+    /// What each host did in the trials that several hosts carried out, by the trials' numbers.
+    pub host_shares: Vec<(u64, HostShare)>,
     /// What more of each component would bring, of a prediction.
     pub elasticities: Vec<Elasticity>,
     /// The conclusions.
@@ -53,6 +56,7 @@ pub fn conclude_study(file: &ResultsFile) -> Result<StudyConclusion, ResultsErro
     Ok(StudyConclusion {
         analysis,
         ceilings_iops: surroundings.ceiling_iops,
+        host_shares: file.host_shares()?,
         elasticities: file.elasticities()?,
         events,
         finished: file.finished()?,
@@ -94,7 +98,8 @@ pub(crate) fn surroundings(
             continue;
         }
         if let TrialOutcome::Failed { reason, sample } = &trial.outcome {
-            let is_theirs = !is_reset_failure(reason) && is_the_datastores(sample.as_ref());
+            let is_ours = is_reset_failure(reason) || is_agents_failure(reason);
+            let is_theirs = !is_ours && is_the_datastores(sample.as_ref());
             count_failure(&mut failed[cell], reason, is_theirs);
         }
         if let Some(found) = trial.sample().and_then(|sample| sample.verified.as_ref()) {

@@ -14,9 +14,10 @@ mod run;
 mod schedule;
 mod setting;
 mod trial;
+mod venue;
 
 pub use conclusion::{StudyConclusion, conclude_study};
 pub use question::Witness;
 pub use request::StudyRequest;
 pub use reset::ResetError;
-pub use run::{finished_study, run_study};
+pub use run::{finished_study, run_study, run_study_on};

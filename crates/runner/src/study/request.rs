@@ -9,7 +9,7 @@ use crate::error::RunError;
 use crate::stores::with_secret;
 
 /// A study to be carried out.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct StudyRequest {
     /// What is compared, and how.
     pub plan: StudyPlan,
@@ -19,6 +19,9 @@ pub struct StudyRequest {
     pub destroy_data: Vec<PathBuf>,
     /// Passwords by the datastores' URLs; the plan, which is stored, has none.
     pub secrets: Vec<(String, Secret)>,
+    /// Passwords that hosts need, by the datastores' URLs: the environment that has them is this
+    /// process's. They go to the hosts of the study and nowhere else.
+    pub passwords: Vec<(String, String)>,
     /// Where datastores really are whose URL in the plan says no more than that somebody starts them,
     /// such as `embedded:nfs`: (URL in the plan, URL to open).
     pub addresses: Vec<(String, String)>,
@@ -31,10 +34,14 @@ pub struct StudyRequest {
 impl StudyRequest {
     /// The datastores' URLs as they are opened, with their passwords.
     pub(crate) fn urls(&self) -> Result<Vec<DatastoreUrl>, RunError> {
+        self.plain_urls().iter().map(|address| with_secret(address, &self.secrets)).collect()
+    }
+
+    /// The same as text, without passwords.
+    pub(crate) fn plain_urls(&self) -> Vec<String> {
         let urls = self.plan.datastores.iter().map(|datastore| {
             let elsewhere = self.addresses.iter().find(|(name, _)| *name == datastore.url);
-            let address = elsewhere.map_or(&datastore.url, |(_, address)| address);
-            with_secret(address, &self.secrets)
+            elsewhere.map_or(&datastore.url, |(_, address)| address).clone()
         });
         urls.collect()
     }

@@ -55,6 +55,7 @@ pub(crate) fn is_over(file: &ResultsFile, plan: &StudyPlan) -> Result<bool, RunE
 fn difference(begun: &StudyPlan, now: &StudyPlan) -> Option<&'static str> {
     let differences = [
         ("list of datastores", begun.datastores != now.datastores),
+        ("list of hosts", begun.hosts != now.hosts),
         ("baseline", begun.baseline != now.baseline),
         ("list of workloads", begun.workloads != now.workloads),
         ("load", (&begun.vms, &begun.outstanding) != (&now.vms, &now.outstanding)),
@@ -84,6 +85,9 @@ pub(crate) fn check_same_place(
     request: &StudyRequest,
 ) -> Result<(), RunError> {
     check_machine(&header.environment, now.0, &request.output)?;
+    for (then, now) in header.environment.hosts.iter().zip(&now.0.hosts) {
+        check_machine(&then.environment, &now.environment, &request.output)?;
+    }
     for ((then, now), named) in header.datastores.iter().zip(now.1).zip(&request.plan.datastores) {
         if !request.is_embedded(&named.url) {
             check_storage(then, now, &request.output)?;

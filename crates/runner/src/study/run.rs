@@ -3,27 +3,24 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use stormeter_datastore::{Datastore, Location, RealClock};
+use stormeter_datastore::RealClock;
 use stormeter_driver::Expectations;
-use stormeter_results::{FinishReason, Finished, ResultsFile, TrialRecord};
+use stormeter_results::{FinishReason, Finished, HostShare, ResultsFile, TrialRecord};
 use stormeter_statistics::decide_study;
 use stormeter_statistics::stopping::Decision;
 use stormeter_study::{Cell, Order, StudyPlan};
 
-use crate::describe::describe;
-use crate::environment::environment;
+use crate::elsewhere::Elsewhere;
 use crate::error::RunError;
-use crate::journal::{Beginning, begin_file, event, finish_reason, new_run_id, unix_ms};
+use crate::journal::{Beginning, begin_file, event, finish_reason, unix_ms};
 use crate::machine::raise_open_files;
 use crate::progress::{BlockEnd, Progress};
 use crate::resume::resumption;
-use crate::stores::{Stores, open_stores};
 use crate::study::conclusion::{StudyConclusion, conclude_study, views};
 use crate::study::request::StudyRequest;
 use crate::study::resume::{begun, check_same_place, is_over};
 use crate::study::schedule::Schedule;
-use crate::study::setting::{disk_spec, unit_bytes};
-use crate::verify::check_room_for;
+use crate::study::venue::{OpenVenue, Venue, run_id_of};
 
 /// Carries out a study, or goes on with it; `cancel` ends it at the next opportunity, keeping what is
 /// finished.
@@ -37,11 +34,34 @@ pub fn run_study(
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<StudyConclusion, RunError> {
+    run(request, None, (clock, cancel), progress)
+}
+
+/// As [`run_study`], with the trials carried out on hosts elsewhere.
+///
+/// # Errors
+/// As there; and what hosts do not do is refused.
+pub fn run_study_on<'a>(
+    elsewhere: &'a mut dyn Elsewhere,
+    request: &'a StudyRequest,
+    clock: &'a RealClock,
+    cancel: &'a AtomicBool,
+    progress: &mut dyn Progress,
+) -> Result<StudyConclusion, RunError> {
+    run(request, Some(elsewhere), (clock, cancel), progress)
+}
+
+fn run<'a>(
+    request: &'a StudyRequest,
+    elsewhere: Option<&'a mut dyn Elsewhere>,
+    real: (&'a RealClock, &'a AtomicBool),
+    progress: &mut dyn Progress,
+) -> Result<StudyConclusion, RunError> {
     raise_open_files();
     if let Some(conclusion) = finished_study(request)? {
         return Ok(conclusion);
     }
-    carry_out(StudyRun::open(request, begun(request)?, clock, cancel)?, progress)
+    carry_out(StudyRun::open(request, begun(request)?, real, elsewhere, progress)?, progress)
 }
 
 /// The study's conclusion, if its results file has all of it already: then no datastore is touched.
@@ -76,7 +96,7 @@ pub(crate) struct StudyRun<'a> {
     pub(crate) plan: &'a StudyPlan,
     pub(crate) cells: Vec<Cell>,
     pub(crate) file: ResultsFile,
-    pub(crate) stores: Vec<Datastore>,
+    pub(crate) venue: Venue<'a>,
     pub(crate) store_of: Vec<usize>,
     pub(crate) trials: Vec<TrialRecord>,
     pub(crate) schedule: Schedule,
@@ -85,6 +105,8 @@ pub(crate) struct StudyRun<'a> {
     /// Per store: whether a trial left disks that others cannot use.
     pub(crate) spoilt: Vec<bool>,
     pub(crate) run_id: String,
+    /// What is worth knowing of the datastores.
+    opening_notes: Vec<String>,
     pub(crate) clock: &'a RealClock,
     pub(crate) cancel: &'a AtomicBool,
 }
@@ -93,29 +115,19 @@ impl<'a> StudyRun<'a> {
     fn open(
         request: &'a StudyRequest,
         begun: Option<ResultsFile>,
-        clock: &'a RealClock,
-        cancel: &'a AtomicBool,
+        (clock, cancel): (&'a RealClock, &'a AtomicBool),
+        elsewhere: Option<&'a mut dyn Elsewhere>,
+        progress: &mut dyn Progress,
     ) -> Result<Self, RunError> {
         let plan = &request.plan;
-        let urls = request.urls()?;
-        if let Some(null) = urls.iter().find(|url| url.location == Location::Null)
-            && plan.verify
-        {
-            return Err(RunError::VerifyNull(null.to_string()));
-        }
-        let run_id = match &begun {
-            Some(file) => file.study_header()?.run_id,
-            None => new_run_id(plan.seed),
-        };
-        let spec = disk_spec(plan);
-        let Stores { stores, store_of } =
-            open_stores(&urls, &run_id, &spec, &request.destroy_data)?;
-        if let Some(unit_bytes) = unit_bytes(plan)? {
-            check_room_for(unit_bytes, (spec.count, spec.size_bytes), stores.len())?;
-        }
-        let mut environment = environment(clock);
-        environment.engine = stores.first().map(|store| store.description().engine);
-        let descriptions: Vec<_> = store_of.iter().map(|&store| describe(&stores[store])).collect();
+        let run_id = run_id_of(begun.as_ref(), plan)?;
+        let OpenVenue { venue, store_of, environment, datastores: descriptions, warning } =
+            OpenVenue::open(request, &run_id, clock, elsewhere, (cancel, progress))?;
+        let opening_notes = descriptions.iter().flat_map(|store| {
+            store.notes.iter().map(|note| format!("{}: {note}", store.url)).collect::<Vec<_>>()
+        });
+        let mut opening_notes: Vec<String> = opening_notes.collect();
+        opening_notes.dedup();
         let file = match begun {
             Some(mut file) => {
                 let header = file.study_header()?;
@@ -133,34 +145,33 @@ impl<'a> StudyRun<'a> {
                     environment,
                     datastores: descriptions,
                 };
-                begin_file(&request.output, beginning, &stores)?
+                begin_file(&request.output, beginning, warning)?
             }
         };
         let trials = file.trials()?;
         let cells = plan.cells();
         let schedule = Schedule::of(cells.len(), &trials);
-        let spoilt = vec![false; stores.len()];
+        let spoilt = vec![false; venue.stores()];
         Ok(Self {
             plan,
             cells,
             file,
-            stores,
+            venue,
             store_of,
             trials,
             schedule,
             expectations: Vec::new(),
             spoilt,
             run_id,
+            opening_notes,
             clock,
             cancel,
         })
     }
 
     fn measure(&mut self, progress: &mut dyn Progress) -> Result<FinishReason, RunError> {
-        for datastore in &self.stores {
-            for note in datastore.description().notes {
-                progress.note(&format!("{}: {note}", datastore.description().url));
-            }
+        for note in &self.opening_notes {
+            progress.note(note);
         }
         self.ceilings(progress)?;
         self.prepare(progress)?;
@@ -224,9 +235,14 @@ impl<'a> StudyRun<'a> {
         });
     }
 
-    pub(crate) fn store(&mut self, mut record: TrialRecord) -> Result<(), RunError> {
+    /// Puts a trial into the results file, with what each host did in it where there are hosts.
+    pub(crate) fn store(
+        &mut self,
+        mut record: TrialRecord,
+        hosts: &[HostShare],
+    ) -> Result<(), RunError> {
         record.id = self.file.next_trial_id()?;
-        self.file.append_trial(&record)?;
+        self.file.append_trial_of_hosts(&record, hosts)?;
         self.schedule.add(&record);
         self.trials.push(record);
         Ok(())
@@ -234,10 +250,6 @@ impl<'a> StudyRun<'a> {
 
     /// Removes the disks.
     fn tidy(&mut self, progress: &mut dyn Progress) {
-        for store in self.stores.drain(..) {
-            if let Some(left) = store.remove() {
-                progress.note(&left);
-            }
-        }
+        self.venue.remove(progress);
     }
 }

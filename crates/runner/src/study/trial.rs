@@ -8,6 +8,7 @@ use stormeter_results::{Phase, TrialOutcome, TrialRecord};
 use stormeter_study::{Cell, Reset, Timing, WorkloadKind, trial_seed};
 
 use crate::ceiling::measure_ceiling;
+use crate::elsewhere::{PrepareOrder, TrialOrder};
 use crate::errand::{ErrandRun, run_errand};
 use crate::error::RunError;
 use crate::journal::{event, outcome_of, unix_ms};
@@ -16,6 +17,7 @@ use crate::resume::is_resumption;
 use crate::study::reset::run_command;
 use crate::study::run::StudyRun;
 use crate::study::setting::{cell_label, disk_spec, filling, loaded, unit_bytes};
+use crate::study::venue::Venue;
 use crate::threads::{TrialEnd, TrialRun, run_trial};
 use crate::verify::owner_of;
 
@@ -42,24 +44,53 @@ impl StudyRun<'_> {
             let timing = Timing { ramp_ns: duration_ns / 5, duration_ns, interval_ns: duration_ns };
             let seed = trial_seed(plan.seed, u32::MAX);
             let io = loaded(io, &self.cells[cell]);
-            let run = TrialRun {
-                workload: &io,
+            let order = TrialOrder {
+                store: None,
+                workload: io,
                 vms: self.cells[cell].vms,
                 disk_bytes: plan.disk_bytes_of(workload),
                 threads: plan.threads,
+                first_cpu: 0,
                 timing,
                 seed,
             };
             let (started_unix_ms, began) = (unix_ms(), Instant::now());
-            let seal = self.seal("ceiling", 0)?;
-            let null = DatastoreUrl::parse("null:")?;
-            let end = measure_ceiling(&null, &run, seal, self.clock, self.cancel, progress)?;
+            let end = self.timed(&order, progress)?;
             if self.is_cancelled() {
                 return Err(RunError::Interrupted);
             }
             self.record(Phase::Ceiling, (0, 0), cell, (started_unix_ms, began), seed, end)?;
         }
         Ok(())
+    }
+
+    /// A timed trial, or the generator's ceiling, here or on the hosts.
+    fn timed(
+        &mut self,
+        order: &TrialOrder,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        let run = TrialRun {
+            workload: &order.workload,
+            vms: order.vms,
+            disk_bytes: order.disk_bytes,
+            threads: order.threads,
+            timing: order.timing,
+            seed: order.seed,
+        };
+        let seal = self.seal("ceiling", 0)?;
+        let (clock, cancel) = (self.clock, self.cancel);
+        match (&mut self.venue, order.store) {
+            (Venue::There(hosts, _), _) => hosts.trial(order, cancel, progress),
+            (Venue::Here(_), None) => {
+                let null = DatastoreUrl::parse("null:")?;
+                measure_ceiling(&null, &run, seal, clock, cancel, progress)
+            }
+            (Venue::Here(stores), Some(store)) => {
+                let expectations = self.expectations.get_mut(store);
+                run_trial(&run, &stores[store], expectations, clock, cancel, progress)
+            }
+        }
     }
 
     /// How blocks of the run's datastore number `store` are sealed; `None` where nothing is verified.
@@ -70,9 +101,9 @@ impl StudyRun<'_> {
 
     /// Writes all disks, or finds them written by the killed run.
     pub(crate) fn prepare(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
-        for store in 0..self.stores.len() {
+        for store in 0..self.venue.stores() {
             let reused = self.prepare_store(store, None, progress)?;
-            let url = self.stores[store].description().url.to_string();
+            let url = self.venue.url(store);
             if reused {
                 progress.note(&format!("{url}: the disks of the interrupted run are used again"));
                 // A run killed while it wrote a file anew left less than the others need.
@@ -107,11 +138,21 @@ impl StudyRun<'_> {
     ) -> Result<bool, RunError> {
         let seal = self.seal(&self.run_id, store)?;
         let filling = filling(self.plan);
-        let datastore = &mut self.stores[store];
-        let url = datastore.description().url.to_string();
-        let prepared = filling.write(datastore, seal, reset, self.cancel, progress)?;
-        self.note_once(&url, prepared.notes, progress)?;
-        Ok(prepared.reused)
+        let url = self.venue.url(store);
+        let (reused, notes) = match &mut self.venue {
+            Venue::Here(stores) => {
+                let datastore = &mut stores[store];
+                let prepared = filling.write(datastore, seal, reset, self.cancel, progress)?;
+                (prepared.reused, prepared.notes)
+            }
+            Venue::There(hosts, _) => {
+                let order = PrepareOrder { store, filling, reset };
+                let prepared = hosts.prepare(&order, self.cancel, progress)?;
+                (prepared.reused, prepared.notes)
+            }
+        };
+        self.note_once(&url, notes, progress)?;
+        Ok(reused)
     }
 
     /// Says what is worth knowing about a datastore's disks, once however often they are reset.
@@ -153,7 +194,7 @@ impl StudyRun<'_> {
         }
         if let Reset::Command(command) = &self.plan.design.reset {
             progress.resetting(&named.name);
-            let url = self.stores[store].description().url.to_string();
+            let url = self.venue.url(store);
             run_command(command, &named.name, &url, self.cancel)?;
         }
         Ok(())
@@ -199,7 +240,11 @@ impl StudyRun<'_> {
             Ok(end) => Ok(end),
             // What cannot be opened or reset any more is this trial's failure; the others may work.
             Err(
-                error @ (RunError::Datastore { .. } | RunError::Reset(_) | RunError::Errand(_)),
+                error @ (RunError::Datastore { .. }
+                | RunError::OnHost { .. }
+                | RunError::Agent { .. }
+                | RunError::Reset(_)
+                | RunError::Errand(_)),
             ) => Err(error.to_string()),
             Err(error) => return Err(error),
         };
@@ -215,21 +260,24 @@ impl StudyRun<'_> {
                 let when = (started_unix_ms, began);
                 self.record(Phase::Main, (block, position), number, when, seed, end)
             }
-            Err(reason) => self.store(TrialRecord {
-                id: 0,
-                block,
-                position,
-                datastore: Some(cell.datastore),
-                cell: Some(number),
-                phase: Phase::Main,
-                started_unix_ms,
-                elapsed_ns: began.elapsed().as_nanos() as u64,
-                seed,
-                outcome: TrialOutcome::Failed { reason, sample: None },
-                incidents: Vec::new(),
-                monitor: Vec::new(),
-                components: Vec::new(),
-            }),
+            Err(reason) => self.store(
+                TrialRecord {
+                    id: 0,
+                    block,
+                    position,
+                    datastore: Some(cell.datastore),
+                    cell: Some(number),
+                    phase: Phase::Main,
+                    started_unix_ms,
+                    elapsed_ns: began.elapsed().as_nanos() as u64,
+                    seed,
+                    outcome: TrialOutcome::Failed { reason, sample: None },
+                    incidents: Vec::new(),
+                    monitor: Vec::new(),
+                    components: Vec::new(),
+                },
+                &[],
+            ),
         }
     }
 
@@ -245,23 +293,17 @@ impl StudyRun<'_> {
         let disk_bytes = plan.disk_bytes_of(cell.workload);
         match &plan.workloads[cell.workload].kind {
             WorkloadKind::Io(io) => {
-                let run = TrialRun {
-                    workload: &loaded(io, cell),
+                let order = TrialOrder {
+                    store: Some(store),
+                    workload: loaded(io, cell),
                     vms: cell.vms,
                     disk_bytes,
                     threads: plan.threads,
+                    first_cpu: 0,
                     timing: plan.timing,
                     seed,
                 };
-                let expectations = self.expectations.get_mut(store);
-                run_trial(
-                    &run,
-                    &self.stores[store],
-                    expectations,
-                    self.clock,
-                    self.cancel,
-                    progress,
-                )
+                self.timed(&order, progress)
             }
             kind => {
                 let spec = disk_spec(plan);
@@ -282,8 +324,8 @@ impl StudyRun<'_> {
                 if operation == Some(FileOperation::Write) {
                     // Until it is written whole, others find less than they need.
                     self.spoilt[store] = true;
-                    let url = self.stores[store].description().url.to_string();
-                    let fresh = self.stores[store].make_fresh(0..cell.vms);
+                    let url = self.venue.url(store);
+                    let fresh = self.venue.here(store)?.make_fresh(0..cell.vms);
                     let notes =
                         fresh.map_err(|source| RunError::Datastore { url: url.clone(), source })?;
                     self.note_once(&url, notes, progress)?;
@@ -296,13 +338,13 @@ impl StudyRun<'_> {
                     let first = FileTest { operation: FileOperation::Read, ..*test };
                     let kind = WorkloadKind::File(first);
                     let run = ErrandRun { kind: &kind, ..run };
-                    let stores = &self.stores[store];
+                    let stores = &*self.venue.here(store)?;
                     let first = run_errand(&run, stores, self.clock, self.cancel, &mut Silent)?;
                     if self.is_cancelled() || first.failure().is_some() {
                         return Ok(first);
                     }
                 }
-                let stores = &self.stores[store];
+                let stores = &*self.venue.here(store)?;
                 let end = run_errand(&run, stores, self.clock, self.cancel, progress)?;
                 if operation == Some(FileOperation::Write) && end.failure().is_none() {
                     self.spoilt[store] = disk_bytes < spec.size_bytes;
@@ -323,21 +365,25 @@ impl StudyRun<'_> {
     ) -> Result<(), RunError> {
         let incidents = std::mem::take(&mut end.incidents);
         let monitor = std::mem::take(&mut end.monitor);
+        let hosts = std::mem::take(&mut end.hosts);
         let datastore = (phase == Phase::Main).then(|| self.cells[cell].datastore);
-        self.store(TrialRecord {
-            id: 0,
-            block,
-            position,
-            datastore,
-            cell: Some(cell),
-            phase,
-            started_unix_ms,
-            elapsed_ns: began.elapsed().as_nanos() as u64,
-            seed,
-            outcome: outcome_of(end),
-            incidents,
-            monitor,
-            components: Vec::new(),
-        })
+        self.store(
+            TrialRecord {
+                id: 0,
+                block,
+                position,
+                datastore,
+                cell: Some(cell),
+                phase,
+                started_unix_ms,
+                elapsed_ns: began.elapsed().as_nanos() as u64,
+                seed,
+                outcome: outcome_of(end),
+                incidents,
+                monitor,
+                components: Vec::new(),
+            },
+            &hosts,
+        )
     }
 }

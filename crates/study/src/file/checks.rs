@@ -19,6 +19,7 @@ pub(super) struct Places {
     time_limit: Place,
     unit: Place,
     load: Place,
+    hosts: Place,
 }
 
 impl Places {
@@ -37,6 +38,7 @@ impl Places {
             verify: place("measure", &keys::MEASURE, "verify"),
             unit: place("measure", &keys::MEASURE, "unit"),
             load: place("load", &keys::LOAD, "vms"),
+            hosts: study.place_of("hosts"),
         }
     }
 }
@@ -83,6 +85,13 @@ pub(super) fn check(plan: &StudyPlan, places: &Places, metric_given: bool, fault
             places.verify,
             "verify knows what timed workloads write, and not what file tests, transfers and \
              deployments write over it; leave it out, or give those a study of their own",
+        );
+    }
+    if !plan.hosts.is_empty() && (plan.verify || ios().count() < plan.workloads.len()) {
+        faults.at(
+            places.hosts,
+            "file tests, transfers, deployments and verify are done on the machine that runs the \
+             study, not on hosts; leave hosts out, or give those a study of their own",
         );
     }
     if plan.design.unit == Unit::Interval && ios().count() < plan.workloads.len() {

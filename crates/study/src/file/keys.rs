@@ -10,6 +10,7 @@ keys! {
     STUDY "study" "a study" telling "datastores" empty ["questions" "datastores"] {
         "study": "Which datastore for the build farm?",
         "datastores": "{local: /srv/vm, nas: \"nfs://nas1/export/vm\"}",
+        "hosts": "{esx1: \"ssh:root@esx1\", here: local}",
         "baseline": "local",
         "workloads": "[vm-4k, {profile: vm-8k, read: 60%}]",
         "load": "{vms: [1, 4, 16], outstanding: 4}",
@@ -23,6 +24,10 @@ keys! {
     /// A datastore that is more than its URL.
     DATASTORE "datastore" "a datastore" {
         "url": "\"nfs://nas1/export/vm\"",
+    }
+    /// A host that is reached by a command.
+    HOST "host" "a host" {
+        "command": "kubectl exec -i pod -- stormeter agent",
     }
     /// Load on virtual disks.
     IO "io" "a workload" {

@@ -9,6 +9,7 @@ mod checks;
 mod datastores;
 mod design;
 mod errand;
+mod hosts;
 mod io;
 mod keys;
 mod measure;
@@ -70,6 +71,7 @@ fn study(root: &Node, faults: &mut Faults) -> Option<StudyPlan> {
     let baseline = datastores::baseline(&section, &datastores, faults);
     let (datastores, variants) = site::expand(&section, datastores, faults);
     let baseline = baseline * variants;
+    let hosts = hosts::read(&section, faults);
     let before = faults.count();
     let workloads = workloads::read(&section, faults);
     // A datastore with a wrong URL still has its name; a workload with a mistake may be missing.
@@ -94,6 +96,7 @@ fn study(root: &Node, faults: &mut Faults) -> Option<StudyPlan> {
     let plan = StudyPlan {
         study: title,
         datastores,
+        hosts,
         baseline,
         workloads: workloads.into_iter().map(|found| found.workload).collect(),
         vms: load.vms,

@@ -93,7 +93,20 @@ pub(super) fn environment(grid: &Grid<'_>) -> Markup {
     let header = &grid.report.header;
     let rows = method::environment(&header.environment, &header.stormeter_version);
     method::list(&mut page, &rows);
+    hosts(&mut page, grid);
     page
+}
+
+/// The hosts that carried out the trials, with their clocks and what each did and spent.
+fn hosts(page: &mut Markup, grid: &Grid<'_>) {
+    if grid.report.hosts.is_empty() {
+        return;
+    }
+    page.leaf("h3", "Hosts");
+    let mut rows = super::super::hosts::rows(grid);
+    let head = rows.remove(0);
+    tables::plain(page, &head, rows);
+    page.tag("p").at("class", "caption").text(super::super::hosts::CAPTION);
 }
 
 pub(super) fn repeat(grid: &Grid<'_>) -> Markup {

@@ -34,6 +34,7 @@ pub(super) fn plan(datastores: &[&str], workloads: &[&str], vms: &[u32]) -> Stud
                 site_changes: vec![],
             })
             .collect(),
+        hosts: Vec::new(),
         baseline: 0,
         workloads: workloads
             .iter()

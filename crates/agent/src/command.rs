@@ -1,0 +1,209 @@
+//! How a host is reached: the command that starts an agent there and carries its bytes.
+//!
+//! There is no daemon and no port: `ssh`, `kubectl exec -i`, `podman exec -i` and whatever else connects
+//! two pipes will do.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+/// The user's own way to call ssh, such as `ssh -F config -i key`.
+const SSH_VARIABLE: &str = "STORMETER_SSH";
+/// Stands in a command for the agent: it is replaced by what finds or receives the program there.
+const PLACEHOLDER: &str = "{agent}";
+
+/// A way to a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Transport {
+    /// This machine: the program starts itself again.
+    Local,
+    /// By ssh.
+    Ssh {
+        /// `host` or `user@host`.
+        destination: String,
+        /// The port, if it is not ssh's own.
+        port: Option<u16>,
+    },
+    /// By a command of the user's, run by the shell. It ends in `stormeter agent` over there, or has
+    /// `{agent}` where that should stand.
+    Command(String),
+}
+
+/// A way that leads nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TransportError {
+    /// A guest of the lab.
+    #[error(
+        "lab:{0} is a guest of the lab, and no lab is up here; start it with `stormeter lab up`, or \
+         name another way to the host"
+    )]
+    NoLab(String),
+    /// Text that is no way to a host.
+    #[error(
+        "\"{0}\" is no way to a host; write local, ssh:user@host, ssh:user@host:port or \
+         command: …"
+    )]
+    Unknown(String),
+}
+
+impl Transport {
+    /// Reads a way to a host as study files have it.
+    ///
+    /// # Errors
+    /// It is none, or one that does not exist yet.
+    pub fn parse(text: &str) -> Result<Self, TransportError> {
+        let text = text.trim();
+        let unknown = || TransportError::Unknown(text.to_owned());
+        if text == "local" {
+            return Ok(Self::Local);
+        }
+        let (way, rest) = text.split_once(':').ok_or_else(unknown)?;
+        let rest = rest.trim();
+        if rest.is_empty() {
+            return Err(unknown());
+        }
+        match way {
+            "ssh" => ssh(rest).ok_or_else(unknown),
+            "command" => Ok(Self::Command(rest.into())),
+            "lab" => Err(TransportError::NoLab(rest.into())),
+            _ => Err(unknown()),
+        }
+    }
+
+    /// Whether the program can be sent to the host by the same way.
+    pub(crate) fn can_copy(&self) -> bool {
+        match self {
+            Self::Local => false,
+            Self::Ssh { .. } => true,
+            Self::Command(text) => text.contains(PLACEHOLDER),
+        }
+    }
+
+    /// What starts an agent. `program` is this machine's; `script` is run by a shell over there, where there
+    /// is a choice.
+    pub(crate) fn start(&self, program: &Path, script: &str) -> Command {
+        match self {
+            Self::Local => {
+                let mut command = Command::new(program);
+                command.arg("agent");
+                command
+            }
+            Self::Ssh { .. } | Self::Command(_) => self.shell(script),
+        }
+    }
+
+    /// What runs a script by a shell over there; a command without the placeholder is run as it is.
+    pub(crate) fn shell(&self, script: &str) -> Command {
+        match self {
+            Self::Local => shell_here(script),
+            Self::Ssh { destination, port } => {
+                let mut command = match std::env::var(SSH_VARIABLE) {
+                    // "$@": the rest of the arguments, whatever they are made of.
+                    Ok(own) if !own.trim().is_empty() => {
+                        let mut command = shell_here(&format!("exec {own} \"$@\""));
+                        command.arg("ssh");
+                        command
+                    }
+                    _ => Command::new("ssh"),
+                };
+                // Nobody is there to type a password; a host that is gone is noticed; no terminal, which
+                // would change bytes.
+                for option in [
+                    "BatchMode=yes",
+                    "ConnectTimeout=10",
+                    "ServerAliveInterval=5",
+                    "ServerAliveCountMax=3",
+                ] {
+                    command.args(["-o", option]);
+                }
+                command.arg("-T");
+                if let Some(port) = port {
+                    command.args(["-p", &port.to_string()]);
+                }
+                // The login shell over there may be any; ours is asked for by name.
+                command.arg("--").arg(destination).arg(format!("exec sh -c {}", quoted(script)));
+                command
+            }
+            Self::Command(text) => {
+                let agent = format!("sh -c {}", quoted(script));
+                shell_here(&text.replace(PLACEHOLDER, &agent))
+            }
+        }
+    }
+}
+
+fn ssh(rest: &str) -> Option<Transport> {
+    // An address of IPv6 has colons of its own and stands in brackets where a port follows.
+    let (destination, port) = match rest.rsplit_once(':') {
+        Some((before, port)) if !before.contains(':') || before.ends_with(']') => {
+            (before.replace(['[', ']'], ""), Some(port.parse().ok()?))
+        }
+        _ => (rest.replace(['[', ']'], ""), None),
+    };
+    // What begins with a dash would be an option.
+    let is_safe = !destination.is_empty()
+        && !destination.starts_with('-')
+        && !destination.contains(|c: char| c.is_whitespace() || c.is_control());
+    is_safe.then_some(Transport::Ssh { destination, port })
+}
+
+fn shell_here(script: &str) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(OsString::from(script));
+    command
+}
+
+/// As one word of a shell.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ssh(destination: &str, port: Option<u16>) -> Transport {
+        Transport::Ssh { destination: destination.into(), port }
+    }
+
+    #[test]
+    fn ways_are_read() {
+        let parse = |text| Transport::parse(text).unwrap();
+        assert_eq!(parse("local"), Transport::Local);
+        assert_eq!(parse("ssh:root@esx1"), ssh("root@esx1", None));
+        assert_eq!(parse("ssh:root@esx1:2222"), ssh("root@esx1", Some(2222)));
+        assert_eq!(parse("ssh:root@[fe80::1]:2222"), ssh("root@fe80::1", Some(2222)));
+        assert_eq!(parse("ssh:fe80::1"), ssh("fe80::1", None));
+        assert_eq!(parse("command: x -i y"), Transport::Command("x -i y".into()));
+    }
+
+    #[test]
+    fn what_leads_nowhere_is_refused() {
+        for text in [
+            "",
+            "esx1",
+            "ssh:",
+            "ssh:-oProxyCommand=x",
+            "ssh:a b",
+            "ssh:a:port",
+            "http://x",
+            "command:",
+        ] {
+            let error = Transport::parse(text).unwrap_err();
+            assert!(matches!(error, TransportError::Unknown(_)), "{text}");
+        }
+        let message = Transport::parse("lab:vm3").unwrap_err().to_string();
+        assert!(message.contains("lab:vm3") && message.contains("lab up"), "{message}");
+    }
+
+    #[test]
+    fn the_agent_stands_where_the_command_wants_it() {
+        let run = |text: &str| {
+            let way = Transport::parse(text).unwrap();
+            let output = way.shell("echo 'it is' here").output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        assert_eq!(run("command: env A=1 {agent}"), "it is here\n");
+        assert_eq!(run("command: echo as it is"), "as it is\n");
+    }
+}

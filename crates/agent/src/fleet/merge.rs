@@ -1,0 +1,210 @@
+//! What several hosts did, as one.
+//!
+//! Samples are joined as those of threads are: counts and histograms add up. CPU time adds up over
+//! machines; agents that see the same machine count it once.
+
+use stormeter_driver::{CpuUsage, HostCpu, MonitorRow, Sample};
+use stormeter_results::{HostShare, Incident};
+use stormeter_runner::{OpenedStores, PreparedStore, TrialEnd};
+
+use super::Host;
+use super::trial::Ended;
+
+/// The datastores as the first host found them, with what the others note.
+pub(super) fn opened(hosts: &[Host], opened: Vec<OpenedStores>) -> OpenedStores {
+    let mut opened = opened.into_iter().zip(hosts);
+    let Some((mut all, first)) = opened.next() else { return OpenedStores::default() };
+    if hosts.len() > 1 {
+        all.warning = all.warning.map(|warning| format!("on host {}: {warning}", first.name));
+    }
+    for (one, host) in opened {
+        for (mine, theirs) in all.datastores.iter_mut().zip(one.datastores) {
+            for note in theirs.notes {
+                if !mine.notes.contains(&note) {
+                    mine.notes.push(format!("on host {}: {note}", host.name));
+                }
+            }
+            let differs = (&mine.kind, &mine.file_system, mine.direct, &mine.engine)
+                != (&theirs.kind, &theirs.file_system, theirs.direct, &theirs.engine);
+            if differs {
+                let kind = theirs.file_system.unwrap_or(theirs.kind);
+                let direct = if theirs.direct { "direct" } else { "buffered" };
+                mine.notes.push(format!(
+                    "on host {} it is {kind}, {direct}, by {}",
+                    host.name, theirs.engine
+                ));
+            }
+        }
+        let warning = one.warning.map(|warning| format!("on host {}: {warning}", host.name));
+        all.warning = all.warning.or(warning);
+    }
+    all
+}
+
+/// Disks count as used again if no host wrote them anew.
+pub(super) fn prepared(hosts: &[Host], prepared: Vec<PreparedStore>) -> PreparedStore {
+    let mut all = PreparedStore { reused: true, notes: Vec::new() };
+    for (one, host) in prepared.into_iter().zip(hosts) {
+        all.reused &= one.reused;
+        for note in one.notes {
+            let known = all.notes.iter().any(|known| known.ends_with(&note));
+            if !known {
+                all.notes.push(format!("on host {}: {note}", host.name));
+            }
+        }
+    }
+    all
+}
+
+/// One trial of all; `None` if no host had a part in it.
+pub(super) fn trial(hosts: &[Host], ended: Vec<Ended>) -> Option<TrialEnd> {
+    let mut all: Option<TrialEnd> = None;
+    let mut machines: Vec<&str> = Vec::new();
+    let count = hosts.len() as u32;
+    for Ended { host: number, vms, mut end, late_ns } in ended {
+        let host = &hosts[number];
+        renumber(&mut end.sample, number as u32, count);
+        let share = share(number, host, vms, &end, late_ns);
+        if late_ns > 0 {
+            let late_ms = late_ns as f64 / 1e6;
+            end.notes.push(format!("it heard of the common start {late_ms:.1} ms late"));
+        }
+        if count > 1 {
+            end.notes.iter_mut().for_each(|note| *note = format!("{}: {note}", host.name));
+            for Incident { what, .. } in &mut end.incidents {
+                *what = format!("{}: {what}", host.name);
+            }
+        }
+        let is_new = match host.facts.boot_id.as_deref() {
+            Some(id) if machines.contains(&id) => false,
+            Some(id) => {
+                machines.push(id);
+                true
+            }
+            None => true,
+        };
+        match &mut all {
+            None => {
+                end.hosts = vec![share];
+                all = Some(end);
+            }
+            Some(all) => {
+                all.sample.merge(end.sample);
+                add_cpu(&mut all.cpu, &end.cpu, is_new);
+                all.clock_deviation = all.clock_deviation.max(end.clock_deviation);
+                all.notes.extend(end.notes);
+                all.incidents.extend(end.incidents);
+                if is_new {
+                    let cpus = all.cpu.host.cpus.saturating_sub(end.cpu.host.cpus);
+                    add_monitor(&mut all.monitor, &end.monitor, (cpus, end.cpu.host.cpus));
+                }
+                all.hosts.push(share);
+            }
+        }
+    }
+    all
+}
+
+/// VM 0 of host 1 of 3 is VM 1 of all, its VM 1 is VM 4.
+fn renumber(sample: &mut Sample, host: u32, hosts: u32) {
+    let number = |disk: u32| disk.saturating_mul(hosts).saturating_add(host);
+    sample.disks.iter_mut().for_each(|row| row.disk = number(row.disk));
+    sample.faults.iter_mut().for_each(|fault| fault.disk = number(fault.disk));
+}
+
+fn share(number: usize, host: &Host, vms: u32, end: &TrialEnd, late_ns: u64) -> HostShare {
+    let total = end.sample.total();
+    HostShare {
+        number: number as u32,
+        name: host.name.clone(),
+        vms,
+        operations: total.operations,
+        bytes: total.bytes,
+        latency_sum_ns: total.latency_sum_ns,
+        window_ns: end.sample.window_ns,
+        clock_offset_ns: host.offset.unix_ns,
+        clock_error_ns: host.offset.error_ns,
+        late_ns,
+        cpu: end.cpu,
+        monitor: end.monitor.clone(),
+    }
+}
+
+/// Adds what another agent spent; the machine's time only if it is another machine's.
+fn add_cpu(all: &mut CpuUsage, one: &CpuUsage, is_new: bool) {
+    let machine =
+        HostCpu { cpus: all.host.cpus + if is_new { one.host.cpus } else { 0 }, ..all.host };
+    let mut one = *one;
+    if !is_new {
+        one.host = HostCpu::default();
+        // The server of a datastore on that machine was seen by both.
+        one.target_ns = all.target_ns.map(|_| 0);
+    }
+    let (host, target_ns) = (all.host, all.target_ns);
+    all.add_later(&one);
+    if !is_new {
+        (all.host, all.target_ns) = (host, target_ns);
+    }
+    all.host.cpus = machine.cpus;
+}
+
+/// Joins the lives of two machines, row by row: they began at about the same time. `cpus` are those of each
+/// side, by which their shares count.
+fn add_monitor(all: &mut Vec<MonitorRow>, one: &[MonitorRow], cpus: (u32, u32)) {
+    all.truncate(one.len());
+    let (mine, theirs) = (f64::from(cpus.0), f64::from(cpus.1));
+    for (row, other) in all.iter_mut().zip(one) {
+        row.length_ns = row.length_ns.min(other.length_ns);
+        if mine + theirs > 0.0 {
+            let busy = row.cpu_busy * mine + other.cpu_busy * theirs;
+            row.cpu_busy = busy / (mine + theirs);
+        }
+        row.cores_busy.extend(&other.cores_busy);
+        row.memory_used_bytes = row.memory_used_bytes.saturating_add(other.memory_used_bytes);
+        row.network_receive_bytes_per_s += other.network_receive_bytes_per_s;
+        row.network_transmit_bytes_per_s += other.network_transmit_bytes_per_s;
+        row.loopback_bytes_per_s += other.loopback_bytes_per_s;
+        row.disk_read_bytes_per_s += other.disk_read_bytes_per_s;
+        row.disk_write_bytes_per_s += other.disk_write_bytes_per_s;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cpu(process_ns: u64, busy_ns: u64, target_ns: Option<u64>) -> CpuUsage {
+        let host = HostCpu { user_ns: busy_ns, cpus: 2, ..HostCpu::default() };
+        CpuUsage { process_ns, host, target_ns, ..CpuUsage::default() }
+    }
+
+    #[test]
+    fn a_machine_counts_once_and_agents_each() {
+        let mut all = cpu(10, 100, Some(5));
+        add_cpu(&mut all, &cpu(20, 100, Some(5)), false);
+        assert_eq!((all.process_ns, all.host.user_ns, all.host.cpus), (30, 100, 2));
+        assert_eq!(all.target_ns, Some(5));
+        add_cpu(&mut all, &cpu(5, 50, Some(1)), true);
+        assert_eq!((all.process_ns, all.host.user_ns, all.host.cpus), (35, 150, 4));
+        assert_eq!(all.target_ns, Some(6));
+        add_cpu(&mut all, &cpu(5, 50, None), true);
+        assert_eq!(all.target_ns, None, "unknown of one is unknown of all");
+    }
+
+    #[test]
+    fn lives_of_machines_are_weighed_by_their_cpus() {
+        let row = |busy: f64, cores: &[f64]| MonitorRow {
+            length_ns: 10,
+            cpu_busy: busy,
+            cores_busy: cores.to_vec(),
+            memory_used_bytes: 7,
+            ..MonitorRow::default()
+        };
+        let mut all = vec![row(1.0, &[1.0, 1.0, 1.0]), row(1.0, &[1.0])];
+        add_monitor(&mut all, &[row(0.0, &[0.0])], (3, 1));
+        assert_eq!(all.len(), 1);
+        assert_eq!(all[0].cpu_busy, 0.75);
+        assert_eq!(all[0].cores_busy, [1.0, 1.0, 1.0, 0.0]);
+        assert_eq!(all[0].memory_used_bytes, 14);
+    }
+}

@@ -1,0 +1,377 @@
+//! The fleet: the agents of a study's hosts, led as one place where trials are carried out.
+//!
+//! Every wait has an end: agents are pinged while they work, and one that does not answer, breaks off or
+//! does not get on is given up; then the others are stopped, and the trial has failed with the host's name
+//! and the reason. Before the next trial the fleet tries to reach the lost host again.
+
+mod clock;
+mod connect;
+mod gather;
+mod merge;
+mod trial;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Duration;
+
+use stormeter_datastore::RealClock;
+use stormeter_results::HostDescription;
+use stormeter_runner::{
+    Elsewhere, OpenOrder, OpenedHosts, OpenedStores, PrepareOrder, PreparedStore, Progress,
+    RunError, TrialEnd, TrialOrder,
+};
+use stormeter_study::{StudyHost, vms_of_host};
+
+use crate::command::Transport;
+use crate::error::HostError;
+use crate::link::{Heard, Link};
+use crate::message::{Command, HostFacts, Report};
+use clock::ClockOffset;
+
+/// How long is waited for what.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// From starting the command to the agent's hello: a login, a container, a busy machine.
+    pub connect: Duration,
+    /// Nothing at all is heard although the agent is pinged every second: the host, the way or the agent
+    /// hangs. Longer than a busy machine keeps a thread from running.
+    pub silence: Duration,
+    /// The agent answers and what it was asked for does not get on. Storage that stalls is given up by the
+    /// driver after 30 s and by a network datastore after its own time.
+    pub work: Duration,
+    /// From a cancel to its answer: requests that are outstanding have to come back first.
+    pub stop: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(60),
+            silence: Duration::from_secs(15),
+            work: Duration::from_secs(180),
+            stop: Duration::from_secs(45),
+        }
+    }
+}
+
+/// How a fleet is led.
+#[derive(Debug, Clone)]
+pub struct FleetOptions {
+    /// This program, which `local` hosts start and others receive.
+    pub program: PathBuf,
+    /// The program that hosts receive instead.
+    pub agent_binary: Option<PathBuf>,
+    /// This program's version: agents have to be of the same.
+    pub version: String,
+    /// How long is waited.
+    pub patience: Patience,
+}
+
+/// The agents of a study's hosts.
+pub struct Fleet {
+    hosts: Vec<Host>,
+    options: FleetOptions,
+    clock: RealClock,
+    inbox: Receiver<Heard>,
+    inbox_in: Sender<Heard>,
+    /// What was opened, for hosts that are reached again.
+    opened: Option<OpenOrder>,
+    /// What was written since, by store.
+    prepared: Vec<PrepareOrder>,
+}
+
+struct Host {
+    name: String,
+    reached_by: String,
+    way: Transport,
+    link: Option<Link>,
+    connections: u64,
+    version: String,
+    facts: HostFacts,
+    offset: ClockOffset,
+    /// In vain, one after the other.
+    tried_again: u32,
+}
+
+impl Fleet {
+    /// A fleet of these hosts. None of them is reached yet.
+    ///
+    /// # Errors
+    /// A way that leads nowhere.
+    pub fn new(hosts: &[StudyHost], options: FleetOptions) -> Result<Self, RunError> {
+        let (inbox_in, inbox) = mpsc::channel();
+        let host = |host: &StudyHost| {
+            let way = Transport::parse(&host.reached_by)
+                .map_err(|error| RunError::Hosts(format!("host {}: {error}", host.name)))?;
+            Ok(Host {
+                name: host.name.clone(),
+                reached_by: host.reached_by.clone(),
+                way,
+                link: None,
+                connections: 0,
+                version: String::new(),
+                facts: HostFacts::default(),
+                offset: ClockOffset::default(),
+                tried_again: 0,
+            })
+        };
+        Ok(Self {
+            hosts: hosts.iter().map(host).collect::<Result<_, RunError>>()?,
+            options,
+            clock: RealClock::new(),
+            inbox,
+            inbox_in,
+            opened: None,
+            prepared: Vec::new(),
+        })
+    }
+
+    fn all(&self) -> Vec<usize> {
+        (0..self.hosts.len()).collect()
+    }
+
+    fn live(&self) -> Vec<usize> {
+        self.all().into_iter().filter(|&host| self.hosts[host].link.is_some()).collect()
+    }
+
+    fn say(&self, host: usize, command: Command) {
+        if let Some(link) = &self.hosts[host].link {
+            link.say(command);
+        }
+    }
+
+    fn count(&self) -> u32 {
+        self.hosts.len() as u32
+    }
+
+    /// The part of an order to open that is a host's.
+    fn open_order(&self, order: &OpenOrder, host: usize) -> OpenOrder {
+        let mut own = order.clone();
+        own.disks.count = self.disks_of(order.disks.count, host);
+        // Hosts may share storage: each has folders of its own.
+        own.first_number = (host * order.urls.len()) as u32;
+        own
+    }
+
+    /// A host without VMs opens its datastores as if it had one: that it could is found out early.
+    fn disks_of(&self, all: u32, host: usize) -> u32 {
+        vms_of_host(all, host as u32, self.count()).max(1)
+    }
+
+    fn prepare_order(&self, order: &PrepareOrder, host: usize) -> PrepareOrder {
+        let mut own = *order;
+        own.filling.disks.count = self.disks_of(order.filling.disks.count, host);
+        own.filling.seed = seed_of(order.filling.seed, host);
+        own
+    }
+
+    /// Reaches the hosts again that were lost, and brings them to where the others are.
+    fn reach_again(
+        &mut self,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<(), RunError> {
+        /// A host that is not back by then ends the study: its trials would all fail.
+        const MOST: u32 = 3;
+        let lost: Vec<usize> =
+            self.all().into_iter().filter(|&host| self.hosts[host].link.is_none()).collect();
+        let Some(order) = self.opened.clone().filter(|_| !lost.is_empty()) else { return Ok(()) };
+        for &host in &lost {
+            progress.note(&format!("host {} is reached again", self.hosts[host].name));
+            self.hosts[host].tried_again += 1;
+        }
+        let reached = self.reach(&lost, &order, cancel, progress);
+        match reached {
+            Ok(_) => {
+                for host in lost {
+                    self.hosts[host].tried_again = 0;
+                }
+                Ok(())
+            }
+            Err(error @ RunError::Interrupted) => Err(error),
+            Err(error) => match lost.iter().find(|&&host| self.hosts[host].tried_again >= MOST) {
+                Some(&host) => Err(RunError::Hosts(format!(
+                    "host {} was lost and could not be reached again in {MOST} attempts; the \
+                         last one: {error}. Run the same command to go on when it is back",
+                    self.hosts[host].name
+                ))),
+                None => Err(error),
+            },
+        }
+    }
+
+    /// Connects hosts, opens their datastores, writes what the others have.
+    fn reach(
+        &mut self,
+        hosts: &[usize],
+        order: &OpenOrder,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<OpenedStores>, RunError> {
+        self.connect(hosts, cancel, progress)?;
+        self.measure_clocks(hosts, cancel)?;
+        for &host in hosts {
+            self.say(host, Command::Open(self.open_order(order, host)));
+        }
+        let opened =
+            self.gather(hosts, "open the datastores", cancel, |_, report| match report {
+                Report::Opened(opened) => Ok(Some(opened)),
+                other => Err(other),
+            })?;
+        for order in self.prepared.clone() {
+            let again = PrepareOrder { reset: None, ..order };
+            self.write(hosts, &again, cancel, progress)?;
+        }
+        Ok(opened)
+    }
+
+    /// Has the disks of a store written.
+    fn write(
+        &mut self,
+        hosts: &[usize],
+        order: &PrepareOrder,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<PreparedStore>, RunError> {
+        for &host in hosts {
+            self.say(host, Command::Prepare(self.prepare_order(order, host)));
+        }
+        let urls = self.opened.as_ref().map(|opened| opened.urls.clone()).unwrap_or_default();
+        let url = urls.get(order.store).cloned().unwrap_or_default();
+        let mut written = vec![(0, 0); self.hosts.len()];
+        self.gather(hosts, "write the disks", cancel, |host, report| match report {
+            Report::Preparing { done, total } => {
+                written[host] = (done, total);
+                let sum = |part: fn(&(u64, u64)) -> u64| written.iter().map(part).sum();
+                progress.preparing(&url, sum(|it| it.0), sum(|it| it.1));
+                Ok(None)
+            }
+            Report::Prepared(prepared) => Ok(Some(prepared)),
+            other => Err(other),
+        })
+    }
+
+    fn described(&self) -> Vec<HostDescription> {
+        let describe = |host: &Host| HostDescription {
+            name: host.name.clone(),
+            reached_by: host.reached_by.clone(),
+            stormeter_version: host.version.clone(),
+            clock_offset_ns: host.offset.unix_ns,
+            clock_error_ns: host.offset.error_ns,
+            environment: host.facts.environment.clone(),
+        };
+        self.hosts.iter().map(describe).collect()
+    }
+}
+
+/// Hosts get other operations and contents than one another, each the same for all datastores of a block.
+/// The first has those that this machine would have by itself.
+fn seed_of(seed: u64, host: usize) -> u64 {
+    if host == 0 { seed } else { stormeter_study::trial_seed(seed, host as u32) }
+}
+
+impl Elsewhere for Fleet {
+    fn open(
+        &mut self,
+        order: &OpenOrder,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<OpenedHosts, RunError> {
+        self.prepared.clear();
+        let all = self.all();
+        let opened = self.reach(&all, order, cancel, progress)?;
+        self.opened = Some(order.clone());
+        let stores = merge::opened(&self.hosts, opened);
+        Ok(OpenedHosts { hosts: self.described(), stores })
+    }
+
+    fn prepare(
+        &mut self,
+        order: &PrepareOrder,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<PreparedStore, RunError> {
+        self.reach_again(cancel, progress)?;
+        let all = self.all();
+        let prepared = self.write(&all, order, cancel, progress)?;
+        self.prepared.retain(|earlier| earlier.store != order.store);
+        self.prepared.push(*order);
+        Ok(merge::prepared(&self.hosts, prepared))
+    }
+
+    fn trial(
+        &mut self,
+        order: &TrialOrder,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        self.reach_again(cancel, progress)?;
+        self.carry_out(order, cancel, progress)
+    }
+
+    fn remove(&mut self) -> Vec<String> {
+        let never = AtomicBool::new(false);
+        let mut left = Vec::new();
+        // An agent that was killed could not clean up; another one can. One try.
+        let lost: Vec<usize> =
+            self.all().into_iter().filter(|&host| self.hosts[host].link.is_none()).collect();
+        if let Some(order) = self.opened.take() {
+            self.prepared.clear();
+            for host in lost {
+                if let Err(error) =
+                    self.reach(&[host], &order, &never, &mut stormeter_runner::Silent)
+                {
+                    left.push(format!(
+                        "what host {} holds may stay there: {error}",
+                        self.hosts[host].name
+                    ));
+                }
+            }
+        }
+        let live = self.live();
+        for &host in &live {
+            self.say(host, Command::CleanUp);
+        }
+        let cleaned = self.gather(&live, "remove the disks", &never, |_, report| match report {
+            Report::CleanedUp { left } => Ok(Some(left)),
+            other => Err(other),
+        });
+        match cleaned {
+            Ok(all) => {
+                for (host, stays) in live.into_iter().zip(all) {
+                    let name = &self.hosts[host].name;
+                    left.extend(stays.into_iter().map(|what| format!("{name}: {what}")));
+                }
+            }
+            Err(error) => left.push(error.to_string()),
+        }
+        self.part(&self.all());
+        left
+    }
+}
+
+impl Fleet {
+    /// Takes leave of agents: first all are told, then each is waited for.
+    fn part(&mut self, hosts: &[usize]) {
+        for &host in hosts {
+            if let Some(link) = &mut self.hosts[host].link {
+                link.say(Command::Goodbye);
+                link.close();
+            }
+        }
+        for &host in hosts {
+            self.hosts[host].link = None;
+        }
+    }
+
+    fn agent_error(&self, host: usize, error: &HostError) -> RunError {
+        RunError::Agent { host: self.hosts[host].name.clone(), reason: error.to_string() }
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        self.part(&self.all());
+    }
+}

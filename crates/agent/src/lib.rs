@@ -1,0 +1,24 @@
+//! Trials on other hosts: the protocol that a controller and its agents speak, the far end of it, and the
+//! fleet of agents that a study's hosts are.
+//!
+//! An agent opens no port: it speaks on its standard input and output (or on any pair of streams, such as
+//! a virtual serial port), and whoever can start a command on a host can measure there. What is measured
+//! is the runner's own trial; this crate only carries it there and back.
+
+mod binary;
+mod command;
+mod copy;
+mod error;
+mod fleet;
+mod frame;
+mod link;
+mod message;
+mod serve;
+
+pub use binary::is_static;
+pub use command::{Transport, TransportError};
+pub use error::HostError;
+pub use fleet::{Fleet, FleetOptions, Patience};
+pub use frame::{FrameError, MOST_BYTES, read_frame, write_frame};
+pub use message::{Command, HostFacts, PROTOCOL, Report};
+pub use serve::{ServeError, Stop, serve};

@@ -1,0 +1,311 @@
+//! The far end: does what a controller asks for, until it says goodbye or is gone.
+//!
+//! One thread hears, another works. So a ping is answered while a trial runs, and a cancel is heard.
+//! The end of the input is the controller's end: what is being done is given up, the disks are removed and
+//! the agent leaves, so that nothing stays on a host whose controller was killed or cut off.
+
+use std::io::{Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use stormeter_datastore::RealClock;
+use stormeter_disk::Clock;
+use stormeter_driver::Interval;
+use stormeter_runner::{Progress, RunError, TrialOrder, Workplace, environment};
+
+use crate::frame::{FrameError, read_frame, write_frame};
+use crate::message::{CAPABILITIES, Command, HostFacts, PROTOCOL, Report};
+
+/// How often a wish to stop is looked for.
+const LOOK: Duration = Duration::from_millis(50);
+/// A controller that has heard that all is ready names a start, or is gone: other hosts may need as long as
+/// this to open their disks.
+const START_WITHIN: Duration = Duration::from_secs(300);
+/// The threads are woken so long before the start; they wait the rest by themselves.
+const AWAKE_NS: u64 = 2_000_000;
+/// Progress is told no more often than this.
+const TELL_EVERY: Duration = Duration::from_millis(200);
+
+/// How an agent is stopped from outside, such as by signals.
+#[derive(Debug, Clone, Default)]
+pub struct Stop {
+    /// Ends what is being done. Cleared by the agent.
+    pub cancel: Arc<AtomicBool>,
+    /// Ends the agent. Set it with `cancel`.
+    pub leave: Arc<AtomicBool>,
+}
+
+/// Why an agent ended before its goodbye.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// What came was no message, or the way back is closed.
+    #[error("{0}; an agent is started by a controller, `stormeter run` with hosts in its study")]
+    Frame(#[from] FrameError),
+    /// The controller did not begin with a hello.
+    #[error("the controller did not say hello first")]
+    NoHello,
+}
+
+/// Serves one controller. Returns when it said goodbye or is gone; by then the disks are removed.
+///
+/// # Errors
+/// What comes is not of a controller, or cannot be answered.
+pub fn serve(
+    mut input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+    version: &str,
+    stop: Stop,
+) -> Result<(), ServeError> {
+    // Not before somebody is there: a guest may have been frozen meanwhile, and its clock with it.
+    let hello = match read_frame(&mut input) {
+        Ok(hello) => hello,
+        Err(FrameError::Ended) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let Command::Hello { protocols, .. } = hello else { return Err(ServeError::NoHello) };
+    let clock = RealClock::new();
+    let output = Arc::new(Mutex::new(output));
+    let back = Back(output);
+    back.say(&Report::Hello {
+        protocol: if protocols.contains(&PROTOCOL) { PROTOCOL } else { 0 },
+        version: version.to_owned(),
+        capabilities: CAPABILITIES.map(String::from).to_vec(),
+        facts: Box::new(HostFacts {
+            environment: environment(&clock),
+            boot_id: std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
+                .ok()
+                .map(|id| id.trim().to_owned()),
+        }),
+    })?;
+    let (work_in, work) = mpsc::channel();
+    let (start_in, start) = mpsc::channel();
+    let ears = Ears {
+        back: back.clone(),
+        clock: clock.clone(),
+        cancel: stop.cancel.clone(),
+        work: work_in,
+        start: start_in,
+    };
+    // Not joined: it waits for input that may never come once the agent was told to leave otherwise.
+    thread::Builder::new()
+        .name("ears".into())
+        .spawn(move || ears.hear(&mut input))
+        .map_err(FrameError::Io)?;
+    Hands { back, clock, stop, start, workplace: None }.work(&work)
+}
+
+/// The way back, for both threads.
+struct Back<W>(Arc<Mutex<W>>);
+
+impl<W> Clone for Back<W> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<W: Write> Back<W> {
+    fn say(&self, report: &Report) -> Result<(), FrameError> {
+        let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        write_frame(&mut *output, report)
+    }
+}
+
+/// What the listening thread passes on.
+enum Work {
+    Do(Command),
+    /// What came was no message.
+    Broken(FrameError),
+}
+
+struct Ears<W> {
+    back: Back<W>,
+    clock: RealClock,
+    cancel: Arc<AtomicBool>,
+    work: Sender<Work>,
+    start: Sender<u64>,
+}
+
+impl<W: Write> Ears<W> {
+    /// Hears until the input ends; what is under way is given up then.
+    fn hear(mut self, input: &mut impl Read) {
+        loop {
+            let command = match read_frame(input) {
+                Ok(command) => command,
+                Err(error) => {
+                    self.cancel.store(true, Ordering::Relaxed);
+                    if !matches!(error, FrameError::Ended) {
+                        let _ = self.work.send(Work::Broken(error));
+                    }
+                    return;
+                }
+            };
+            let is_last = command == Command::Goodbye;
+            let passed = match command {
+                Command::Ping { sent_ns } => self.pong(sent_ns),
+                Command::Start { at_ns } => self.start.send(at_ns).is_ok(),
+                command => {
+                    if command == Command::Cancel {
+                        self.cancel.store(true, Ordering::Relaxed);
+                    }
+                    self.work.send(Work::Do(command)).is_ok()
+                }
+            };
+            if is_last || !passed {
+                return;
+            }
+        }
+    }
+
+    fn pong(&mut self, sent_ns: u64) -> bool {
+        let now_ns = self.clock.now_ns();
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let pong = Report::Pong { sent_ns, now_ns, unix_ns: unix.as_nanos() as u64 };
+        // A way back that is closed is seen by whoever works; the input ends as well.
+        let _ = self.back.say(&pong);
+        true
+    }
+}
+
+struct Hands<W> {
+    back: Back<W>,
+    clock: RealClock,
+    stop: Stop,
+    start: Receiver<u64>,
+    workplace: Option<Workplace>,
+}
+
+impl<W: Write> Hands<W> {
+    /// Works until there is no more to come. Whatever ends it, the disks are removed.
+    fn work(mut self, work: &Receiver<Work>) -> Result<(), ServeError> {
+        loop {
+            let command = match work.recv_timeout(LOOK) {
+                Ok(Work::Do(command)) => command,
+                Ok(Work::Broken(error)) => return Err(error.into()),
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) if self.stop.leave.load(Ordering::Relaxed) => {
+                    return Ok(());
+                }
+                Err(RecvTimeoutError::Timeout) => continue,
+            };
+            let report = match command {
+                Command::Goodbye => {
+                    self.clean_up();
+                    self.back.say(&Report::Goodbye)?;
+                    return Ok(());
+                }
+                Command::Cancel => {
+                    // All that was asked for before has ended, so nothing else is meant.
+                    self.stop.cancel.store(false, Ordering::Relaxed);
+                    Report::Cancelled
+                }
+                Command::CleanUp => Report::CleanedUp { left: self.clean_up() },
+                command => self
+                    .carry_out(command)
+                    .unwrap_or_else(|error| Report::Failed { reason: error.to_string() }),
+            };
+            self.back.say(&report)?;
+        }
+    }
+
+    fn clean_up(&mut self) -> Vec<String> {
+        self.workplace.take().map(Workplace::remove).unwrap_or_default()
+    }
+
+    fn carry_out(&mut self, command: Command) -> Result<Report, RunError> {
+        match command {
+            Command::Open(order) => {
+                self.clean_up();
+                let (workplace, opened) = Workplace::open(&order)?;
+                self.workplace = Some(workplace);
+                Ok(Report::Opened(opened))
+            }
+            Command::Prepare(order) => {
+                let workplace = self.workplace.as_mut().ok_or_else(nothing_open)?;
+                let mut teller = Teller { back: &self.back, told: None };
+                let prepared = workplace.prepare(&order, &self.stop.cancel, &mut teller)?;
+                Ok(Report::Prepared(prepared))
+            }
+            Command::Trial(order) => self.trial(&order),
+            other => Err(RunError::Order(format!("{other:?} makes no sense here"))),
+        }
+    }
+
+    fn trial(&mut self, order: &TrialOrder) -> Result<Report, RunError> {
+        // Starts of trials that ended before they were told.
+        while self.start.try_recv().is_ok() {}
+        let workplace = self.workplace.as_ref().ok_or_else(nothing_open)?;
+        let (start, back, cancel) = (&self.start, &self.back, &self.stop.cancel);
+        let mut late_ns = 0;
+        let mut starter = |clock: &mut RealClock| {
+            back.say(&Report::Ready).ok()?;
+            let at_ns = told(start, cancel)?;
+            let now_ns = clock.now_ns();
+            late_ns = now_ns.saturating_sub(at_ns);
+            sleep_until(clock, at_ns.saturating_sub(AWAKE_NS), cancel)?;
+            Some(at_ns)
+        };
+        let mut teller = Teller { back, told: None };
+        let real = (&self.clock, &**cancel);
+        let end = workplace.trial(order, real, &mut starter, &mut teller)?;
+        Ok(Report::Done { end: Box::new(end), late_ns })
+    }
+}
+
+/// The moment of the start, once it is told.
+fn told(start: &Receiver<u64>, cancel: &AtomicBool) -> Option<u64> {
+    let began = Instant::now();
+    loop {
+        match start.recv_timeout(LOOK) {
+            Ok(at_ns) => return Some(at_ns),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout)
+                if cancel.load(Ordering::Relaxed) || began.elapsed() > START_WITHIN =>
+            {
+                return None;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+/// `None` if it was cancelled meanwhile.
+fn sleep_until(clock: &mut RealClock, at_ns: u64, cancel: &AtomicBool) -> Option<()> {
+    loop {
+        let left = Duration::from_nanos(at_ns.saturating_sub(clock.now_ns()));
+        if cancel.load(Ordering::Relaxed) {
+            return None;
+        }
+        if left.is_zero() {
+            return Some(());
+        }
+        thread::sleep(left.min(LOOK));
+    }
+}
+
+fn nothing_open() -> RunError {
+    RunError::Order("no datastore was opened".into())
+}
+
+/// Passes on what the runner tells.
+struct Teller<'a, W> {
+    back: &'a Back<W>,
+    told: Option<Instant>,
+}
+
+impl<W: Write> Progress for Teller<'_, W> {
+    fn preparing(&mut self, _: &str, done: u64, total: u64) {
+        if done < total && self.told.is_some_and(|told| told.elapsed() < TELL_EVERY) {
+            return;
+        }
+        self.told = Some(Instant::now());
+        // Who cannot hear this does not hear the end either, and that is looked at.
+        let _ = self.back.say(&Report::Preparing { done, total });
+    }
+
+    fn interval(&mut self, row: &Interval) {
+        let _ = self.back.say(&Report::Interval(*row));
+    }
+}

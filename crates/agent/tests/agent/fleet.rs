@@ -1,0 +1,129 @@
+//! Fleets whose hosts are commands that behave badly: each is named with its reason within a bounded time,
+//! and no process is left.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use stormeter_agent::{Fleet, FleetOptions, HostFacts, PROTOCOL, Patience, Report, write_frame};
+use stormeter_datastore::DiskSpec;
+use stormeter_runner::{Elsewhere, OpenOrder, Silent};
+use stormeter_study::StudyHost;
+
+use crate::session::RUN;
+
+const OURS: &str = "1.2.3";
+/// Far more than any of this takes; a hang would take for ever.
+const BOUND: Duration = Duration::from_secs(60);
+
+/// Tries to open a fleet of these commands, which can read `hello`, and gives what it says.
+fn failure(commands: &[&str], place: &Path) -> String {
+    let reports =
+        [("hello", OURS, PROTOCOL), ("older", "0.0.1", PROTOCOL), ("foreign", "9.0.0", 0)];
+    for (name, version, protocol) in reports {
+        let mut bytes = Vec::new();
+        let hello = Report::Hello {
+            protocol,
+            version: version.into(),
+            capabilities: vec![],
+            facts: Box::new(HostFacts::default()),
+        };
+        write_frame(&mut bytes, &hello).unwrap();
+        std::fs::write(place.join(name), bytes).unwrap();
+    }
+    let hosts: Vec<StudyHost> = (0..commands.len())
+        .map(|number| StudyHost {
+            name: format!("host-{number}"),
+            reached_by: format!(
+                "command: cd {}; echo $$ > pid-{number}; {}",
+                place.display(),
+                commands[number]
+            ),
+        })
+        .collect();
+    let options = FleetOptions {
+        program: "/bin/false".into(),
+        agent_binary: None,
+        version: OURS.into(),
+        patience: Patience {
+            connect: Duration::from_secs(3),
+            silence: Duration::from_secs(2),
+            work: Duration::from_secs(4),
+            stop: Duration::from_secs(2),
+        },
+    };
+    let began = Instant::now();
+    let mut fleet = Fleet::new(&hosts, options).unwrap();
+    let order = OpenOrder {
+        run_id: RUN.into(),
+        urls: vec!["null:".into()],
+        disks: DiskSpec { count: 2, size_bytes: 1 << 20, granularity_bytes: 4096 },
+        destroy_data: vec![],
+        secrets: vec![],
+        first_number: 0,
+    };
+    let error = fleet.open(&order, &AtomicBool::new(false), &mut Silent).unwrap_err().to_string();
+    drop(fleet);
+    assert!(began.elapsed() < BOUND, "{error}: {:?}", began.elapsed());
+    for number in 0..commands.len() {
+        let pid = std::fs::read_to_string(place.join(format!("pid-{number}"))).unwrap();
+        let place = format!("/proc/{}", pid.trim());
+        assert!(!Path::new(&place).exists(), "{place} is left after: {error}");
+    }
+    error
+}
+
+fn failure_of(command: &str) -> String {
+    let place = tempfile::tempdir().unwrap();
+    let error = failure(&[command], place.path());
+    assert!(error.starts_with("the agent on host host-0 "), "{error}");
+    error
+}
+
+#[test]
+fn a_host_that_ends_at_once_is_told_with_its_words() {
+    let error = failure_of("echo no route >&2; exit 3");
+    assert!(error.contains("no route") && error.contains("exit status 3"), "{error}");
+    let error = failure_of("kill -9 $$");
+    assert!(error.contains("SIGKILL"), "{error}");
+}
+
+#[test]
+fn what_is_no_agent_is_shown() {
+    let error = failure_of("echo Welcome to this machine; sleep 1000");
+    assert!(error.contains("Welcome to this machine"), "{error}");
+    // A frame that is cut, then an end.
+    let error = failure_of("head -c 20 hello");
+    assert!(error.contains("middle of a message"), "{error}");
+}
+
+#[test]
+fn another_version_is_refused_with_both_numbers() {
+    let error = failure_of("cat older; sleep 1000");
+    assert!(error.contains("0.0.1") && error.contains(OURS), "{error}");
+    assert!(error.contains("{agent}"), "how it could be sent: {error}");
+    let error = failure_of("cat foreign; sleep 1000");
+    assert!(error.contains("9.0.0") && error.contains("protocol"), "{error}");
+}
+
+#[test]
+fn a_host_that_hangs_is_given_up() {
+    let error = failure_of("sleep 1000");
+    assert!(error.contains("say hello"), "{error}");
+    // Deaf to what asks it to end, and with children of its own.
+    let error = failure_of("trap '' TERM; sleep 1000 & cat hello; while :; do sleep 1; done");
+    assert!(error.contains("has not answered"), "{error}");
+}
+
+#[test]
+fn the_others_leave_when_one_host_fails() {
+    let place = tempfile::tempdir().unwrap();
+    let commands = ["cat hello; cat > said-0", "sleep 0.3; exit 7", "cat hello; cat > said-2"];
+    let error = failure(&commands, place.path());
+    assert!(error.starts_with("the agent on host host-1 "), "{error}");
+    for name in ["said-0", "said-2"] {
+        let said = std::fs::read(place.path().join(name)).unwrap();
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.contains("goodbye"), "{name}: {said}");
+    }
+}

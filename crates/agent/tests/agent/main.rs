@@ -1,0 +1,7 @@
+//! The protocol over pipes in memory, and fleets of commands that behave badly.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod fleet;
+mod protocol;
+mod session;

@@ -1,0 +1,113 @@
+//! The same trial in this process and by an agent on a pipe: what hosts cost a study.
+
+use std::os::fd::AsFd;
+use std::sync::atomic::AtomicBool;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use serde_json::json;
+use stormeter_agent::{Fleet, FleetOptions, Patience, Stop};
+use stormeter_datastore::DiskSpec;
+use stormeter_runner::{Elsewhere, OpenOrder, Silent, TrialOrder};
+use stormeter_study::StudyHost;
+
+use crate::arguments::Arguments;
+use crate::drive::{BLOCK_BYTES, Drive, RUN_ID, SEED};
+use crate::line::{Bound, Line, rate};
+use crate::pairs::interleave;
+use crate::{Failure, ours};
+
+/// A goal of the design: agents cost less than 2 %.
+const WITHIN: f64 = 0.02;
+/// One timed run.
+const TIMED_MS: u64 = 4000;
+
+/// The lines of the table.
+pub(crate) fn lines(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
+    let drive = Drive { outstanding: 4, ramp_ms: 500, duration_ms: TIMED_MS, ..Drive::default() };
+    let by_agent = Drive { agent: true, ..drive.clone() };
+    let run = |drive: &Drive| {
+        ours::run(drive, &[]).map(|(report, _)| [report.iops, report.cpu_per_io_ns])
+    };
+    let [iops, cpu] = interleave(arguments.pairs, || run(&by_agent), || run(&drive))?;
+    let what = |figure| format!("`null:`, one thread, agent on a pipe: {figure}");
+    let beside = "in process";
+    Ok(vec![
+        Line::paired(what("IOPS"), &iops, Bound::Within(WITHIN), rate).beside(beside),
+        Line::paired(what("CPU per I/O"), &cpu, Bound::Within(WITHIN), |ns| format!("{ns:.1} ns"))
+            .beside(beside),
+    ])
+}
+
+/// The far end.
+pub(crate) fn serve() -> Result<(), Failure> {
+    let streams = || -> std::io::Result<_> {
+        let input = std::io::stdin().as_fd().try_clone_to_owned()?;
+        let output = std::io::stdout().as_fd().try_clone_to_owned()?;
+        Ok((std::fs::File::from(input), std::fs::File::from(output)))
+    };
+    let (input, output) = streams().map_err(|error| error.to_string())?;
+    let version = env!("CARGO_PKG_VERSION");
+    stormeter_agent::serve(input, output, version, Stop::default()).map_err(|e| e.to_string())
+}
+
+/// Drives by an agent. The CPU time is the agent's in the window and all that this process spends on
+/// the trial.
+pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
+    let failed = |error: stormeter_runner::RunError| error.to_string();
+    let options = FleetOptions {
+        program: std::env::current_exe().map_err(|error| error.to_string())?,
+        agent_binary: None,
+        version: env!("CARGO_PKG_VERSION").into(),
+        patience: Patience::default(),
+    };
+    let host = StudyHost { name: "here".into(), reached_by: "local".into() };
+    let mut fleet = Fleet::new(&[host], options).map_err(failed)?;
+    let cancel = AtomicBool::new(false);
+    let disks =
+        DiskSpec { count: drive.vms, size_bytes: drive.disk_bytes, granularity_bytes: BLOCK_BYTES };
+    let order = OpenOrder {
+        run_id: RUN_ID.into(),
+        urls: vec!["null:".into()],
+        disks,
+        destroy_data: vec![],
+        secrets: vec![],
+        first_number: 0,
+    };
+    fleet.open(&order, &cancel, &mut Silent).map_err(failed)?;
+    let workload = drive.workload();
+    let filling =
+        stormeter_runner::Filling { disks, content: workload.content, seed: SEED, zero: false };
+    let order = stormeter_runner::PrepareOrder { store: 0, filling, reset: None };
+    fleet.prepare(&order, &cancel, &mut Silent).map_err(failed)?;
+    let order = TrialOrder {
+        store: Some(0),
+        workload,
+        vms: drive.vms,
+        disk_bytes: drive.disk_bytes,
+        threads: drive.threads,
+        first_cpu: 0,
+        timing: drive.timing(),
+        seed: SEED,
+    };
+    let before_ns = own_cpu_ns();
+    let end = fleet.trial(&order, &cancel, &mut Silent).map_err(failed)?;
+    let spent_ns = own_cpu_ns().saturating_sub(before_ns);
+    if let Some(reason) = end.failure() {
+        return Err(reason);
+    }
+    let total = end.sample.total();
+    Ok(json!({
+        "operations": total.operations + end.sample.ramp_operations,
+        "iops": end.sample.iops(),
+        "cpu_per_io_ns": (end.cpu.process_ns + spent_ns) as f64 / total.operations.max(1) as f64,
+    }))
+}
+
+fn own_cpu_ns() -> u64 {
+    let usage = getrusage(UsageWho::RUSAGE_SELF);
+    usage.map_or(0, |usage| {
+        (usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as u64
+            * 1000
+    })
+}

@@ -1,0 +1,34 @@
+//! `stormeter agent`: the far end of a study's hosts, on standard input and output.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use stormeter_agent::{Stop, serve};
+
+use crate::exit::{Exit, Failure};
+
+pub(crate) fn run() -> Result<Exit, Failure> {
+    let stop = Stop::default();
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // Both: what is being done ends, and then the agent. The disks are removed on the way. Where a signal
+        // cannot be caught, it ends the process as it always did.
+        for flag in [&stop.cancel, &stop.leave] {
+            let _ = signal_hook::flag::register(signal, Arc::<AtomicBool>::clone(flag));
+        }
+    }
+    // The streams themselves and not the standard library's: those are buffered, and locked by
+    // whoever waits for input.
+    let streams = || -> std::io::Result<_> {
+        use std::os::fd::AsFd;
+        let input = std::io::stdin().as_fd().try_clone_to_owned()?;
+        let output = std::io::stdout().as_fd().try_clone_to_owned()?;
+        Ok((std::fs::File::from(input), std::fs::File::from(output)))
+    };
+    let (input, output) = streams().map_err(|error| {
+        Failure::File(format!("standard input and output cannot be used: {error}"))
+    })?;
+    serve(input, output, env!("CARGO_PKG_VERSION"), stop)
+        .map_err(|error| Failure::File(error.to_string()))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,62 @@
+//! The hosts of a study: its fleet, and what its agents need of this process.
+
+use std::path::Path;
+
+use stormeter_agent::{Fleet, FleetOptions, Patience};
+use stormeter_datastore::{DatastoreUrl, Location};
+use stormeter_study::StudyPlan;
+
+use crate::exit::Failure;
+
+/// Where the password of CHAP is looked for when a URL has none.
+const PASSWORD: &str = "STORMETER_ISCSI_PASSWORD";
+
+/// The fleet of a study's hosts; `None` where it names none.
+pub(crate) fn fleet(
+    plan: &StudyPlan,
+    agent_binary: Option<&Path>,
+) -> Result<Option<Fleet>, Failure> {
+    if plan.hosts.is_empty() {
+        return match agent_binary {
+            Some(_) => Err(Failure::Usage(
+                "--agent-binary is for hosts, and the study names none; add hosts, or leave it out"
+                    .into(),
+            )),
+            None => Ok(None),
+        };
+    }
+    let embedded = plan.datastores.iter().find(|store| store.url.starts_with("embedded:"));
+    if let Some(store) = embedded
+        && plan.hosts.iter().any(|host| host.reached_by != "local")
+    {
+        return Err(Failure::Usage(format!(
+            "{} is started on this machine and nowhere else; name a server that the hosts reach, or \
+             only hosts that are local",
+            store.url
+        )));
+    }
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::File(format!("this program cannot be found: {error}")))?;
+    let options = FleetOptions {
+        program,
+        agent_binary: agent_binary.map(Into::into),
+        version: env!("CARGO_PKG_VERSION").into(),
+        patience: Patience::default(),
+    };
+    Ok(Some(Fleet::new(&plan.hosts, options)?))
+}
+
+/// Passwords of this process's environment that agents need, by the datastores' URLs: their own
+/// environment has none. Those in files are the hosts' own.
+pub(crate) fn passwords(plan: &StudyPlan) -> Vec<(String, String)> {
+    let Ok(password) = std::env::var(PASSWORD) else { return Vec::new() };
+    if plan.hosts.is_empty() || password.is_empty() {
+        return Vec::new();
+    }
+    let needs = |url: &str| {
+        let Ok(url) = DatastoreUrl::parse(url) else { return false };
+        matches!(url.location, Location::Iscsi(lun) if lun.user.is_some() && lun.password_file.is_none())
+    };
+    let urls = plan.datastores.iter().filter(|store| needs(&store.url));
+    urls.map(|store| (store.url.clone(), password.clone())).collect()
+}

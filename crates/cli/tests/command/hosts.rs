@@ -1,0 +1,242 @@
+//! A study carried out by agents on hosts: whole, and with agents and controllers that are killed, stopped
+//! and interrupted.
+
+use std::path::Path;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::json_schema::violations;
+use crate::place::{Place, Running, until};
+use crate::results::{one, rows, trials};
+
+/// A study on the directory `a` and on nothing, by hosts that are commands of their own. Each writes its
+/// process id down.
+fn write(place: &Place, hosts: usize, measure: &str) {
+    let program = env!("CARGO_BIN_EXE_stormeter");
+    let mut text = String::from("study: Hosts\ndatastores: {a: a, nothing: \"null:\"}\nhosts:\n");
+    for host in 0..hosts {
+        text += &format!(
+            "  h{host}: \"command: echo $$ > {}/pid-{host}; exec {program} agent\"\n",
+            place.root().display()
+        );
+    }
+    text += &format!(
+        "workloads: [{{name: vm-4k, profile: vm-4k, rate: 200}}]\nload: {{vms: [1, 3]}}\n\
+         disk: {{size: 4MiB}}\n{measure}\n"
+    );
+    std::fs::write(place.path("s.yaml"), text).unwrap();
+}
+
+const SHORT: &str = "measure: {ramp: 20ms, duration: 200ms, interval: 50ms}\n\
+                     design: {blocks: 2, metric: latency-mean}";
+/// Long enough to do something to it meanwhile.
+const LONG: &str = "measure: {ramp: 20ms, duration: 4s, interval: 100ms}\n\
+                    design: {blocks: 2, metric: latency-mean}";
+
+/// The process of a host's agent, once it has one that lives.
+fn agent(place: &Place, running: &mut Running, host: usize) -> Pid {
+    let path = place.path(&format!("pid-{host}"));
+    running.until("an agent", || {
+        let pid = std::fs::read_to_string(&path).ok()?.trim().parse().ok()?;
+        lives(pid).then(|| Pid::from_raw(pid))
+    })
+}
+
+fn lives(pid: i32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}
+
+/// Nothing of ours is in the datastore, and no agent that was ever started lives.
+fn nothing_is_left(place: &Place, agents: &[Pid]) {
+    let folders = || place.folders("a").is_empty().then_some(());
+    until("the disks to be removed", folders);
+    for agent in agents {
+        until("the agent to be gone", || (!lives(agent.as_raw())).then_some(()));
+    }
+}
+
+/// Waits until a trial runs: the first is over then, and its agents drive the next one.
+fn in_a_trial(place: &Place, running: &mut Running) {
+    running.until("a trial", || (!trials(&place.path("s.db")).is_empty()).then_some(()));
+}
+
+#[test]
+fn a_study_on_two_hosts_deals_its_vms_and_tells_each_hosts_share() {
+    let place = Place::new();
+    write(&place, 2, SHORT);
+    let planned = place.run("run s.yaml --plan").expect(&[0]).stdout;
+    assert!(planned.contains("h1") && planned.contains("Hosts"), "{planned}");
+    let json = place.run("run s.yaml --output s.db --json").expect(&[0, 4, 5]).json();
+    let schema = include_str!("../../../../docs/schema/study-report.schema.json");
+    let violations = violations(&serde_json::from_str(schema).unwrap(), &json);
+    assert!(violations.is_empty(), "{violations:#?}");
+    let hosts = json["hosts"].as_array().unwrap();
+    assert_eq!(hosts.len(), 2, "{json:#}");
+    for (host, vms) in [(0, [1, 2].as_slice()), (1, &[1])] {
+        assert_eq!(hosts[host]["name"], format!("h{host}"));
+        assert!(hosts[host]["clock_error_ns"].as_u64().unwrap() > 0);
+        let mut driven: Vec<u64> = hosts[host]["cells"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|cell| cell["vms"].as_u64().unwrap())
+            .collect();
+        driven.sort_unstable();
+        driven.dedup();
+        assert_eq!(driven, vms, "{json:#}");
+    }
+    assert_eq!(json["environment"]["hosts"].as_array().unwrap().len(), 2);
+    let path = place.path("s.db");
+    // All hosts together are the trial, and each VM has its own number.
+    let sums = "SELECT count(*) FROM trial JOIN (SELECT trial_id, sum(operations) AS operations FROM \
+                host_share GROUP BY trial_id) AS hosts ON hosts.trial_id = trial.id WHERE \
+                hosts.operations = trial.operations";
+    assert_eq!(one::<i64>(&path, sums), one::<i64>(&path, "SELECT count(*) FROM trial"));
+    let disks = "SELECT DISTINCT disk FROM disk JOIN trial ON trial.id = disk.trial_id JOIN cell ON \
+                 cell.id = trial.cell WHERE phase = 'main' AND vms = 3 ORDER BY disk";
+    assert_eq!(rows(&path, disks, |row| row.get::<_, i64>(0)), [0, 1, 2]);
+    nothing_is_left(&place, &[]);
+    let shown = place.run("report s.db").expect(&[0, 4, 5]).stdout;
+    assert!(shown.contains("Hosts") && shown.contains('±'), "{shown}");
+}
+
+#[test]
+fn an_agent_that_is_killed_fails_its_trial_and_is_reached_again() {
+    let place = Place::new();
+    write(&place, 2, LONG);
+    let mut running = place.start("run s.yaml --output s.db");
+    in_a_trial(&place, &mut running);
+    let victim = agent(&place, &mut running, 1);
+    kill(victim, Signal::SIGKILL).unwrap();
+    running.until("another agent", || {
+        let pid = std::fs::read_to_string(place.path("pid-1")).unwrap();
+        let pid = pid.trim().parse::<i32>().ok()?;
+        (pid != victim.as_raw()).then_some(())
+    });
+    let other = agent(&place, &mut running, 0);
+    let outcome = running.wait().expect(&[0, 4, 5]);
+    let failed: Vec<String> =
+        rows(&place.path("s.db"), "SELECT reason FROM trial WHERE outcome = 'failed'", |row| {
+            row.get(0)
+        });
+    assert!(!failed.is_empty() && failed[0].contains("h1 is gone"), "{failed:?} {outcome:?}");
+    assert!(failed[0].contains("SIGKILL"), "{failed:?}");
+    let measured = trials(&place.path("s.db"));
+    assert_eq!(measured.last().unwrap().outcome, "measured", "{measured:?}");
+    nothing_is_left(&place, &[victim, other]);
+}
+
+#[test]
+fn an_agent_that_is_stopped_is_given_up_in_time() {
+    let place = Place::new();
+    write(&place, 2, LONG);
+    let mut running = place.start("run s.yaml --output s.db");
+    in_a_trial(&place, &mut running);
+    let (victim, other) = (agent(&place, &mut running, 1), agent(&place, &mut running, 0));
+    kill(victim, Signal::SIGSTOP).unwrap();
+    running.wait().expect(&[0, 4, 5]);
+    let failed: Vec<String> =
+        rows(&place.path("s.db"), "SELECT reason FROM trial WHERE outcome = 'failed'", |row| {
+            row.get(0)
+        });
+    assert!(failed.iter().any(|reason| reason.contains("has not answered")), "{failed:?}");
+    nothing_is_left(&place, &[victim, other]);
+}
+
+#[test]
+fn an_interrupted_controller_leaves_no_process_and_no_file() {
+    let place = Place::new();
+    write(&place, 3, LONG);
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let _ = std::fs::remove_file(place.path("s.db"));
+        let mut running = place.start("run s.yaml --output s.db");
+        in_a_trial(&place, &mut running);
+        let agents = [0, 1, 2].map(|host| agent(&place, &mut running, host));
+        running.signal(signal);
+        running.wait().expect(&[130]);
+        // By then, not some time later.
+        assert!(place.folders("a").is_empty());
+        assert!(agents.iter().all(|agent| !lives(agent.as_raw())));
+    }
+}
+
+#[test]
+fn agents_of_a_killed_controller_clean_up_by_themselves() {
+    let place = Place::new();
+    write(&place, 2, LONG);
+    let mut running = place.start("run s.yaml --output s.db");
+    in_a_trial(&place, &mut running);
+    let agents = [0, 1].map(|host| agent(&place, &mut running, host));
+    running.kill();
+    nothing_is_left(&place, &agents);
+    // And the study goes on from what was kept.
+    let kept = trials(&place.path("s.db"));
+    write(&place, 2, LONG);
+    place.run("run s.yaml --output s.db").expect(&[0, 4, 5]);
+    assert!(trials(&place.path("s.db")).starts_with(&kept));
+    nothing_is_left(&place, &[]);
+}
+
+#[test]
+fn a_hundred_agents_are_led_in_one_trial() {
+    let place = Place::new();
+    let mut text = String::from("datastores: {a: a}\nhosts:\n");
+    for host in 0..100 {
+        text += &format!("  h{host}: local\n");
+    }
+    text += "workloads: [{name: w, profile: vm-4k, rate: 20}]\nload: {vms: [100]}\n\
+             disk: {size: 64KiB}\nmeasure: {ramp: 100ms, duration: 1s, interval: 500ms, threads: 1}\n\
+             design: {blocks: 1, metric: latency-mean}\n";
+    std::fs::write(place.path("s.yaml"), text).unwrap();
+    let outcome = place.run("run s.yaml --output s.db").expect(&[0, 4, 5]);
+    let path = place.path("s.db");
+    let measured = "SELECT count(*) FROM trial WHERE phase = 'main' AND outcome = 'measured'";
+    assert_eq!(one::<i64>(&path, measured), 1, "{outcome:?}");
+    let hosts = "SELECT count(*) FROM host_share JOIN trial ON trial.id = host_share.trial_id \
+                 WHERE phase = 'main' AND host_share.operations > 0";
+    assert_eq!(one::<i64>(&path, hosts), 100);
+    assert!(place.folders("a").is_empty());
+}
+
+#[test]
+fn what_hosts_do_not_do_is_refused_before_anything_is_started() {
+    let place = Place::new();
+    let refused = |hosts: &str, rest: &str, words: &str| {
+        let text = format!("datastores: {{a: a}}\nhosts: {hosts}\n{rest}\n");
+        std::fs::write(place.path("s.yaml"), text).unwrap();
+        let outcome = place.run("run s.yaml --output s.db").expect(&[2]);
+        assert!(outcome.stderr.contains(words), "{hosts} {rest}: {outcome:?}");
+        assert!(!place.path("s.db").exists());
+    };
+    refused("{vm3: \"lab:vm3\"}", "", "lab up");
+    refused("{x: \"http://x\"}", "", "no way to a host");
+    refused("{here: local}", "measure: {verify: true}", "not on hosts");
+    refused("{here: local}", "workloads: [{name: d, deploy: {boot: 1}}]", "not on hosts");
+    std::fs::write(
+        place.path("s.yaml"),
+        "datastores: {a: \"embedded:nfs\"}\nhosts: {h: \"ssh:h\"}\n",
+    )
+    .unwrap();
+    let outcome = place.run("run s.yaml").expect(&[2]);
+    assert!(outcome.stderr.contains("started on this machine"), "{outcome:?}");
+    // What a host refuses is told with its name.
+    std::fs::write(place.path("s.yaml"), "datastores: {a: /no/such/place}\nhosts: {here: local}\n")
+        .unwrap();
+    let outcome = place.run("run s.yaml").expect(&[1]);
+    assert!(outcome.stderr.contains("on host here"), "{outcome:?}");
+}
+
+#[test]
+fn a_person_who_types_to_an_agent_is_told_what_it_is() {
+    let place = Place::new();
+    let mut command = place.command("");
+    command.args(["agent"]);
+    std::fs::write(place.path("typed"), "hello?\n").unwrap();
+    command.stdin(std::fs::File::open(place.path("typed")).unwrap());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("hello?") && said.contains("stormeter run"), "{said}");
+    assert!(output.stdout.is_empty());
+}
