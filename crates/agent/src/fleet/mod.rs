@@ -11,9 +11,9 @@ mod merge;
 mod trial;
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use stormeter_datastore::RealClock;
 use stormeter_results::HostDescription;
@@ -28,6 +28,11 @@ use crate::error::HostError;
 use crate::link::{Heard, Link};
 use crate::message::{Command, HostFacts, Report};
 use clock::ClockOffset;
+
+/// So long may an agent that was cut off take to leave: another one is refused its datastores until then.
+const REFUSED_WITHIN: Duration = Duration::from_secs(20);
+/// Between two attempts.
+const AGAIN_AFTER: Duration = Duration::from_millis(250);
 
 /// How long is waited for what.
 #[derive(Debug, Clone, Copy)]
@@ -181,7 +186,20 @@ impl Fleet {
             progress.note(&format!("host {} is reached again", self.hosts[host].name));
             self.hosts[host].tried_again += 1;
         }
-        let reached = self.reach(&lost, &order, cancel, progress);
+        let began = Instant::now();
+        let reached = loop {
+            let reached = self.reach(&lost, &order, cancel, progress);
+            if reached.is_err() {
+                // Half of the way is none: the next attempt begins anew.
+                self.part(&lost);
+            }
+            // An agent that was cut off may still be removing its disks.
+            let refused = matches!(reached, Err(RunError::OnHost { .. }));
+            if !refused || cancel.load(Ordering::Relaxed) || began.elapsed() > REFUSED_WITHIN {
+                break reached;
+            }
+            std::thread::sleep(AGAIN_AFTER);
+        };
         match reached {
             Ok(_) => {
                 for host in lost {
