@@ -41,10 +41,14 @@ impl<'a> Closure<'a> {
         archive.file(path, 0o755, &bytes);
         let Some(needs) = needs(&bytes) else { return Ok(()) };
         for library in needs {
-            let found =
-                FOLDERS.iter().map(|folder| format!("{folder}/{library}")).find(|candidate| {
-                    self.done.contains(candidate) || self.root.join(candidate).exists()
-                });
+            let is_there = |candidate: &String| {
+                self.done.contains(candidate) || self.root.join(candidate).exists()
+            };
+            // The kernel looks for an interpreter at its own path and nowhere else.
+            let found = match library.strip_prefix('/') {
+                Some(interpreter) => Some(interpreter.to_owned()).filter(is_there),
+                None => FOLDERS.iter().map(|folder| format!("{folder}/{library}")).find(is_there),
+            };
             let found = found.ok_or_else(|| LabError::Library {
                 library: library.clone(),
                 program: path.into(),
@@ -55,8 +59,8 @@ impl<'a> Closure<'a> {
     }
 }
 
-/// What a 64-bit ELF file for x86 wants to be loaded with it: its interpreter and its libraries, by
-/// their last names. Nothing for what is no such file, or is broken.
+/// What a 64-bit ELF file for x86 wants to be loaded with it: its interpreter, by its path, and its
+/// libraries, by their names. Nothing for what is no such file, or is broken.
 pub(super) fn needs(file: &[u8]) -> Option<Vec<String>> {
     /// Program headers (ELF-64 object file format, version 1.5, section 6) and dynamic tags (8).
     const LOAD: u64 = 1;
@@ -90,8 +94,7 @@ pub(super) fn needs(file: &[u8]) -> Option<Vec<String>> {
     }
     let mut found = Vec::new();
     if let Some((_, at, ..)) = segments.iter().find(|segment| segment.0 == INTERPRETER) {
-        let path = text(*at)?;
-        found.push(path.rsplit('/').next().unwrap_or_default().to_owned());
+        found.push(text(*at)?);
     }
     let Some(&(_, dynamic, _, length)) = segments.iter().find(|segment| segment.0 == DYNAMIC)
     else {

@@ -69,8 +69,9 @@ pub(super) const FILES: [&str; 5] =
     ["etc/netconfig", "etc/services", "etc/rpc", "etc/protocols", "etc/mke2fs.conf"];
 
 /// Files of ours: path, permissions, contents.
-pub(super) const OURS: [(&str, u32, &str); 4] = [
+pub(super) const OURS: [(&str, u32, &str); 5] = [
     ("init", 0o755, include_str!("storage-init.sh")),
+    ("etc/exports", 0o644, ""),
     ("etc/passwd", 0o644, "root:x:0:0:root:/:/bin/sh\n_rpc:x:100:65534::/:/bin/false\n"),
     ("etc/group", 0o644, "root:x:0:\nnogroup:x:65534:\n"),
     ("etc/nsswitch.conf", 0o644, "passwd: files\ngroup: files\nhosts: files\n"),

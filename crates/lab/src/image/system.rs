@@ -31,7 +31,7 @@ const ROOM_BYTES: u64 = 1 << 30;
 /// must be in it; the number is for changes of this file.
 fn recipe_key() -> String {
     let mut text = format!(
-        "1 {:?} {:?} {:?} {:?} {:?}",
+        "2 {:?} {:?} {:?} {:?} {:?}",
         recipe::BASE,
         recipe::CONTROLLERS,
         recipe::SERVER,
@@ -65,7 +65,7 @@ pub(super) fn build(root: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf, L
         need_room("the build", root, ROOM_BYTES, "--cache")?;
         let store = root.join("packages");
         fs::create_dir_all(&store).map_err(at(&store))?;
-        say(&format!("fetching {} packages", packages.len()));
+        say(&format!("fetching {} packages, those that are not here yet", packages.len()));
         fetch(&packages, &store, &scratch.path)?;
         let made = make(&packages, &store, &scratch.path, say)?;
         fs::rename(&made, &folder).map_err(at(&folder))?;
@@ -100,8 +100,8 @@ fn make(
     say: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, LabError> {
     let unpacked = scratch.join("unpacked");
+    say("unpacking them");
     for package in packages {
-        say(&format!("unpacking {}", package.name));
         unpack(package, store, &unpacked)?;
     }
     let made = scratch.join("system");

@@ -1,4 +1,7 @@
 //! What a storage guest is told to do: a script of the lines that are different in each lab.
+//!
+//! Programs are called by their paths: busybox has lesser ones of the same names, and its shell prefers
+//! them.
 
 use crate::model::{Datastore, DiskFormat, Lab, Network, Storage};
 use crate::rack::state::target;
@@ -26,12 +29,12 @@ pub(super) fn script(lab: &Lab, index: usize) -> String {
     for (number, export) in storage.exports.iter().enumerate() {
         let (device, path) = (&groups[export.group], export_path(&export.name));
         lines.push(format!(
-            "mke2fs -q -F -t ext4 -E nodiscard,lazy_itable_init=1,lazy_journal_init=1 {device}"
+            "/sbin/mke2fs -q -F -t ext4 -E nodiscard,lazy_itable_init=1,lazy_journal_init=1 {device}"
         ));
         lines.push(format!("mkdir -p {path} && mount -t ext4 {device} {path}"));
         // Clients come through the host, from any port and as any user.
         let options = "rw,sync,insecure,no_root_squash,no_subtree_check";
-        lines.push(format!("exportfs -o {options},fsid={} '*:{path}'", number + 1));
+        lines.push(format!("/usr/sbin/exportfs -o {options},fsid={} '*:{path}'", number + 1));
         for vm in &lab.vms {
             let Some(disk) = &vm.disk else { continue };
             let here = Datastore::Export { storage: index, export: number };
@@ -60,14 +63,14 @@ fn shape(network: &Network, lines: &mut Vec<String>) {
         netem += &format!(" rate {rate}bit");
     }
     lines.push("ifconfig ifb0 up".into());
-    lines.push(format!("tc qdisc add dev eth0 root {netem}"));
-    lines.push("tc qdisc add dev eth0 handle ffff: ingress".into());
+    lines.push(format!("/sbin/tc qdisc add dev eth0 root {netem}"));
+    lines.push("/sbin/tc qdisc add dev eth0 handle ffff: ingress".into());
     lines.push(
-        "tc filter add dev eth0 parent ffff: protocol all matchall action mirred egress redirect \
+        "/sbin/tc filter add dev eth0 parent ffff: protocol all matchall action mirred egress redirect \
          dev ifb0"
             .into(),
     );
-    lines.push(format!("tc qdisc add dev ifb0 root {netem}"));
+    lines.push(format!("/sbin/tc qdisc add dev ifb0 root {netem}"));
 }
 
 /// The device of a disk, behind its latency if it has one.
@@ -83,7 +86,7 @@ fn device(storage: &Storage, index: usize, lines: &mut Vec<String>) -> String {
     let name = format!("disk{index}");
     let (sectors, wait) = (disk.size_bytes / 512, disk.latency_ms);
     lines.push(format!(
-        "dmsetup create {name} --noudevsync --noudevrules --table '0 {sectors} delay {device} 0 {wait}'"
+        "/sbin/dmsetup create {name} --noudevsync --noudevrules --table '0 {sectors} delay {device} 0 {wait}'"
     ));
     format!("/dev/mapper/{name}")
 }
@@ -100,7 +103,7 @@ fn groups(storage: &Storage, devices: &[String], lines: &mut Vec<String>) -> Vec
         let array = format!("/dev/md{index}");
         // New disks are all zeros, of which mirrors and parities are right already.
         lines.push(format!(
-            "mdadm --create {array} --run --quiet --metadata=1.2 --bitmap=none --assume-clean \
+            "/sbin/mdadm --create {array} --run --quiet --metadata=1.2 --bitmap=none --assume-clean \
              --level={} --raid-devices={} {}",
             raid.name(),
             group.count,
