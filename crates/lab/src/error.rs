@@ -44,7 +44,9 @@ pub enum LabError {
         said: String,
     },
     /// apt told something that is not understood.
-    #[error("apt-get told of no package to fetch; try `apt-get update`, then `stormeter lab build`")]
+    #[error(
+        "apt-get told of no package to fetch; try `apt-get update`, then `stormeter lab build`"
+    )]
     NothingToFetch,
     /// The kernel's image is not as expected.
     #[error("the kernel's image cannot be used: {0}; another kernel may do, please report it")]
@@ -178,7 +180,9 @@ pub enum LabError {
         tail: String,
     },
     /// A process that does not end.
-    #[error("process {pid} of {guest} does not end, not even when it is killed; look at it with ps")]
+    #[error(
+        "process {pid} of {guest} does not end, not even when it is killed; look at it with ps"
+    )]
     Lives {
         /// Its id.
         pid: i32,

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use stormeter_lab::{
-    AcceleratorChoice, Cache, LabError, UpOptions, console, down, parse_lab, status, status_text, up,
+    AcceleratorChoice, Cache, LabError, UpOptions, console, down, parse_lab, status, status_text,
+    up,
 };
 use stormeter_report::printable;
 
@@ -50,7 +51,8 @@ fn build(options: &LabBuildOptions) -> Result<Exit, Failure> {
 fn bring_up(options: &LabUpOptions) -> Result<Exit, Failure> {
     let text = read_text(&options.file, "lab file")?;
     let name = options.file.display().to_string();
-    let lab = parse_lab(&text).map_err(|errors| Failure::Usage(errors.in_file(name).to_string()))?;
+    let lab =
+        parse_lab(&text).map_err(|errors| Failure::Usage(errors.in_file(name).to_string()))?;
     let cancel = cancel_on_signals();
     let cache = Cache::at(options.images.cache.as_deref());
     let images = cache.images(&binary(&options.images)?, &mut say)?;
@@ -67,8 +69,11 @@ fn bring_up(options: &LabUpOptions) -> Result<Exit, Failure> {
         Ok(started) => {
             let (guests, took) = (started.guests, started.took.as_secs_f64());
             let froze = started.froze.as_secs_f64();
-            let before =
-                if froze < 0.5 { String::new() } else { format!(", after {froze:.1} s of freezing") };
+            let before = if froze < 0.5 {
+                String::new()
+            } else {
+                format!(", after {froze:.1} s of freezing")
+            };
             print(&format!("{guests} guests are up in {took:.2} s{before}\n"))?;
             Ok(Exit::Done)
         }

@@ -46,8 +46,7 @@ pub fn parse_lab(text: &str) -> Result<Lab, LabErrors> {
 fn lab(text: &str, faults: &mut Faults) -> Option<Lab> {
     let root = document(text, 0, &FORM, faults)?;
     let section = part::open(&root, "a lab file", &keys::LAB, faults)?;
-    let mut lab =
-        Lab { name: "a lab".into(), networks: vec![], storage: vec![], vms: vec![] };
+    let mut lab = Lab { name: "a lab".into(), networks: vec![], storage: vec![], vms: vec![] };
     if let Some(name) = section.text("lab", faults) {
         lab.name = name.into();
     }

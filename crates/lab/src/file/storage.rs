@@ -14,8 +14,7 @@ const MEMORY_BYTES: u64 = 256 << 20;
 const MOST_DISKS: usize = 24;
 
 pub(super) fn network(entry: &Entry<'_>, faults: &mut Faults) -> Network {
-    let mut network =
-        Network { name: entry.name.into(), rate_bits_per_s: None, delay_ns: 0 };
+    let mut network = Network { name: entry.name.into(), rate_bits_per_s: None, delay_ns: 0 };
     let title = format!("network {}", entry.name);
     let Some(section) = open(entry.node, &title, &keys::NETWORK, faults) else { return network };
     network.rate_bits_per_s = section.get("rate").and_then(|node| value::rate(node, faults));
@@ -132,7 +131,10 @@ fn shares<'n>(
             if used.contains(&group) {
                 faults.at(
                     entry.node.place,
-                    format!("{owner}: {} is served already; give it disks of its own", disks[group]),
+                    format!(
+                        "{owner}: {} is served already; give it disks of its own",
+                        disks[group]
+                    ),
                 );
             }
             used.push(group);

@@ -5,9 +5,7 @@ use stormeter_yaml::{Faults, Node, Section};
 
 use super::part::{Entry, link, needed, open};
 use super::{keys, value};
-use crate::model::{
-    CacheMode, Controller, Datastore, DiskFormat, Lab, Share, Storage, Vm, VmDisk,
-};
+use crate::model::{CacheMode, Controller, Datastore, DiskFormat, Lab, Share, Storage, Vm, VmDisk};
 
 /// The kernel, the image in memory twice while it is unpacked, and the program.
 const LEAST_MEMORY_MIB: u64 = 96;
@@ -151,9 +149,7 @@ fn room(datastore: Datastore, lab: &Lab) -> Option<(u64, String)> {
         let each = guest.disks.get(group.first).map_or(0, |disk| disk.size_bytes);
         let bytes = match group.raid {
             None => each,
-            Some(raid) => {
-                raid.data_disks(group.count) as u64 * each.saturating_sub(RECORDS_BYTES)
-            }
+            Some(raid) => raid.data_disks(group.count) as u64 * each.saturating_sub(RECORDS_BYTES),
         };
         (bytes, format!("{}.{}", guest.name, share.name))
     };
@@ -163,8 +159,6 @@ fn room(datastore: Datastore, lab: &Lab) -> Option<(u64, String)> {
             let (bytes, name) = of(storage, &lab.storage[storage].exports[export]);
             Some(((bytes / 10 * 9) >> 20 << 20, name))
         }
-        Datastore::Lun { storage, lun, .. } => {
-            Some(of(storage, &lab.storage[storage].luns[lun]))
-        }
+        Datastore::Lun { storage, lun, .. } => Some(of(storage, &lab.storage[storage].luns[lun])),
     }
 }

@@ -25,7 +25,8 @@ pub(super) fn answer(port: &mut (impl Read + Write)) -> Result<(), String> {
             Ok(_) if byte[0] == b'\n' => {
                 if line == b"hello" {
                     let uptime = fs::read_to_string("/proc/uptime").unwrap_or_default();
-                    let _ = port.write_all(hello(&uptime, &disks(Path::new("/sys/block"))).as_bytes());
+                    let _ =
+                        port.write_all(hello(&uptime, &disks(Path::new("/sys/block"))).as_bytes());
                 }
                 line.clear();
             }
@@ -55,7 +56,8 @@ fn disks(blocks: &Path) -> Vec<(String, u64)> {
         let name = entry.file_name().to_string_lossy().into_owned();
         let sectors = fs::read_to_string(entry.path().join("size")).unwrap_or_default();
         // Memory and loops are not the host's.
-        if !name.starts_with("loop") && !name.starts_with("ram")
+        if !name.starts_with("loop")
+            && !name.starts_with("ram")
             && let Ok(sectors) = sectors.trim().parse::<u64>()
         {
             disks.push((name, sectors * 512));
@@ -78,7 +80,8 @@ mod tests {
         }
         let line = hello("2.13 1.00\n", &disks(blocks.path()));
         let version = env!("CARGO_PKG_VERSION");
-        let expected = format!("hello worker {version} uptime 2.13 disks sda=2097152 vda=1048576\n");
+        let expected =
+            format!("hello worker {version} uptime 2.13 disks sda=2097152 vda=1048576\n");
         assert_eq!(line, expected);
     }
 

@@ -85,8 +85,7 @@ pub(crate) fn fetch(packages: &[Package], store: &Path, scratch: &Path) -> Resul
     let mut command = apt();
     // As the user who calls; apt's own user may not write here.
     command.args(["-qq", "-o", "APT::Sandbox::User=", "download"]).args(&names);
-    let output =
-        command.current_dir(scratch).output().map_err(|source| tool("apt-get", source))?;
+    let output = command.current_dir(scratch).output().map_err(|source| tool("apt-get", source))?;
     for package in &missing {
         let (from, to) = (scratch.join(&package.file), store.join(&package.file));
         if from.exists() {
@@ -95,10 +94,9 @@ pub(crate) fn fetch(packages: &[Package], store: &Path, scratch: &Path) -> Resul
     }
     let lost = missing.iter().find(|package| !store.join(&package.file).exists());
     match lost {
-        Some(package) => Err(LabError::Fetch {
-            package: package.name.clone(),
-            said: last_words(&output.stderr),
-        }),
+        Some(package) => {
+            Err(LabError::Fetch { package: package.name.clone(), said: last_words(&output.stderr) })
+        }
         None => Ok(()),
     }
 }
@@ -143,7 +141,10 @@ mod tests {
         let line = "'http://deb.example/pool/b/busybox-static_1.35_amd64.deb' \
                     busybox-static_1%3a1.35.0-4+b1_amd64.deb 928188 SHA256:12ab";
         let found = package(line).unwrap();
-        assert_eq!((found.name.as_str(), found.version.as_str()), ("busybox-static", "1:1.35.0-4+b1"));
+        assert_eq!(
+            (found.name.as_str(), found.version.as_str()),
+            ("busybox-static", "1:1.35.0-4+b1")
+        );
         assert_eq!(found.identity(), "busybox-static_1%3a1.35.0-4+b1_amd64.deb SHA256:12ab");
         for other in ["Reading package lists...", "", "'uri' file.tar 1 SHA256:1", "'uri'"] {
             assert_eq!(package(other), None, "{other}");

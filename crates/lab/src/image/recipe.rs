@@ -10,8 +10,24 @@ pub(super) const STORAGE: [&str; 6] =
 /// Packages that are depended on and that no guest uses: interpreters for their scripts, and what
 /// manages an installed system.
 pub(super) const WITHOUT: [&str; 19] = [
-    "adduser", "coreutils", "cpio", "debconf", "dpkg", "initramfs", "klibc", "libfile-", "libklibc",
-    "libnumber-", "libperl", "libpython", "libtext-", "linux-base", "passwd", "perl", "python", "udev",
+    "adduser",
+    "coreutils",
+    "cpio",
+    "debconf",
+    "dpkg",
+    "initramfs",
+    "klibc",
+    "libfile-",
+    "libklibc",
+    "libnumber-",
+    "libperl",
+    "libpython",
+    "libtext-",
+    "linux-base",
+    "passwd",
+    "perl",
+    "python",
+    "udev",
     "usrmerge",
 ];
 

@@ -57,7 +57,8 @@ pub(super) fn build(root: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf, L
     let wanted: Vec<&str> = [recipe::KERNEL].into_iter().chain(recipe::STORAGE).collect();
     let packages = resolve(&wanted, &recipe::WITHOUT, &scratch.path)?;
     let identities: Vec<String> = packages.iter().map(Package::identity).collect();
-    let name = format!("{SYSTEM}{}", key(&[recipe_key().as_bytes(), identities.join("\n").as_bytes()]));
+    let name =
+        format!("{SYSTEM}{}", key(&[recipe_key().as_bytes(), identities.join("\n").as_bytes()]));
     let folder = root.join(&name);
     if folder.is_dir() {
         say("kernel and storage guest are those of today's packages");

@@ -122,9 +122,7 @@ impl Disk {
     fn node(&self, index: usize) -> Value {
         let direct = matches!(self.cache, CacheMode::None);
         let cache = json!({"direct": direct, "no-flush": self.cache == CacheMode::Unsafe});
-        let formatted = |format: DiskFormat, file: Value| {
-            json!({"driver": format.name(), "cache": cache, "file": file})
-        };
+        let formatted = |format: DiskFormat, file: Value| json!({"driver": format.name(), "cache": cache, "file": file});
         let mut node = match &self.backend {
             Backend::Blank => {
                 json!({"driver": "null-co", "size": self.size_bytes, "read-zeroes": true})
@@ -200,7 +198,8 @@ mod tests {
     #[test]
     fn a_limit_and_a_slice_of_a_lun_are_nodes_below_the_disk() {
         let target = String::from("iqn.2026-01.example:nas");
-        let backend = Backend::Iscsi { host: "127.0.0.2".into(), target, lun: 1, offset_bytes: 4096 };
+        let backend =
+            Backend::Iscsi { host: "127.0.0.2".into(), target, lun: 1, offset_bytes: 4096 };
         let node = disk(Controller::Lsi, backend).node(2);
         assert_eq!(node["node-name"], "disk2");
         assert_eq!(node["throttle-group"], "limit2");

@@ -133,7 +133,8 @@ mod tests {
             command.stdin(std::process::Stdio::piped());
             children.push(command.spawn().unwrap());
         }
-        let named = |processes: &[Process]| processes.iter().map(|p| p.pid as u32).collect::<Vec<_>>();
+        let named =
+            |processes: &[Process]| processes.iter().map(|p| p.pid as u32).collect::<Vec<_>>();
         let end = Instant::now() + PATIENCE;
         let mut found = Process::below(ours.path());
         // Between fork and exec it is still this test.
@@ -158,8 +159,7 @@ mod tests {
     fn one_that_does_not_listen_is_killed() {
         let directory = tempfile::tempdir().unwrap();
         let pid_file = directory.path().join("vm1/pid");
-        let mut child =
-            pretender(&pid_file, "trap '' TERM; echo; while true; do sleep 1; done");
+        let mut child = pretender(&pid_file, "trap '' TERM; echo; while true; do sleep 1; done");
         let waiter = std::thread::spawn(move || child.wait().unwrap());
         let found = Process::below(directory.path());
         assert_eq!(found.len(), 1);

@@ -25,11 +25,8 @@ pub(crate) struct Qmp {
 impl Qmp {
     /// Connects and leaves the mode in which nothing but capabilities can be negotiated.
     pub(crate) fn connect(guest: &str, socket: &Path, log: &Path) -> Result<Self, LabError> {
-        let failed = |source| LabError::QmpSocket {
-            guest: guest.into(),
-            source,
-            log: log.to_owned(),
-        };
+        let failed =
+            |source| LabError::QmpSocket { guest: guest.into(), source, log: log.to_owned() };
         let stream = UnixStream::connect(socket).map_err(failed)?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
         let mut qmp =

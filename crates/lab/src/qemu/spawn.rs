@@ -170,10 +170,9 @@ pub(crate) fn spawn(
         escaped(&guest.log())
     ));
     command.args(["-serial", "chardev:console"]);
-    command.arg("-chardev").arg(format!(
-        "socket,id=control,path={},server=on,wait=off",
-        escaped(&guest.control())
-    ));
+    command
+        .arg("-chardev")
+        .arg(format!("socket,id=control,path={},server=on,wait=off", escaped(&guest.control())));
     command.args(["-device", "virtio-serial-pci", "-device"]);
     command.arg(format!("virtserialport,chardev=control,name={PORT}"));
     if hardware.kind == Kind::Storage {

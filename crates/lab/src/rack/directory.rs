@@ -81,15 +81,25 @@ impl Directory {
         Err(LabError::Running { directory: self.path.clone(), guests })
     }
 
-    /// Ends every guest, by its own process id. How many there were.
+    /// Ends every guest, by its own process id; storage guests last, for a VM whose storage is gone
+    /// waits for it. How many there were.
     pub(super) fn end_guests(&self) -> Result<usize, LabError> {
+        let state = State::read(&self.path);
+        let serves = |process: &Process| {
+            let storage = state.iter().flat_map(|state| &state.lab.storage);
+            storage.into_iter().any(|storage| storage.name == process.guest())
+        };
         let processes = Process::below(&self.path);
-        let results: Vec<Result<(), LabError>> = std::thread::scope(|scope| {
-            let ends: Vec<_> =
-                processes.iter().map(|process| scope.spawn(|| process.end())).collect();
-            ends.into_iter().filter_map(|end| end.join().ok()).collect()
-        });
-        results.into_iter().collect::<Result<(), LabError>>()?;
+        let (storage, others): (Vec<&Process>, Vec<&Process>) =
+            processes.iter().partition(|process| serves(process));
+        for side_by_side in [others, storage] {
+            let results: Vec<Result<(), LabError>> = std::thread::scope(|scope| {
+                let ends: Vec<_> =
+                    side_by_side.iter().map(|process| scope.spawn(|| process.end())).collect();
+                ends.into_iter().filter_map(|end| end.join().ok()).collect()
+            });
+            results.into_iter().collect::<Result<(), LabError>>()?;
+        }
         Ok(processes.len())
     }
 

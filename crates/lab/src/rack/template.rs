@@ -40,7 +40,8 @@ fn folder(images: &Images, hardware: &Hardware, accelerator: Accelerator, qemu: 
     };
     // The system's folder is named by its own key, and what is seen of a disk is all that is left of a
     // blank one.
-    let text = format!("{FORM} {qemu} {} {} {:?}", image.display(), accelerator.name(), hardware.blank());
+    let text =
+        format!("{FORM} {qemu} {} {} {:?}", image.display(), accelerator.name(), hardware.blank());
     images.system.join("templates").join(key(&[text.as_bytes()]))
 }
 

@@ -79,8 +79,7 @@ pub fn up(
     {
         return Err(LabError::Portmapper { export });
     }
-    let started =
-        start(lab, &directory, images, options, &qemu, &portmapper, say, cancel);
+    let started = start(lab, &directory, images, options, &qemu, &portmapper, say, cancel);
     if started.is_err() {
         directory.end_guests()?;
         directory.clear()?;
@@ -122,11 +121,8 @@ fn start(
     let common = Common { images, accelerator: probed.accelerator };
     let freezing = Instant::now();
     let all = storage.iter().chain(&vms).cloned();
-    let templates = if options.cold {
-        Vec::new()
-    } else {
-        freeze(common, all, qemu, path, say, &mut go_on)?
-    };
+    let templates =
+        if options.cold { Vec::new() } else { freeze(common, all, qemu, path, say, &mut go_on)? };
     let froze = freezing.elapsed();
     let find = |hardware: &Hardware| {
         let blank = hardware.blank();
@@ -148,8 +144,7 @@ fn start(
         }
         let forwards = forwards(&addresses[index], portmapper[index]);
         let mut go_on = || !cancel.load(Ordering::Relaxed);
-        let mut up =
-            bring_up(common, &guest, hardware, find(hardware), &forwards, &mut go_on)?;
+        let mut up = bring_up(common, &guest, hardware, find(hardware), &forwards, &mut go_on)?;
         note(&storage.name, up.cold_because.take());
         up.port
             .set_up(&script(lab, index), SET_UP)
