@@ -53,7 +53,7 @@ fn the_schema_sees_what_is_wrong() {
         ("vms:\n", "vm:\n", "vm"),
         ("raid: 10", "raid: 7", "/storage/nas/disks/set/raid"),
         ("controller: lsi", "controller: buslogic", "/vms/block/disk/controller"),
-        ("rate: 1Gb", "rate: 1GB", "/networks/lan/rate"),
+        ("count: 4", "count: 0", "/storage/nas/disks/set/count"),
     ] {
         let text = whole.replacen(good, bad, 1);
         let violations = violations(&schema(), &as_json(&text));

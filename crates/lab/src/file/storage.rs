@@ -91,7 +91,7 @@ fn group(entry: &Entry<'_>, storage: &mut Storage, faults: &mut Faults) {
 fn fits(section: &Section<'_>, title: &str, group: &DiskGroup, faults: &mut Faults) {
     let count = group.count;
     match group.raid {
-        None if count > 1 => faults.at(
+        None if count > 1 && !section.has("raid") => faults.at(
             section.place_of("count"),
             format!("{title} are {count} and nothing joins them; write raid: 0, or 1, 5, 6, 10"),
         ),
