@@ -211,6 +211,8 @@ mod tests {
         std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
         let error = lab.check_idle().unwrap_err().to_string();
         assert!(error.contains("1 guests") && error.contains("lab down"), "{error}");
+        // To wait for a child closes what it reads from, at whose end it would end by itself.
+        let _keys = child.stdin.take();
         let waiter = std::thread::spawn(move || child.wait().unwrap());
         assert_eq!(lab.end_guests().unwrap(), 1);
         waiter.join().unwrap();
