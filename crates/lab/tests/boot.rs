@@ -25,9 +25,11 @@ fn pid(status: &Status, name: &str) -> i32 {
 }
 
 #[test]
-#[ignore = "boots guests; cargo xtask test --only lab"]
 fn a_lab_comes_up_loses_a_guest_and_goes_without_a_trace() {
-    let binary = std::env::var_os("STORMETER_LAB_BINARY").expect("where the static stormeter is");
+    let Some(binary) = std::env::var_os("STORMETER_LAB_BINARY") else {
+        println!("NOT RUN: boots guests; cargo xtask test --only lab");
+        return;
+    };
     let mut say = |what: &str| println!("{what}");
     let images = Cache::at(None).build(Path::new(&binary), &mut say).unwrap();
     let parent = tempfile::tempdir().unwrap();
