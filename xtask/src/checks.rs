@@ -9,9 +9,9 @@ use crate::child::{succeed, watch};
 use crate::peers::{self, MUSL};
 use crate::repository::Repository;
 use crate::steps::{Conditions, Finding, Step, run as run_steps};
-use crate::{bench, readme, static_binary, studies, tidy};
+use crate::{bench, lab, readme, static_binary, studies, tidy};
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step {
         name: "peers",
         what: "programs that the checks need, installed if they are missing",
@@ -33,6 +33,12 @@ const STEPS: [Step; 10] = [
         what: "the static binary, built and tried",
         needs: &["musl-gcc", MUSL],
         run: static_binary::check,
+    },
+    Step {
+        name: "lab",
+        what: "a lab of guests, built, booted, cloned and ended",
+        needs: &["musl-gcc", MUSL, "qemu-system-x86_64", "apt-get", "xz"],
+        run: lab::check,
     },
     Step { name: "readme", what: "every command of the README", needs: &[], run: readme::check },
     Step {

@@ -79,6 +79,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         uses: These(&["disk", "driver", "datastore", "study", "results", "runner"]),
         pure: false,
     },
+    Layer { package: "stormeter-lab", uses: These(&["disk", "yaml"]), pure: false },
     Layer { package: "stormeter", uses: All, pure: false },
     Layer { package: "stormeter-bench", uses: All, pure: false },
     Layer { package: "xtask", uses: These(&[]), pure: false },

@@ -9,6 +9,7 @@ mod child;
 mod deny;
 mod elf;
 mod fuzz;
+mod lab;
 mod layers;
 mod metadata;
 mod peers;

@@ -59,6 +59,8 @@ const PEERS: &[Peer] = &[
         package: "qemu-block-extra",
         what_for: "figures beside libnfs",
     },
+    Peer { program: "qemu-system-x86_64", package: "qemu-system-x86", what_for: "guests of labs" },
+    Peer { program: "xz", package: "xz-utils", what_for: "their kernel" },
     Peer { program: "cc", package: "gcc", what_for: "figures beside libraries" },
     Peer { program: "/usr/include/stdio.h", package: "libc6-dev", what_for: "the same" },
     Peer { program: "/usr/include/nfsc/libnfs.h", package: "libnfs-dev", what_for: "the same" },

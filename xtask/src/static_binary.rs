@@ -49,7 +49,7 @@ pub(crate) fn check(repository: &Repository) -> Finding {
     ))
 }
 
-fn build(repository: &Repository) -> Result<PathBuf, String> {
+pub(crate) fn build(repository: &Repository) -> Result<PathBuf, String> {
     let mut cargo =
         repository.cargo(&["build", "--release", "--package", "stormeter", "--target", MUSL]);
     // SQLite is C, and must be compiled against the same C library.

@@ -8,6 +8,7 @@ use stormeter_disk::units::{parse_bytes, parse_duration_ns, parse_percent};
 use stormeter_study::Metric;
 
 use crate::arguments_calibrate::CalibrateOptions;
+use crate::arguments_lab::LabOptions;
 use crate::arguments_net::NetOptions;
 use crate::arguments_predict::PredictOptions;
 use crate::arguments_site::SiteOptions;
@@ -53,6 +54,8 @@ pub(crate) enum Command {
     Ceiling(Box<CeilingOptions>),
     /// Tell what this machine can do, and how to get what is missing
     Doctor(DoctorOptions),
+    /// Start storage and virtual machines in guests on this machine, from a file
+    Lab(LabOptions),
     /// Measure the network by itself: round trips, streams, transfers
     Net(Box<NetOptions>),
     /// Carry out trials for a study that runs elsewhere, on standard input and output
@@ -68,7 +71,7 @@ disks and leaves. See docs/agents.md.")]
     ServeNull(ServeNullOptions),
     /// List the built-in workloads with their sources, or print one as a study file writes it
     Profile(ProfileOptions),
-    /// Print the JSON Schema of a study file, of a site file, or of what --json prints
+    /// Print the JSON Schema of a study file, of a site file, of a lab file, or of what --json prints
     Schema {
         /// Of what
         #[arg(value_enum, default_value_t = SchemaName::Study)]
@@ -256,6 +259,8 @@ pub(crate) enum SchemaName {
     Study,
     /// A site file
     Site,
+    /// A lab file
+    Lab,
     /// What compare --json and report --json print
     Comparison,
 }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use stormeter_lab::LabError;
 use stormeter_predict::PredictError;
 use stormeter_report::Report;
 use stormeter_results::{FinishReason, ResultsError};
@@ -101,6 +102,8 @@ pub(crate) enum Failure {
     Predict(Box<PredictError>),
     /// The results file.
     Results(ResultsError),
+    /// The lab.
+    Lab(Box<LabError>),
     /// A file could not be written or read.
     File(String),
 }
@@ -125,6 +128,15 @@ impl Failure {
                 PredictError::Results(_) | PredictError::Replace { .. } => Exit::Failed,
                 _ => Exit::Usage,
             },
+            Failure::Lab(error) => match error.as_ref() {
+                LabError::Interrupted => Exit::Interrupted,
+                LabError::NotStatic { .. }
+                | LabError::NoLab { .. }
+                | LabError::NoGuest { .. }
+                | LabError::NotOurs { .. }
+                | LabError::LongPath { .. } => Exit::Usage,
+                _ => Exit::Failed,
+            },
             Failure::Run(RunError::Interrupted) => Exit::Interrupted,
             Failure::Run(RunError::KeepsFailing { .. }) => Exit::Invalid,
             Failure::Run(_) | Failure::Results(_) | Failure::File(_) => Exit::Failed,
@@ -138,6 +150,7 @@ impl std::fmt::Display for Failure {
             Failure::Usage(text) | Failure::File(text) => f.write_str(text),
             Failure::Run(error) => error.fmt(f),
             Failure::Predict(error) => error.fmt(f),
+            Failure::Lab(error) => error.fmt(f),
             Failure::Results(error) => error.fmt(f),
         }
     }
@@ -152,6 +165,12 @@ impl From<RunError> for Failure {
 impl From<PredictError> for Failure {
     fn from(error: PredictError) -> Self {
         Failure::Predict(Box::new(error))
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        Failure::Lab(Box::new(error))
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod arguments_calibrate;
+mod arguments_lab;
 mod arguments_net;
 mod arguments_predict;
 mod arguments_site;
@@ -25,6 +26,9 @@ use clap::Parser;
 use arguments::{Arguments, Command};
 
 fn main() -> std::process::ExitCode {
+    if stormeter_lab::guest::is_init() {
+        stormeter_lab::guest::run();
+    }
     let arguments = Arguments::parse();
     let result = match arguments.command {
         Command::Demo(options) => commands::demo::run(&options),
@@ -37,6 +41,7 @@ fn main() -> std::process::ExitCode {
         Command::Report(options) => commands::report::run(&options),
         Command::Ceiling(options) => commands::ceiling::run(&options),
         Command::Doctor(options) => commands::doctor::run(&options),
+        Command::Lab(options) => commands::lab::run(&options),
         Command::Net(options) => commands::net::run(&options),
         Command::Agent => commands::agent::run(),
         Command::ServeNfs(options) => commands::serve_nfs::run(&options),

@@ -6,6 +6,7 @@ pub(crate) mod ceiling;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod lab;
 pub(crate) mod net;
 pub(crate) mod predict;
 pub(crate) mod print;

@@ -10,6 +10,7 @@ pub(crate) fn schema(of: SchemaName) -> Result<Exit, Failure> {
     print(match of {
         SchemaName::Study => stormeter_study::study_schema(),
         SchemaName::Site => stormeter_site::site_schema(),
+        SchemaName::Lab => stormeter_lab::lab_schema(),
         SchemaName::Comparison => stormeter_report::SCHEMA,
     })?;
     Ok(Exit::Done)

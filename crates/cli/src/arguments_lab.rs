@@ -1,0 +1,94 @@
+//! The arguments of labs.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Debug, Args)]
+pub(crate) struct LabOptions {
+    #[command(subcommand)]
+    pub(crate) command: LabCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LabCommand {
+    /// Make kernel and images of Debian's packages, or find that they are up to date
+    Build(LabBuildOptions),
+    /// Start the lab of a file
+    Up(LabUpOptions),
+    /// Show what runs, and how its storage is reached
+    Status(LabDirectory),
+    /// Join a guest's serial console; Ctrl-] leaves it
+    Console(LabConsoleOptions),
+    /// End all guests and remove what the lab has made, its disks too
+    Down(LabDirectory),
+}
+
+/// Where a lab is.
+#[derive(Debug, Args)]
+pub(crate) struct LabDirectory {
+    /// The lab's directory
+    #[arg(long, value_name = "DIR", default_value = ".stormeter-lab")]
+    pub(crate) dir: PathBuf,
+}
+
+/// What guests are made of.
+#[derive(Debug, Args)]
+pub(crate) struct LabImages {
+    /// Where images are kept [default: stormeter/lab in the user's cache directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+    /// The static stormeter that is a worker guest's init [default: this program]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) binary: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Packages are fetched with apt-get and unpacked into the cache; nothing is installed, and root is not
+needed. What is there is made again only when packages or this program have changed.")]
+pub(crate) struct LabBuildOptions {
+    #[command(flatten)]
+    pub(crate) images: LabImages,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+docs/lab.md is a first lab in ten minutes; `stormeter schema lab` prints the schema, for editors.
+
+Examples:
+  stormeter lab up examples/lab/lab.yaml
+  stormeter lab up lab.yaml --accelerator tcg --cold --dir /tmp/rack")]
+pub(crate) struct LabUpOptions {
+    /// The lab file
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) directory: LabDirectory,
+    #[command(flatten)]
+    pub(crate) images: LabImages,
+    /// What runs the guests
+    #[arg(long, value_enum, default_value_t = AcceleratorName::Auto)]
+    pub(crate) accelerator: AcceleratorName,
+    /// Boot every guest, instead of cloning frozen ones
+    #[arg(long)]
+    pub(crate) cold: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabConsoleOptions {
+    /// The guest
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) directory: LabDirectory,
+}
+
+/// What runs guests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AcceleratorName {
+    /// KVM where a guest comes up under it, else TCG
+    Auto,
+    /// KVM, or nothing
+    Kvm,
+    /// TCG, QEMU's emulation
+    Tcg,
+}

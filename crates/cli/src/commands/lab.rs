@@ -1,0 +1,99 @@
+//! `stormeter lab`: a rack in guests on this machine.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use stormeter_lab::{
+    AcceleratorChoice, Cache, LabError, UpOptions, console, down, parse_lab, status, status_text,
+    up,
+};
+use stormeter_report::printable;
+
+use crate::arguments_lab::{
+    AcceleratorName, LabBuildOptions, LabCommand, LabDirectory, LabImages, LabOptions, LabUpOptions,
+};
+use crate::commands::run::read_text;
+use crate::exit::{Exit, Failure};
+use crate::output::print;
+use crate::signals::cancel_on_signals;
+
+pub(crate) fn run(options: &LabOptions) -> Result<Exit, Failure> {
+    match &options.command {
+        LabCommand::Build(options) => build(options),
+        LabCommand::Up(options) => bring_up(options),
+        LabCommand::Status(LabDirectory { dir }) => {
+            let text = status_text(&status(dir)?);
+            // Names are the file's, which may be anybody's.
+            print(&text.lines().map(|line| format!("{}\n", printable(line))).collect::<String>())?;
+            Ok(Exit::Done)
+        }
+        LabCommand::Console(options) => {
+            console(&options.directory.dir, &options.name, &mut say)?;
+            Ok(Exit::Done)
+        }
+        LabCommand::Down(LabDirectory { dir }) => {
+            let ended = down(dir)?;
+            say(&format!("{} guests ended", ended.guests));
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn build(options: &LabBuildOptions) -> Result<Exit, Failure> {
+    let begin = Instant::now();
+    let LabImages { cache, .. } = &options.images;
+    let images = Cache::at(cache.as_deref()).build(&binary(&options.images)?, &mut say)?;
+    let took = begin.elapsed().as_secs_f64();
+    print(&format!("images are in {} ({took:.1} s)\n", images.system.display()))?;
+    Ok(Exit::Done)
+}
+
+fn bring_up(options: &LabUpOptions) -> Result<Exit, Failure> {
+    let text = read_text(&options.file, "lab file")?;
+    let name = options.file.display().to_string();
+    let lab =
+        parse_lab(&text).map_err(|errors| Failure::Usage(errors.in_file(name).to_string()))?;
+    let cancel = cancel_on_signals();
+    let cache = Cache::at(options.images.cache.as_deref());
+    let images = cache.images(&binary(&options.images)?, &mut say)?;
+    let how = UpOptions {
+        accelerator: match options.accelerator {
+            AcceleratorName::Auto => AcceleratorChoice::Auto,
+            AcceleratorName::Kvm => AcceleratorChoice::Kvm,
+            AcceleratorName::Tcg => AcceleratorChoice::Tcg,
+        },
+        cold: options.cold,
+    };
+    let dir = &options.directory.dir;
+    match up(&lab, dir, &images, how, &mut say, &cancel) {
+        Ok(started) => {
+            let (guests, took) = (started.guests, started.took.as_secs_f64());
+            let froze = started.froze.as_secs_f64();
+            let before = if froze < 0.5 {
+                String::new()
+            } else {
+                format!(", after {froze:.1} s of freezing")
+            };
+            print(&format!("{guests} guests are up in {took:.2} s{before}\n"))?;
+            Ok(Exit::Done)
+        }
+        Err(LabError::Interrupted) => {
+            say("interrupted; all that was started is ended");
+            Ok(Exit::Interrupted)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What a worker guest runs.
+fn binary(images: &LabImages) -> Result<PathBuf, Failure> {
+    match &images.binary {
+        Some(path) => Ok(path.clone()),
+        None => std::env::current_exe()
+            .map_err(|error| Failure::File(format!("this program cannot be found: {error}"))),
+    }
+}
+
+fn say(what: &str) {
+    eprintln!("{}", printable(what));
+}

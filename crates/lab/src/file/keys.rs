@@ -1,0 +1,69 @@
+//! The keys of a lab file: one list a mapping, each key with an example of its value.
+//!
+//! These lists are what the reader accepts, what messages tell, and what the JSON Schema is held
+//! against.
+
+use stormeter_yaml::keys;
+
+keys! {
+    /// The file itself.
+    LAB "lab" "a lab" telling "vms" {
+        "lab": "First rack",
+        "networks": "{lan: {rate: 1Gb}}",
+        "storage": "{nas: {disks: {slow: {size: 1GiB}}, luns: {vm: slow}}}",
+        "vms": "{vm: {count: 2, disk: {datastore: nas.vm, size: 256MiB}}}",
+    }
+    /// A network between a storage guest and its clients.
+    NETWORK "network" "a network" telling "rate" {
+        "rate": "1Gb",
+        "delay": "200us",
+    }
+    /// A storage guest.
+    STORAGE "storage" "a storage guest" telling "disks" {
+        "memory": "256MiB",
+        "vcpus": "1",
+        "network": "lan",
+        "disks": "{slow: {size: 1GiB, iops: 300}}",
+        "exports": "{vm: slow}",
+        "luns": "{vm: slow}",
+    }
+    /// Disks of a storage guest.
+    DISKS "disks" "disks" telling "size" {
+        "size": "1GiB",
+        "count": "4",
+        "raid": "10",
+        "iops": "300",
+        "latency": "5ms",
+    }
+    /// Virtual machines.
+    VM "vm" "a VM" telling "disk" {
+        "count": "3",
+        "memory": "128MiB",
+        "vcpus": "1",
+        "disk": "{datastore: nas.vm, size: 256MiB}",
+    }
+    /// A virtual disk.
+    VM_DISK "vm-disk" "a virtual disk" telling "datastore" {
+        "datastore": "nas.vm",
+        "size": "256MiB",
+        "controller": "virtio-scsi",
+        "format": "raw",
+        "cache": "none",
+        "iops": "500",
+    }
+}
+
+/// Words that belong to a rack and that labs do not have yet, by the mapping that they would stand in.
+pub(super) const NOT_YET: [(&str, &[&str]); 6] = [
+    ("lab", &["hosts", "initiators", "faults", "clients"]),
+    ("network", &["loss", "mtu", "aggregation", "vlan", "mpls"]),
+    ("storage", &["chap", "cache", "fc", "fcoe", "nvme-tcp", "lvm", "networks"]),
+    ("disks", &["ssd-cache", "cache", "spares"]),
+    ("vm", &["host", "network", "networks", "disks"]),
+    ("vm-disk", &["snapshot", "protocol", "path-policy"]),
+];
+
+/// Each list of keys: what the schema calls it, and its keys.
+pub fn key_lists() -> Vec<(&'static str, Vec<&'static str>)> {
+    ALL.iter().map(|keys| (keys.schema, keys.names().collect())).collect()
+}

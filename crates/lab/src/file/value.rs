@@ -1,0 +1,98 @@
+//! Values with their limits.
+
+use stormeter_yaml::{Faults, Node, Section};
+
+const MEBIBYTE: u64 = 1 << 20;
+
+/// A rate in bits a second, as networks are sold: `1Gb`, `100Mb`; decimal.
+pub(super) fn rate(node: &Node, faults: &mut Faults) -> Option<u64> {
+    let text = node.text().map(str::trim).unwrap_or_default();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "Gb" => Some(1e9),
+        "Mb" => Some(1e6),
+        "kb" => Some(1e3),
+        _ => None,
+    };
+    let number = digits.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    match (number, factor) {
+        (Some(number), Some(factor)) if (1e4..=1e12).contains(&(number * factor)) => {
+            Some((number * factor).round() as u64)
+        }
+        (Some(_), Some(_)) => {
+            faults.at(node.place, format!("a rate lies between 10kb and 1000Gb, unlike {text}"));
+            None
+        }
+        _ => {
+            let found = node.found();
+            faults.at(
+                node.place,
+                format!("a rate is in bits a second, such as 1Gb or 100Mb, not {found}"),
+            );
+            None
+        }
+    }
+}
+
+/// A size in whole mebibytes within limits, which are told in mebibytes.
+pub(super) fn size(
+    section: &Section<'_>,
+    key: &str,
+    least_mib: u64,
+    most_mib: u64,
+    faults: &mut Faults,
+) -> Option<u64> {
+    let bytes = section.size(key, faults)?;
+    let place = section.place_of(key);
+    if !(least_mib..=most_mib).contains(&(bytes / MEBIBYTE)) {
+        faults.at(place, format!("{key} lies between {least_mib}MiB and {most_mib}MiB here"));
+        return None;
+    }
+    if bytes % MEBIBYTE != 0 {
+        let whole = bytes.div_ceil(MEBIBYTE);
+        faults.at(place, format!("{key} is a whole number of MiB; write {key}: {whole}MiB"));
+        return None;
+    }
+    Some(bytes)
+}
+
+/// A whole number within limits.
+pub(super) fn number(
+    section: &Section<'_>,
+    key: &str,
+    least: u32,
+    most: u32,
+    faults: &mut Faults,
+) -> Option<u32> {
+    let found = section.count(key, least, faults)?;
+    if found > most {
+        faults.at(section.place_of(key), format!("{key} is at most {most}, not {found}"));
+        return None;
+    }
+    Some(found)
+}
+
+/// A duration in whole steps of `step_ns` up to ten seconds.
+pub(super) fn duration(
+    section: &Section<'_>,
+    key: &str,
+    step_ns: u64,
+    step: &str,
+    faults: &mut Faults,
+) -> Option<u64> {
+    const MOST_NS: u64 = 10_000_000_000;
+    let ns = section.duration(key, faults)?;
+    let place = section.place_of(key);
+    if ns > MOST_NS {
+        faults.at(place, format!("{key} is at most 10s"));
+        return None;
+    }
+    if ns % step_ns != 0 {
+        faults.at(
+            place,
+            format!("{key} is a whole number of {step}, which is all that a guest can wait"),
+        );
+        return None;
+    }
+    Some(ns)
+}

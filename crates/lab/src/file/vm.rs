@@ -1,0 +1,164 @@
+//! `vms`.
+
+use stormeter_disk::units::format_bytes;
+use stormeter_yaml::{Faults, Node, Section};
+
+use super::part::{Entry, link, needed, open};
+use super::{keys, value};
+use crate::model::{CacheMode, Controller, Datastore, DiskFormat, Lab, Share, Storage, Vm, VmDisk};
+
+/// The kernel, the image in memory twice while it is unpacked, and the program.
+const LEAST_MEMORY_MIB: u64 = 96;
+/// What is given when nothing is said.
+const MEMORY_BYTES: u64 = 128 << 20;
+
+/// The VMs of an entry, one by one, put into `lab`.
+pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, faults: &mut Faults) {
+    let title = format!("VM {}", entry.name);
+    let Some(section) = open(entry.node, &title, &keys::VM, faults) else { return };
+    let memory_bytes =
+        value::size(&section, "memory", LEAST_MEMORY_MIB, 65536, faults).unwrap_or(MEMORY_BYTES);
+    let vcpus = value::number(&section, "vcpus", 1, 16, faults).unwrap_or(1);
+    let count = value::number(&section, "count", 1, 256, faults);
+    let disk = section.get("disk").map(|node| disk(node, &title, &lab.storage, faults));
+    // What could not be read is told.
+    let Some(disk) = disk.map_or(Some(None), |read| read.map(Some)) else { return };
+    for number in 1..=count.unwrap_or(1) {
+        let name = match count {
+            Some(_) => format!("{}{number}", entry.name),
+            None => entry.name.to_owned(),
+        };
+        let disk = disk.as_ref().and_then(|disk| put(disk, entry, lab, faults));
+        lab.vms.push(Vm { name, memory_bytes, vcpus, disk });
+    }
+}
+
+fn disk(node: &Node, vm: &str, storage: &[Storage], faults: &mut Faults) -> Option<VmDisk> {
+    let title = format!("the disk of {vm}");
+    let before = faults.count();
+    let section = open(node, &title, &keys::VM_DISK, faults)?;
+    let of = &keys::VM_DISK;
+    let named = needed(&section, &title, node.place, "datastore", of, faults);
+    let datastore = named.and_then(|node| datastore(node, &title, storage, faults));
+    needed(&section, &title, node.place, "size", of, faults);
+    let size_bytes = value::size(&section, "size", 1, 1 << 20, faults);
+    let controller = section.choice("controller", &Controller::WORDS, faults);
+    let format = section.choice("format", &DiskFormat::WORDS, faults).unwrap_or(DiskFormat::Raw);
+    let cache = section.choice("cache", &CacheMode::WORDS, faults).unwrap_or(CacheMode::None);
+    let iops = value::number(&section, "iops", 1, 1_000_000, faults);
+    check(&section, controller, format, datastore, cache, faults);
+    // Keys that are not there yet are told, too.
+    if faults.count() > before {
+        return None;
+    }
+    Some(VmDisk {
+        datastore: datastore?,
+        size_bytes: size_bytes?,
+        controller: controller.unwrap_or(Controller::VirtioBlk),
+        format,
+        cache,
+        iops,
+    })
+}
+
+fn check(
+    section: &Section<'_>,
+    controller: Option<Controller>,
+    format: DiskFormat,
+    datastore: Option<Datastore>,
+    cache: CacheMode,
+    faults: &mut Faults,
+) {
+    if format == DiskFormat::Qcow2 && matches!(datastore, Some(Datastore::Lun { .. })) {
+        faults.at(
+            section.place_of("format"),
+            "qcow2 on a LUN cannot be had yet; write format: raw, or put the disk on an export",
+        );
+    }
+    if controller == Some(Controller::Nvme) && cache == CacheMode::Writethrough {
+        faults.at(
+            section.place_of("cache"),
+            "QEMU's NVMe controller has no writethrough; write cache: none or writeback",
+        );
+    }
+}
+
+/// `local`, or `STORAGE.SHARE`.
+fn datastore(
+    node: &Node,
+    title: &str,
+    storage: &[Storage],
+    faults: &mut Faults,
+) -> Option<Datastore> {
+    let mut names = vec!["local".to_owned()];
+    let mut found = vec![Datastore::Local];
+    for (index, guest) in storage.iter().enumerate() {
+        let name = |share: &Share| format!("{}.{}", guest.name, share.name);
+        names.extend(guest.exports.iter().chain(&guest.luns).map(name));
+        let exports = 0..guest.exports.len();
+        found.extend(exports.map(|export| Datastore::Export { storage: index, export }));
+        let luns = 0..guest.luns.len();
+        found.extend(luns.map(|lun| Datastore::Lun { storage: index, lun, offset_bytes: 0 }));
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    link(node, title, "datastore", &names, faults).map(|index| found[index])
+}
+
+/// A disk with its place behind those that lie on the same LUN, or told that it does not fit.
+fn put(disk: &VmDisk, entry: &Entry<'_>, lab: &Lab, faults: &mut Faults) -> Option<VmDisk> {
+    let Some((room_bytes, name)) = room(disk.datastore, lab) else { return Some(disk.clone()) };
+    let same = |other: &&VmDisk| is_same(other.datastore, disk.datastore);
+    let taken: u64 =
+        lab.vms.iter().filter_map(|vm| vm.disk.as_ref()).filter(same).map(|d| d.size_bytes).sum();
+    if taken + disk.size_bytes > room_bytes {
+        faults.at(
+            entry.place,
+            format!(
+                "the disks of VM {} do not fit: {name} holds {} in all; make its disks larger, or those \
+                 of VMs smaller or fewer",
+                entry.name,
+                format_bytes(room_bytes)
+            ),
+        );
+        return None;
+    }
+    let mut disk = disk.clone();
+    if let Datastore::Lun { offset_bytes, .. } = &mut disk.datastore {
+        *offset_bytes = taken;
+    }
+    Some(disk)
+}
+
+fn is_same(one: Datastore, other: Datastore) -> bool {
+    match (one, other) {
+        (
+            Datastore::Lun { storage, lun, .. },
+            Datastore::Lun { storage: other_storage, lun: other_lun, .. },
+        ) => (storage, lun) == (other_storage, other_lun),
+        _ => one == other,
+    }
+}
+
+/// What a datastore of the lab has room for, in whole mebibytes, and its name.
+fn room(datastore: Datastore, lab: &Lab) -> Option<(u64, String)> {
+    // An array's records at the begin of each disk, generously; ext4's own, a tenth.
+    const RECORDS_BYTES: u64 = 8 << 20;
+    let of = |storage: usize, share: &Share| {
+        let guest = &lab.storage[storage];
+        let group = &guest.groups[share.group];
+        let each = guest.disks.get(group.first).map_or(0, |disk| disk.size_bytes);
+        let bytes = match group.raid {
+            None => each,
+            Some(raid) => raid.data_disks(group.count) as u64 * each.saturating_sub(RECORDS_BYTES),
+        };
+        (bytes, format!("{}.{}", guest.name, share.name))
+    };
+    match datastore {
+        Datastore::Local => None,
+        Datastore::Export { storage, export } => {
+            let (bytes, name) = of(storage, &lab.storage[storage].exports[export]);
+            Some(((bytes / 10 * 9) >> 20 << 20, name))
+        }
+        Datastore::Lun { storage, lun, .. } => Some(of(storage, &lab.storage[storage].luns[lun])),
+    }
+}

@@ -1,0 +1,127 @@
+//! The kernel as an ELF file, out of the compressed image that a distribution ships.
+//!
+//! QEMU starts an ELF kernel by its PVH entry (xen/include/public/arch-x86/hvm/start_info.h) and
+//! spares the guest the decompression, which costs seconds where instructions are emulated.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::error::{LabError, tool};
+
+/// Where the boot protocol's header says what (Linux, Documentation/arch/x86/boot.rst): 512-byte
+/// sectors of set-up code after the first, the signature, and the payload's place behind them.
+const SETUP_SECTORS: usize = 0x1f1;
+const SIGNATURE: usize = 0x202;
+const PAYLOAD_OFFSET: usize = 0x248;
+const PAYLOAD_LENGTH: usize = 0x24c;
+
+/// The compressed kernel in an image.
+fn payload(image: &[u8]) -> Option<&[u8]> {
+    let word = |at: usize| {
+        let bytes = image.get(at..at + 4)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
+    };
+    if image.get(SIGNATURE..SIGNATURE + 4)? != b"HdrS" {
+        return None;
+    }
+    // Zero means four, for kernels of long ago.
+    let sectors = match *image.get(SETUP_SECTORS)? {
+        0 => 4,
+        sectors => usize::from(sectors),
+    };
+    let start = (sectors + 1) * 512 + word(PAYLOAD_OFFSET)?;
+    // The last four bytes are the size of what was compressed and belong to no format.
+    image.get(start..start.checked_add(word(PAYLOAD_LENGTH)?)?.checked_sub(4)?)
+}
+
+/// Formats by their first bytes, and who unpacks them.
+const FORMATS: [(&[u8], &str); 4] = [
+    (b"\xfd7zXZ\0", "xz"),
+    (b"\x1f\x8b", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\x02\x21\x4c\x18", "lz4"),
+];
+
+/// The ELF file in a bzImage.
+///
+/// # Errors
+/// The image is none, or what unpacks it is missing or fails.
+pub(crate) fn elf_of(image: &[u8]) -> Result<Vec<u8>, LabError> {
+    let payload = payload(image).ok_or(LabError::Kernel("it has no boot header"))?;
+    if payload.starts_with(b"\x7fELF") {
+        return Ok(payload.to_vec());
+    }
+    let format = FORMATS.iter().find(|(magic, _)| payload.starts_with(magic));
+    let (_, program) = format.ok_or(LabError::Kernel("its compression is unknown"))?;
+    let elf = unpacked(program, payload)?;
+    if elf.starts_with(b"\x7fELF") {
+        Ok(elf)
+    } else {
+        Err(LabError::Kernel("what it holds is no ELF file"))
+    }
+}
+
+fn unpacked(program: &'static str, payload: &[u8]) -> Result<Vec<u8>, LabError> {
+    let mut child = Command::new(program)
+        .arg("-dc")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|source| tool(program, source))?;
+    let stdin = child.stdin.take();
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // It may end early; what it gave is judged by the caller.
+            stdin.map(|mut stdin| stdin.write_all(payload))
+        });
+        child.wait_with_output()
+    });
+    Ok(output.map_err(|source| tool(program, source))?.stdout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An image with one sector of set-up code and this payload.
+    fn image(payload: &[u8]) -> Vec<u8> {
+        let mut image = vec![0; 1024 + 16];
+        image[SETUP_SECTORS] = 1;
+        image[SIGNATURE..SIGNATURE + 4].copy_from_slice(b"HdrS");
+        image[PAYLOAD_OFFSET..PAYLOAD_OFFSET + 4].copy_from_slice(&16u32.to_le_bytes());
+        let length = payload.len() as u32 + 4;
+        image[PAYLOAD_LENGTH..PAYLOAD_LENGTH + 4].copy_from_slice(&length.to_le_bytes());
+        image.extend_from_slice(payload);
+        image.extend_from_slice(&[9; 4]);
+        image
+    }
+
+    #[test]
+    fn the_payload_is_found_and_unpacked() {
+        let elf = b"\x7fELF and more";
+        assert_eq!(elf_of(&image(elf)).unwrap(), elf);
+        let mut gzip = Command::new("gzip")
+            .arg("-c")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        gzip.stdin.take().unwrap().write_all(elf).unwrap();
+        let packed = gzip.wait_with_output().unwrap().stdout;
+        assert_eq!(elf_of(&image(&packed)).unwrap(), elf);
+    }
+
+    #[test]
+    fn what_is_no_kernel_is_refused_wherever_it_ends() {
+        let whole = image(b"\x7fELF and more");
+        // The four bytes behind the payload say nothing.
+        for length in 0..whole.len() - 4 {
+            assert!(elf_of(&whole[..length]).is_err(), "{length}");
+        }
+        assert!(elf_of(&image(b"something else")).is_err());
+        let mut wild = whole;
+        wild[PAYLOAD_OFFSET..PAYLOAD_OFFSET + 8].fill(0xff);
+        assert!(elf_of(&wild).is_err());
+    }
+}

@@ -1,0 +1,163 @@
+//! Kernel and images of the guests, made of Debian's packages and kept in a cache directory.
+//!
+//! A *system* is all that depends on packages: the kernel, its modules, the storage guest's image. Its
+//! folder is named by the hash of what it was made from and appears by being renamed, so that a build
+//! that was killed leaves nothing that could be taken for one. A worker guest's image is a system's
+//! modules and the static stormeter as init; it is made in a moment and without a network.
+
+mod closure;
+mod cpio;
+mod kernel;
+mod key;
+mod modules;
+mod packages;
+mod recipe;
+mod room;
+mod system;
+mod worker;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(crate) use key::key;
+pub(crate) use packages::last_words;
+pub(crate) use room::need_room;
+
+use crate::error::{LabError, at};
+
+/// What guests are started from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Images {
+    /// The folder of the system.
+    pub system: PathBuf,
+    /// The kernel, an ELF file.
+    pub kernel: PathBuf,
+    /// The storage guest's first file system.
+    pub storage: PathBuf,
+    /// The worker guest's.
+    pub worker: PathBuf,
+}
+
+/// The directory in which images, packages and templates are kept.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    root: PathBuf,
+}
+
+impl Cache {
+    /// The one given, or `stormeter/lab` in the user's cache directory (XDG Base Directory
+    /// Specification).
+    pub fn at(given: Option<&Path>) -> Self {
+        let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let root = given.map(Path::to_owned).unwrap_or_else(|| {
+            of("XDG_CACHE_HOME")
+                .map(PathBuf::from)
+                .or_else(|| of("HOME").map(|home| PathBuf::from(home).join(".cache")))
+                .unwrap_or_else(std::env::temp_dir)
+                .join("stormeter/lab")
+        });
+        // Processes that are started with these paths have other working directories.
+        Self { root: std::path::absolute(&root).unwrap_or(root) }
+    }
+
+    /// Makes what is not there yet or whose inputs have changed. `say` is told what is done.
+    ///
+    /// # Errors
+    /// A tool or a package is missing, a module is, the disk is full, or `binary` is not static.
+    pub fn build(&self, binary: &Path, say: &mut dyn FnMut(&str)) -> Result<Images, LabError> {
+        worker::check(binary)?;
+        let system = system::build(&self.root, say)?;
+        self.with_worker(system, binary, say)
+    }
+
+    /// What the last build left, with a worker guest for this binary.
+    ///
+    /// # Errors
+    /// Nothing was built for this version of the recipe.
+    pub fn images(&self, binary: &Path, say: &mut dyn FnMut(&str)) -> Result<Images, LabError> {
+        worker::check(binary)?;
+        let system = system::current(&self.root)
+            .ok_or_else(|| LabError::NotBuilt { cache: self.root.clone() })?;
+        self.with_worker(system, binary, say)
+    }
+
+    fn with_worker(
+        &self,
+        system: PathBuf,
+        binary: &Path,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<Images, LabError> {
+        Ok(Images {
+            kernel: system.join(system::KERNEL),
+            storage: system.join(system::STORAGE),
+            worker: worker::image(&system, binary, say)?,
+            system,
+        })
+    }
+}
+
+/// A folder of work that is removed in the end, or by the next who builds.
+struct Scratch {
+    path: PathBuf,
+}
+
+const SCRATCH: &str = ".build-";
+
+impl Scratch {
+    fn new(root: &Path) -> Result<Self, LabError> {
+        fs::create_dir_all(root).map_err(at(root))?;
+        for entry in fs::read_dir(root).map_err(at(root))?.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let owner = name.strip_prefix(SCRATCH).and_then(|pid| pid.parse::<u32>().ok());
+            if owner.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        let path = root.join(format!("{SCRATCH}{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir(&path).map_err(at(&path))?;
+        Ok(Self { path })
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_of_a_killed_build_is_removed_by_the_next() {
+        let root = tempfile::tempdir().unwrap();
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        let left = root.path().join(format!("{SCRATCH}{}", ended.id()));
+        ended.wait().unwrap();
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("half"), "an image").unwrap();
+        let scratch = Scratch::new(root.path()).unwrap();
+        assert!(!left.exists());
+        let path = scratch.path.clone();
+        assert!(path.exists());
+        drop(scratch);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn without_a_build_one_is_asked_for() {
+        let root = tempfile::tempdir().unwrap();
+        let binary = root.path().join("static");
+        // The smallest file that asks for no interpreter: an ELF header without program headers.
+        let mut header = b"\x7fELF\x02\x01".to_vec();
+        header.resize(64, 0);
+        fs::write(&binary, header).unwrap();
+        let cache = Cache::at(Some(root.path()));
+        let error = cache.images(&binary, &mut |_| {}).unwrap_err().to_string();
+        assert!(error.contains("stormeter lab build"), "{error}");
+        let error = cache.images(&std::env::current_exe().unwrap(), &mut |_| {}).unwrap_err();
+        assert!(error.to_string().contains("--binary"), "{error}");
+    }
+}

@@ -1,0 +1,180 @@
+//! Debian packages: which are needed, fetched and unpacked, with nothing installed.
+//!
+//! apt is asked what it would install on a machine that has nothing (an empty status file), which
+//! resolves dependencies as an installation would, also for a user who is not root. Packages are
+//! fetched by `apt-get download`, which checks them against the signed lists.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::error::{LabError, at, tool};
+
+/// A package as apt would take it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Package {
+    /// As in `libc6`.
+    pub(crate) name: String,
+    /// With its epoch, as in `1:1.35.0-4`.
+    version: String,
+    /// What apt calls the file.
+    pub(crate) file: String,
+    /// Its checksum as apt tells it, `SHA256:…` or another: part of an image's key.
+    checksum: String,
+}
+
+impl Package {
+    /// What a key of images has of it.
+    pub(crate) fn identity(&self) -> String {
+        format!("{} {}", self.file, self.checksum)
+    }
+}
+
+/// What `wanted` and all that they depend on are, except those whose names begin as one of `without`.
+///
+/// # Errors
+/// apt is missing, or knows one of them not: which.
+pub(crate) fn resolve(
+    wanted: &[&str],
+    without: &[&str],
+    scratch: &Path,
+) -> Result<Vec<Package>, LabError> {
+    let status = scratch.join("status");
+    fs::write(&status, "").map_err(at(&status))?;
+    let mut command = apt();
+    command.arg("-o").arg(format!("Dir::State::status={}", status.display()));
+    command.args(["--print-uris", "--yes", "--no-install-recommends", "install"]).args(wanted);
+    let output = command.output().map_err(|source| tool("apt-get", source))?;
+    if !output.status.success() {
+        let said = last_words(&output.stderr);
+        let unknown = wanted.iter().find(|name| said.ends_with(**name));
+        let package = unknown.map_or_else(|| wanted.join(", "), ToString::to_string);
+        return Err(LabError::Fetch { package, said });
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut packages: Vec<Package> = text.lines().filter_map(package).collect();
+    packages.retain(|package| !without.iter().any(|prefix| package.name.starts_with(prefix)));
+    packages.sort();
+    if packages.is_empty() { Err(LabError::NothingToFetch) } else { Ok(packages) }
+}
+
+/// A line like `'http://…' busybox-static_1%3a1.35.0-4_amd64.deb 928188 SHA256:…`.
+fn package(line: &str) -> Option<Package> {
+    let mut words = line.strip_prefix('\'')?.split(' ').skip(1);
+    let file = words.next()?;
+    let checksum = words.nth(1).unwrap_or_default();
+    let mut parts = file.strip_suffix(".deb")?.split('_');
+    let (name, version) = (parts.next()?, parts.next()?);
+    Some(Package {
+        name: name.into(),
+        version: version.replace("%3a", ":"),
+        file: file.into(),
+        checksum: checksum.into(),
+    })
+}
+
+/// Fetches what is not in `store` yet. A file is there whole or not at all.
+pub(crate) fn fetch(packages: &[Package], store: &Path, scratch: &Path) -> Result<(), LabError> {
+    let missing: Vec<&Package> =
+        packages.iter().filter(|package| !store.join(&package.file).exists()).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<String> =
+        missing.iter().map(|package| format!("{}={}", package.name, package.version)).collect();
+    let mut command = apt();
+    // As the user who calls; apt's own user may not write here.
+    command.args(["-qq", "-o", "APT::Sandbox::User=", "download"]).args(&names);
+    let output = command.current_dir(scratch).output().map_err(|source| tool("apt-get", source))?;
+    for package in &missing {
+        let (from, to) = (scratch.join(&package.file), store.join(&package.file));
+        if from.exists() {
+            fs::rename(&from, &to).map_err(at(&to))?;
+        }
+    }
+    let lost = missing.iter().find(|package| !store.join(&package.file).exists());
+    match lost {
+        Some(package) => {
+            Err(LabError::Fetch { package: package.name.clone(), said: last_words(&output.stderr) })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Unpacks a package below `root`.
+pub(crate) fn unpack(package: &Package, store: &Path, root: &Path) -> Result<(), LabError> {
+    let file = store.join(&package.file);
+    let output = Command::new("dpkg-deb")
+        .arg("--extract")
+        .args([&file, &PathBuf::from(root)])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|source| tool("dpkg-deb", source))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    // A broken package is fetched anew next time.
+    let _ = fs::remove_file(&file);
+    Err(LabError::ToolFailed { program: "dpkg-deb".into(), said: last_words(&output.stderr) })
+}
+
+fn apt() -> Command {
+    let mut command = Command::new("apt-get");
+    command.args(["-o", "Debug::NoLocking=true"]);
+    command.env("LC_ALL", "C").stdin(Stdio::null());
+    command
+}
+
+/// The last line of what a program said.
+pub(crate) fn last_words(said: &[u8]) -> String {
+    let text = String::from_utf8_lossy(said);
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    line.unwrap_or("it said nothing").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_apt_prints_is_read() {
+        let line = "'http://deb.example/pool/b/busybox-static_1.35_amd64.deb' \
+                    busybox-static_1%3a1.35.0-4+b1_amd64.deb 928188 SHA256:12ab";
+        let found = package(line).unwrap();
+        assert_eq!(
+            (found.name.as_str(), found.version.as_str()),
+            ("busybox-static", "1:1.35.0-4+b1")
+        );
+        assert_eq!(found.identity(), "busybox-static_1%3a1.35.0-4+b1_amd64.deb SHA256:12ab");
+        for other in ["Reading package lists...", "", "'uri' file.tar 1 SHA256:1", "'uri'"] {
+            assert_eq!(package(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_package_that_does_not_exist_is_named_with_what_to_do() {
+        let scratch = tempfile::tempdir().unwrap();
+        let wanted = "no-such-package-of-a-lab";
+        let message = resolve(&[wanted], &[], scratch.path()).unwrap_err().to_string();
+        if message.contains("install it") {
+            println!("NOT RUN: this is no Debian");
+            return;
+        }
+        for part in [wanted, "cannot be fetched", "apt-get update"] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_downloaded_is_named_and_nothing_half_is_kept() {
+        let scratch = tempfile::tempdir().unwrap();
+        let gone = package("'x' gone-package_1.0_amd64.deb 1 SHA256:0").unwrap();
+        let message = fetch(&[gone], scratch.path(), scratch.path()).unwrap_err().to_string();
+        if message.contains("install it") {
+            println!("NOT RUN: this is no Debian");
+            return;
+        }
+        assert!(message.contains("gone-package"), "{message}");
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+    }
+}

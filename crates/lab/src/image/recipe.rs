@@ -1,0 +1,94 @@
+//! What the images are made of.
+
+/// What is unpacked for the kernel.
+pub(super) const KERNEL: &str = "linux-image-amd64";
+
+/// What the storage guest's programs come from.
+pub(super) const STORAGE: [&str; 6] =
+    ["busybox-static", "nfs-kernel-server", "dmsetup", "mdadm", "e2fsprogs", "iproute2"];
+
+/// Packages that are depended on and that no guest uses: interpreters for their scripts, and what
+/// manages an installed system.
+pub(super) const WITHOUT: [&str; 19] = [
+    "adduser",
+    "coreutils",
+    "cpio",
+    "debconf",
+    "dpkg",
+    "initramfs",
+    "klibc",
+    "libfile-",
+    "libklibc",
+    "libnumber-",
+    "libperl",
+    "libpython",
+    "libtext-",
+    "linux-base",
+    "passwd",
+    "perl",
+    "python",
+    "udev",
+    "usrmerge",
+];
+
+/// Modules of every guest: the bus, and the serial port that controls it.
+pub(super) const BASE: [&str; 2] = ["virtio_pci", "virtio_console"];
+
+/// Modules of the worker guest by the names that it is given them by: a controller of virtual disks, and
+/// the disks behind it.
+pub(super) const CONTROLLERS: [(&str, &[&str]); 6] = [
+    ("virtio-blk", &["virtio_blk"]),
+    ("virtio-scsi", &["virtio_scsi", "sd_mod"]),
+    ("nvme", &["nvme"]),
+    ("lsi", &["sym53c8xx", "sd_mod"]),
+    ("pvscsi", &["vmw_pvscsi", "sd_mod"]),
+    ("ide", &["ata_piix", "sd_mod"]),
+];
+
+/// Modules of the storage guest. Checksums are named although nothing says that it depends on them:
+/// ext4 and iSCSI ask for them by their algorithm.
+pub(super) const SERVER: [&str; 18] = [
+    "virtio_blk",
+    "virtio_net",
+    "crc32c_generic",
+    "ext4",
+    "nfsd",
+    "iscsi_target_mod",
+    "target_core_iblock",
+    "dm_mod",
+    "dm_delay",
+    "raid0",
+    "raid1",
+    "raid10",
+    "raid456",
+    "sch_netem",
+    "sch_ingress",
+    "cls_matchall",
+    "act_mirred",
+    "ifb",
+];
+
+/// Programs of the storage guest with the libraries that they load.
+pub(super) const PROGRAMS: [&str; 8] = [
+    "sbin/rpcbind",
+    "usr/sbin/rpc.nfsd",
+    "usr/sbin/rpc.mountd",
+    "usr/sbin/exportfs",
+    "sbin/mdadm",
+    "sbin/dmsetup",
+    "sbin/mke2fs",
+    "sbin/tc",
+];
+
+/// Files that they read. Without the first, rpcbind ends and says nothing.
+pub(super) const FILES: [&str; 5] =
+    ["etc/netconfig", "etc/services", "etc/rpc", "etc/protocols", "etc/mke2fs.conf"];
+
+/// Files of ours: path, permissions, contents.
+pub(super) const OURS: [(&str, u32, &str); 5] = [
+    ("init", 0o755, include_str!("storage-init.sh")),
+    ("etc/exports", 0o644, ""),
+    ("etc/passwd", 0o644, "root:x:0:0:root:/:/bin/sh\n_rpc:x:100:65534::/:/bin/false\n"),
+    ("etc/group", 0o644, "root:x:0:\nnogroup:x:65534:\n"),
+    ("etc/nsswitch.conf", 0o644, "passwd: files\ngroup: files\nhosts: files\n"),
+];

@@ -1,0 +1,233 @@
+//! A system: kernel, modules and the storage guest's image, out of packages.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::closure::Closure;
+use super::cpio::Archive;
+use super::kernel::elf_of;
+use super::key::key;
+use super::modules::Modules;
+use super::packages::{Package, fetch, resolve, unpack};
+use super::room::need_room;
+use super::{Scratch, recipe};
+use crate::error::{LabError, at};
+
+/// Files of a system's folder.
+pub(super) const KERNEL: &str = "vmlinux";
+pub(super) const STORAGE: &str = "storage.img";
+/// The worker guest's modules, and lines of `NAME: FILE…` in the order in which they are loaded.
+pub(super) const MODULES: &str = "modules";
+pub(super) const ORDER: &str = "order";
+
+/// Says in the cache which system is in use, and what recipe it was made by.
+const CURRENT: &str = "current";
+const SYSTEM: &str = "system-";
+
+/// Room for a build: packages, the kernel unpacked, images.
+const ROOM_BYTES: u64 = 1 << 30;
+
+/// The recipe's key: images of another are not used. Whatever changes what is made of the same packages
+/// must be in it; the number is for changes of this file.
+fn recipe_key() -> String {
+    let mut text = format!(
+        "2 {:?} {:?} {:?} {:?} {:?}",
+        recipe::BASE,
+        recipe::CONTROLLERS,
+        recipe::SERVER,
+        recipe::PROGRAMS,
+        recipe::FILES
+    );
+    text += &format!("{:?} {:?} {:?}", recipe::OURS, recipe::STORAGE, recipe::WITHOUT);
+    key(&[text.as_bytes()])
+}
+
+/// The folder of the system that the last build made or found, if this program's recipe made it.
+pub(super) fn current(root: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(root.join(CURRENT)).ok()?;
+    let (system, made_by) = text.trim().split_once(' ')?;
+    let folder = root.join(system);
+    (made_by == recipe_key() && folder.is_dir()).then_some(folder)
+}
+
+/// Makes the system of today's packages, or finds it.
+pub(super) fn build(root: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf, LabError> {
+    let scratch = Scratch::new(root)?;
+    say("asking apt for packages");
+    let wanted: Vec<&str> = [recipe::KERNEL].into_iter().chain(recipe::STORAGE).collect();
+    let packages = resolve(&wanted, &recipe::WITHOUT, &scratch.path)?;
+    let identities: Vec<String> = packages.iter().map(Package::identity).collect();
+    let name =
+        format!("{SYSTEM}{}", key(&[recipe_key().as_bytes(), identities.join("\n").as_bytes()]));
+    let folder = root.join(&name);
+    if folder.is_dir() {
+        say("kernel and storage guest are those of today's packages");
+    } else {
+        need_room("the build", root, ROOM_BYTES, "--cache")?;
+        let store = root.join("packages");
+        fs::create_dir_all(&store).map_err(at(&store))?;
+        say(&format!("fetching {} packages, those that are not here yet", packages.len()));
+        fetch(&packages, &store, &scratch.path)?;
+        let made = make(&packages, &store, &scratch.path, say)?;
+        fs::rename(&made, &folder).map_err(at(&folder))?;
+    }
+    let now = scratch.path.join(CURRENT);
+    fs::write(&now, format!("{name} {}\n", recipe_key())).map_err(at(&now))?;
+    fs::rename(&now, root.join(CURRENT)).map_err(at(root))?;
+    forget(root, &name, &identities);
+    Ok(folder)
+}
+
+/// Removes systems and packages that are no longer used.
+fn forget(root: &Path, name: &str, identities: &[String]) {
+    for entry in fs::read_dir(root).into_iter().flatten().flatten() {
+        let other = entry.file_name().to_string_lossy().into_owned();
+        if other.starts_with(SYSTEM) && other != name {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    for entry in fs::read_dir(root.join("packages")).into_iter().flatten().flatten() {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        if !identities.iter().any(|identity| identity.starts_with(&format!("{file} "))) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn make(
+    packages: &[Package],
+    store: &Path,
+    scratch: &Path,
+    say: &mut dyn FnMut(&str),
+) -> Result<PathBuf, LabError> {
+    let unpacked = scratch.join("unpacked");
+    say("unpacking them");
+    for package in packages {
+        unpack(package, store, &unpacked)?;
+    }
+    let made = scratch.join("system");
+    fs::create_dir(&made).map_err(at(&made))?;
+    say("making the kernel");
+    let image = only_entry(&unpacked.join("boot"), "vmlinuz-")?;
+    let kernel = elf_of(&fs::read(&image).map_err(at(&image))?)?;
+    write(&made.join(KERNEL), &kernel)?;
+    let modules = Modules::of(&only_entry(&unpacked.join("lib/modules"), "")?)?;
+    worker_modules(&modules, &made)?;
+    say("making the storage guest");
+    write(&made.join(STORAGE), &storage(&unpacked, &modules)?)?;
+    fs::remove_dir_all(&unpacked).map_err(at(&unpacked))?;
+    Ok(made)
+}
+
+fn worker_modules(modules: &Modules, made: &Path) -> Result<(), LabError> {
+    let folder = made.join(MODULES);
+    fs::create_dir(&folder).map_err(at(&folder))?;
+    let mut order = String::new();
+    for (name, wanted) in [("base", &recipe::BASE[..])].into_iter().chain(recipe::CONTROLLERS) {
+        order += name;
+        order.push(':');
+        for file in files(modules, wanted)? {
+            let last = file.file_name().unwrap_or_default();
+            fs::copy(&file, folder.join(last)).map_err(at(&file))?;
+            order.push(' ');
+            order += &last.to_string_lossy();
+        }
+        order.push('\n');
+    }
+    write(&made.join(ORDER), order.as_bytes())
+}
+
+/// The files of several modules, each once.
+fn files(modules: &Modules, wanted: &[&str]) -> Result<Vec<PathBuf>, LabError> {
+    let mut files = Vec::new();
+    for name in wanted {
+        for file in modules.order(name)? {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+    }
+    Ok(files)
+}
+
+fn storage(unpacked: &Path, modules: &Modules) -> Result<Vec<u8>, LabError> {
+    let mut archive = Archive::default();
+    for (path, mode, contents) in recipe::OURS {
+        archive.file(path, mode, contents.as_bytes());
+    }
+    let read = |path: &str| {
+        let path = unpacked.join(path);
+        fs::read(&path).map_err(at(&path))
+    };
+    archive.file("bin/busybox", 0o755, &read("bin/busybox")?);
+    archive.link("bin/sh", "busybox");
+    for path in recipe::FILES {
+        archive.file(path, 0o644, &read(path)?);
+    }
+    let mut closure = Closure::new(unpacked);
+    for program in recipe::PROGRAMS {
+        closure.copy(program, &mut archive)?;
+    }
+    let mut order = String::new();
+    let wanted: Vec<&str> = recipe::BASE.into_iter().chain(recipe::SERVER).collect();
+    for file in files(modules, &wanted)? {
+        let last = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        archive.file(&format!("modules/{last}"), 0o644, &fs::read(&file).map_err(at(&file))?);
+        order += &last;
+        order.push('\n');
+    }
+    archive.file("modules/order", 0o644, order.as_bytes());
+    Ok(archive.finish())
+}
+
+/// The only entry of a folder whose name begins so.
+fn only_entry(folder: &Path, prefix: &str) -> Result<PathBuf, LabError> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(at(folder))? {
+        let entry = entry.map_err(at(folder))?;
+        if entry.file_name().to_string_lossy().starts_with(prefix) {
+            found.push(entry.path());
+        }
+    }
+    match found.as_slice() {
+        [only] => Ok(only.clone()),
+        _ => Err(LabError::Kernel("its package has none, or several")),
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
+    fs::write(path, bytes).map_err(at(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_of_another_recipe_or_that_is_gone_is_not_current() {
+        let root = tempfile::tempdir().unwrap();
+        let say = |text: &str| fs::write(root.path().join(CURRENT), text).unwrap();
+        assert_eq!(current(root.path()), None);
+        say(&format!("system-1 {}\n", recipe_key()));
+        assert_eq!(current(root.path()), None, "its folder is not there");
+        fs::create_dir(root.path().join("system-1")).unwrap();
+        assert_eq!(current(root.path()), Some(root.path().join("system-1")));
+        say("system-1 0123456789abcdef\n");
+        assert_eq!(current(root.path()), None);
+    }
+
+    #[test]
+    fn what_is_no_longer_used_is_removed() {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["system-old", "system-new", "packages", "templates"] {
+            fs::create_dir(root.path().join(folder)).unwrap();
+        }
+        for file in ["a_1_amd64.deb", "a_2_amd64.deb"] {
+            fs::write(root.path().join("packages").join(file), "").unwrap();
+        }
+        forget(root.path(), "system-new", &["a_2_amd64.deb SHA256:1".into()]);
+        let exists = |path: &str| root.path().join(path).exists();
+        assert!(exists("system-new") && exists("templates") && exists("packages/a_2_amd64.deb"));
+        assert!(!exists("system-old") && !exists("packages/a_1_amd64.deb"));
+    }
+}

@@ -1,0 +1,23 @@
+//! A rack of storage and virtual machines in guests on one machine.
+//!
+//! A lab file ([`parse_lab`]) describes storage guests, networks and VMs. [`Cache::build`] makes kernel
+//! and images of Debian's packages; [`up`] starts the guests with QEMU, [`status`], [`console`] and
+//! [`down`] are for a lab that runs. Everything that a lab has is in one directory. In a worker guest
+//! this same program is init ([`guest`]).
+
+mod error;
+mod file;
+pub mod guest;
+mod image;
+mod model;
+mod qemu;
+mod rack;
+
+pub use error::LabError;
+pub use file::{LabErrors, key_lists, lab_schema, parse_lab};
+pub use image::{Cache, Images};
+pub use model::*;
+pub use rack::{
+    AcceleratorChoice, Ended, GuestStatus, Started, Status, UpOptions, console, down, status,
+    status_text, up,
+};

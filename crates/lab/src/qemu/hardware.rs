@@ -1,0 +1,219 @@
+//! What a guest's machine is made of, as arguments of QEMU.
+//!
+//! What a guest can see (devices, their order, sizes) is kept apart from what stands behind it (files,
+//! servers, limits): a frozen guest may be cloned with anything behind its disks, as long as all that it
+//! sees stays the same.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::model::{CacheMode, Controller, DiskFormat};
+
+/// Which image a guest runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// stormeter as init.
+    Worker,
+    /// NFS and iSCSI servers.
+    Storage,
+}
+
+/// A guest's machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hardware {
+    pub(crate) kind: Kind,
+    pub(crate) memory_bytes: u64,
+    pub(crate) vcpus: u32,
+    pub(crate) disks: Vec<Disk>,
+}
+
+/// A virtual disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Disk {
+    pub(crate) controller: Controller,
+    pub(crate) size_bytes: u64,
+    pub(crate) cache: CacheMode,
+    /// What it is limited to, in requests a second, reads and writes together.
+    pub(crate) iops: Option<u32>,
+    pub(crate) backend: Backend,
+}
+
+/// What stands behind a disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Backend {
+    /// Nothing: a guest that is to be frozen.
+    Blank,
+    /// A file of the host.
+    File { path: PathBuf, format: DiskFormat },
+    /// A file on an NFS export that QEMU itself is the client of.
+    Nfs { host: String, path: String, format: DiskFormat },
+    /// A part of a LUN that QEMU itself is the initiator of.
+    Iscsi { host: String, target: String, lun: u32, offset_bytes: u64 },
+}
+
+impl Hardware {
+    /// With nothing behind the disks.
+    pub(crate) fn blank(&self) -> Hardware {
+        let blank = |disk: &Disk| Disk { backend: Backend::Blank, iops: None, ..disk.clone() };
+        Hardware { disks: self.disks.iter().map(blank).collect(), ..*self }
+    }
+
+    /// Whether QEMU can freeze such a machine: its NVMe controller has no state that could be saved.
+    pub(crate) fn can_freeze(&self) -> bool {
+        self.disks.iter().all(|disk| disk.controller != Controller::Nvme)
+    }
+
+    /// What a worker guest's init is told on the kernel's command line.
+    pub(crate) fn modules(&self) -> String {
+        let mut names: Vec<&str> = self.disks.iter().map(|disk| disk.controller.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.join(",")
+    }
+
+    /// Arguments for the machine without its kernel, memory and sockets.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let mut arguments = vec!["-smp".to_owned(), self.vcpus.to_string()];
+        let mut add = |option: &str, value: String| arguments.extend([option.to_owned(), value]);
+        for (index, disk) in self.disks.iter().enumerate() {
+            let node = disk.node(index);
+            if let Some(iops) = disk.iops {
+                add("-object", format!("throttle-group,id={},x-iops-total={iops}", group(index)));
+            }
+            add("-blockdev", node.to_string());
+            let write_cache = if disk.cache == CacheMode::Writethrough { "off" } else { "on" };
+            let drive = format!(
+                "drive=disk{index},write-cache={write_cache},logical_block_size=512,\
+                 physical_block_size=4096"
+            );
+            let serial = format!("serial=disk{index}");
+            let bus = |adapter: &str| format!("{adapter},id=bus{index}");
+            match disk.controller {
+                Controller::VirtioBlk => add("-device", format!("virtio-blk-pci,{drive},{serial}")),
+                Controller::Nvme => add("-device", format!("nvme,drive=disk{index},{serial}")),
+                Controller::Ide => {
+                    add("-device", bus("piix3-ide"));
+                    add("-device", format!("ide-hd,bus=bus{index}.0,{drive},{serial}"));
+                }
+                Controller::VirtioScsi | Controller::Lsi | Controller::Pvscsi => {
+                    let adapter = match disk.controller {
+                        Controller::VirtioScsi => "virtio-scsi-pci",
+                        Controller::Lsi => "lsi53c895a",
+                        _ => "pvscsi",
+                    };
+                    add("-device", bus(adapter));
+                    add("-device", format!("scsi-hd,bus=bus{index}.0,{drive},{serial}"));
+                }
+            }
+        }
+        arguments
+    }
+}
+
+/// The group of throttled disks that a disk is alone in.
+pub(crate) fn group(index: usize) -> String {
+    format!("limit{index}")
+}
+
+impl Disk {
+    /// The tree of block nodes, as `blockdev-add` takes it (QEMU QMP Reference Manual,
+    /// `BlockdevOptions`), the topmost named `disk` and its place.
+    fn node(&self, index: usize) -> Value {
+        let direct = matches!(self.cache, CacheMode::None);
+        let cache = json!({"direct": direct, "no-flush": self.cache == CacheMode::Unsafe});
+        let formatted = |format: DiskFormat, file: Value| json!({"driver": format.name(), "cache": cache, "file": file});
+        let mut node = match &self.backend {
+            Backend::Blank => {
+                json!({"driver": "null-co", "size": self.size_bytes, "read-zeroes": true})
+            }
+            Backend::File { path, format } => formatted(
+                *format,
+                json!({"driver": "file", "filename": path.to_string_lossy(), "cache": cache}),
+            ),
+            Backend::Nfs { host, path, format } => formatted(
+                *format,
+                json!({
+                    "driver": "nfs",
+                    "server": {"type": "inet", "host": host},
+                    "path": path,
+                    "user": 0,
+                    "group": 0,
+                    "cache": cache,
+                }),
+            ),
+            Backend::Iscsi { host, target, lun, offset_bytes } => json!({
+                "driver": "raw",
+                "offset": offset_bytes,
+                "size": self.size_bytes,
+                "cache": cache,
+                "file": {
+                    "driver": "iscsi",
+                    "transport": "tcp",
+                    "portal": host,
+                    "target": target,
+                    "lun": lun,
+                    "cache": cache,
+                },
+            }),
+        };
+        if self.iops.is_some() {
+            node = json!({"driver": "throttle", "throttle-group": group(index), "file": node});
+        }
+        node["node-name"] = json!(format!("disk{index}"));
+        node
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disk(controller: Controller, backend: Backend) -> Disk {
+        Disk { controller, size_bytes: 1 << 30, cache: CacheMode::None, iops: Some(300), backend }
+    }
+
+    fn hardware(disks: Vec<Disk>) -> Hardware {
+        Hardware { kind: Kind::Worker, memory_bytes: 128 << 20, vcpus: 1, disks }
+    }
+
+    /// What the guest sees of it: devices, not block nodes and limits.
+    fn devices(arguments: &[String]) -> Vec<&String> {
+        let pairs = arguments.chunks(2);
+        pairs.filter(|pair| pair[0] == "-device").map(|pair| &pair[1]).collect()
+    }
+
+    #[test]
+    fn a_frozen_guest_sees_what_its_clones_see() {
+        let target = String::from("iqn.2026-01.example:nas");
+        let backend = Backend::Iscsi { host: "127.0.0.2".into(), target, lun: 1, offset_bytes: 0 };
+        for controller in Controller::ALL {
+            let whole = hardware(vec![disk(controller, backend.clone())]);
+            let blank = whole.blank();
+            assert_eq!(devices(&whole.arguments()), devices(&blank.arguments()));
+            assert!(!blank.arguments().iter().any(|word| word.contains("iscsi")));
+        }
+    }
+
+    #[test]
+    fn a_limit_and_a_slice_of_a_lun_are_nodes_below_the_disk() {
+        let target = String::from("iqn.2026-01.example:nas");
+        let backend =
+            Backend::Iscsi { host: "127.0.0.2".into(), target, lun: 1, offset_bytes: 4096 };
+        let node = disk(Controller::Lsi, backend).node(2);
+        assert_eq!(node["node-name"], "disk2");
+        assert_eq!(node["throttle-group"], "limit2");
+        assert_eq!(node["file"]["offset"], 4096);
+        assert_eq!(node["file"]["size"], 1u64 << 30);
+        assert_eq!(node["file"]["file"]["lun"], 1);
+        assert_eq!(node["file"]["file"]["cache"]["direct"], true);
+    }
+
+    #[test]
+    fn modules_are_named_once() {
+        let blank = |controller| disk(controller, Backend::Blank);
+        let disks = vec![blank(Controller::Lsi), blank(Controller::Ide), blank(Controller::Lsi)];
+        assert_eq!(hardware(disks).modules(), "ide,lsi");
+        assert!(!hardware(vec![blank(Controller::Nvme)]).can_freeze());
+    }
+}

@@ -1,0 +1,17 @@
+//! QEMU: what a guest's machine is made of, how it is started, spoken to and ended.
+
+mod accelerator;
+mod hardware;
+mod port;
+mod process;
+mod qmp;
+mod spawn;
+mod version;
+
+pub(crate) use accelerator::{Accelerator, Probed, probe};
+pub(crate) use hardware::{Backend, Disk, Hardware, Kind, group};
+pub(crate) use port::Port;
+pub(crate) use process::Process;
+pub(crate) use qmp::Qmp;
+pub(crate) use spawn::{Guest, Memory, Ram, spawn};
+pub(crate) use version::version;

@@ -1,0 +1,171 @@
+//! The processes of a lab's guests: found again by what they were started with, ended one by one.
+//!
+//! A process id in a file may long be somebody else's. A process is a guest's when it is this user's and
+//! its command line has the guest's own pid file behind `-pidfile`: nothing else is ever signalled.
+//! So a guest is found, too, that was started by a command that was killed before it could note
+//! anything.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, Uid};
+
+use crate::error::LabError;
+
+/// How long a process may take to end by itself and when it is killed.
+const PATIENCE: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A guest's process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Process {
+    /// Its id.
+    pub(crate) pid: i32,
+    /// The pid file that it was started with.
+    pub(crate) pid_file: PathBuf,
+}
+
+impl Process {
+    /// All of this user's guests whose pid files lie below `directory`, an absolute path.
+    pub(crate) fn below(directory: &Path) -> Vec<Process> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
+            let Some(pid) = pid else { continue };
+            if let Some(pid_file) = pid_file_of(pid)
+                && pid_file.starts_with(directory)
+            {
+                found.push(Process { pid, pid_file });
+            }
+        }
+        found.sort_by(|a, b| a.pid_file.cmp(&b.pid_file).then(a.pid.cmp(&b.pid)));
+        found
+    }
+
+    /// Whether it still is that process.
+    pub(crate) fn is_alive(&self) -> bool {
+        pid_file_of(self.pid).as_ref() == Some(&self.pid_file)
+    }
+
+    /// Ends it: asked first, killed when it does not.
+    ///
+    /// # Errors
+    /// It outlives both.
+    pub(crate) fn end(&self) -> Result<(), LabError> {
+        for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+            if !self.is_alive() {
+                return Ok(());
+            }
+            // It may end in between, which is what is wanted.
+            let _ = kill(Pid::from_raw(self.pid), signal);
+            let end = Instant::now() + PATIENCE;
+            while Instant::now() < end {
+                if !self.is_alive() {
+                    return Ok(());
+                }
+                std::thread::sleep(LOOK);
+            }
+        }
+        Err(LabError::Lives { pid: self.pid, guest: self.guest() })
+    }
+
+    /// The guest's name: the folder that its pid file is in.
+    pub(crate) fn guest(&self) -> String {
+        let folder = self.pid_file.parent().and_then(Path::file_name);
+        folder.unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Memory that is its own: what ends with it (proc(5), `Private_*` of `smaps_rollup`).
+    pub(crate) fn private_bytes(&self) -> Option<u64> {
+        let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.pid)).ok()?;
+        let kib: u64 = text
+            .lines()
+            .filter(|line| line.starts_with("Private_"))
+            .filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok())
+            .sum();
+        Some(kib * 1024)
+    }
+}
+
+/// What stands behind `-pidfile` in the command line of a process of this user. A process that has ended
+/// and is not yet waited for has no command line.
+fn pid_file_of(pid: i32) -> Option<PathBuf> {
+    let folder = format!("/proc/{pid}");
+    if fs::metadata(&folder).ok()?.uid() != Uid::effective().as_raw() {
+        return None;
+    }
+    let line = fs::read(format!("{folder}/cmdline")).ok()?;
+    let mut words = line.split(|byte| *byte == 0);
+    words.find(|word| *word == b"-pidfile")?;
+    let path = words.next().filter(|path| !path.is_empty())?;
+    Some(PathBuf::from(String::from_utf8_lossy(path).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command};
+
+    /// Something that looks like a guest to others.
+    fn pretender(pid_file: &Path, script: &str) -> Child {
+        let mut command = Command::new("sh");
+        command.args(["-c", script, "guest", "-pidfile"]).arg(pid_file);
+        command.stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Its traps are set when it says so.
+        let mut byte = [0];
+        std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut byte).unwrap();
+        child
+    }
+
+    #[test]
+    fn guests_of_the_directory_are_found_and_those_of_others_are_not() {
+        let (ours, others) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let script = "echo; read line; exit";
+        let mut children = Vec::new();
+        for directory in [&ours, &others] {
+            let pid_file = directory.path().join("vm1/pid");
+            let mut command = Command::new("sh");
+            command.args(["-c", script, "guest", "-pidfile"]).arg(&pid_file);
+            command.stdin(std::process::Stdio::piped());
+            children.push(command.spawn().unwrap());
+        }
+        let named =
+            |processes: &[Process]| processes.iter().map(|p| p.pid as u32).collect::<Vec<_>>();
+        let end = Instant::now() + PATIENCE;
+        let mut found = Process::below(ours.path());
+        // Between fork and exec it is still this test.
+        while found.is_empty() && Instant::now() < end {
+            found = Process::below(ours.path());
+        }
+        assert_eq!(named(&found), [children[0].id()]);
+        assert_eq!(found[0].guest(), "vm1");
+        assert!(found[0].private_bytes().is_some_and(|bytes| bytes > 0));
+        // The number of a process of another directory is not taken for ours.
+        let stale = Process { pid: children[1].id() as i32, pid_file: ours.path().join("vm1/pid") };
+        assert!(!stale.is_alive());
+        stale.end().unwrap();
+        assert!(children[1].try_wait().unwrap().is_none());
+        for mut child in children {
+            drop(child.stdin.take());
+            child.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn one_that_does_not_listen_is_killed() {
+        let directory = tempfile::tempdir().unwrap();
+        let pid_file = directory.path().join("vm1/pid");
+        let mut child = pretender(&pid_file, "trap '' TERM; echo; while true; do sleep 1; done");
+        let waiter = std::thread::spawn(move || child.wait().unwrap());
+        let found = Process::below(directory.path());
+        assert_eq!(found.len(), 1);
+        found[0].end().unwrap();
+        assert!(!found[0].is_alive());
+        use std::os::unix::process::ExitStatusExt;
+        assert_eq!(waiter.join().unwrap().signal(), Some(9));
+    }
+}

@@ -1,0 +1,224 @@
+//! Starting a guest: QEMU goes into the background by itself once its machine is made, so whatever is
+//! wrong with it is told before that.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::accelerator::Accelerator;
+use super::hardware::{Hardware, Kind};
+use super::port::Port;
+use super::process::Process;
+use super::qmp::Qmp;
+use super::version::QEMU;
+use crate::error::{LabError, at, tool};
+use crate::guest::PORT;
+use crate::image::{Images, last_words};
+
+/// What makes Linux start faster in a guest that is emulated and that nobody attacks.
+const COMMAND_LINE: &str = "console=ttyS0 quiet panic=-1 mitigations=off nopti no_timer_check \
+                            tsc=reliable lpj=4000000 cryptomgr.notests audit=0 \
+                            random.trust_cpu=on 8250.nr_uarts=1 rcupdate.rcu_expedited=1";
+
+/// A socket's path has room for 108 bytes with its zero (unix(7)).
+const SOCKET_BYTES: usize = 107;
+
+/// The files of a guest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Guest {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its folder, an absolute path.
+    pub(crate) folder: PathBuf,
+}
+
+impl Guest {
+    /// QEMU's control socket.
+    pub(crate) fn qmp(&self) -> PathBuf {
+        self.folder.join("qmp")
+    }
+
+    /// The serial console's socket.
+    pub(crate) fn console(&self) -> PathBuf {
+        self.folder.join("console")
+    }
+
+    /// All that the console has shown.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.folder.join("console.log")
+    }
+
+    /// The socket of the control port.
+    pub(crate) fn control(&self) -> PathBuf {
+        self.folder.join("control")
+    }
+
+    pub(crate) fn pid_file(&self) -> PathBuf {
+        self.folder.join("pid")
+    }
+
+    /// Refuses folders whose sockets could not be bound.
+    pub(crate) fn check_path(&self) -> Result<(), LabError> {
+        let path = self.console();
+        let length = path.as_os_str().as_bytes().len();
+        if length <= SOCKET_BYTES { Ok(()) } else { Err(LabError::LongPath { path, length }) }
+    }
+
+    /// Its process, if it runs.
+    pub(crate) fn process(&self) -> Option<Process> {
+        Process::below(&self.folder).into_iter().find(Process::is_alive)
+    }
+
+    pub(crate) fn connect(&self) -> Result<Qmp, LabError> {
+        Qmp::connect(&self.name, &self.qmp(), &self.log())
+    }
+
+    /// Waits until the guest answers; its hello. `go_on` is asked ten times a second.
+    pub(crate) fn hello(
+        &self,
+        patience: Duration,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(Port, String), LabError> {
+        let mut port = Port::connect(&self.control()).map_err(at(&self.control()))?;
+        match port.hello(patience, go_on) {
+            Ok(hello) => Ok((port, hello)),
+            Err(_) if !go_on() => Err(LabError::Interrupted),
+            Err(error) => Err(self.failed(&format!("is not ready: {error}"))),
+        }
+    }
+
+    /// An error of this guest, with what its console says.
+    pub(crate) fn failed(&self, what: &str) -> LabError {
+        const LINES: usize = 12;
+        let bytes = fs::read(self.log()).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        LabError::Guest {
+            guest: self.name.clone(),
+            what: what.into(),
+            console: self.log(),
+            tail: lines[lines.len().saturating_sub(LINES)..].join("\n"),
+        }
+    }
+}
+
+/// Where a guest's memory is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ram {
+    /// Its own.
+    Own,
+    /// In this file, which keeps what the guest writes: to be frozen.
+    Kept(PathBuf),
+    /// What is in this file, each page copied when the guest writes to it.
+    Copied(PathBuf),
+}
+
+/// How a guest begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Memory {
+    pub(crate) ram: Ram,
+    /// Waits for the state of a frozen guest instead of booting.
+    pub(crate) waits: bool,
+}
+
+/// Starts a guest. `forwards` are ports of the host that lead to ports of the guest, as QEMU writes them.
+///
+/// # Errors
+/// QEMU is not there, or says no: what it said.
+pub(crate) fn spawn(
+    guest: &Guest,
+    hardware: &Hardware,
+    images: &Images,
+    accelerator: Accelerator,
+    memory: &Memory,
+    forwards: &[String],
+) -> Result<(), LabError> {
+    guest.check_path()?;
+    fs::create_dir_all(&guest.folder).map_err(at(&guest.folder))?;
+    let mut command = Command::new(QEMU);
+    command.args(["-name", &guest.name, "-nodefaults", "-no-user-config", "-display", "none"]);
+    command.args(["-no-reboot", "-cpu", "max", "-daemonize"]);
+    command.arg("-pidfile").arg(guest.pid_file());
+    let mut machine = format!("q35,accel={}", accelerator.name());
+    let size = hardware.memory_bytes;
+    command.arg("-m").arg(format!("{}K", size / 1024));
+    if let Ram::Kept(path) | Ram::Copied(path) = &memory.ram {
+        let share = if matches!(memory.ram, Ram::Kept(_)) { "on" } else { "off" };
+        command.arg("-object").arg(format!(
+            "memory-backend-file,id=ram,size={size},mem-path={},share={share}",
+            escaped(path)
+        ));
+        machine += ",memory-backend=ram";
+    }
+    command.args(["-machine", &machine]);
+    let mut line = COMMAND_LINE.to_owned();
+    let image = match hardware.kind {
+        Kind::Storage => &images.storage,
+        Kind::Worker => {
+            line += &format!(" stormeter.modules={}", hardware.modules());
+            &images.worker
+        }
+    };
+    command.arg("-kernel").arg(&images.kernel).arg("-initrd").arg(image).args(["-append", &line]);
+    command.arg("-qmp").arg(format!("unix:{},server=on,wait=off", escaped(&guest.qmp())));
+    command.arg("-chardev").arg(format!(
+        "socket,id=console,path={},server=on,wait=off,logfile={}",
+        escaped(&guest.console()),
+        escaped(&guest.log())
+    ));
+    command.args(["-serial", "chardev:console"]);
+    command
+        .arg("-chardev")
+        .arg(format!("socket,id=control,path={},server=on,wait=off", escaped(&guest.control())));
+    command.args(["-device", "virtio-serial-pci", "-device"]);
+    command.arg(format!("virtserialport,chardev=control,name={PORT}"));
+    if hardware.kind == Kind::Storage {
+        let forwards: String =
+            forwards.iter().map(|forward| format!(",hostfwd={forward}")).collect();
+        command.arg("-netdev").arg(format!("user,id=net{forwards}"));
+        // A ROM to start from the network would only cost time.
+        command.args(["-device", "virtio-net-pci,netdev=net,romfile="]);
+    }
+    command.args(hardware.arguments());
+    if memory.waits {
+        command.args(["-incoming", "defer"]);
+    }
+    // What a terminal sends to us is not for QEMU: we end it ourselves, in order.
+    let output = command
+        .process_group(0)
+        .current_dir(&guest.folder)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|source| tool(QEMU, source))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = format!("{} (for {})", last_words(&output.stderr), guest.name);
+    Err(LabError::ToolFailed { program: QEMU.into(), said })
+}
+
+/// A path in an option of QEMU: a comma is written twice.
+fn escaped(path: &Path) -> String {
+    path.to_string_lossy().replace(',', ",,")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_too_deep_for_sockets_is_refused_with_advice() {
+        let guest = |folder: String| Guest { name: "vm1".into(), folder: folder.into() };
+        guest("/tmp/lab/guests/vm1".into()).check_path().unwrap();
+        let error = guest(format!("/tmp/{}", "x".repeat(110))).check_path().unwrap_err();
+        assert!(error.to_string().contains("--dir DIR"), "{error}");
+    }
+
+    #[test]
+    fn commas_in_paths_do_not_end_them() {
+        assert_eq!(escaped(Path::new("/a,b/c")), "/a,,b/c");
+    }
+}

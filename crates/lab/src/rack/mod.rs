@@ -1,0 +1,19 @@
+//! A lab that runs: started, looked at, ended. Everything that it has is in one directory.
+
+mod address;
+mod clone;
+mod console;
+mod directory;
+mod down;
+mod plan;
+mod setup;
+mod state;
+mod status;
+mod template;
+mod up;
+
+pub use console::console;
+pub use down::{Ended, down};
+pub use plan::AcceleratorChoice;
+pub use status::{GuestStatus, Status, status, status_text};
+pub use up::{Started, UpOptions, up};

@@ -1,0 +1,147 @@
+//! The machines of a lab's guests, and what they need of the host.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::directory;
+use super::setup::{export_path, file_name};
+use super::state::target;
+use crate::error::LabError;
+use crate::model::{CacheMode, Controller, Datastore, Lab, Storage, Vm};
+use crate::qemu::{Backend, Disk, Hardware, Kind};
+
+/// What runs the guests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AcceleratorChoice {
+    /// KVM where it works, else TCG.
+    #[default]
+    Auto,
+    /// KVM, or nothing.
+    Kvm,
+    /// TCG without trying KVM.
+    Tcg,
+}
+
+/// The file of a storage guest's disk.
+pub(super) fn storage_file(lab: &Path, storage: &str, disk: usize) -> PathBuf {
+    directory::guest(lab, storage).folder.join(format!("disk{disk}.raw"))
+}
+
+/// The file of a VM's disk on the host.
+pub(super) fn local_file(lab: &Path, vm: &Vm) -> Option<PathBuf> {
+    let disk = vm.disk.as_ref().filter(|disk| disk.datastore == Datastore::Local)?;
+    Some(directory::guest(lab, &vm.name).folder.join(format!("disk.{}", disk.format.name())))
+}
+
+/// A storage guest's machine. Its disks' limits are set when it is ready: file systems are made at
+/// full speed.
+pub(super) fn storage_hardware(lab: &Path, storage: &Storage) -> Hardware {
+    let disks = storage.disks.iter().enumerate().map(|(index, disk)| Disk {
+        controller: Controller::VirtioBlk,
+        size_bytes: disk.size_bytes,
+        // As a storage system's own disks: what it has acknowledged, the host's cache may hold; what it
+        // reads must not come from the memory of the host.
+        cache: CacheMode::None,
+        iops: disk.iops.map(|_| 0),
+        backend: Backend::File {
+            path: storage_file(lab, &storage.name, index),
+            format: crate::model::DiskFormat::Raw,
+        },
+    });
+    Hardware {
+        kind: Kind::Storage,
+        memory_bytes: storage.memory_bytes,
+        vcpus: storage.vcpus,
+        disks: disks.collect(),
+    }
+}
+
+/// A VM's machine; `addresses` are those of the storage guests.
+pub(super) fn vm_hardware(directory: &Path, lab: &Lab, vm: &Vm, addresses: &[String]) -> Hardware {
+    let disk = vm.disk.as_ref().map(|disk| {
+        let backend = match disk.datastore {
+            Datastore::Local => Backend::File {
+                path: local_file(directory, vm).unwrap_or_default(),
+                format: disk.format,
+            },
+            Datastore::Export { storage, export } => Backend::Nfs {
+                host: addresses[storage].clone(),
+                path: format!(
+                    "{}/{}",
+                    export_path(&lab.storage[storage].exports[export].name),
+                    file_name(&vm.name, disk.format)
+                ),
+                format: disk.format,
+            },
+            Datastore::Lun { storage, lun, offset_bytes } => Backend::Iscsi {
+                host: addresses[storage].clone(),
+                target: target(&lab.storage[storage]),
+                lun: lun as u32,
+                offset_bytes,
+            },
+        };
+        Disk {
+            controller: disk.controller,
+            size_bytes: disk.size_bytes,
+            cache: disk.cache,
+            iops: disk.iops,
+            backend,
+        }
+    });
+    Hardware {
+        kind: Kind::Worker,
+        memory_bytes: vm.memory_bytes,
+        vcpus: vm.vcpus,
+        disks: disk.into_iter().collect(),
+    }
+}
+
+/// An export that a VM's disk lies on, as `nas.vm`: QEMU's NFS client wants a portmapper.
+pub(super) fn export_in_use(lab: &Lab, storage: usize) -> Option<String> {
+    lab.vms.iter().find_map(|vm| match vm.disk.as_ref()?.datastore {
+        Datastore::Export { storage: of, export } if of == storage => {
+            let storage = &lab.storage[storage];
+            Some(format!("{}.{}", storage.name, storage.exports[export].name))
+        }
+        _ => None,
+    })
+}
+
+/// Bytes of files in the lab's directory, when all are written.
+pub(super) fn file_bytes(lab: &Lab) -> u64 {
+    let storage: u64 =
+        lab.storage.iter().flat_map(|storage| &storage.disks).map(|disk| disk.size_bytes).sum();
+    let disks = lab.vms.iter().filter_map(|vm| vm.disk.as_ref());
+    let local = disks.filter(|disk| disk.datastore == Datastore::Local);
+    storage + local.map(|disk| disk.size_bytes).sum::<u64>()
+}
+
+/// Refuses guests that would drive the host into its swap.
+pub(super) fn need_memory(need_bytes: u64) -> Result<(), LabError> {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    match available_bytes(&text) {
+        Some(free_bytes) if free_bytes < need_bytes => {
+            Err(LabError::NoMemory { need_bytes, free_bytes })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What the kernel thinks could be taken without swapping (proc(5), `MemAvailable`).
+fn available_bytes(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_is_not_there_is_refused_with_both_sizes() {
+        assert_eq!(available_bytes("MemTotal: 9 kB\nMemAvailable:   1024 kB\n"), Some(1 << 20));
+        need_memory(1).unwrap();
+        let error = need_memory(1 << 60).unwrap_err().to_string();
+        assert!(error.contains("need") && error.contains("free"), "{error}");
+    }
+}

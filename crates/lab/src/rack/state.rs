@@ -1,0 +1,55 @@
+//! What a lab's directory says of itself: written before the first guest is started, so that whoever
+//! comes later knows what may be there.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{LabError, at};
+use crate::model::{Lab, Storage};
+
+/// The file; a directory that has it is a lab's.
+pub(super) const FILE: &str = "lab.json";
+
+/// A lab as it was started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct State {
+    /// The form of this file.
+    pub(super) version: u32,
+    /// What was asked for.
+    pub(super) lab: Lab,
+    /// `kvm` or `tcg`.
+    pub(super) accelerator: String,
+    /// Why it is that.
+    pub(super) why: String,
+    /// The loopback addresses of the storage guests, in their order.
+    pub(super) addresses: Vec<String>,
+}
+
+/// The form that is written here.
+pub(super) const VERSION: u32 = 1;
+
+impl State {
+    /// Replaces the file in one step.
+    pub(super) fn write(&self, directory: &Path) -> Result<(), LabError> {
+        let path = directory.join(FILE);
+        let half = directory.join("lab.json.new");
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|error| at(&path)(std::io::Error::other(error)))?;
+        fs::write(&half, text + "\n").map_err(at(&half))?;
+        fs::rename(&half, &path).map_err(at(&path))
+    }
+
+    /// The directory's, if it has one of this form.
+    pub(super) fn read(directory: &Path) -> Option<Self> {
+        let text = fs::read_to_string(directory.join(FILE)).ok()?;
+        let state: Self = serde_json::from_str(&text).ok()?;
+        (state.version == VERSION).then_some(state)
+    }
+}
+
+/// The name of a storage guest's iSCSI target (RFC 7143, section 4.2.7.3).
+pub(super) fn target(storage: &Storage) -> String {
+    format!("iqn.2026-01.stormeter.lab:{}", storage.name)
+}

@@ -1,0 +1,140 @@
+//! `lab status`: what runs, on how much memory, and how its storage is reached.
+
+use std::path::Path;
+
+use serde_json::json;
+use stormeter_disk::units::format_bytes;
+
+use super::directory::{guest, started};
+use super::setup::export_path;
+use super::state::target;
+use crate::error::LabError;
+
+/// A lab as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// What its file calls it.
+    pub name: String,
+    /// `kvm` or `tcg`, and why.
+    pub accelerator: String,
+    /// Storage guests first.
+    pub guests: Vec<GuestStatus>,
+}
+
+/// A guest as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuestStatus {
+    /// Its name.
+    pub name: String,
+    /// `storage` or `vm`.
+    pub kind: &'static str,
+    /// As QEMU tells it (`running`, `paused`, …); `gone` without a process.
+    pub state: String,
+    /// Its process.
+    pub pid: Option<i32>,
+    /// Memory that ends with it.
+    pub private_bytes: Option<u64>,
+    /// URLs of what it serves.
+    pub urls: Vec<String>,
+}
+
+/// Looks at the lab in `directory`.
+///
+/// # Errors
+/// There is none, or it is another user's.
+pub fn status(directory: &Path) -> Result<Status, LabError> {
+    let (path, state) = started(directory)?;
+    let mut guests = Vec::new();
+    for (storage, address) in state.lab.storage.iter().zip(&state.addresses) {
+        let mut urls = Vec::new();
+        for export in &storage.exports {
+            let path = export_path(&export.name);
+            urls.push(format!("nfs://{address}:2049{path}?mountport=20048"));
+        }
+        for number in 0..storage.luns.len() {
+            urls.push(format!("iscsi://{address}/{}/{number}", target(storage)));
+        }
+        guests.push(of_guest(&path, &storage.name, "storage", urls));
+    }
+    for vm in &state.lab.vms {
+        guests.push(of_guest(&path, &vm.name, "vm", Vec::new()));
+    }
+    let accelerator = format!("{} ({})", state.accelerator, state.why);
+    Ok(Status { name: state.lab.name, accelerator, guests })
+}
+
+fn of_guest(lab: &Path, name: &str, kind: &'static str, urls: Vec<String>) -> GuestStatus {
+    let guest = guest(lab, name);
+    let process = guest.process();
+    let state = match &process {
+        None => "gone".into(),
+        Some(_) => guest
+            .connect()
+            .and_then(|mut qmp| qmp.run("query-status", json!({})))
+            .ok()
+            .and_then(|found| found["status"].as_str().map(str::to_owned))
+            .unwrap_or_else(|| "does not answer".into()),
+    };
+    let private_bytes = process.as_ref().and_then(|process| process.private_bytes());
+    let pid = process.map(|process| process.pid);
+    GuestStatus { name: name.into(), kind, state, pid, private_bytes, urls }
+}
+
+/// As a table.
+pub fn status_text(status: &Status) -> String {
+    let mut text = format!("{}: guests run under {}\n", status.name, status.accelerator);
+    let width = status.guests.iter().map(|guest| guest.name.chars().count()).max().unwrap_or(0);
+    for guest in &status.guests {
+        let pid = guest.pid.map_or_else(|| "-".into(), |pid| pid.to_string());
+        // Whole mebibytes: pages come and go.
+        let memory = guest
+            .private_bytes
+            .map_or_else(|| "-".into(), |bytes| format_bytes(bytes.next_multiple_of(1 << 20)));
+        let line = format!(
+            "{:<width$}  {:<7}  {:<8}  pid {pid:<8} private memory {memory}",
+            guest.name, guest.kind, guest.state
+        );
+        text += line.trim_end();
+        text.push('\n');
+        for url in &guest.urls {
+            text += &format!("{:width$}  {url}\n", "");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guest_that_is_gone_is_told_as_such() {
+        let status = Status {
+            name: "a rack".into(),
+            accelerator: "tcg (as asked)".into(),
+            guests: vec![
+                GuestStatus {
+                    name: "nas".into(),
+                    kind: "storage",
+                    state: "running".into(),
+                    pid: Some(7),
+                    private_bytes: Some((5 << 20) - 1),
+                    urls: vec!["nfs://127.64.0.1:2049/export/vm".into()],
+                },
+                GuestStatus {
+                    name: "vm1".into(),
+                    kind: "vm",
+                    state: "gone".into(),
+                    pid: None,
+                    private_bytes: None,
+                    urls: vec![],
+                },
+            ],
+        };
+        let expected = "a rack: guests run under tcg (as asked)\n\
+                        nas  storage  running   pid 7        private memory 5MiB\n     \
+                        nfs://127.64.0.1:2049/export/vm\n\
+                        vm1  vm       gone      pid -        private memory -\n";
+        assert_eq!(status_text(&status), expected);
+    }
+}

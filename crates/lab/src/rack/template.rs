@@ -1,0 +1,201 @@
+//! Guests that were frozen when they were up, to be cloned in a tenth of a second.
+//!
+//! The memory of the guest that is frozen is a file, which migration then need not copy
+//! (`x-ignore-shared`, QEMU's docs/devel/migration); its state is a second, small file. A clone maps the
+//! memory and copies the pages that it writes to. The key of a template is what its clones see and what
+//! runs them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::directory;
+use crate::error::{LabError, at};
+use crate::image::{Images, key, need_room};
+use crate::model::Lab;
+use crate::qemu::{Accelerator, Guest, Hardware, Kind, Memory, Qmp, Ram, spawn};
+
+/// How long a guest may take to boot.
+pub(super) const BOOT: Duration = Duration::from_secs(120);
+
+/// Counts changes of the arguments that guests are started with.
+const FORM: &str = "1";
+
+/// How many are kept; those that were made first go first.
+const MOST: usize = 12;
+
+/// A frozen guest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Template {
+    pub(super) ram: PathBuf,
+    pub(super) state: PathBuf,
+}
+
+fn folder(images: &Images, hardware: &Hardware, accelerator: Accelerator, qemu: &str) -> PathBuf {
+    let image = match hardware.kind {
+        Kind::Worker => &images.worker,
+        Kind::Storage => &images.storage,
+    };
+    // The system's folder is named by its own key, and what is seen of a disk is all that is left of a
+    // blank one.
+    let text =
+        format!("{FORM} {qemu} {} {} {:?}", image.display(), accelerator.name(), hardware.blank());
+    images.system.join("templates").join(key(&[text.as_bytes()]))
+}
+
+/// The one for this hardware, if it is there.
+pub(super) fn find(
+    images: &Images,
+    hardware: &Hardware,
+    accelerator: Accelerator,
+    qemu: &str,
+) -> Option<Template> {
+    let folder = folder(images, hardware, accelerator, qemu);
+    folder.is_dir().then(|| Template { ram: folder.join("ram"), state: folder.join("state") })
+}
+
+/// Boots a guest of this hardware in the lab's directory and freezes it.
+///
+/// # Errors
+/// It does not boot, or QEMU cannot freeze it; nothing is left of it then.
+pub(super) fn make(
+    images: &Images,
+    hardware: &Hardware,
+    accelerator: Accelerator,
+    qemu: &str,
+    lab: &Path,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Template, LabError> {
+    let folder = folder(images, hardware, accelerator, qemu);
+    let all = images.system.join("templates");
+    need_room("a template", &all, hardware.memory_bytes + (64 << 20), "--cache")?;
+    let half = all.join(format!(".build-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&half);
+    fs::create_dir_all(&half).map_err(at(&half))?;
+    // Its sockets are in the lab's directory, whose length is checked.
+    let guest = directory::guest(lab, ".frozen");
+    let frozen = freeze(&guest, images, &hardware.blank(), accelerator, &half, go_on);
+    if let Some(process) = guest.process() {
+        process.end()?;
+    }
+    let _ = fs::remove_dir_all(&guest.folder);
+    let kept = frozen.and_then(|()| match fs::rename(&half, &folder) {
+        // Somebody else made the same one meanwhile.
+        Err(_) if folder.is_dir() => Ok(()),
+        other => other.map_err(at(&folder)),
+    });
+    let _ = fs::remove_dir_all(&half);
+    kept?;
+    forget(&all, MOST);
+    find(images, hardware, accelerator, qemu).ok_or_else(|| guest.failed("was not frozen"))
+}
+
+fn freeze(
+    guest: &Guest,
+    images: &Images,
+    hardware: &Hardware,
+    accelerator: Accelerator,
+    half: &Path,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<(), LabError> {
+    let memory = Memory { ram: Ram::Kept(half.join("ram")), waits: false };
+    spawn(guest, hardware, images, accelerator, &memory, &[])?;
+    guest.hello(BOOT, go_on)?;
+    let mut qmp = guest.connect()?;
+    qmp.run("stop", json!({}))?;
+    ignore_shared(&mut qmp)?;
+    let state = half.join("state");
+    qmp.run("migrate", json!({"uri": format!("exec:cat > {}", quoted(&state))}))?;
+    qmp.wait_for_migration()?;
+    // QEMU closes the pipe, and ends, when all is written.
+    let _ = qmp.run("quit", json!({}));
+    Ok(())
+}
+
+/// Turns off copying of memory that is a file.
+pub(super) fn ignore_shared(qmp: &mut Qmp) -> Result<(), LabError> {
+    let capabilities = json!([{"capability": "x-ignore-shared", "state": true}]);
+    qmp.run("migrate-set-capabilities", json!({"capabilities": capabilities})).map(|_| ())
+}
+
+/// For the shell that QEMU hands it to.
+pub(super) fn quoted(path: &Path) -> String {
+    format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
+}
+
+/// Removes the oldest beyond `most`, and what killed processes left half made.
+fn forget(all: &Path, most: usize) {
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(all).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if let Some(pid) = name.strip_prefix(".build-") {
+            if !Path::new("/proc").join(pid).exists() {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        } else if let Ok(made) = entry.metadata().and_then(|found| found.modified()) {
+            folders.push((made, entry.path()));
+        }
+    }
+    folders.sort();
+    for (_, folder) in folders.iter().take(folders.len().saturating_sub(most)) {
+        // Clones that run have the files open.
+        let _ = fs::remove_dir_all(folder);
+    }
+}
+
+/// Guests of a lab that are to be cloned, each kind of hardware once.
+pub(super) fn kinds(hardware: impl Iterator<Item = Hardware>) -> Vec<Hardware> {
+    let mut kinds: Vec<Hardware> = Vec::new();
+    for one in hardware.filter(Hardware::can_freeze) {
+        let blank = one.blank();
+        if !kinds.contains(&blank) {
+            kinds.push(blank);
+        }
+    }
+    kinds
+}
+
+/// What all guests may take together.
+pub(super) fn memory_bytes(lab: &Lab) -> u64 {
+    let storage: u64 = lab.storage.iter().map(|storage| storage.memory_bytes).sum();
+    let vms: u64 = lab.vms.iter().map(|vm| vm.memory_bytes).sum();
+    storage + vms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shell_reads_is_the_path() {
+        let path = Path::new("/a b/it's");
+        let output = std::process::Command::new("sh")
+            .args(["-c", &format!("printf %s {}", quoted(path))])
+            .output()
+            .unwrap();
+        assert_eq!(output.stdout, path.to_str().unwrap().as_bytes());
+    }
+
+    #[test]
+    fn the_newest_are_kept_and_halves_of_dead_processes_are_not() {
+        let all = tempfile::tempdir().unwrap();
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        let half = all.path().join(format!(".build-{}", ended.id()));
+        ended.wait().unwrap();
+        fs::create_dir(&half).unwrap();
+        let mine = all.path().join(format!(".build-{}", std::process::id()));
+        fs::create_dir(&mine).unwrap();
+        for (index, name) in ["first", "second", "third"].into_iter().enumerate() {
+            let folder = all.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            let time = std::time::UNIX_EPOCH + Duration::from_secs(index as u64 * 60);
+            fs::File::open(&folder).unwrap().set_modified(time).unwrap();
+        }
+        forget(all.path(), 2);
+        let exists = |name: &str| all.path().join(name).exists();
+        assert!(!exists("first") && exists("second") && exists("third"));
+        assert!(!half.exists() && mine.exists());
+    }
+}

@@ -1,0 +1,331 @@
+//! `lab up`: checks first, then the storage guests, then the VMs. Whatever fails, or a signal, ends all
+//! that was started.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::address::{forwards, free_address, may_have_portmapper};
+use super::clone::{Common, bring_up};
+use super::directory::{Directory, guest};
+use super::plan::{
+    AcceleratorChoice, export_in_use, file_bytes, local_file, need_memory, storage_file,
+    storage_hardware, vm_hardware,
+};
+use super::setup::{export_path, file_name, script};
+use super::state::{State, VERSION};
+use super::template::{self, Template};
+use crate::error::{LabError, at, tool};
+use crate::image::{Images, last_words, need_room};
+use crate::model::{Datastore, DiskFormat, Lab};
+use crate::qemu::{Accelerator, Hardware, Probed, probe, version};
+
+/// How a lab is started.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct UpOptions {
+    /// What runs the guests.
+    pub accelerator: AcceleratorChoice,
+    /// Boot every guest instead of cloning frozen ones.
+    pub cold: bool,
+}
+
+/// A lab that is up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Started {
+    /// How many guests there are.
+    pub guests: usize,
+    /// From the first process to the last answer.
+    pub took: Duration,
+    /// Booting guests to be frozen, before that.
+    pub froze: Duration,
+    /// `kvm` or `tcg`, and why.
+    pub accelerator: String,
+}
+
+/// How long a storage guest may take to make its file systems and LUNs.
+const SET_UP: Duration = Duration::from_secs(120);
+
+/// Starts a lab in `directory`. `say` is told what is done; `cancel` ends it.
+///
+/// # Errors
+/// What is missing, taken or too small, before anything is started; or what went wrong with a guest,
+/// after everything that was started has been ended.
+pub fn up(
+    lab: &Lab,
+    directory: &Path,
+    images: &Images,
+    options: UpOptions,
+    say: &mut dyn FnMut(&str),
+    cancel: &AtomicBool,
+) -> Result<Started, LabError> {
+    let qemu = version()?;
+    let directory = Directory::claim(directory)?;
+    directory.check_idle()?;
+    need_memory(template::memory_bytes(lab))?;
+    need_room("the lab", &directory.path, file_bytes(lab), "--dir")?;
+    let names = lab.storage.iter().map(|s| &s.name).chain(lab.vms.iter().map(|vm| &vm.name));
+    for name in names {
+        guest(&directory.path, name).check_path()?;
+    }
+    let portmapper: Vec<bool> =
+        (0..lab.storage.len()).map(|index| export_in_use(lab, index).is_some()).collect();
+    if let Some(export) = (0..lab.storage.len()).find_map(|index| export_in_use(lab, index))
+        && !may_have_portmapper()
+    {
+        return Err(LabError::Portmapper { export });
+    }
+    let started = start(lab, &directory, images, options, &qemu, &portmapper, say, cancel);
+    if started.is_err() {
+        directory.end_guests()?;
+        directory.clear()?;
+    }
+    started
+}
+
+#[allow(clippy::too_many_arguments, reason = "the one caller is above")]
+fn start(
+    lab: &Lab,
+    directory: &Directory,
+    images: &Images,
+    options: UpOptions,
+    qemu: &str,
+    portmapper: &[bool],
+    say: &mut dyn FnMut(&str),
+    cancel: &AtomicBool,
+) -> Result<Started, LabError> {
+    let path = &directory.path;
+    let mut go_on = || !cancel.load(Ordering::Relaxed);
+    let probed = choose(options.accelerator, images, path, say, &mut go_on)?;
+    say(&format!("guests run under {} ({})", probed.accelerator.name(), probed.why));
+    let mut addresses = Vec::new();
+    for (storage, portmapper) in lab.storage.iter().zip(portmapper) {
+        let seed = path.to_string_lossy();
+        addresses.push(free_address(&storage.name, &seed, *portmapper, &addresses)?);
+    }
+    let state = State {
+        version: VERSION,
+        lab: lab.clone(),
+        accelerator: probed.accelerator.name().into(),
+        why: probed.why,
+        addresses: addresses.clone(),
+    };
+    state.write(path)?;
+    let storage: Vec<Hardware> = lab.storage.iter().map(|s| storage_hardware(path, s)).collect();
+    let vms: Vec<Hardware> =
+        lab.vms.iter().map(|vm| vm_hardware(path, lab, vm, &addresses)).collect();
+    let common = Common { images, accelerator: probed.accelerator };
+    let freezing = Instant::now();
+    let all = storage.iter().chain(&vms).cloned();
+    let templates =
+        if options.cold { Vec::new() } else { freeze(common, all, qemu, path, say, &mut go_on)? };
+    let froze = freezing.elapsed();
+    let find = |hardware: &Hardware| {
+        let blank = hardware.blank();
+        templates.iter().find(|(kind, _)| *kind == blank).map(|(_, template)| template)
+    };
+    let begin = Instant::now();
+    let notes = Mutex::new(Vec::new());
+    let note = |name: &str, why: Option<String>| {
+        if let (Some(why), Ok(mut notes)) = (why, notes.lock()) {
+            notes.push(format!("{name} was booted, not cloned: {why}"));
+        }
+    };
+    side_by_side(lab.storage.len(), &|index| {
+        let (storage, hardware) = (&lab.storage[index], &storage[index]);
+        let guest = guest(path, &storage.name);
+        fs::create_dir_all(&guest.folder).map_err(at(&guest.folder))?;
+        for (disk, asked) in storage.disks.iter().enumerate() {
+            sparse(&storage_file(path, &storage.name, disk), asked.size_bytes)?;
+        }
+        let forwards = forwards(&addresses[index], portmapper[index]);
+        let mut go_on = || !cancel.load(Ordering::Relaxed);
+        let mut up = bring_up(common, &guest, hardware, find(hardware), &forwards, &mut go_on)?;
+        note(&storage.name, up.cold_because.take());
+        up.port
+            .set_up(&script(lab, index), SET_UP)
+            .map_err(|error| guest.failed(&format!("was not set up: {error}")))?;
+        let mut qmp = guest.connect()?;
+        for (disk, asked) in storage.disks.iter().enumerate() {
+            if let Some(iops) = asked.iops {
+                let limits = json!({
+                    "path": format!("/objects/{}", crate::qemu::group(disk)),
+                    "property": "limits",
+                    "value": {"iops-total": iops},
+                });
+                qmp.run("qom-set", limits)?;
+            }
+        }
+        Ok(())
+    })?;
+    side_by_side(lab.vms.len(), &|index| {
+        let (vm, hardware) = (&lab.vms[index], &vms[index]);
+        let guest = guest(path, &vm.name);
+        fs::create_dir_all(&guest.folder).map_err(at(&guest.folder))?;
+        disk_file(path, lab, index, &addresses)?;
+        let mut go_on = || !cancel.load(Ordering::Relaxed);
+        let up = bring_up(common, &guest, hardware, find(hardware), &[], &mut go_on)?;
+        note(&vm.name, up.cold_because);
+        Ok(())
+    })?;
+    let took = begin.elapsed();
+    for note in notes.into_inner().unwrap_or_default() {
+        say(&note);
+    }
+    Ok(Started {
+        guests: lab.storage.len() + lab.vms.len(),
+        took,
+        froze,
+        accelerator: format!("{} ({})", state.accelerator, state.why),
+    })
+}
+
+fn choose(
+    choice: AcceleratorChoice,
+    images: &Images,
+    directory: &Path,
+    say: &mut dyn FnMut(&str),
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Probed, LabError> {
+    if choice == AcceleratorChoice::Tcg {
+        return Ok(Probed { accelerator: Accelerator::Tcg, why: "as asked".into() });
+    }
+    let scratch = guest(directory, ".kvm").folder;
+    let probed = probe(images, &scratch, say, go_on);
+    let _ = fs::remove_dir_all(&scratch);
+    match probed? {
+        Probed { accelerator: Accelerator::Tcg, why } if choice == AcceleratorChoice::Kvm => {
+            Err(LabError::NoKvm { why })
+        }
+        probed => Ok(probed),
+    }
+}
+
+/// The templates of all kinds of hardware; those that cannot be made are told of and left out.
+fn freeze(
+    common: Common<'_>,
+    all: impl Iterator<Item = Hardware>,
+    qemu: &str,
+    directory: &Path,
+    say: &mut dyn FnMut(&str),
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Vec<(Hardware, Template)>, LabError> {
+    let Common { images, accelerator } = common;
+    let mut templates = Vec::new();
+    for kind in template::kinds(all) {
+        let found = template::find(images, &kind, accelerator, qemu);
+        let made = match found {
+            Some(template) => Ok(template),
+            None => {
+                say("freezing a guest, once for each kind");
+                template::make(images, &kind, accelerator, qemu, directory, go_on)
+            }
+        };
+        match made {
+            Ok(template) => templates.push((kind, template)),
+            Err(LabError::Interrupted) => return Err(LabError::Interrupted),
+            Err(error) => say(&format!("guests are booted, not cloned: {error}")),
+        }
+    }
+    Ok(templates)
+}
+
+/// Does so many things, a few at a time; the first error, after all that were begun have ended.
+fn side_by_side(
+    count: usize,
+    work: &(dyn Fn(usize) -> Result<(), LabError> + Sync),
+) -> Result<(), LabError> {
+    const WORKERS: usize = 4;
+    let next = AtomicUsize::new(0);
+    let failed = Mutex::new(None);
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS.min(count) {
+            scope.spawn(|| {
+                while let index = next.fetch_add(1, Ordering::Relaxed)
+                    && index < count
+                {
+                    if let Err(error) = work(index) {
+                        next.store(count, Ordering::Relaxed);
+                        if let Ok(mut failed) = failed.lock() {
+                            failed.get_or_insert(error);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    failed.into_inner().unwrap_or_default().map_or(Ok(()), Err)
+}
+
+fn sparse(path: &Path, bytes: u64) -> Result<(), LabError> {
+    File::create(path).and_then(|file| file.set_len(bytes)).map_err(at(path))
+}
+
+/// Makes the file of a VM's disk where its guest does not: raw files on an export are the storage
+/// guest's to make, and LUNs are there.
+fn disk_file(
+    directory: &Path,
+    lab: &Lab,
+    index: usize,
+    addresses: &[String],
+) -> Result<(), LabError> {
+    let vm = &lab.vms[index];
+    let Some(disk) = &vm.disk else { return Ok(()) };
+    match (disk.datastore, disk.format) {
+        (Datastore::Local, DiskFormat::Raw) => {
+            let path = local_file(directory, vm).unwrap_or_default();
+            sparse(&path, disk.size_bytes)
+        }
+        (Datastore::Local, DiskFormat::Qcow2) => {
+            let path = local_file(directory, vm).unwrap_or_default();
+            qcow2(&path.to_string_lossy(), disk.size_bytes)
+        }
+        (Datastore::Export { storage, export }, DiskFormat::Qcow2) => {
+            let folder = export_path(&lab.storage[storage].exports[export].name);
+            let file = file_name(&vm.name, disk.format);
+            // libnfs acts as this user unless it is told otherwise.
+            let url = format!("nfs://{}{folder}/{file}?uid=0&gid=0", addresses[storage]);
+            qcow2(&url, disk.size_bytes)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn qcow2(place: &str, bytes: u64) -> Result<(), LabError> {
+    const PROGRAM: &str = "qemu-img";
+    let output = Command::new(PROGRAM)
+        .args(["create", "-q", "-f", "qcow2", place, &bytes.to_string()])
+        .output()
+        .map_err(|source| tool(PROGRAM, source))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(LabError::ToolFailed { program: PROGRAM.into(), said: last_words(&output.stderr) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_is_done_and_after_a_failure_nothing_more_is_begun() {
+        let done = AtomicUsize::new(0);
+        side_by_side(50, &|_| {
+            done.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(done.into_inner(), 50);
+        let begun = AtomicUsize::new(0);
+        let failed = side_by_side(1000, &|_| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            Err(LabError::Interrupted)
+        });
+        assert!(matches!(failed, Err(LabError::Interrupted)));
+        assert!(begun.into_inner() <= 4);
+    }
+}

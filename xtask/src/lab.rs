@@ -1,0 +1,19 @@
+//! Labs for real: images built, guests booted, frozen, cloned and ended.
+
+use std::time::Instant;
+
+use crate::child::succeed;
+use crate::repository::Repository;
+use crate::static_binary;
+use crate::steps::Finding;
+
+/// The step `lab`: the tests of the crate that boot guests, with the static binary as their init.
+pub(crate) fn check(repository: &Repository) -> Finding {
+    let binary = static_binary::build(repository)?;
+    let mut cargo =
+        repository.cargo(&["test", "--package", "stormeter-lab", "--test", "boot", "--quiet"]);
+    cargo.args(["--", "--nocapture"]).env("STORMETER_LAB_BINARY", binary);
+    let begin = Instant::now();
+    succeed(&mut cargo)?;
+    Ok(format!("{:.0} s with building the test and the images", begin.elapsed().as_secs_f64()))
+}
