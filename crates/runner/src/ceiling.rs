@@ -20,7 +20,7 @@ use crate::verify::rehearsal;
 /// part of the ceiling.
 ///
 /// # Errors
-/// As [`run_trial`].
+/// As [`crate::run_trial`].
 pub fn measure_ceiling(
     url: &DatastoreUrl,
     run: &TrialRun<'_>,

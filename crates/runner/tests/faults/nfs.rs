@@ -71,16 +71,26 @@ fn status(procedure: u32, status: u32) -> Fault {
 
 #[test]
 fn a_server_killed_and_restarted_is_waited_for() {
-    let Export { mut ganesha, proxy: _proxy, url } = export(PATIENT);
-    let outcome = compare(&url, Load::default(), |moment| {
-        if moment == Moment::Row(0, 1) {
-            ganesha.restart().unwrap();
+    // On a busy machine the end may come between the last answer and the next requests: none is
+    // outstanding then, and there is nothing to be sent again.
+    for _ in 0..5 {
+        let Export { mut ganesha, proxy: _proxy, url } = export(PATIENT);
+        let outcome = compare(&url, Load::default(), |moment| {
+            if moment == Moment::Row(0, 1) {
+                ganesha.restart().unwrap();
+            }
+        });
+        outcome.assert_mended(0, &["connection lost with", "connected again"]);
+        outcome.assert_mended(1, &[]);
+        outcome.assert_valid();
+        assert_removed(&ganesha, &outcome);
+        let incidents = outcome.incidents(0);
+        if !incidents.contains("connection lost with 0 I/Os") {
+            assert!(incidents.contains("requests sent again"), "{incidents}");
+            return;
         }
-    });
-    outcome.assert_mended(0, &["connection lost with", "requests sent again", "connected again"]);
-    outcome.assert_mended(1, &[]);
-    outcome.assert_valid();
-    assert_removed(&ganesha, &outcome);
+    }
+    panic!("no request was outstanding at any of five ends");
 }
 
 /// The server loses all that it was not told to commit, as it would with the power.
