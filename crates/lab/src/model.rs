@@ -140,13 +140,15 @@ pub struct Vm {
     pub memory_bytes: u64,
     /// Its virtual processors.
     pub vcpus: u32,
-    /// Its disk, if it has one.
-    pub disk: Option<VmDisk>,
+    /// Its disks.
+    pub disks: Vec<VmDisk>,
 }
 
 /// A virtual disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VmDisk {
+    /// Its name: the guest sees it as `/dev/lab/NAME`.
+    pub name: String,
     /// Where it lies.
     pub datastore: Datastore,
     /// Its size.

@@ -31,6 +31,8 @@ pub(crate) struct Hardware {
 /// A virtual disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Disk {
+    /// Its serial number, by which the guest knows it.
+    pub(crate) name: String,
     pub(crate) controller: Controller,
     pub(crate) size_bytes: u64,
     pub(crate) cache: CacheMode,
@@ -72,6 +74,12 @@ impl Hardware {
         names.join(",")
     }
 
+    /// The names of its disks, as a worker guest's init is told them.
+    pub(crate) fn disk_names(&self) -> String {
+        let names: Vec<&str> = self.disks.iter().map(|disk| disk.name.as_str()).collect();
+        names.join(",")
+    }
+
     /// Arguments for the machine without its kernel, memory and sockets.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let mut arguments = vec!["-smp".to_owned(), self.vcpus.to_string()];
@@ -87,7 +95,7 @@ impl Hardware {
                 "drive=disk{index},write-cache={write_cache},logical_block_size=512,\
                  physical_block_size=4096"
             );
-            let serial = format!("serial=disk{index}");
+            let serial = format!("serial={}", disk.name);
             let bus = |adapter: &str| format!("{adapter},id=bus{index}");
             match disk.controller {
                 Controller::VirtioBlk => add("-device", format!("virtio-blk-pci,{drive},{serial}")),
@@ -170,7 +178,15 @@ mod tests {
     use super::*;
 
     fn disk(controller: Controller, backend: Backend) -> Disk {
-        Disk { controller, size_bytes: 1 << 30, cache: CacheMode::None, iops: Some(300), backend }
+        let name = String::from("disk");
+        Disk {
+            name,
+            controller,
+            size_bytes: 1 << 30,
+            cache: CacheMode::None,
+            iops: Some(300),
+            backend,
+        }
     }
 
     fn hardware(disks: Vec<Disk>) -> Hardware {
