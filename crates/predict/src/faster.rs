@@ -111,6 +111,10 @@ mod tests {
         include_str!("../../../studies/virtual-physical/site.yaml"),
     ];
 
+    const LOAD: Load =
+        Load { vms: 4, disk_bytes: 1 << 20, working_set_bytes: 1 << 20, random: 1.0, zipf: None };
+    const WINDOW: Window = Window { from_ns: 0, interval_ns: 1000 };
+
     /// What differs between two sites, in the words of the machine's components.
     fn changed(now: &Site, then: &Site) -> Vec<String> {
         let mut told = Vec::new();
@@ -155,21 +159,13 @@ mod tests {
 
     #[test]
     fn what_is_faster_is_what_a_component_is_called_on_every_published_site() {
-        let load = Load {
-            vms: 4,
-            disk_bytes: 1 << 20,
-            working_set_bytes: 1 << 20,
-            random: 1.0,
-            zipf: None,
-        };
-        let window = Window { from_ns: 0, interval_ns: 1000 };
         let mut kinds = Vec::new();
         for text in SITES {
             let site = parse_site(text).unwrap().site;
             for number in 0..site.datastores.len() {
-                let mut machines = vec![Machine::new(&site, number, load, window, 1).unwrap()];
+                let mut machines = vec![Machine::new(&site, number, LOAD, WINDOW, 1).unwrap()];
                 if site.client.is_some() {
-                    machines.push(Machine::with_client(&site, number, load, window, 1).unwrap());
+                    machines.push(Machine::with_client(&site, number, LOAD, WINDOW, 1).unwrap());
                 }
                 for (one, part) in machines.into_iter().flat_map(components) {
                     if one.kind == ComponentKind::Parts {
@@ -205,15 +201,7 @@ mod tests {
         for cluster in &mut site.clusters {
             cluster.name = "cached".into();
         }
-        let load = Load {
-            vms: 4,
-            disk_bytes: 1 << 20,
-            working_set_bytes: 1 << 20,
-            random: 1.0,
-            zipf: None,
-        };
-        let window = Window { from_ns: 0, interval_ns: 1000 };
-        let machine = Machine::new(&site, number, load, window, 1).unwrap();
+        let machine = Machine::new(&site, number, LOAD, WINDOW, 1).unwrap();
         for (one, part) in components(machine) {
             match part {
                 Some(SitePart::Capacity(_)) => assert_eq!(one.name, "cached capacity"),
