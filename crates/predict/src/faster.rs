@@ -8,6 +8,7 @@ use stormeter_site::{Adapter, Cache, Cost, Device, Site, WriteCache};
 pub fn faster(site: &Site, part: SitePart, factor: f64) -> Option<Site> {
     let mut site = site.clone();
     match part {
+        SitePart::VmPath(hosts) => site.hosts.get_mut(hosts)?.vm_path_cycles /= factor,
         SitePart::HostCpu(hosts) => site.hosts.get_mut(hosts)?.clock_hz *= factor,
         SitePart::HostPort(hosts, adapter) => {
             quicker_port(site.hosts.get_mut(hosts)?.adapters.get_mut(adapter)?, factor);
@@ -120,6 +121,8 @@ mod tests {
         let mut told = Vec::new();
         for (now, then) in now.hosts.iter().zip(&then.hosts) {
             told.extend((now.clock_hz != then.clock_hz).then(|| format!("{} cpu", now.name)));
+            let path = now.vm_path_cycles != then.vm_path_cycles;
+            told.extend(path.then(|| format!("{} vm path", now.name)));
             for (port, before) in now.adapters.iter().zip(&then.adapters) {
                 told.extend((port != before).then(|| format!("{} {}", now.name, port.name)));
             }
