@@ -4,7 +4,7 @@
 //! two pipes will do.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The user's own way to call ssh, such as `ssh -F config -i key`.
@@ -27,17 +27,38 @@ pub enum Transport {
     /// By a command of the user's, run by the shell. It ends in `stormeter agent` over there, or has
     /// `{agent}` where that should stand.
     Command(String),
+    /// A guest of a lab on this machine.
+    Guest(Guest),
+}
+
+/// A guest of a lab whose agent can be reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guest {
+    /// Its name: `lab:NAME` in studies.
+    pub name: String,
+    /// This machine's end of its port.
+    pub socket: PathBuf,
+    /// What runs it, such as `tcg (there is no /dev/kvm)`.
+    pub accelerator: String,
 }
 
 /// A way that leads nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransportError {
-    /// A guest of the lab.
+    /// A guest, and no lab.
     #[error(
-        "lab:{0} is a guest of the lab, and no lab is up here; start it with `stormeter lab up`, or \
-         name another way to the host"
+        "lab:{0} is a guest of the lab, and no lab is up here; start it with `stormeter lab up`, say \
+         where it is with --lab DIR, or name another way to the host"
     )]
     NoLab(String),
+    /// A guest that the lab has not.
+    #[error("the lab has no guest {name} with an agent; it has {}", .guests.join(", "))]
+    NoGuest {
+        /// Its name.
+        name: String,
+        /// Those that there are.
+        guests: Vec<String>,
+    },
     /// Text that is no way to a host.
     #[error(
         "\"{0}\" is no way to a host; write local, ssh:user@host, ssh:user@host:port or \
@@ -47,11 +68,11 @@ pub enum TransportError {
 }
 
 impl Transport {
-    /// Reads a way to a host as study files have it.
+    /// Reads a way to a host as study files have it; `guests` are those of the lab that is up.
     ///
     /// # Errors
-    /// It is none, or one that does not exist yet.
-    pub fn parse(text: &str) -> Result<Self, TransportError> {
+    /// It is none, or leads to a guest that is not there.
+    pub fn parse(text: &str, guests: &[Guest]) -> Result<Self, TransportError> {
         let text = text.trim();
         let unknown = || TransportError::Unknown(text.to_owned());
         if text == "local" {
@@ -65,7 +86,14 @@ impl Transport {
         match way {
             "ssh" => ssh(rest).ok_or_else(unknown),
             "command" => Ok(Self::Command(rest.into())),
-            "lab" => Err(TransportError::NoLab(rest.into())),
+            "lab" if guests.is_empty() => Err(TransportError::NoLab(rest.into())),
+            "lab" => guests.iter().find(|guest| guest.name == rest).map_or_else(
+                || {
+                    let guests = guests.iter().map(|guest| guest.name.clone()).collect();
+                    Err(TransportError::NoGuest { name: rest.into(), guests })
+                },
+                |guest| Ok(Self::Guest(guest.clone())),
+            ),
             _ => Err(unknown()),
         }
     }
@@ -73,7 +101,7 @@ impl Transport {
     /// Whether the program can be sent to the host by the same way.
     pub(crate) fn can_copy(&self) -> bool {
         match self {
-            Self::Local => false,
+            Self::Local | Self::Guest(_) => false,
             Self::Ssh { .. } => true,
             Self::Command(text) => text.contains(PLACEHOLDER),
         }
@@ -83,7 +111,8 @@ impl Transport {
     /// is a choice.
     pub(crate) fn start(&self, program: &Path, script: &str) -> Command {
         match self {
-            Self::Local => {
+            // Guests are reached without a process.
+            Self::Local | Self::Guest(_) => {
                 let mut command = Command::new(program);
                 command.arg("agent");
                 command
@@ -95,7 +124,7 @@ impl Transport {
     /// What runs a script by a shell over there; a command without the placeholder is run as it is.
     pub(crate) fn shell(&self, script: &str) -> Command {
         match self {
-            Self::Local => shell_here(script),
+            Self::Local | Self::Guest(_) => shell_here(script),
             Self::Ssh { destination, port } => {
                 let mut command = match std::env::var(SSH_VARIABLE) {
                     // "$@": the rest of the arguments, whatever they are made of.
@@ -168,7 +197,7 @@ mod tests {
 
     #[test]
     fn ways_are_read() {
-        let parse = |text| Transport::parse(text).unwrap();
+        let parse = |text| Transport::parse(text, &[]).unwrap();
         assert_eq!(parse("local"), Transport::Local);
         assert_eq!(parse("ssh:root@esx1"), ssh("root@esx1", None));
         assert_eq!(parse("ssh:root@esx1:2222"), ssh("root@esx1", Some(2222)));
@@ -189,17 +218,22 @@ mod tests {
             "http://x",
             "command:",
         ] {
-            let error = Transport::parse(text).unwrap_err();
+            let error = Transport::parse(text, &[]).unwrap_err();
             assert!(matches!(error, TransportError::Unknown(_)), "{text}");
         }
-        let message = Transport::parse("lab:vm3").unwrap_err().to_string();
+        let message = Transport::parse("lab:vm3", &[]).unwrap_err().to_string();
         assert!(message.contains("lab:vm3") && message.contains("lab up"), "{message}");
+        let guest = Guest { name: "vm1".into(), socket: "/lab/vm1".into(), accelerator: "".into() };
+        let guests = [guest.clone()];
+        assert_eq!(Transport::parse("lab:vm1", &guests).unwrap(), Transport::Guest(guest));
+        let message = Transport::parse("lab:vm3", &guests).unwrap_err().to_string();
+        assert!(message.contains("vm3") && message.ends_with("it has vm1"), "{message}");
     }
 
     #[test]
     fn the_agent_stands_where_the_command_wants_it() {
         let run = |text: &str| {
-            let way = Transport::parse(text).unwrap();
+            let way = Transport::parse(text, &[]).unwrap();
             let output = way.shell("echo 'it is' here").output().unwrap();
             String::from_utf8(output.stdout).unwrap()
         };

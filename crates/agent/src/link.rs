@@ -1,14 +1,17 @@
-//! A connection to one agent: a child process, what it says, and its end.
+//! A connection to one agent: a child process or a guest's port, what it says, and its end.
 //!
 //! One thread reads, one writes and one keeps the last lines of standard error, so that no agent can hold
 //! the controller up. Whatever happens, the child and all that it started are ended, by a process
-//! group that is theirs alone.
+//! group that is theirs alone. A guest's agent stays for the next controller.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, ChildStderr, Command as Process, Stdio};
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,6 +25,7 @@ use stormeter_disk::Clock;
 
 use crate::error::HostError;
 use crate::frame::{FrameError, read_frame, write_frame};
+use crate::knock::enter;
 use crate::message::{Command, Report};
 
 /// How often an ending is looked for.
@@ -53,10 +57,65 @@ pub(crate) struct Link {
     /// `None` once it is closed.
     to: Option<Sender<Command>>,
     child: Option<Child>,
+    port: Option<Port>,
     tail: Tail,
     pub(crate) connection: u64,
     /// When it was last heard of.
     pub(crate) heard: Instant,
+}
+
+/// The socket behind a guest's port.
+struct Port {
+    socket: UnixStream,
+    /// Closed when nothing more will be heard.
+    heard_all: Receiver<()>,
+    /// It was told goodbye, which it answers when its disks are removed.
+    leaves: bool,
+}
+
+/// Whose words are heard, and who listens.
+struct Ear {
+    host: usize,
+    connection: u64,
+    clock: RealClock,
+    inbox: Sender<Heard>,
+}
+
+impl Ear {
+    /// Whether somebody still listens.
+    fn pass(&mut self, what: Result<Report, FrameError>) -> bool {
+        let heard = Heard {
+            host: self.host,
+            connection: self.connection,
+            at_ns: self.clock.now_ns(),
+            what,
+        };
+        self.inbox.send(heard).is_ok()
+    }
+
+    /// Hears until the last word, or the end.
+    fn hear(mut self, mut from: impl Read) {
+        loop {
+            let what = read_frame::<Report>(&mut from);
+            let is_last = !matches!(&what, Ok(report) if *report != Report::Goodbye);
+            if !self.pass(what) || is_last {
+                return;
+            }
+        }
+    }
+}
+
+/// Sends commands until there are no more.
+fn send(commands: &Receiver<Command>, mut to: impl Write, mut clock: RealClock) {
+    while let Ok(mut command) = commands.recv() {
+        if let Command::Ping { sent_ns } = &mut command {
+            *sent_ns = clock.now_ns();
+        }
+        // An agent that is gone is seen by the reader.
+        if write_frame(&mut to, &command).is_err() {
+            return;
+        }
+    }
 }
 
 impl Link {
@@ -94,45 +153,75 @@ impl Link {
         Ok(link)
     }
 
+    /// Connects to the agent at a guest's port, of which `path` is this machine's end. That somebody else
+    /// holds it is seen by nothing being heard.
+    pub(crate) fn at_port(
+        path: &Path,
+        (host, connection): (usize, u64),
+        clock: &RealClock,
+        inbox: &Sender<Heard>,
+    ) -> Result<Self, HostError> {
+        let connected = UnixStream::connect(path).and_then(|socket| {
+            // Between two knocks it is looked whether there was an answer.
+            socket.set_read_timeout(Some(Duration::from_millis(100)))?;
+            Ok((socket.try_clone()?, socket.try_clone()?, socket))
+        });
+        let (socket, output, mut line) = connected.map_err(|error| HostError::Start {
+            program: path.display().to_string(),
+            reason: error.to_string(),
+        })?;
+        let (queue, commands) = mpsc::channel();
+        let (open, heard_all) = mpsc::channel();
+        let word = format!("{}-{connection}", std::process::id());
+        let mut ear = Ear { host, connection, clock: clock.clone(), inbox: inbox.clone() };
+        let clock = clock.clone();
+        // Closing the socket ends both threads.
+        thread::spawn(move || {
+            let _open: Sender<()> = open;
+            let entered = enter(&mut line, &word, &mut || true);
+            match entered.and_then(|()| line.set_read_timeout(None)) {
+                Ok(()) => {
+                    thread::spawn(move || send(&commands, output, clock));
+                    ear.hear(line);
+                }
+                Err(error) => {
+                    ear.pass(Err(FrameError::Io(error)));
+                }
+            }
+        });
+        Ok(Self {
+            to: Some(queue),
+            child: None,
+            port: Some(Port { socket, heard_all, leaves: false }),
+            tail: Tail::default(),
+            connection,
+            heard: Instant::now(),
+        })
+    }
+
     /// A connection over streams.
     pub(crate) fn over(
-        mut from: impl Read + Send + 'static,
-        mut to: impl Write + Send + 'static,
+        from: impl Read + Send + 'static,
+        to: impl Write + Send + 'static,
         (host, connection): (usize, u64),
         clock: &RealClock,
         inbox: &Sender<Heard>,
     ) -> Self {
         let (queue, commands) = mpsc::channel::<Command>();
-        let mut sent = clock.clone();
+        let sent = clock.clone();
         // Neither thread is joined: an agent that hangs holds its pipes until it is ended.
-        thread::spawn(move || {
-            while let Ok(mut command) = commands.recv() {
-                if let Command::Ping { sent_ns } = &mut command {
-                    *sent_ns = sent.now_ns();
-                }
-                // An agent that is gone is seen by the reader.
-                if write_frame(&mut to, &command).is_err() {
-                    return;
-                }
-            }
-        });
-        let (inbox, mut clock) = (inbox.clone(), clock.clone());
-        thread::spawn(move || {
-            loop {
-                let what = read_frame::<Report>(&mut from);
-                let is_last = what.is_err();
-                let heard = Heard { host, connection, at_ns: clock.now_ns(), what };
-                if inbox.send(heard).is_err() || is_last {
-                    return;
-                }
-            }
-        });
+        thread::spawn(move || send(&commands, to, sent));
+        let ear = Ear { host, connection, clock: clock.clone(), inbox: inbox.clone() };
+        thread::spawn(move || ear.hear(from));
         let tail = Tail::default();
-        Self { to: Some(queue), child: None, tail, connection, heard: Instant::now() }
+        Self { to: Some(queue), child: None, port: None, tail, connection, heard: Instant::now() }
     }
 
     /// Sends a command. That it cannot arrive is seen by what comes back.
-    pub(crate) fn say(&self, command: Command) {
+    pub(crate) fn say(&mut self, command: Command) {
+        if let Some(port) = &mut self.port {
+            port.leaves |= command == Command::Goodbye;
+        }
         if let Some(to) = &self.to {
             let _ = to.send(command);
         }
@@ -162,6 +251,9 @@ impl Link {
     /// Ends it at once: for one that hangs. What it can still remove, it removes when its input ends.
     pub(crate) fn kill(mut self) {
         self.close();
+        if let Some(port) = &mut self.port {
+            port.leaves = false;
+        }
         if let Some(mut child) = self.child.take() {
             wait(&child, TERMINATE_WITHIN);
             end(&mut child);
@@ -172,6 +264,13 @@ impl Link {
 impl Drop for Link {
     fn drop(&mut self) {
         self.close();
+        if let Some(port) = self.port.take() {
+            if port.leaves {
+                let _ = port.heard_all.recv_timeout(LEAVE_WITHIN);
+            }
+            // One that was not told goodbye sees this as its controller's end.
+            let _ = port.socket.shutdown(Shutdown::Both);
+        }
         if let Some(mut child) = self.child.take() {
             wait(&child, LEAVE_WITHIN);
             end(&mut child);

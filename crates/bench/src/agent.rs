@@ -57,6 +57,7 @@ pub(crate) fn serve() -> Result<(), Failure> {
 pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
     let failed = |error: stormeter_runner::RunError| error.to_string();
     let options = FleetOptions {
+        guests: vec![],
         program: std::env::current_exe().map_err(|error| error.to_string())?,
         agent_binary: None,
         version: env!("CARGO_PKG_VERSION").into(),

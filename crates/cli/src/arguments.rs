@@ -63,7 +63,7 @@ pub(crate) enum Command {
 Started by `stormeter run` where a study has hosts: by ssh, kubectl exec -i, podman exec -i or any other
 command that joins two pipes. It opens no port. When its input ends it gives up what it does, removes its
 disks and leaves. See docs/agents.md.")]
-    Agent,
+    Agent(AgentOptions),
     /// Share a directory with this machine over NFSv3, to try things without a server
     ServeNfs(ServeNfsOptions),
     /// Answer at once from nothing, for the ceiling of what talks to servers
@@ -84,6 +84,13 @@ disks and leaves. See docs/agents.md.")]
     },
     /// Print the manual page
     Man,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentOptions {
+    /// Serve controllers at this virtio-serial port of a guest, one after the other, for ever
+    #[arg(long, value_name = "NAME")]
+    pub(crate) port: Option<String>,
 }
 
 #[derive(Debug, Args)]

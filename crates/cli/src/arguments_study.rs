@@ -43,6 +43,9 @@ pub(crate) struct RunOptions {
     /// static]
     #[arg(long, value_name = "FILE")]
     pub(crate) agent_binary: Option<PathBuf>,
+    /// The directory of the lab whose guests are hosts
+    #[arg(long, value_name = "DIR", default_value = ".stormeter-lab")]
+    pub(crate) lab: PathBuf,
     #[command(flatten)]
     pub(crate) show: ShowOptions,
     /// No progress, only the result

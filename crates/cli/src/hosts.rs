@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use stormeter_agent::{Fleet, FleetOptions, Patience};
+use stormeter_agent::{Fleet, FleetOptions, Guest, Patience};
 use stormeter_datastore::{DatastoreUrl, Location};
+use stormeter_lab::{GuestAgent, agents};
 use stormeter_study::StudyPlan;
 
 use crate::exit::Failure;
@@ -11,10 +12,12 @@ use crate::exit::Failure;
 /// Where the password of CHAP is looked for when a URL has none.
 const PASSWORD: &str = "STORMETER_ISCSI_PASSWORD";
 
-/// The fleet of a study's hosts; `None` where it names none.
+/// The fleet of a study's hosts; `None` where it names none. `lab` is the directory of a lab, if there is
+/// one.
 pub(crate) fn fleet(
     plan: &StudyPlan,
     agent_binary: Option<&Path>,
+    lab: &Path,
 ) -> Result<Option<Fleet>, Failure> {
     if plan.hosts.is_empty() {
         return match agent_binary {
@@ -41,9 +44,23 @@ pub(crate) fn fleet(
         program,
         agent_binary: agent_binary.map(Into::into),
         version: env!("CARGO_PKG_VERSION").into(),
+        guests: guests(plan, lab)?,
         patience: Patience::default(),
     };
     Ok(Some(Fleet::new(&plan.hosts, options)?))
+}
+
+/// The lab's guests, where the study has hosts among them.
+fn guests(plan: &StudyPlan, lab: &Path) -> Result<Vec<Guest>, Failure> {
+    if !plan.hosts.iter().any(|host| host.reached_by.starts_with("lab:")) {
+        return Ok(Vec::new());
+    }
+    let guest = |agent: GuestAgent| Guest {
+        name: agent.name,
+        socket: agent.socket,
+        accelerator: agent.accelerator,
+    };
+    Ok(agents(lab)?.into_iter().map(guest).collect())
 }
 
 /// Passwords of this process's environment that agents need, by the datastores' URLs: their own

@@ -43,7 +43,7 @@ fn main() -> std::process::ExitCode {
         Command::Doctor(options) => commands::doctor::run(&options),
         Command::Lab(options) => commands::lab::run(&options),
         Command::Net(options) => commands::net::run(&options),
-        Command::Agent => commands::agent::run(),
+        Command::Agent(options) => commands::agent::run(&options),
         Command::ServeNfs(options) => commands::serve_nfs::run(&options),
         Command::ServeNull(options) => commands::serve_null::run(&options),
         Command::Profile(options) => commands::profile::run(&options),

@@ -69,6 +69,8 @@ pub struct DiskGroup {
     pub count: usize,
     /// What they are joined by; a single disk by nothing.
     pub raid: Option<Raid>,
+    /// How many of the last are not in the array, which is degraded then.
+    pub missing: usize,
 }
 
 /// A level of redundancy.
@@ -110,6 +112,16 @@ impl Raid {
         }
     }
 
+    /// How many disks may be missing, whichever they are.
+    pub fn bears(self, disks: usize) -> usize {
+        match self {
+            Raid::Zero => 0,
+            Raid::One => disks.saturating_sub(1),
+            Raid::Five | Raid::Ten => 1,
+            Raid::Six => 2,
+        }
+    }
+
     /// How many of `disks` hold data.
     pub fn data_disks(self, disks: usize) -> usize {
         match self {
@@ -140,13 +152,15 @@ pub struct Vm {
     pub memory_bytes: u64,
     /// Its virtual processors.
     pub vcpus: u32,
-    /// Its disk, if it has one.
-    pub disk: Option<VmDisk>,
+    /// Its disks.
+    pub disks: Vec<VmDisk>,
 }
 
 /// A virtual disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VmDisk {
+    /// Its name: the guest sees it as `/dev/lab/NAME`.
+    pub name: String,
     /// Where it lies.
     pub datastore: Datastore,
     /// Its size.

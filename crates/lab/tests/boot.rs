@@ -34,6 +34,7 @@ fn a_lab_comes_up_loses_a_guest_and_goes_without_a_trace() {
     let images = Cache::at(None).build(Path::new(&binary), &mut say).unwrap();
     let parent = tempfile::tempdir().unwrap();
     let directory: PathBuf = parent.path().join("lab");
+    let _guard = Guard(directory.clone());
     let (lab, cancel) = (parse_lab(LAB).unwrap(), AtomicBool::new(false));
     let options = UpOptions { accelerator: AcceleratorChoice::Tcg, cold: false };
 
@@ -61,4 +62,89 @@ fn a_lab_comes_up_loses_a_guest_and_goes_without_a_trace() {
     let cancelled = up(&lab, &directory, &images, options, &mut say, &AtomicBool::new(true));
     assert!(matches!(cancelled, Err(LabError::Interrupted)), "{cancelled:?}");
     assert!(!directory.exists(), "what was started is ended again");
+}
+
+/// Ends a lab that a failed test leaves.
+struct Guard(PathBuf);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = down(&self.0);
+    }
+}
+
+/// What a study says of two VMs with a disk each on a local file that is limited to 120 requests a second.
+const STUDY: &str = "hosts: {vm1: 'lab:vm1', vm2: 'lab:vm2'}\n\
+                     datastores: {limited: /dev/lab/limited}\n\
+                     load: {vms: [2], outstanding: 2}\n\
+                     disk: {size: 8MiB}\n\
+                     measure: {ramp: 500ms, duration: 2s, interval: 500ms}\n\
+                     design: {blocks: 2}\n";
+const VMS: &str = "vms: {vm: {count: 2, disks: {\
+                   limited: {datastore: local, size: 16MiB, controller: lsi, iops: 120},\
+                   other: {datastore: local, size: 8MiB, controller: ide}}}}\n";
+
+#[test]
+fn a_study_runs_in_vms_and_ends_with_the_reason_when_one_is_killed() {
+    let Some(binary) = std::env::var_os("STORMETER_LAB_BINARY") else {
+        println!("NOT RUN: boots guests; cargo xtask test --only lab");
+        return;
+    };
+    let parent = tempfile::tempdir().unwrap();
+    let place = parent.path();
+    let _guard = Guard(place.join(".stormeter-lab"));
+    std::fs::write(place.join("lab.yaml"), VMS).unwrap();
+    std::fs::write(place.join("study.yaml"), STUDY).unwrap();
+    let stormeter = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(&binary);
+        command.current_dir(place).args(arguments);
+        command
+    };
+    let said = |arguments: &[&str]| {
+        let output = stormeter(arguments).output().unwrap();
+        let text = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        (output.status.code(), text)
+    };
+    let run = ["run", "study.yaml", "--destroy-data", "/dev/lab/limited"];
+    let (code, text) = said(&run);
+    assert_ne!(code, Some(0), "{text}");
+    assert!(text.contains("lab up"), "without a lab one is told how to start one: {text}");
+
+    assert_eq!(said(&["lab", "build"]).0, Some(0));
+    let (code, text) = said(&["lab", "up", "lab.yaml", "--accelerator", "tcg"]);
+    assert_eq!(code, Some(0), "{text}");
+    let (code, text) = said(&[&run[..], &["--output", "b.db"]].concat());
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("vm1, vm2: a guest of the lab, run under tcg"), "{text}");
+    let json = stormeter(&["report", "b.db", "--json"]).output().unwrap().stdout;
+    let report: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    for host in report["hosts"].as_array().unwrap() {
+        // Half a second's requests may be ahead of the limit (QEMU's throttling is a leaky bucket).
+        let iops = host["cells"][0]["iops"].as_f64().unwrap();
+        assert!(iops > 10.0 && iops < 120.0 * 1.3, "{iops}");
+    }
+
+    let mut child = stormeter(&[&run[..], &["--output", "c.db"]].concat())
+        .stderr(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    std::io::BufRead::read_line(
+        &mut std::io::BufReader::new(child.stderr.take().unwrap()),
+        &mut first,
+    )
+    .unwrap();
+    let directory = place.join(".stormeter-lab");
+    kill(Pid::from_raw(pid(&status(&directory).unwrap(), "vm2")), Signal::SIGKILL).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(!output.status.success());
+    let (_, text) = said(&["report", "c.db"]);
+    assert!(text.contains("vm2"), "the host that is gone is named: {first} {text}");
+    assert_eq!(said(&["lab", "down"]).0, Some(0));
+    assert!(!directory.exists());
 }

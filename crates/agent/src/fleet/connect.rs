@@ -86,8 +86,16 @@ impl Fleet {
             let way = self.hosts[host].way.clone();
             self.hosts[host].connections += 1;
             let place = (host, self.hosts[host].connections);
-            let process = way.start(&self.options.program, script);
-            match Link::start(process, place, &self.clock, &self.inbox_in) {
+            let link = match &way {
+                Transport::Guest(guest) => {
+                    Link::at_port(&guest.socket, place, &self.clock, &self.inbox_in)
+                }
+                _ => {
+                    let process = way.start(&self.options.program, script);
+                    Link::start(process, place, &self.clock, &self.inbox_in)
+                }
+            };
+            match link {
                 Ok(link) => self.hosts[host].link = Some(link),
                 Err(error) => return Err(self.part_after(Trouble::Lost(host, error), hosts)),
             }
@@ -150,6 +158,14 @@ impl Fleet {
                 }
                 self.hosts[host].version = version;
                 self.hosts[host].facts = *facts;
+                if let Transport::Guest(guest) = &self.hosts[host].way {
+                    let note = format!("a guest of the lab, run under {}", guest.accelerator);
+                    let name = format!("lab:{}", guest.name);
+                    let facts = &mut self.hosts[host].facts;
+                    facts.environment.notes.push(note);
+                    // Guests that were cloned from one that was frozen have its identity.
+                    facts.boot_id = Some(name);
+                }
                 Ok(())
             }
             Ok(other) => {

@@ -117,7 +117,7 @@ impl Fleet {
                 if answers[place].is_some() {
                     continue;
                 }
-                let Some(link) = &self.hosts[host].link else { continue };
+                let Some(link) = &mut self.hosts[host].link else { continue };
                 if ping {
                     link.say(Command::Ping { sent_ns: 0 });
                 }

@@ -23,7 +23,7 @@ use stormeter_runner::{
 };
 use stormeter_study::{StudyHost, vms_of_host};
 
-use crate::command::Transport;
+use crate::command::{Guest, Transport};
 use crate::error::HostError;
 use crate::link::{Heard, Link};
 use crate::message::{Command, HostFacts, Report};
@@ -69,6 +69,8 @@ pub struct FleetOptions {
     pub agent_binary: Option<PathBuf>,
     /// This program's version: agents have to be of the same.
     pub version: String,
+    /// Guests of the lab that is up.
+    pub guests: Vec<Guest>,
     /// How long is waited.
     pub patience: Patience,
 }
@@ -107,7 +109,7 @@ impl Fleet {
     pub fn new(hosts: &[StudyHost], options: FleetOptions) -> Result<Self, RunError> {
         let (inbox_in, inbox) = mpsc::channel();
         let host = |host: &StudyHost| {
-            let way = Transport::parse(&host.reached_by)
+            let way = Transport::parse(&host.reached_by, &options.guests)
                 .map_err(|error| RunError::Hosts(format!("host {}: {error}", host.name)))?;
             Ok(Host {
                 name: host.name.clone(),
@@ -140,8 +142,8 @@ impl Fleet {
         self.all().into_iter().filter(|&host| self.hosts[host].link.is_some()).collect()
     }
 
-    fn say(&self, host: usize, command: Command) {
-        if let Some(link) = &self.hosts[host].link {
+    fn say(&mut self, host: usize, command: Command) {
+        if let Some(link) = &mut self.hosts[host].link {
             link.say(command);
         }
     }

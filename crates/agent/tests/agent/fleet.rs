@@ -42,6 +42,7 @@ fn failure(commands: &[&str], place: &Path) -> String {
         })
         .collect();
     let options = FleetOptions {
+        guests: vec![],
         program: "/bin/false".into(),
         agent_binary: None,
         version: OURS.into(),

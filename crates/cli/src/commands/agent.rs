@@ -1,14 +1,22 @@
-//! `stormeter agent`: the far end of a study's hosts, on standard input and output.
+//! `stormeter agent`: the far end of a study's hosts, on standard input and output or at a guest's port.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use stormeter_agent::{Stop, serve};
+use stormeter_agent::{Stop, serve, serve_port};
+use stormeter_lab::guest::wait_for_port;
 
+use crate::arguments::AgentOptions;
 use crate::exit::{Exit, Failure};
 
-pub(crate) fn run() -> Result<Exit, Failure> {
+pub(crate) fn run(options: &AgentOptions) -> Result<Exit, Failure> {
+    if let Some(name) = &options.port {
+        let path = wait_for_port(name).map_err(Failure::File)?;
+        serve_port(&path, env!("CARGO_PKG_VERSION"), &mut |what| eprintln!("{what}"))
+            .map_err(|error| Failure::File(format!("{}: {error}", path.display())))?;
+        return Ok(Exit::Done);
+    }
     let stop = Stop::default();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // Both: what is being done ends, and then the agent. The disks are removed on the way. Where a signal

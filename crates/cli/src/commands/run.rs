@@ -59,7 +59,8 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
             let embedded = Embedded::start(&request.plan)?;
             request.addresses = embedded.addresses();
             request.passwords = hosts::passwords(&request.plan);
-            let mut fleet = hosts::fleet(&request.plan, options.agent_binary.as_deref())?;
+            let mut fleet =
+                hosts::fleet(&request.plan, options.agent_binary.as_deref(), &options.lab)?;
             let mut screen = Screen::new(&request.plan.study, options.quiet);
             let clock = RealClock::new();
             let conclusion = match &mut fleet {

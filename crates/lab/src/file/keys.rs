@@ -32,6 +32,7 @@ keys! {
         "size": "1GiB",
         "count": "4",
         "raid": "10",
+        "missing": "1",
         "iops": "300",
         "latency": "5ms",
     }
@@ -41,6 +42,7 @@ keys! {
         "memory": "128MiB",
         "vcpus": "1",
         "disk": "{datastore: nas.vm, size: 256MiB}",
+        "disks": "{fast: {datastore: nas.vm, size: 256MiB}}",
     }
     /// A virtual disk.
     VM_DISK "vm-disk" "a virtual disk" telling "datastore" {
@@ -59,7 +61,7 @@ pub(super) const NOT_YET: [(&str, &[&str]); 6] = [
     ("network", &["loss", "mtu", "aggregation", "vlan", "mpls"]),
     ("storage", &["chap", "cache", "fc", "fcoe", "nvme-tcp", "lvm", "networks"]),
     ("disks", &["ssd-cache", "cache", "spares"]),
-    ("vm", &["host", "network", "networks", "disks"]),
+    ("vm", &["host", "network", "networks"]),
     ("vm-disk", &["snapshot", "protocol", "path-policy"]),
 ];
 

@@ -3,7 +3,7 @@
 use stormeter_disk::units::format_bytes;
 use stormeter_yaml::{Faults, Node, Section};
 
-use super::part::{Entry, link, needed, open};
+use super::part::{Entry, entries, link, needed, open};
 use super::{keys, value};
 use crate::model::{CacheMode, Controller, Datastore, DiskFormat, Lab, Share, Storage, Vm, VmDisk};
 
@@ -11,6 +11,12 @@ use crate::model::{CacheMode, Controller, Datastore, DiskFormat, Lab, Share, Sto
 const LEAST_MEMORY_MIB: u64 = 96;
 /// What is given when nothing is said.
 const MEMORY_BYTES: u64 = 128 << 20;
+/// Letters of a disk's name: what a virtio disk's serial number has room for.
+const MOST_NAME: usize = 20;
+/// Disks of a VM: the slots of its bus are shared with what every guest has.
+const MOST_DISKS: usize = 8;
+/// Disks of the one IDE controller: two channels with two each.
+const MOST_IDE: usize = 4;
 
 /// The VMs of an entry, one by one, put into `lab`.
 pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, faults: &mut Faults) {
@@ -20,27 +26,81 @@ pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, faults: &mut Faults) {
         value::size(&section, "memory", LEAST_MEMORY_MIB, 65536, faults).unwrap_or(MEMORY_BYTES);
     let vcpus = value::number(&section, "vcpus", 1, 16, faults).unwrap_or(1);
     let count = value::number(&section, "count", 1, 256, faults);
-    let disk = section.get("disk").map(|node| disk(node, &title, &lab.storage, faults));
     // What could not be read is told.
-    let Some(disk) = disk.map_or(Some(None), |read| read.map(Some)) else { return };
+    let Some(disks) = disks(&section, &title, &lab.storage, faults) else { return };
     for number in 1..=count.unwrap_or(1) {
         let name = match count {
             Some(_) => format!("{}{number}", entry.name),
             None => entry.name.to_owned(),
         };
-        let disk = disk.as_ref().and_then(|disk| put(disk, entry, lab, faults));
-        lab.vms.push(Vm { name, memory_bytes, vcpus, disk });
+        let at = lab.vms.len();
+        lab.vms.push(Vm { name, memory_bytes, vcpus, disks: Vec::new() });
+        // One by one: each lies behind those that are there.
+        for disk in &disks {
+            let disk = put(disk, entry, lab, faults);
+            lab.vms[at].disks.extend(disk);
+        }
     }
 }
 
-fn disk(node: &Node, vm: &str, storage: &[Storage], faults: &mut Faults) -> Option<VmDisk> {
-    let title = format!("the disk of {vm}");
+/// The disks of a VM: `disk`, which is called so, or `disks` with names.
+fn disks(
+    section: &Section<'_>,
+    title: &str,
+    storage: &[Storage],
+    faults: &mut Faults,
+) -> Option<Vec<VmDisk>> {
+    let whole = |name: &str| format!("the disk {name} of {title}");
+    let Some(several) = section.get("disks") else {
+        let Some(node) = section.get("disk") else { return Some(Vec::new()) };
+        return Some(vec![disk(node, (&format!("the disk of {title}"), "disk"), storage, faults)?]);
+    };
+    if section.has("disk") {
+        faults.at(
+            section.place_of("disk"),
+            format!("{title} has disk and disks; put the one among the others"),
+        );
+    }
+    let example = "fast: {datastore: nas.vm, size: 256MiB}";
+    let mut found = Vec::new();
+    for entry in entries(Some(several), "disk", example, faults) {
+        if entry.name.len() > MOST_NAME {
+            let text = format!("the name of a disk has at most {MOST_NAME} letters");
+            faults.at(entry.place, text);
+        }
+        found.push(disk(entry.node, (&whole(entry.name), entry.name), storage, faults));
+    }
+    if found.len() > MOST_DISKS {
+        faults.at(
+            section.place_of("disks"),
+            format!("a VM has at most {MOST_DISKS} disks, not {}", found.len()),
+        );
+    }
+    let found: Option<Vec<VmDisk>> = found.into_iter().collect();
+    let of_ide = found.iter().flatten().filter(|disk| disk.controller == Controller::Ide).count();
+    if of_ide > MOST_IDE {
+        faults.at(
+            section.place_of("disks"),
+            format!(
+                "IDE has {MOST_IDE} disks at most, not {of_ide}; give others another controller"
+            ),
+        );
+    }
+    found
+}
+
+fn disk(
+    node: &Node,
+    (title, name): (&str, &str),
+    storage: &[Storage],
+    faults: &mut Faults,
+) -> Option<VmDisk> {
     let before = faults.count();
-    let section = open(node, &title, &keys::VM_DISK, faults)?;
+    let section = open(node, title, &keys::VM_DISK, faults)?;
     let of = &keys::VM_DISK;
-    let named = needed(&section, &title, node.place, "datastore", of, faults);
-    let datastore = named.and_then(|node| datastore(node, &title, storage, faults));
-    needed(&section, &title, node.place, "size", of, faults);
+    let named = needed(&section, title, node.place, "datastore", of, faults);
+    let datastore = named.and_then(|node| datastore(node, title, storage, faults));
+    needed(&section, title, node.place, "size", of, faults);
     let size_bytes = value::size(&section, "size", 1, 1 << 20, faults);
     let controller = section.choice("controller", &Controller::WORDS, faults);
     let format = section.choice("format", &DiskFormat::WORDS, faults).unwrap_or(DiskFormat::Raw);
@@ -52,6 +112,7 @@ fn disk(node: &Node, vm: &str, storage: &[Storage], faults: &mut Faults) -> Opti
         return None;
     }
     Some(VmDisk {
+        name: name.into(),
         datastore: datastore?,
         size_bytes: size_bytes?,
         controller: controller.unwrap_or(Controller::VirtioBlk),
@@ -109,7 +170,7 @@ fn put(disk: &VmDisk, entry: &Entry<'_>, lab: &Lab, faults: &mut Faults) -> Opti
     let Some((room_bytes, name)) = room(disk.datastore, lab) else { return Some(disk.clone()) };
     let same = |other: &&VmDisk| is_same(other.datastore, disk.datastore);
     let taken: u64 =
-        lab.vms.iter().filter_map(|vm| vm.disk.as_ref()).filter(same).map(|d| d.size_bytes).sum();
+        lab.vms.iter().flat_map(|vm| &vm.disks).filter(same).map(|d| d.size_bytes).sum();
     if taken + disk.size_bytes > room_bytes {
         faults.at(
             entry.place,

@@ -1,21 +1,24 @@
 //! Inside a worker guest: this program is init, and there is nothing else.
 //!
-//! It mounts what the kernel offers, loads the modules that the kernel's command line asks for, and
-//! answers on the virtio-serial port that the host holds the other end of. When init ends the kernel
-//! panics, so it does not: what goes wrong is told on the console, and the guest is powered off.
+//! It mounts what the kernel offers, loads the modules that the kernel's command line asks for, names the
+//! disks, and is the agent on the virtio-serial port that the host holds the other end of. When init ends
+//! the kernel panics, so it does not: what goes wrong is told on the console, and the guest is powered
+//! off.
 
-mod answer;
+mod disks;
 mod modules;
 mod port;
 
-use std::fs::OpenOptions;
 use std::time::Duration;
 
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
+use stormeter_agent::serve_port;
 
-/// The name that the host gives the port.
-pub(crate) const PORT: &str = "stormeter.control";
+pub use port::wait_for as wait_for_port;
+
+/// The name that the host gives the port of an agent.
+pub const AGENT_PORT: &str = "stormeter.agent";
 
 /// Whether this process is a worker guest's init: the first process, started by the name that it has
 /// in the image.
@@ -40,12 +43,10 @@ fn serve() -> Result<(), String> {
             .map_err(|errno| format!("{place} cannot be mounted: {errno}"))?;
     }
     modules::load()?;
-    let path = port::wait_for(PORT)?;
-    let mut port = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(&path)
-        .map_err(|error| format!("{} cannot be opened: {error}", path.display()))?;
-    println!("worker guest: up, answers on {}", path.display());
-    answer::answer(&mut port)
+    disks::link()?;
+    let path = port::wait_for(AGENT_PORT)?;
+    println!("worker guest: up, an agent on {}", path.display());
+    let mut say = |what: &str| println!("worker guest: {what}");
+    serve_port(&path, env!("CARGO_PKG_VERSION"), &mut say)
+        .map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -9,7 +9,10 @@ const LOOK: Duration = Duration::from_millis(10);
 const LOOKS: u32 = 3000;
 
 /// Its device, once the host has told of it, which is a moment after the driver is loaded.
-pub(super) fn wait_for(name: &str) -> Result<PathBuf, String> {
+///
+/// # Errors
+/// It does not come within half a minute.
+pub fn wait_for(name: &str) -> Result<PathBuf, String> {
     for _ in 0..LOOKS {
         if let Some(device) = named(Path::new(PORTS), name) {
             return Ok(Path::new("/dev").join(device));

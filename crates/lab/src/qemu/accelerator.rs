@@ -70,7 +70,7 @@ pub(crate) fn probe(
         Hardware { kind: Kind::Worker, memory_bytes: 128 << 20, vcpus: 1, disks: Vec::new() };
     let memory = Memory { ram: Ram::Own, waits: false };
     let answered = spawn(&guest, &hardware, images, Accelerator::Kvm, &memory, &[])
-        .and_then(|()| guest.hello(PATIENCE, go_on));
+        .and_then(|()| guest.wait_for(Kind::Worker, PATIENCE, go_on));
     if let Some(process) = guest.process() {
         process.end()?;
     }

@@ -31,6 +31,8 @@ pub(crate) struct Hardware {
 /// A virtual disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Disk {
+    /// Its serial number, by which the guest knows it.
+    pub(crate) name: String,
     pub(crate) controller: Controller,
     pub(crate) size_bytes: u64,
     pub(crate) cache: CacheMode,
@@ -72,10 +74,17 @@ impl Hardware {
         names.join(",")
     }
 
+    /// The names of its disks, as a worker guest's init is told them.
+    pub(crate) fn disk_names(&self) -> String {
+        let names: Vec<&str> = self.disks.iter().map(|disk| disk.name.as_str()).collect();
+        names.join(",")
+    }
+
     /// Arguments for the machine without its kernel, memory and sockets.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let mut arguments = vec!["-smp".to_owned(), self.vcpus.to_string()];
         let mut add = |option: &str, value: String| arguments.extend([option.to_owned(), value]);
+        let mut ide_disks = 0;
         for (index, disk) in self.disks.iter().enumerate() {
             let node = disk.node(index);
             if let Some(iops) = disk.iops {
@@ -87,14 +96,22 @@ impl Hardware {
                 "drive=disk{index},write-cache={write_cache},logical_block_size=512,\
                  physical_block_size=4096"
             );
-            let serial = format!("serial=disk{index}");
+            let serial = format!("serial={}", disk.name);
             let bus = |adapter: &str| format!("{adapter},id=bus{index}");
             match disk.controller {
                 Controller::VirtioBlk => add("-device", format!("virtio-blk-pci,{drive},{serial}")),
                 Controller::Nvme => add("-device", format!("nvme,drive=disk{index},{serial}")),
                 Controller::Ide => {
-                    add("-device", bus("piix3-ide"));
-                    add("-device", format!("ide-hd,bus=bus{index}.0,{drive},{serial}"));
+                    // One for all: a second one would have the same ports and interrupts.
+                    if ide_disks == 0 {
+                        add("-device", "piix3-ide,id=pata".into());
+                    }
+                    let (channel, unit) = (ide_disks / 2, ide_disks % 2);
+                    add(
+                        "-device",
+                        format!("ide-hd,bus=pata.{channel},unit={unit},{drive},{serial}"),
+                    );
+                    ide_disks += 1;
                 }
                 Controller::VirtioScsi | Controller::Lsi | Controller::Pvscsi => {
                     let adapter = match disk.controller {
@@ -170,7 +187,15 @@ mod tests {
     use super::*;
 
     fn disk(controller: Controller, backend: Backend) -> Disk {
-        Disk { controller, size_bytes: 1 << 30, cache: CacheMode::None, iops: Some(300), backend }
+        let name = String::from("disk");
+        Disk {
+            name,
+            controller,
+            size_bytes: 1 << 30,
+            cache: CacheMode::None,
+            iops: Some(300),
+            backend,
+        }
     }
 
     fn hardware(disks: Vec<Disk>) -> Hardware {
@@ -192,6 +217,17 @@ mod tests {
             let blank = whole.blank();
             assert_eq!(devices(&whole.arguments()), devices(&blank.arguments()));
             assert!(!blank.arguments().iter().any(|word| word.contains("iscsi")));
+        }
+    }
+
+    #[test]
+    fn disks_of_ide_share_one_controller() {
+        let disks = vec![disk(Controller::Ide, Backend::Blank); 3];
+        let arguments = hardware(disks).arguments();
+        let devices = devices(&arguments);
+        assert_eq!(devices.iter().filter(|it| it.starts_with("piix3-ide")).count(), 1);
+        for place in ["pata.0,unit=0", "pata.0,unit=1", "pata.1,unit=0"] {
+            assert!(devices.iter().any(|it| it.contains(place)), "{place}");
         }
     }
 

@@ -10,7 +10,6 @@ mod version;
 
 pub(crate) use accelerator::{Accelerator, Probed, probe};
 pub(crate) use hardware::{Backend, Disk, Hardware, Kind, group};
-pub(crate) use port::Port;
 pub(crate) use process::Process;
 pub(crate) use qmp::Qmp;
 pub(crate) use spawn::{Guest, Memory, Ram, spawn};

@@ -3,10 +3,13 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use stormeter_agent::knock;
 
 use super::accelerator::Accelerator;
 use super::hardware::{Hardware, Kind};
@@ -15,13 +18,16 @@ use super::process::Process;
 use super::qmp::Qmp;
 use super::version::QEMU;
 use crate::error::{LabError, at, tool};
-use crate::guest::PORT;
+use crate::guest::AGENT_PORT;
 use crate::image::{Images, last_words};
 
 /// What makes Linux start faster in a guest that is emulated and that nobody attacks.
 const COMMAND_LINE: &str = "console=ttyS0 quiet panic=-1 mitigations=off nopti no_timer_check \
                             tsc=reliable lpj=4000000 cryptomgr.notests audit=0 \
                             random.trust_cpu=on 8250.nr_uarts=1 rcupdate.rcu_expedited=1";
+
+/// The port over which a guest with a shell is told what to do.
+const CONTROL_PORT: &str = "stormeter.control";
 
 /// A socket's path has room for 108 bytes with its zero (unix(7)).
 const SOCKET_BYTES: usize = 107;
@@ -56,6 +62,11 @@ impl Guest {
         self.folder.join("control")
     }
 
+    /// The socket of the agent's port.
+    pub(crate) fn agent(&self) -> PathBuf {
+        self.folder.join("agent")
+    }
+
     pub(crate) fn pid_file(&self) -> PathBuf {
         self.folder.join("pid")
     }
@@ -76,18 +87,36 @@ impl Guest {
         Qmp::connect(&self.name, &self.qmp(), &self.log())
     }
 
-    /// Waits until the guest answers; its hello. `go_on` is asked ten times a second.
-    pub(crate) fn hello(
+    /// Waits until the guest answers. `go_on` is asked ten times a second.
+    pub(crate) fn wait_for(
         &self,
+        kind: Kind,
         patience: Duration,
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<(Port, String), LabError> {
-        let mut port = Port::connect(&self.control()).map_err(at(&self.control()))?;
-        match port.hello(patience, go_on) {
-            Ok(hello) => Ok((port, hello)),
+    ) -> Result<(), LabError> {
+        let heard = match kind {
+            Kind::Storage => self.control_port()?.hello(patience, go_on).map(|_| ()),
+            Kind::Worker => self.knock(patience, go_on),
+        };
+        match heard {
+            Ok(()) => Ok(()),
             Err(_) if !go_on() => Err(LabError::Interrupted),
             Err(error) => Err(self.failed(&format!("is not ready: {error}"))),
         }
+    }
+
+    /// The port over which it is told what to do.
+    pub(crate) fn control_port(&self) -> Result<Port, LabError> {
+        Port::connect(&self.control()).map_err(at(&self.control()))
+    }
+
+    /// Waits until its agent answers, and leaves it for whoever comes next.
+    fn knock(&self, patience: Duration, go_on: &mut dyn FnMut() -> bool) -> std::io::Result<()> {
+        let mut line = UnixStream::connect(self.agent())?;
+        line.set_read_timeout(Some(Duration::from_millis(100)))?;
+        let end = Instant::now() + patience;
+        let mut in_time = || Instant::now() < end && go_on();
+        knock(&mut line, &format!("lab-{}", std::process::id()), &mut in_time).map(|_| ())
     }
 
     /// An error of this guest, with what its console says.
@@ -158,7 +187,8 @@ pub(crate) fn spawn(
     let image = match hardware.kind {
         Kind::Storage => &images.storage,
         Kind::Worker => {
-            line += &format!(" stormeter.modules={}", hardware.modules());
+            let (modules, disks) = (hardware.modules(), hardware.disk_names());
+            line += &format!(" stormeter.modules={modules} stormeter.disks={disks}");
             &images.worker
         }
     };
@@ -170,11 +200,14 @@ pub(crate) fn spawn(
         escaped(&guest.log())
     ));
     command.args(["-serial", "chardev:console"]);
-    command
-        .arg("-chardev")
-        .arg(format!("socket,id=control,path={},server=on,wait=off", escaped(&guest.control())));
-    command.args(["-device", "virtio-serial-pci", "-device"]);
-    command.arg(format!("virtserialport,chardev=control,name={PORT}"));
+    command.args(["-device", "virtio-serial-pci"]);
+    let (name, socket) = match hardware.kind {
+        Kind::Storage => (CONTROL_PORT, guest.control()),
+        Kind::Worker => (AGENT_PORT, guest.agent()),
+    };
+    let socket = escaped(&socket);
+    command.arg("-chardev").arg(format!("socket,id=port,path={socket},server=on,wait=off"));
+    command.arg("-device").arg(format!("virtserialport,chardev=port,name={name}"));
     if hardware.kind == Kind::Storage {
         let forwards: String =
             forwards.iter().map(|forward| format!(",hostfwd={forward}")).collect();

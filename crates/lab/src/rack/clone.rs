@@ -5,16 +5,7 @@ use serde_json::json;
 use super::template::{BOOT, Template, ignore_shared, quoted};
 use crate::error::LabError;
 use crate::image::Images;
-use crate::qemu::{Accelerator, Guest, Hardware, Memory, Port, Ram, spawn};
-
-/// How a guest came up.
-#[derive(Debug)]
-pub(super) struct Up {
-    /// Its control port.
-    pub(super) port: Port,
-    /// Why it was booted although there was a frozen guest.
-    pub(super) cold_because: Option<String>,
-}
+use crate::qemu::{Accelerator, Guest, Hardware, Memory, Ram, spawn};
 
 /// What guests of one lab have in common.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +14,7 @@ pub(super) struct Common<'a> {
     pub(super) accelerator: Accelerator,
 }
 
-/// Starts the guest and waits until it answers.
+/// Starts the guest and waits until it answers. Why it was booted although there is a frozen one, if it was.
 pub(super) fn bring_up(
     common: Common<'_>,
     guest: &Guest,
@@ -31,15 +22,15 @@ pub(super) fn bring_up(
     template: Option<&Template>,
     forwards: &[String],
     go_on: &mut dyn FnMut() -> bool,
-) -> Result<Up, LabError> {
+) -> Result<Option<String>, LabError> {
     let Common { images, accelerator } = common;
     let mut cold_because = None;
     if let Some(template) = template {
         let memory = Memory { ram: Ram::Copied(template.ram.clone()), waits: true };
         // What is wrong with the disks is wrong with a cold guest, too.
         spawn(guest, hardware, images, accelerator, &memory, forwards)?;
-        match thaw(guest, template).and_then(|()| guest.hello(BOOT, go_on)) {
-            Ok((port, _)) => return Ok(Up { port, cold_because: None }),
+        match thaw(guest, template).and_then(|()| guest.wait_for(hardware.kind, BOOT, go_on)) {
+            Ok(()) => return Ok(None),
             Err(LabError::Interrupted) => return Err(LabError::Interrupted),
             Err(error) => cold_because = Some(error.to_string()),
         }
@@ -49,8 +40,8 @@ pub(super) fn bring_up(
     }
     let memory = Memory { ram: Ram::Own, waits: false };
     spawn(guest, hardware, images, accelerator, &memory, forwards)?;
-    let (port, _) = guest.hello(BOOT, go_on)?;
-    Ok(Up { port, cold_because })
+    guest.wait_for(hardware.kind, BOOT, go_on)?;
+    Ok(cold_because)
 }
 
 fn thaw(guest: &Guest, template: &Template) -> Result<(), LabError> {

@@ -15,5 +15,5 @@ mod up;
 pub use console::console;
 pub use down::{Ended, down};
 pub use plan::AcceleratorChoice;
-pub use status::{GuestStatus, Status, status, status_text};
+pub use status::{GuestAgent, GuestStatus, Status, agents, status, status_text};
 pub use up::{Started, UpOptions, up};

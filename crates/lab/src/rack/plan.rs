@@ -7,7 +7,7 @@ use super::directory;
 use super::setup::{export_path, file_name};
 use super::state::target;
 use crate::error::LabError;
-use crate::model::{CacheMode, Controller, Datastore, Lab, Storage, Vm};
+use crate::model::{CacheMode, Controller, Datastore, Lab, Storage, Vm, VmDisk};
 use crate::qemu::{Backend, Disk, Hardware, Kind};
 
 /// What runs the guests.
@@ -28,15 +28,15 @@ pub(super) fn storage_file(lab: &Path, storage: &str, disk: usize) -> PathBuf {
 }
 
 /// The file of a VM's disk on the host.
-pub(super) fn local_file(lab: &Path, vm: &Vm) -> Option<PathBuf> {
-    let disk = vm.disk.as_ref().filter(|disk| disk.datastore == Datastore::Local)?;
-    Some(directory::guest(lab, &vm.name).folder.join(format!("disk.{}", disk.format.name())))
+pub(super) fn local_file(lab: &Path, vm: &Vm, disk: &VmDisk) -> PathBuf {
+    directory::guest(lab, &vm.name).folder.join(file_name(vm, disk))
 }
 
 /// A storage guest's machine. Its disks' limits are set when it is ready: file systems are made at
 /// full speed.
 pub(super) fn storage_hardware(lab: &Path, storage: &Storage) -> Hardware {
     let disks = storage.disks.iter().enumerate().map(|(index, disk)| Disk {
+        name: format!("disk{index}"),
         controller: Controller::VirtioBlk,
         size_bytes: disk.size_bytes,
         // As a storage system's own disks: what it has acknowledged, the host's cache may hold; what it
@@ -58,18 +58,17 @@ pub(super) fn storage_hardware(lab: &Path, storage: &Storage) -> Hardware {
 
 /// A VM's machine; `addresses` are those of the storage guests.
 pub(super) fn vm_hardware(directory: &Path, lab: &Lab, vm: &Vm, addresses: &[String]) -> Hardware {
-    let disk = vm.disk.as_ref().map(|disk| {
+    let disks = vm.disks.iter().map(|disk| {
         let backend = match disk.datastore {
-            Datastore::Local => Backend::File {
-                path: local_file(directory, vm).unwrap_or_default(),
-                format: disk.format,
-            },
+            Datastore::Local => {
+                Backend::File { path: local_file(directory, vm, disk), format: disk.format }
+            }
             Datastore::Export { storage, export } => Backend::Nfs {
                 host: addresses[storage].clone(),
                 path: format!(
                     "{}/{}",
                     export_path(&lab.storage[storage].exports[export].name),
-                    file_name(&vm.name, disk.format)
+                    file_name(vm, disk)
                 ),
                 format: disk.format,
             },
@@ -81,6 +80,7 @@ pub(super) fn vm_hardware(directory: &Path, lab: &Lab, vm: &Vm, addresses: &[Str
             },
         };
         Disk {
+            name: disk.name.clone(),
             controller: disk.controller,
             size_bytes: disk.size_bytes,
             cache: disk.cache,
@@ -92,13 +92,14 @@ pub(super) fn vm_hardware(directory: &Path, lab: &Lab, vm: &Vm, addresses: &[Str
         kind: Kind::Worker,
         memory_bytes: vm.memory_bytes,
         vcpus: vm.vcpus,
-        disks: disk.into_iter().collect(),
+        disks: disks.collect(),
     }
 }
 
 /// An export that a VM's disk lies on, as `nas.vm`: QEMU's NFS client wants a portmapper.
 pub(super) fn export_in_use(lab: &Lab, storage: usize) -> Option<String> {
-    lab.vms.iter().find_map(|vm| match vm.disk.as_ref()?.datastore {
+    let mut disks = lab.vms.iter().flat_map(|vm| &vm.disks);
+    disks.find_map(|disk| match disk.datastore {
         Datastore::Export { storage: of, export } if of == storage => {
             let storage = &lab.storage[storage];
             Some(format!("{}.{}", storage.name, storage.exports[export].name))
@@ -111,7 +112,7 @@ pub(super) fn export_in_use(lab: &Lab, storage: usize) -> Option<String> {
 pub(super) fn file_bytes(lab: &Lab) -> u64 {
     let storage: u64 =
         lab.storage.iter().flat_map(|storage| &storage.disks).map(|disk| disk.size_bytes).sum();
-    let disks = lab.vms.iter().filter_map(|vm| vm.disk.as_ref());
+    let disks = lab.vms.iter().flat_map(|vm| &vm.disks);
     let local = disks.filter(|disk| disk.datastore == Datastore::Local);
     storage + local.map(|disk| disk.size_bytes).sum::<u64>()
 }

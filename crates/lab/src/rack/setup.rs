@@ -3,7 +3,7 @@
 //! Programs are called by their paths: busybox has lesser ones of the same names, and its shell prefers
 //! them.
 
-use crate::model::{Datastore, DiskFormat, Lab, Network, Storage};
+use crate::model::{Datastore, DiskFormat, Lab, Network, Storage, Vm, VmDisk};
 use crate::rack::state::target;
 
 /// Where exports are mounted in the guest, and what clients call them.
@@ -11,9 +11,9 @@ pub(super) fn export_path(name: &str) -> String {
     format!("/export/{name}")
 }
 
-/// The file of a VM's disk on an export.
-pub(super) fn file_name(vm: &str, format: DiskFormat) -> String {
-    format!("{vm}.{}", format.name())
+/// The file of a VM's disk, on an export or on the host.
+pub(super) fn file_name(vm: &Vm, disk: &VmDisk) -> String {
+    format!("{}-{}.{}", vm.name, disk.name, disk.format.name())
 }
 
 /// The whole script for the lab's storage guest of this place.
@@ -35,11 +35,11 @@ pub(super) fn script(lab: &Lab, index: usize) -> String {
         // Clients come through the host, from any port and as any user.
         let options = "rw,sync,insecure,no_root_squash,no_subtree_check";
         lines.push(format!("/usr/sbin/exportfs -o {options},fsid={} '*:{path}'", number + 1));
-        for vm in &lab.vms {
-            let Some(disk) = &vm.disk else { continue };
+        let disks = lab.vms.iter().flat_map(|vm| vm.disks.iter().map(move |disk| (vm, disk)));
+        for (vm, disk) in disks {
             let here = Datastore::Export { storage: index, export: number };
             if disk.datastore == here && disk.format == DiskFormat::Raw {
-                let file = file_name(&vm.name, disk.format);
+                let file = file_name(vm, disk);
                 lines.push(format!("truncate -s {} {path}/{file}", disk.size_bytes));
             }
         }
@@ -101,13 +101,16 @@ fn groups(storage: &Storage, devices: &[String], lines: &mut Vec<String>) -> Vec
             continue;
         };
         let array = format!("/dev/md{index}");
+        let there = of.len() - group.missing;
+        let missing = std::iter::repeat_n("missing", group.missing);
+        let members: Vec<&str> = of[..there].iter().map(String::as_str).chain(missing).collect();
         // New disks are all zeros, of which mirrors and parities are right already.
         lines.push(format!(
             "/sbin/mdadm --create {array} --run --quiet --metadata=1.2 --bitmap=none --assume-clean \
              --level={} --raid-devices={} {}",
             raid.name(),
             group.count,
-            of.join(" ")
+            members.join(" ")
         ));
         found.push(array);
     }

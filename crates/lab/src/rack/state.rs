@@ -28,7 +28,7 @@ pub(super) struct State {
 }
 
 /// The form that is written here.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 impl State {
     /// Replaces the file in one step.

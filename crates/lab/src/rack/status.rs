@@ -1,6 +1,6 @@
 //! `lab status`: what runs, on how much memory, and how its storage is reached.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use stormeter_disk::units::format_bytes;
@@ -9,6 +9,7 @@ use super::directory::{guest, started};
 use super::setup::export_path;
 use super::state::target;
 use crate::error::LabError;
+use crate::model::{Datastore, Vm};
 
 /// A lab as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +35,38 @@ pub struct GuestStatus {
     pub pid: Option<i32>,
     /// Memory that ends with it.
     pub private_bytes: Option<u64>,
-    /// URLs of what it serves.
+    /// URLs of what it serves; of a VM, its disks as datastores of its agent.
     pub urls: Vec<String>,
+}
+
+/// A guest in which an agent can be reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuestAgent {
+    /// The guest's name.
+    pub name: String,
+    /// This machine's end of the agent's port.
+    pub socket: PathBuf,
+    /// What runs it, and why.
+    pub accelerator: String,
+}
+
+/// The agents of the lab in `directory`; none where there is no lab.
+///
+/// # Errors
+/// It is another user's.
+pub fn agents(directory: &Path) -> Result<Vec<GuestAgent>, LabError> {
+    let (path, state) = match started(directory) {
+        Ok(found) => found,
+        Err(LabError::NoLab { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let accelerator = format!("{} ({})", state.accelerator, state.why);
+    let agent = |vm: &Vm| GuestAgent {
+        name: vm.name.clone(),
+        socket: guest(&path, &vm.name).agent(),
+        accelerator: accelerator.clone(),
+    };
+    Ok(state.lab.vms.iter().map(agent).collect())
 }
 
 /// Looks at the lab in `directory`.
@@ -57,7 +88,22 @@ pub fn status(directory: &Path) -> Result<Status, LabError> {
         guests.push(of_guest(&path, &storage.name, "storage", urls));
     }
     for vm in &state.lab.vms {
-        guests.push(of_guest(&path, &vm.name, "vm", Vec::new()));
+        let disks = vm.disks.iter().map(|disk| {
+            let on = match disk.datastore {
+                Datastore::Local => "this machine".to_owned(),
+                Datastore::Export { storage, export } => {
+                    let storage = &state.lab.storage[storage];
+                    format!("{}.{}", storage.name, storage.exports[export].name)
+                }
+                Datastore::Lun { storage, lun, .. } => {
+                    let storage = &state.lab.storage[storage];
+                    format!("{}.{}", storage.name, storage.luns[lun].name)
+                }
+            };
+            let (size, controller) = (format_bytes(disk.size_bytes), disk.controller.name());
+            format!("/dev/lab/{} in it: {size} on {on}, {controller}", disk.name)
+        });
+        guests.push(of_guest(&path, &vm.name, "vm", disks.collect()));
     }
     let accelerator = format!("{} ({})", state.accelerator, state.why);
     Ok(Status { name: state.lab.name, accelerator, guests })

@@ -21,7 +21,7 @@ use crate::qemu::{Accelerator, Guest, Hardware, Kind, Memory, Qmp, Ram, spawn};
 pub(super) const BOOT: Duration = Duration::from_secs(120);
 
 /// Counts changes of the arguments that guests are started with.
-const FORM: &str = "1";
+const FORM: &str = "3";
 
 /// How many are kept; those that were made first go first.
 const MOST: usize = 12;
@@ -102,7 +102,7 @@ fn freeze(
 ) -> Result<(), LabError> {
     let memory = Memory { ram: Ram::Kept(half.join("ram")), waits: false };
     spawn(guest, hardware, images, accelerator, &memory, &[])?;
-    guest.hello(BOOT, go_on)?;
+    guest.wait_for(hardware.kind, BOOT, go_on)?;
     let mut qmp = guest.connect()?;
     qmp.run("stop", json!({}))?;
     ignore_shared(&mut qmp)?;

@@ -144,9 +144,10 @@ fn start(
         }
         let forwards = forwards(&addresses[index], portmapper[index]);
         let mut go_on = || !cancel.load(Ordering::Relaxed);
-        let mut up = bring_up(common, &guest, hardware, find(hardware), &forwards, &mut go_on)?;
-        note(&storage.name, up.cold_because.take());
-        up.port
+        let cold = bring_up(common, &guest, hardware, find(hardware), &forwards, &mut go_on)?;
+        note(&storage.name, cold);
+        guest
+            .control_port()?
             .set_up(&script(lab, index), SET_UP)
             .map_err(|error| guest.failed(&format!("was not set up: {error}")))?;
         let mut qmp = guest.connect()?;
@@ -166,10 +167,10 @@ fn start(
         let (vm, hardware) = (&lab.vms[index], &vms[index]);
         let guest = guest(path, &vm.name);
         fs::create_dir_all(&guest.folder).map_err(at(&guest.folder))?;
-        disk_file(path, lab, index, &addresses)?;
+        disk_files(path, lab, index, &addresses)?;
         let mut go_on = || !cancel.load(Ordering::Relaxed);
-        let up = bring_up(common, &guest, hardware, find(hardware), &[], &mut go_on)?;
-        note(&vm.name, up.cold_because);
+        let cold = bring_up(common, &guest, hardware, find(hardware), &[], &mut go_on)?;
+        note(&vm.name, cold);
         Ok(())
     })?;
     let took = begin.elapsed();
@@ -265,34 +266,33 @@ fn sparse(path: &Path, bytes: u64) -> Result<(), LabError> {
     File::create(path).and_then(|file| file.set_len(bytes)).map_err(at(path))
 }
 
-/// Makes the file of a VM's disk where its guest does not: raw files on an export are the storage
+/// Makes the files of a VM's disks where its guest does not: raw files on an export are the storage
 /// guest's to make, and LUNs are there.
-fn disk_file(
+fn disk_files(
     directory: &Path,
     lab: &Lab,
     index: usize,
     addresses: &[String],
 ) -> Result<(), LabError> {
     let vm = &lab.vms[index];
-    let Some(disk) = &vm.disk else { return Ok(()) };
-    match (disk.datastore, disk.format) {
-        (Datastore::Local, DiskFormat::Raw) => {
-            let path = local_file(directory, vm).unwrap_or_default();
-            sparse(&path, disk.size_bytes)
-        }
-        (Datastore::Local, DiskFormat::Qcow2) => {
-            let path = local_file(directory, vm).unwrap_or_default();
-            qcow2(&path.to_string_lossy(), disk.size_bytes)
-        }
-        (Datastore::Export { storage, export }, DiskFormat::Qcow2) => {
-            let folder = export_path(&lab.storage[storage].exports[export].name);
-            let file = file_name(&vm.name, disk.format);
-            // libnfs acts as this user unless it is told otherwise.
-            let url = format!("nfs://{}{folder}/{file}?uid=0&gid=0", addresses[storage]);
-            qcow2(&url, disk.size_bytes)
-        }
-        _ => Ok(()),
+    for disk in &vm.disks {
+        let local = local_file(directory, vm, disk);
+        match (disk.datastore, disk.format) {
+            (Datastore::Local, DiskFormat::Raw) => sparse(&local, disk.size_bytes),
+            (Datastore::Local, DiskFormat::Qcow2) => {
+                qcow2(&local.to_string_lossy(), disk.size_bytes)
+            }
+            (Datastore::Export { storage, export }, DiskFormat::Qcow2) => {
+                let folder = export_path(&lab.storage[storage].exports[export].name);
+                let file = file_name(vm, disk);
+                // libnfs acts as this user unless it is told otherwise.
+                let url = format!("nfs://{}{folder}/{file}?uid=0&gid=0", addresses[storage]);
+                qcow2(&url, disk.size_bytes)
+            }
+            _ => Ok(()),
+        }?;
     }
+    Ok(())
 }
 
 fn qcow2(place: &str, bytes: u64) -> Result<(), LabError> {

@@ -27,6 +27,9 @@ pub struct StudyHostRow {
     pub clock_offset_ns: i64,
     /// The offset is known to plus or minus this.
     pub clock_error_ns: u64,
+    /// What else there is to know, one sentence each: what runs it, where it is a guest.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// What it did in each cell in which it had a VM.
     pub cells: Vec<StudyHostCell>,
 }
@@ -62,6 +65,7 @@ pub(crate) fn hosts(
         cpus: host.environment.cpus,
         clock_offset_ns: host.clock_offset_ns,
         clock_error_ns: host.clock_error_ns,
+        notes: host.environment.notes.clone(),
         cells: cells(header, number, trials, shares),
     });
     rows.collect()
@@ -143,6 +147,20 @@ pub(super) fn rows(grid: &Grid<'_>) -> Vec<Vec<String>> {
     rows
 }
 
+/// What else there is to know of the hosts, what several share once: `vm1, vm2: run under tcg`.
+pub(super) fn notes(hosts: &[StudyHostRow]) -> Vec<String> {
+    let mut found: Vec<(&String, Vec<&str>)> = Vec::new();
+    for host in hosts {
+        for note in &host.notes {
+            match found.iter_mut().find(|(known, _)| *known == note) {
+                Some((_, names)) => names.push(&host.name),
+                None => found.push((note, vec![&host.name])),
+            }
+        }
+    }
+    found.iter().map(|(note, names)| format!("{}: {note}.", names.join(", "))).collect()
+}
+
 /// The hosts for programs.
 pub(super) fn json(grid: &Grid<'_>) -> Value {
     let hosts = grid.report.hosts.iter().map(|host| {
@@ -152,8 +170,29 @@ pub(super) fn json(grid: &Grid<'_>) -> Value {
             "cpus": host.cpus,
             "clock_offset_ns": host.clock_offset_ns,
             "clock_error_ns": host.clock_error_ns,
+            "notes": host.notes,
             "cells": host.cells,
         })
     });
     Value::Array(hosts.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_several_hosts_share_is_said_once() {
+        let host = |name: &str, notes: &[&str]| StudyHostRow {
+            name: name.into(),
+            reached_by: format!("lab:{name}"),
+            cpus: 1,
+            clock_offset_ns: 0,
+            clock_error_ns: 0,
+            notes: notes.iter().map(|note| (*note).into()).collect(),
+            cells: vec![],
+        };
+        let hosts = [host("vm1", &["under tcg"]), host("vm2", &["under tcg", "old"])];
+        assert_eq!(notes(&hosts), ["vm1, vm2: under tcg.", "vm2: old."]);
+    }
 }

@@ -342,6 +342,11 @@ fn hosts(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
             push_line(text, format!("  {line}").trim_end());
         }
     }
+    for note in super::hosts::notes(&grid.report.hosts) {
+        for line in wrap(&printable(&note), width, "  ", "  ") {
+            push_line(text, &line);
+        }
+    }
     for line in wrap(super::hosts::CAPTION, width, "", "") {
         push_line(text, &paint.with(Style::Dim, &line));
     }
