@@ -52,10 +52,7 @@ fn every_study_has_both_scales_and_every_file_is_a_study() {
         }
         for file in &files {
             let plan = plan(study, file);
-            // What is predicted alone asks what the publication leaves open.
-            let is_predicted = plan.datastores.iter().all(|one| !one.site_changes.is_empty());
-            let least = if is_predicted { 1 } else { 5 };
-            assert!((least..=12).contains(&plan.questions.len()), "{study}/{file}");
+            assert!((5..=12).contains(&plan.questions.len()), "{study}/{file}");
         }
         assert!(directory(study).join("README.md").is_file(), "{study} has no README.md");
     }
