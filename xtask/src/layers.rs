@@ -43,7 +43,11 @@ pub(crate) const LAYERS: &[Layer] = &[
         uses: These(&["disk", "uring", "wire", "nfs", "iscsi"]),
         pure: false,
     },
-    Layer { package: "stormeter-study", uses: These(&["disk", "driver", "fault", "yaml"]), pure: true },
+    Layer {
+        package: "stormeter-study",
+        uses: These(&["disk", "driver", "fault", "yaml"]),
+        pure: true,
+    },
     Layer {
         package: "stormeter-statistics",
         uses: These(&["disk", "driver", "study"]),
