@@ -21,6 +21,7 @@ pub use profile::{
     study_profile, study_profile_names, study_profiles,
 };
 pub use step::{Deed, Step};
+pub use stormeter_fault::{Action, Verb};
 pub use study_plan::{
     Blocks, Cell, Design, NamedDatastore, Order, Prepare, Reset, StudyHost, StudyPlan,
     StudyWorkload, Unit, WorkloadKind,
