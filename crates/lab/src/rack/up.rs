@@ -17,13 +17,13 @@ use super::plan::{
     AcceleratorChoice, export_in_use, file_bytes, local_file, need_memory, storage_file,
     storage_hardware, vm_hardware,
 };
-use super::setup::{export_path, file_name, script};
+use super::setup::{Disks, export_path, file_name, script};
 use super::state::{State, VERSION};
 use super::template::{self, Template};
 use crate::error::{LabError, at, tool};
 use crate::image::{Images, last_words, need_room};
-use crate::model::{Datastore, DiskFormat, Lab};
-use crate::qemu::{Accelerator, Hardware, Probed, probe, version};
+use crate::model::{Datastore, DiskFormat, Lab, Storage};
+use crate::qemu::{Accelerator, Guest, Hardware, Probed, probe, version};
 
 /// How a lab is started.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,7 +48,7 @@ pub struct Started {
 }
 
 /// How long a storage guest may take to make its file systems and LUNs.
-const SET_UP: Duration = Duration::from_secs(120);
+pub(super) const SET_UP: Duration = Duration::from_secs(120);
 
 /// Starts a lab in `directory`. `say` is told what is done; `cancel` ends it.
 ///
@@ -113,6 +113,7 @@ fn start(
         accelerator: probed.accelerator.name().into(),
         why: probed.why,
         addresses: addresses.clone(),
+        images: images.clone(),
     };
     state.write(path)?;
     let storage: Vec<Hardware> = lab.storage.iter().map(|s| storage_hardware(path, s)).collect();
@@ -148,20 +149,9 @@ fn start(
         note(&storage.name, cold);
         guest
             .control_port()?
-            .set_up(&script(lab, index), SET_UP)
+            .set_up(&script(lab, index, Disks::New), SET_UP)
             .map_err(|error| guest.failed(&format!("was not set up: {error}")))?;
-        let mut qmp = guest.connect()?;
-        for (disk, asked) in storage.disks.iter().enumerate() {
-            if let Some(iops) = asked.iops {
-                let limits = json!({
-                    "path": format!("/objects/{}", crate::qemu::group(disk)),
-                    "property": "limits",
-                    "value": {"iops-total": iops},
-                });
-                qmp.run("qom-set", limits)?;
-            }
-        }
-        Ok(())
+        limit_disks(&guest, storage)
     })?;
     side_by_side(lab.vms.len(), &|index| {
         let (vm, hardware) = (&lab.vms[index], &vms[index]);
@@ -183,6 +173,22 @@ fn start(
         froze,
         accelerator: format!("{} ({})", state.accelerator, state.why),
     })
+}
+
+/// Sets the limits of a storage guest's disks, which is ready: until then they had none.
+pub(super) fn limit_disks(guest: &Guest, storage: &Storage) -> Result<(), LabError> {
+    let mut qmp = guest.connect()?;
+    for (disk, asked) in storage.disks.iter().enumerate() {
+        if let Some(iops) = asked.iops {
+            let limits = json!({
+                "path": format!("/objects/{}", crate::qemu::group(disk)),
+                "property": "limits",
+                "value": {"iops-total": iops},
+            });
+            qmp.run("qom-set", limits)?;
+        }
+    }
+    Ok(())
 }
 
 fn choose(
