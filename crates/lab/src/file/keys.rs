@@ -32,6 +32,7 @@ keys! {
         "size": "1GiB",
         "count": "4",
         "raid": "10",
+        "missing": "1",
         "iops": "300",
         "latency": "5ms",
     }

@@ -12,6 +12,8 @@ pub(super) struct ArrayDisk {
     array: String,
     /// The disk's, behind its latency if it has one.
     disk: String,
+    /// How many disks the array lacks from the beginning, as the file has it.
+    missing: usize,
 }
 
 /// The device of a disk of a storage guest, by its place.
@@ -52,7 +54,8 @@ pub(super) fn find(storage: &Storage, name: &str, number: usize) -> Result<Array
             known: if known.is_empty() { "none".into() } else { known.join(", ") },
         });
     };
-    let DiskGroup { first, count, .. } = storage.groups[group];
+    let DiskGroup { first, count, missing, .. } = storage.groups[group];
+    let count = count - missing;
     if number >= count {
         return Err(LabError::NoPart {
             guest: storage.name.clone(),
@@ -62,12 +65,12 @@ pub(super) fn find(storage: &Storage, name: &str, number: usize) -> Result<Array
         });
     }
     let array = group_device(storage, group);
-    Ok(ArrayDisk { array, disk: device(storage, first + number) })
+    Ok(ArrayDisk { array, disk: device(storage, first + number), missing })
 }
 
 /// Lines that have the disk fail and pull it out.
 pub(super) fn fail(disk: &ArrayDisk) -> String {
-    let ArrayDisk { array, disk } = disk;
+    let ArrayDisk { array, disk, .. } = disk;
     // It is busy until what was under way has failed.
     format!(
         "/sbin/mdadm {array} --fail {disk}\n\
@@ -80,12 +83,13 @@ pub(super) fn fail(disk: &ArrayDisk) -> String {
 
 /// Lines that put a new disk in the place of one that was pulled out; the array begins to rebuild.
 pub(super) fn replace(disk: &ArrayDisk) -> String {
-    let ArrayDisk { array, disk } = disk;
+    let ArrayDisk { array, disk, .. } = disk;
     format!("/sbin/mdadm --zero-superblock {disk}\n/sbin/mdadm {array} --add {disk}\n")
 }
 
 /// Lines that make the array whole, if it is not, and wait until it is.
 pub(super) fn whole(disk: &ArrayDisk) -> String {
+    let missing = disk.missing;
     let array = disk.array.trim_start_matches("/dev/");
     let name = disk.disk.rsplit('/').next().unwrap_or_default();
     // The kernel calls a disk with latency dm-0, and tells beside what that is to the device mapper. Half an
@@ -98,7 +102,7 @@ pub(super) fn whole(disk: &ArrayDisk) -> String {
          if [ -z \"$found\" ]; then\n\
          {}fi\n\
          tries=0\n\
-         until [ \"$(cat /sys/block/{array}/md/degraded)\" = 0 ]; do\n\
+         until [ \"$(cat /sys/block/{array}/md/degraded)\" = {missing} ]; do\n\
          tries=$((tries + 1)); [ $tries -lt 3400 ] || exit 1; usleep 500000\n\
          done\n",
         replace(disk)

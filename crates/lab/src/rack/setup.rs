@@ -83,16 +83,17 @@ fn groups(storage: &Storage, disks: Disks, lines: &mut Vec<String>) -> Vec<Strin
     for (index, group) in storage.groups.iter().enumerate() {
         let array = group_device(storage, index);
         if let Some(raid) = group.raid {
-            let of =
-                (group.first..group.first + group.count).map(|disk| array::device(storage, disk));
-            let of = of.collect::<Vec<_>>().join(" ");
+            let there = group.first..group.first + group.count - group.missing;
+            let there: Vec<String> = there.map(|disk| array::device(storage, disk)).collect();
+            let of = there.join(" ");
             lines.push(match disks {
                 // New disks are all zeros, of which mirrors and parities are right already.
                 Disks::New => format!(
                     "/sbin/mdadm --create {array} --run --quiet --metadata=1.2 --bitmap=none \
-                     --assume-clean --level={} --raid-devices={} {of}",
+                     --assume-clean --level={} --raid-devices={} {of}{}",
                     raid.name(),
                     group.count,
+                    " missing".repeat(group.missing),
                 ),
                 // An array that was cut off while it was written to is put together all the same.
                 Disks::Kept => format!("/sbin/mdadm --assemble {array} --run --force --quiet {of}"),

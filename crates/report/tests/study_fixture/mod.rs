@@ -187,6 +187,7 @@ impl Made {
             backlog_operations: 0,
             faults: vec![],
             verified: None,
+            disturbances: vec![],
             steps,
             ended: Ended::Completed,
         };
@@ -305,6 +306,7 @@ fn header(shape: &Shape) -> Header<StudyPlan> {
             outstanding: shape.outstanding.clone(),
             disk_bytes: 10 << 30,
             prepare: Prepare::Random,
+            steps: vec![],
             timing: Timing {
                 ramp_ns: 5 * SECOND,
                 duration_ns: shape.seconds * SECOND,
@@ -540,6 +542,7 @@ pub(crate) fn predicted() -> StudyReport {
         backlog_operations: 0,
         faults: vec![],
         verified: None,
+        disturbances: vec![],
         steps: vec![],
         ended: stormeter_driver::Ended::Completed,
     };

@@ -44,6 +44,7 @@ pub(super) fn plan(datastores: &[&str], workloads: &[&str], vms: &[u32]) -> Stud
         outstanding: Vec::new(),
         disk_bytes: 1 << 30,
         prepare: Prepare::Random,
+        steps: vec![],
         timing: Timing {
             ramp_ns: 1_000_000_000,
             duration_ns: 10_000_000_000,
@@ -100,6 +101,7 @@ pub(super) fn sample(iops: f64) -> Sample {
         backlog_operations: 0,
         faults: Vec::new(),
         verified: None,
+        disturbances: vec![],
         steps: Vec::new(),
         ended: Ended::Completed,
     }
