@@ -89,15 +89,20 @@ pub(super) fn replace(disk: &ArrayDisk) -> String {
 
 /// Lines that make the array whole, if it is not, and wait until it is.
 pub(super) fn whole(disk: &ArrayDisk) -> String {
-    let ArrayDisk { array, disk: device, missing } = disk;
-    let name = array.trim_start_matches("/dev/");
-    // A disk that was pulled out is in no line of the array's detail. Half an hour, then it is given up: a
-    // guest that waits for ever hears nothing more.
+    let missing = disk.missing;
+    let array = disk.array.trim_start_matches("/dev/");
+    let name = disk.disk.rsplit('/').next().unwrap_or_default();
+    // The kernel calls a disk with latency dm-0, and tells beside what that is to the device mapper. Half an
+    // hour, then it is given up: a guest that waits for ever hears nothing more.
     format!(
-        "if ! /sbin/mdadm --detail {array} | grep -q ' {device}$'; then\n\
+        "found=\n\
+         for member in /sys/block/{array}/slaves/*; do\n\
+         if [ \"$(cat $member/dm/name 2>/dev/null || basename $member)\" = {name} ]; then found=1; fi\n\
+         done\n\
+         if [ -z \"$found\" ]; then\n\
          {}fi\n\
          tries=0\n\
-         until [ \"$(cat /sys/block/{name}/md/degraded)\" = {missing} ]; do\n\
+         until [ \"$(cat /sys/block/{array}/md/degraded)\" = {missing} ]; do\n\
          tries=$((tries + 1)); [ $tries -lt 3400 ] || exit 1; usleep 500000\n\
          done\n",
         replace(disk)
