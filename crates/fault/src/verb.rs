@@ -17,7 +17,7 @@ pub enum Verb {
     LinkUp,
     /// A share of the packets is lost in each direction.
     LinkLoss,
-    /// A link is down and up in turn, so long each.
+    /// A link is down for so long, and up again.
     LinkFlap,
     /// Nothing passes on one of the paths to a mount.
     PathDown,

@@ -7,7 +7,7 @@ use stormeter_driver::{RECOVERED_INTERVALS, RECOVERED_SHARE, Recovery, Sample};
 
 use super::grid::Grid;
 use super::model::TrialTrace;
-use crate::quantity::{decimals, duration};
+use crate::quantity::{Quantity, decimals, duration};
 
 /// A step as it was taken in a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,22 +73,21 @@ pub(super) fn caption() -> String {
 }
 
 /// The head of the table.
-pub(super) const HEAD: [&str; 5] = ["", "step", "at", "took", "back after"];
+pub(super) const HEAD: [&str; 4] = ["step", "at", "took", "back after"];
 
-/// The rows of a trial: number, step, when, how long, until throughput was back.
-pub(super) fn rows(disturbed: &Disturbed) -> Vec<[String; 5]> {
+/// The rows of a trial: the step with its number, when, how long, until throughput was back. `write` says how
+/// figures are written.
+pub(super) fn rows(disturbed: &Disturbed, write: fn(&Quantity) -> String) -> Vec<[String; 4]> {
+    let duration = |ns: u64| write(&duration(ns as f64));
     let row = |(number, step): (usize, &StepMark)| {
         [
-            format!("{}", number + 1),
-            step.what.clone(),
-            duration(step.at_ns as f64).to_string(),
-            duration(step.took_ns as f64).to_string(),
+            format!("{} {}", number + 1, step.what),
+            duration(step.at_ns),
+            duration(step.took_ns),
             match step.recovery {
                 None => "not known".into(),
-                Some(Recovery::After(ns)) => duration(ns as f64).to_string(),
-                Some(Recovery::NotWithin(ns)) => {
-                    format!("not within {}", duration(ns as f64))
-                }
+                Some(Recovery::After(ns)) => duration(ns),
+                Some(Recovery::NotWithin(ns)) => format!("not within {}", duration(ns)),
                 Some(Recovery::Overtaken) => "the next step came before".into(),
             },
         ]

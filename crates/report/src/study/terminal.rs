@@ -9,7 +9,7 @@ use super::remarks::{self, Shared};
 use super::why;
 use super::words::{self, Scale};
 use crate::printable::printable;
-use crate::quantity::{level_percent, metric_value, percent};
+use crate::quantity::{Quantity, level_percent, metric_value, percent};
 use crate::terminal::{
     Paint, Style, TerminalOptions, findings, pad_left, pad_right, push_line, wrap,
 };
@@ -323,16 +323,15 @@ fn steps(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
             push_line(text, &line);
         }
         let mut rows = vec![super::steps::HEAD.map(String::from)];
-        rows.extend(
-            super::steps::rows(disturbed).into_iter().map(|row| row.map(|c| printable(&c))),
-        );
+        let own = super::steps::rows(disturbed, Quantity::to_string);
+        rows.extend(own.into_iter().map(|row| row.map(|cell| printable(&cell))));
         let width_of =
             |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-        let widths: [usize; 5] = std::array::from_fn(width_of);
+        let widths: [usize; 4] = std::array::from_fn(width_of);
         for row in &rows {
             let padded = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
                 // Times to the right, words to the left.
-                if [0, 2, 3].contains(&column) {
+                if [1, 2].contains(&column) {
                     pad_left(cell, width)
                 } else {
                     pad_right(cell, width)

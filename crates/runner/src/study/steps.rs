@@ -17,6 +17,11 @@ use crate::shell::{Shell, ShellError};
 /// A step's command that takes longer than this hangs.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// How often a request to stop is looked for.
+const LOOK: Duration = Duration::from_millis(50);
+/// The clocks of the load and of the steps agree to less than this at the window's end.
+const AFTER: Duration = Duration::from_millis(10);
+
 /// The datastore that a trial is on, for commands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct On<'a> {
@@ -72,53 +77,57 @@ impl<'a> Steps<'a> {
         Ok(())
     }
 
-    /// Drives a trial while the steps are taken; what was done comes with it.
+    /// Drives a trial while the steps are taken, and makes everything whole as soon as the window is over or
+    /// somebody asks to stop: what is outstanding on storage that is down would be waited for. What was done comes
+    /// with it, and whether everything is whole.
     pub(crate) fn during<T>(
         &mut self,
         timing: Timing,
         on: On<'_>,
-        progress: &mut dyn Progress,
+        (cancel, progress): (&AtomicBool, &mut dyn Progress),
         drive: impl FnOnce(&mut dyn Progress) -> T,
-    ) -> (T, Vec<Disturbance>) {
+    ) -> (T, Vec<Disturbance>, Result<(), RunError>) {
         if self.steps.is_empty() {
-            return (drive(progress), Vec::new());
+            return (drive(progress), Vec::new(), Ok(()));
         }
         let over = AtomicBool::new(false);
         let (begun, heard) = channel();
         std::thread::scope(|scope| {
             let over = &over;
-            let taking = scope.spawn(move || self.take(timing, on, &heard, over));
+            let trial = Trial { timing, on, heard, over, cancel };
+            let taking = scope.spawn(move || {
+                let done = self.take(&trial);
+                (done, self.restore(on))
+            });
             let mut teller = Teller { inner: progress, begun };
             let end = drive(&mut teller);
             over.store(true, Ordering::Relaxed);
             // Who waits for the next step hears that there is none.
             drop(teller);
-            let done = taking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            (end, done)
+            let (done, whole) =
+                taking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (end, done, whole)
         })
     }
 
-    fn take(
-        &mut self,
-        timing: Timing,
-        on: On<'_>,
-        heard: &Receiver<Instant>,
-        over: &AtomicBool,
-    ) -> Vec<Disturbance> {
+    /// Takes the steps, and returns when the window is over.
+    fn take(&mut self, trial: &Trial<'_>) -> Vec<Disturbance> {
+        let Timing { ramp_ns, duration_ns, .. } = trial.timing;
         // A trial that does not begin has no steps.
-        let Ok(begun) = heard.recv() else { return Vec::new() };
-        let ramp_ns = i64::try_from(timing.ramp_ns).unwrap_or(i64::MAX);
-        let since_window = |at_ns: u64| i64::try_from(at_ns).unwrap_or(i64::MAX) - ramp_ns;
+        let Ok(begun) = trial.heard.recv() else { return Vec::new() };
+        let since_window = |at_ns: u64| {
+            let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
+            signed(at_ns) - signed(ramp_ns)
+        };
         let elapsed_ns = |from: Instant| from.elapsed().as_nanos() as u64;
         let steps = self.steps;
         let mut done = Vec::new();
         for step in steps {
-            let is_over = !wait_until(begun + Duration::from_nanos(step.at_ns), heard);
+            let is_due = trial.wait_until(begun + Duration::from_nanos(step.at_ns));
             let (begun_ns, began) = (since_window(elapsed_ns(begun)), Instant::now());
-            let result = if is_over {
-                Err("the trial was over before".into())
-            } else {
-                self.apply(step, on, over)
+            let result = match is_due {
+                true => self.apply(step, trial.on, trial.over),
+                false => Err("the trial was over before".into()),
             };
             done.push(Disturbance {
                 what: step.what.to_string(),
@@ -128,6 +137,8 @@ impl<'a> Steps<'a> {
                 failure: result.err().map(|error: OperatorError| error.to_string()),
             });
         }
+        let end_ns = ramp_ns.saturating_add(duration_ns);
+        trial.wait_until(begun + Duration::from_nanos(end_ns) + AFTER);
         done
     }
 
@@ -168,14 +179,30 @@ impl<'a> Steps<'a> {
 const NOBODY: &str = "there is nobody who could do it; start the lab (stormeter lab up) and name its \
                       directory with --lab DIR, or write a command: do: {command: \"…\", undo: \"…\"}";
 
-/// Waits; `false` when the trial is over before.
-fn wait_until(moment: Instant, heard: &Receiver<Instant>) -> bool {
-    loop {
-        match heard.recv_timeout(moment.saturating_duration_since(Instant::now())) {
-            Err(RecvTimeoutError::Timeout) => return true,
-            Err(RecvTimeoutError::Disconnected) => return false,
-            // A trial begins once.
-            Ok(_) => {}
+/// What whoever takes the steps knows of the trial.
+struct Trial<'a> {
+    timing: Timing,
+    on: On<'a>,
+    /// Tells when the load begins, and by its end that it has ended.
+    heard: Receiver<Instant>,
+    over: &'a AtomicBool,
+    cancel: &'a AtomicBool,
+}
+
+impl Trial<'_> {
+    /// Waits; `false` when the trial is over before, or somebody asks to stop.
+    fn wait_until(&self, moment: Instant) -> bool {
+        loop {
+            if self.cancel.load(Ordering::Relaxed) {
+                return false;
+            }
+            let rest = moment.saturating_duration_since(Instant::now());
+            match self.heard.recv_timeout(rest.min(LOOK)) {
+                Err(RecvTimeoutError::Timeout) if rest <= LOOK => return true,
+                Err(RecvTimeoutError::Disconnected) => return false,
+                // A trial begins once.
+                Err(RecvTimeoutError::Timeout) | Ok(_) => {}
+            }
         }
     }
 }

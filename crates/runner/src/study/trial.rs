@@ -106,9 +106,10 @@ impl StudyRun<'_> {
         let url = self.venue.url(self.store_of[cell.datastore]);
         let on = On { datastore: &self.plan.datastores[cell.datastore].name, url: &url };
         let mut steps = std::mem::take(&mut self.steps);
-        let (end, done) =
-            steps.during(order.timing, on, progress, |progress| self.timed(order, progress));
-        self.restored = steps.restore(on);
+        let watch = (self.cancel, progress);
+        let (end, done, whole) =
+            steps.during(order.timing, on, watch, |progress| self.timed(order, progress));
+        self.restored = whole;
         self.steps = steps;
         let mut end = end?;
         end.sample.disturbances = done;

@@ -9,7 +9,7 @@ use super::monitoring;
 use crate::assemble::cpu_per_io;
 use crate::html::{tables, typographic};
 use crate::markup::Markup;
-use crate::quantity::{decimals, duration, quantity};
+use crate::quantity::{Quantity, decimals, duration, quantity};
 use crate::sentence::verdict_word_for;
 use crate::study::grid::{Grid, hundred};
 use crate::study::steps::{HEAD, caption, of_cells, rows, sentence};
@@ -170,7 +170,7 @@ fn cpu(page: &mut Markup, summary: &CellSummary) {
 fn disturbed(page: &mut Markup, grid: &Grid<'_>, cell: usize) {
     let cells = of_cells(grid);
     let Some((_, disturbed)) = cells.iter().find(|(of, _)| *of == cell) else { return };
-    let rows = self::rows(disturbed).into_iter().map(|row| row.map(|it| typographic(&it)).to_vec());
+    let rows = self::rows(disturbed, Quantity::typeset).into_iter().map(|row| row.to_vec());
     tables::plain(page, &HEAD.map(String::from), rows.collect());
     let words = format!("{}. {}", capital(&sentence(disturbed)), caption());
     page.tag("p").at("class", "fine").text(&typographic(&words));

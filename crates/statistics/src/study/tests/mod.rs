@@ -4,6 +4,7 @@ mod decisions;
 mod errors;
 mod figures;
 mod predicted;
+mod recovery;
 mod replies;
 mod whole;
 
