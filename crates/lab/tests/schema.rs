@@ -54,6 +54,10 @@ fn the_schema_sees_what_is_wrong() {
         ("raid: 10", "raid: 7", "/storage/nas/disks/set/raid"),
         ("controller: lsi", "controller: buslogic", "/vms/block/disk/controller"),
         ("count: 4", "count: 0", "/storage/nas/disks/set/count"),
+        ("protocol: fc", "protocol: fcoe", "/storage/san/luns/fabric"),
+        ("version: 4.2", "version: 4.1", "/hosts/esx1/mounts/files4/version"),
+        ("paths: 2", "paths: 5", "/hosts/esx1/mounts/fabric/paths"),
+        ("mode: active-backup", "mode: lacp", "/networks/slow/aggregation/mode"),
     ] {
         let text = whole.replacen(good, bad, 1);
         let violations = violations(&schema(), &as_json(&text));

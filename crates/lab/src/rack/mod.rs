@@ -5,10 +5,14 @@ mod clone;
 mod console;
 mod directory;
 mod down;
+mod mounts;
 mod plan;
+mod ports;
+mod secrets;
 mod setup;
 mod state;
 mod status;
+mod targets;
 mod template;
 mod up;
 

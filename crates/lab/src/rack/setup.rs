@@ -3,8 +3,11 @@
 //! Programs are called by their paths: busybox has lesser ones of the same names, and its shell prefers
 //! them.
 
-use crate::model::{Datastore, DiskFormat, Lab, Network, Storage, Vm, VmDisk};
-use crate::rack::state::target;
+use super::ports::{self, End, netem};
+use super::secrets::Secrets;
+use super::targets;
+use crate::model::{Datastore, DiskFormat, Lab, Storage, Vm, VmDisk};
+use crate::wiring::{Channel, network};
 
 /// Where exports are mounted in the guest, and what clients call them.
 pub(super) fn export_path(name: &str) -> String {
@@ -17,11 +20,11 @@ pub(super) fn file_name(vm: &Vm, disk: &VmDisk) -> String {
 }
 
 /// The whole script for the lab's storage guest of this place.
-pub(super) fn script(lab: &Lab, index: usize) -> String {
+pub(super) fn script(lab: &Lab, index: usize, channels: &[Channel], secrets: &Secrets) -> String {
     let storage = &lab.storage[index];
     let mut lines = Vec::new();
-    if let Some(network) = storage.network.and_then(|network| lab.networks.get(network)) {
-        shape(network, &mut lines);
+    if let Some(netem) = network(lab, index).and_then(netem) {
+        shape(&netem, &mut lines);
     }
     let devices: Vec<String> =
         (0..storage.disks.len()).map(|disk| device(storage, disk, &mut lines)).collect();
@@ -44,24 +47,17 @@ pub(super) fn script(lab: &Lab, index: usize) -> String {
             }
         }
     }
-    luns(storage, &groups, &mut lines);
+    let of = channels.iter().filter(|channel| channel.storage == index);
+    for channel in of {
+        lines.extend(ports::lines(channel, network(lab, index), End::Storage));
+    }
+    lines.extend(targets::lines(lab, index, &groups, channels, secrets));
     lines.join("\n") + "\n"
 }
 
 /// Rate and delay in each direction. What comes in passes through a device of its own, because only
 /// what goes out of one can be queued.
-fn shape(network: &Network, lines: &mut Vec<String>) {
-    if network.rate_bits_per_s.is_none() && network.delay_ns == 0 {
-        return;
-    }
-    // In packets: more than a second's worth at a gigabit, so that what waits is never dropped.
-    let mut netem = String::from("netem limit 100000");
-    if network.delay_ns > 0 {
-        netem += &format!(" delay {}us", network.delay_ns / 1000);
-    }
-    if let Some(rate) = network.rate_bits_per_s {
-        netem += &format!(" rate {rate}bit");
-    }
+fn shape(netem: &str, lines: &mut Vec<String>) {
     lines.push("ifconfig ifb0 up".into());
     lines.push(format!("/sbin/tc qdisc add dev eth0 root {netem}"));
     lines.push("/sbin/tc qdisc add dev eth0 handle ffff: ingress".into());
@@ -96,51 +92,43 @@ fn groups(storage: &Storage, devices: &[String], lines: &mut Vec<String>) -> Vec
     let mut found = Vec::new();
     for (index, group) in storage.groups.iter().enumerate() {
         let of = &devices[group.first..group.first + group.count];
-        let Some(raid) = group.raid else {
-            found.push(of[0].clone());
-            continue;
+        let joined = match group.raid {
+            None => of[0].clone(),
+            Some(raid) => {
+                let array = format!("/dev/md{index}");
+                // New disks are all zeros, of which mirrors and parities are right already.
+                lines.push(format!(
+                    "/sbin/mdadm --create {array} --run --quiet --metadata=1.2 --bitmap=none \
+                     --assume-clean --level={} --raid-devices={} {}",
+                    raid.name(),
+                    group.count,
+                    of.join(" ")
+                ));
+                array
+            }
         };
-        let array = format!("/dev/md{index}");
-        // New disks are all zeros, of which mirrors and parities are right already.
-        lines.push(format!(
-            "/sbin/mdadm --create {array} --run --quiet --metadata=1.2 --bitmap=none --assume-clean \
-             --level={} --raid-devices={} {}",
-            raid.name(),
-            group.count,
-            of.join(" ")
-        ));
-        found.push(array);
+        found.push(match group.cache {
+            None => joined,
+            Some(disk) => cached(&joined, &devices[disk], &group.name, lines),
+        });
     }
     found
 }
 
-/// LUNs of the kernel's target, made in its file system of settings (Linux,
-/// Documentation/target/scripts.rst).
-fn luns(storage: &Storage, groups: &[String], lines: &mut Vec<String>) {
-    if storage.luns.is_empty() {
-        return;
-    }
-    let settings = "/sys/kernel/config/target";
-    let portal_group = format!("{settings}/iscsi/{}/tpgt_1", target(storage));
-    lines.push(format!("mkdir -p {portal_group}"));
-    for (number, lun) in storage.luns.iter().enumerate() {
-        let store = format!("{settings}/core/iblock_0/{}", lun.name);
-        lines.push(format!("mkdir -p {store}"));
-        lines.push(format!("echo udev_path={} > {store}/control", groups[lun.group]));
-        lines.push(format!("echo 1 > {store}/enable"));
-        // What an initiator tells two LUNs apart by.
-        lines.push(format!("echo {}-{} > {store}/wwn/vpd_unit_serial", storage.name, lun.name));
-        lines.push(format!("mkdir {portal_group}/lun/lun_{number}"));
-        lines.push(format!("ln -s {store} {portal_group}/lun/lun_{number}/store"));
-    }
-    for (name, value) in [
-        ("authentication", 0),
-        ("generate_node_acls", 1),
-        ("cache_dynamic_acls", 1),
-        ("demo_mode_write_protect", 0),
-    ] {
-        lines.push(format!("echo {value} > {portal_group}/attrib/{name}"));
-    }
-    lines.push(format!("mkdir {portal_group}/np/0.0.0.0:3260"));
-    lines.push(format!("echo 1 > {portal_group}/enable"));
+/// A device behind a cache on a fast disk (dm-cache, written back). What the cache knows of its blocks is at the
+/// begin of that disk: zeros there are a new cache.
+fn cached(slow: &str, fast: &str, name: &str, lines: &mut Vec<String>) -> String {
+    const KNOWN_SECTORS: u64 = 16384;
+    const BLOCK_SECTORS: u64 = 128;
+    let create = "/sbin/dmsetup create --noudevsync --noudevrules";
+    lines.push(format!("fast=$(blockdev --getsz {fast}) slow=$(blockdev --getsz {slow})"));
+    lines.push(format!("{create} known-{name} --table \"0 {KNOWN_SECTORS} linear {fast} 0\""));
+    lines.push(format!(
+        "{create} fast-{name} --table \"0 $((fast - {KNOWN_SECTORS})) linear {fast} {KNOWN_SECTORS}\""
+    ));
+    lines.push(format!(
+        "{create} cached-{name} --table \"0 $slow cache /dev/mapper/known-{name} \
+         /dev/mapper/fast-{name} {slow} {BLOCK_SECTORS} 1 writeback smq 0\""
+    ));
+    format!("/dev/mapper/cached-{name}")
 }

@@ -28,7 +28,7 @@ pub(super) struct State {
 }
 
 /// The form that is written here.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 impl State {
     /// Replaces the file in one step.
@@ -47,6 +47,11 @@ impl State {
         let state: Self = serde_json::from_str(&text).ok()?;
         (state.version == VERSION).then_some(state)
     }
+}
+
+/// The name of a LUN's own target or subsystem.
+pub(super) fn target_of(storage: &Storage, lun: usize) -> String {
+    format!("{}.{}", target(storage), storage.luns[lun].name)
 }
 
 /// The name of a storage guest's iSCSI target (RFC 7143, section 4.2.7.3).
