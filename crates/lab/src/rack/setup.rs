@@ -96,13 +96,16 @@ fn groups(storage: &Storage, devices: &[String], lines: &mut Vec<String>) -> Vec
             None => of[0].clone(),
             Some(raid) => {
                 let array = format!("/dev/md{index}");
+                let (there, missing) = of.split_at(of.len() - group.missing);
+                let missing = missing.iter().map(|_| "missing");
+                let members: Vec<&str> = there.iter().map(String::as_str).chain(missing).collect();
                 // New disks are all zeros, of which mirrors and parities are right already.
                 lines.push(format!(
                     "/sbin/mdadm --create {array} --run --quiet --metadata=1.2 --bitmap=none \
                      --assume-clean --level={} --raid-devices={} {}",
                     raid.name(),
                     group.count,
-                    of.join(" ")
+                    members.join(" ")
                 ));
                 array
             }
