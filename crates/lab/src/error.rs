@@ -253,6 +253,14 @@ pub enum LabError {
         /// As `nas.vm`.
         export: String,
     },
+    /// A password that is not there or is none.
+    #[error("the password in {} cannot be used: {why}", path.display())]
+    Password {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// KVM was asked for and does not work.
     #[error("KVM cannot be used here: {why}; leave --accelerator out, and TCG is taken")]
     NoKvm {

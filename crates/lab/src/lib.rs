@@ -1,6 +1,6 @@
 //! A rack of storage and virtual machines in guests on one machine.
 //!
-//! A lab file ([`parse_lab`]) describes storage guests, networks and VMs. [`Cache::build`] makes kernel
+//! A lab file ([`parse_lab`]) describes storage guests, networks, hosts and VMs. [`Cache::build`] makes kernel
 //! and images of Debian's packages; [`up`] starts the guests with QEMU, [`status`], [`console`] and
 //! [`down`] are for a lab that runs. Everything that a lab has is in one directory. In a worker guest
 //! this same program is init ([`guest`]).
@@ -12,6 +12,7 @@ mod image;
 mod model;
 mod qemu;
 mod rack;
+mod wiring;
 
 pub use error::LabError;
 pub use file::{LabErrors, key_lists, lab_schema, parse_lab};

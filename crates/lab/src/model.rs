@@ -1,5 +1,7 @@
 //! A lab as plain values: what a lab file describes.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 /// What is started.
@@ -11,8 +13,19 @@ pub struct Lab {
     pub networks: Vec<Network>,
     /// Storage guests.
     pub storage: Vec<Storage>,
+    /// Hosts, those of a `count` one by one.
+    pub hosts: Vec<Host>,
     /// Virtual machines, those of a `count` one by one.
     pub vms: Vec<Vm>,
+}
+
+impl Lab {
+    /// The names of all guests: storage guests, hosts, VMs.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let storage = self.storage.iter().map(|storage| storage.name.as_str());
+        let hosts = self.hosts.iter().map(|host| host.name.as_str());
+        storage.chain(hosts).chain(self.vms.iter().map(|vm| vm.name.as_str()))
+    }
 }
 
 /// A network between a storage guest and its clients.
@@ -24,6 +37,21 @@ pub struct Network {
     pub rate_bits_per_s: Option<u64>,
     /// In each direction, added to what the emulation takes.
     pub delay_ns: u64,
+    /// Frames that are lost in each direction, in a million.
+    pub loss_ppm: u32,
+    /// The largest packet, in bytes, where a mount does not ask for another.
+    pub mtu: u32,
+    /// Ports between hosts and storage guests that are one to what uses them.
+    pub aggregation: Option<Aggregation>,
+}
+
+/// Ports that are one to what uses them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aggregation {
+    /// How many.
+    pub ports: u32,
+    /// How they are joined.
+    pub mode: AggregationMode,
 }
 
 /// A guest that serves disks.
@@ -43,8 +71,8 @@ pub struct Storage {
     pub groups: Vec<DiskGroup>,
     /// What is served over NFS.
     pub exports: Vec<Share>,
-    /// What is served over iSCSI, the first as LUN 0.
-    pub luns: Vec<Share>,
+    /// What is served block by block.
+    pub luns: Vec<Lun>,
 }
 
 /// A disk of a storage guest.
@@ -71,6 +99,8 @@ pub struct DiskGroup {
     pub raid: Option<Raid>,
     /// How many of the last are not in the array, which is degraded then.
     pub missing: usize,
+    /// The place of a disk that caches them.
+    pub cache: Option<usize>,
 }
 
 /// A level of redundancy.
@@ -141,6 +171,106 @@ pub struct Share {
     pub name: String,
     /// The place of its group in the storage guest's list.
     pub group: usize,
+}
+
+/// A disk group that is served block by block.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lun {
+    /// Its name.
+    pub name: String,
+    /// The place of its group in the storage guest's list.
+    pub group: usize,
+    /// How it is reached.
+    pub protocol: Protocol,
+    /// What an initiator has to know; iSCSI only.
+    pub chap: Option<Chap>,
+}
+
+/// What an initiator says of itself (CHAP, RFC 1994). The password itself is never part of a lab.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chap {
+    /// A name.
+    pub user: String,
+    /// A file whose only line is the password.
+    pub password_file: PathBuf,
+}
+
+impl Storage {
+    /// Whether a LUN is one of the target that initiators reach without a password.
+    pub fn is_open(&self, lun: usize) -> bool {
+        self.luns.get(lun).is_some_and(|lun| lun.protocol == Protocol::Iscsi && lun.chap.is_none())
+    }
+
+    /// The number of a LUN in what it is reached by: those of iSCSI without a password are of one target,
+    /// those of FC of one, and every other has a target of its own.
+    pub fn lun_number(&self, lun: usize) -> usize {
+        let Some(of) = self.luns.get(lun) else { return 0 };
+        let beside = |other: &&Lun| other.protocol == of.protocol && other.chap.is_none();
+        match of.protocol {
+            Protocol::Iscsi if of.chap.is_some() => 0,
+            Protocol::NvmeTcp => 0,
+            _ => self.luns[..lun].iter().filter(beside).count(),
+        }
+    }
+}
+
+/// A guest whose kernel is the client of storage guests, and in which an agent works on what it mounts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    /// Its name.
+    pub name: String,
+    /// Its memory.
+    pub memory_bytes: u64,
+    /// Its virtual processors.
+    pub vcpus: u32,
+    /// What it mounts.
+    pub mounts: Vec<Mount>,
+}
+
+/// An export or a LUN in a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mount {
+    /// Its name: the host has it as `/lab/NAME` (NFS) or `/dev/lab/NAME`.
+    pub name: String,
+    /// The place of its storage guest in the lab's list.
+    pub storage: usize,
+    /// The largest packet on the way, in bytes.
+    pub mtu: u32,
+    /// What it is; numbers are places in the storage guest's lists.
+    pub of: Mounted,
+}
+
+/// What a host mounts, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mounted {
+    /// An export.
+    Nfs {
+        /// Of the storage guest's exports.
+        export: usize,
+        /// Of the protocol.
+        version: NfsVersion,
+    },
+    /// A LUN over iSCSI.
+    Iscsi {
+        /// Of the storage guest's LUNs.
+        lun: usize,
+        /// What the initiator says of itself.
+        chap: Option<Chap>,
+    },
+    /// A LUN over FC.
+    Fc {
+        /// Of the storage guest's LUNs.
+        lun: usize,
+        /// How many ports lead to it.
+        paths: u32,
+        /// Which of them is taken.
+        policy: PathPolicy,
+    },
+    /// A namespace over NVMe/TCP.
+    NvmeTcp {
+        /// Of the storage guest's LUNs.
+        lun: usize,
+    },
 }
 
 /// A virtual machine.
@@ -258,5 +388,47 @@ words! {
         Writethrough "writethrough",
         /// As writeback, and never flushed.
         Unsafe "unsafe",
+    }
+}
+
+words! {
+    /// How a LUN is reached.
+    Protocol {
+        /// iSCSI.
+        Iscsi "iscsi",
+        /// FC, over Ethernet.
+        Fc "fc",
+        /// NVMe over TCP.
+        NvmeTcp "nvme-tcp",
+    }
+}
+
+words! {
+    /// Versions of NFS that hosts mount with.
+    NfsVersion {
+        /// RFC 1813.
+        Three "3",
+        /// RFC 7862.
+        FourTwo "4.2",
+    }
+}
+
+words! {
+    /// Which of several paths is taken.
+    PathPolicy {
+        /// The first that is not lost.
+        Fixed "fixed",
+        /// All in turn.
+        RoundRobin "round-robin",
+    }
+}
+
+words! {
+    /// How ports are joined.
+    AggregationMode {
+        /// Both sides agree on it (IEEE 802.1AX, LACP).
+        Lacp "802.3ad",
+        /// One carries all, another takes over when it is lost.
+        ActiveBackup "active-backup",
     }
 }

@@ -20,7 +20,12 @@ fn schema() -> Value {
 fn every_example_is_read_and_follows_the_schema() {
     let mut files = examples(env!("CARGO_MANIFEST_DIR"), "tests/good", "../../docs/lab.md");
     files.extend(examples(env!("CARGO_MANIFEST_DIR"), "../../examples/lab", "../../docs/lab.md"));
-    assert!(files.len() >= 3, "{}", files.len());
+    for study in ["tr3808", "virtual-physical"] {
+        let rack = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies").join(study);
+        let rack = rack.join("lab.yaml");
+        files.push((rack.display().to_string(), fs::read_to_string(&rack).unwrap()));
+    }
+    assert!(files.len() >= 5, "{}", files.len());
     for (name, text) in files {
         if let Err(errors) = parse_lab(&text) {
             panic!("{}", errors.in_file(name));
@@ -54,6 +59,10 @@ fn the_schema_sees_what_is_wrong() {
         ("raid: 10", "raid: 7", "/storage/nas/disks/set/raid"),
         ("controller: lsi", "controller: buslogic", "/vms/block/disk/controller"),
         ("count: 4", "count: 0", "/storage/nas/disks/set/count"),
+        ("protocol: fc", "protocol: fcoe", "/storage/san/luns/fabric"),
+        ("version: 4.2", "version: 4.1", "/hosts/esx1/mounts/files4/version"),
+        ("paths: 2", "paths: 5", "/hosts/esx1/mounts/fabric/paths"),
+        ("mode: active-backup", "mode: lacp", "/networks/slow/aggregation/mode"),
     ] {
         let text = whole.replacen(good, bad, 1);
         let violations = violations(&schema(), &as_json(&text));

@@ -3,13 +3,15 @@
 //! What a key means and what it is when left out is told in `docs/lab.md`. Only what labs really have
 //! is accepted; of the rest of a rack's words it is said that it is not there yet.
 
+mod host;
 mod keys;
+mod network;
 mod part;
 mod storage;
 mod value;
 mod vm;
 
-use stormeter_yaml::{Faults, Form, Source, document};
+use stormeter_yaml::{Faults, Form, Place, Source, document};
 
 use crate::model::Lab;
 
@@ -29,6 +31,7 @@ const FORM: Form = Form {
 
 const FILE: &str = "lab.yaml";
 const MOST_STORAGE: usize = 16;
+const MOST_HOSTS: usize = 16;
 const MOST_VMS: usize = 256;
 
 /// Reads a lab file, every default filled in. Touches nothing but the text.
@@ -46,7 +49,8 @@ pub fn parse_lab(text: &str) -> Result<Lab, LabErrors> {
 fn lab(text: &str, faults: &mut Faults) -> Option<Lab> {
     let root = document(text, 0, &FORM, faults)?;
     let section = part::open(&root, "a lab file", &keys::LAB, faults)?;
-    let mut lab = Lab { name: "a lab".into(), networks: vec![], storage: vec![], vms: vec![] };
+    let mut lab =
+        Lab { name: "a lab".into(), networks: vec![], storage: vec![], hosts: vec![], vms: vec![] };
     if let Some(name) = section.text("lab", faults) {
         lab.name = name.into();
     }
@@ -56,8 +60,9 @@ fn lab(text: &str, faults: &mut Faults) -> Option<Lab> {
     let networks = entries("networks", "network", "lan: {rate: 1Gb}");
     let storage =
         entries("storage", "storage guest", "nas: {disks: {slow: {size: 1GiB}}, luns: {vm: slow}}");
+    let hosts = entries("hosts", "host", "esx1: {mounts: {vm: {datastore: nas.vm}}}");
     let vms = entries("vms", "VM", "vm: {count: 2}");
-    lab.networks = networks.iter().map(|entry| storage::network(entry, faults)).collect();
+    lab.networks = networks.iter().map(|entry| network::network(entry, faults)).collect();
     let names: Vec<&str> = networks.iter().map(|entry| entry.name).collect();
     lab.storage = storage.iter().map(|entry| storage::storage(entry, &names, faults)).collect();
     if storage.len() > MOST_STORAGE {
@@ -66,27 +71,50 @@ fn lab(text: &str, faults: &mut Faults) -> Option<Lab> {
             format!("a lab has at most {MOST_STORAGE} storage guests, not {}", storage.len()),
         );
     }
-    for entry in &vms {
-        let before: Vec<String> = lab.vms.iter().map(|vm| vm.name.clone()).collect();
-        vm::vms(entry, &mut lab, faults);
-        let mut taken = before.iter().chain(lab.storage.iter().map(|storage| &storage.name));
-        let new = &lab.vms[before.len()..];
-        if let Some(twice) = taken.find(|name| new.iter().any(|vm| vm.name == **name)) {
-            faults.at(
-                entry.place,
-                format!("{twice} is the name of two guests; give these VMs another"),
-            );
+    for entry in &hosts {
+        let before: Vec<String> = lab.names().map(str::to_owned).collect();
+        let first = lab.hosts.len();
+        host::hosts(entry, &mut lab, faults);
+        let new = lab.hosts[first..].iter().map(|host| host.name.as_str());
+        named_once(&before, new, entry.place, "these hosts", faults);
+        if lab.hosts.len() > MOST_HOSTS {
+            faults.at(entry.place, format!("a lab has at most {MOST_HOSTS} hosts"));
+            break;
         }
+    }
+    for entry in &vms {
+        let before: Vec<String> = lab.names().map(str::to_owned).collect();
+        let first = lab.vms.len();
+        vm::vms(entry, &mut lab, faults);
+        let new = lab.vms[first..].iter().map(|vm| vm.name.as_str());
+        named_once(&before, new, entry.place, "these VMs", faults);
         if lab.vms.len() > MOST_VMS {
             faults.at(entry.place, format!("a lab has at most {MOST_VMS} VMs"));
             break;
         }
+    }
+    for (index, guest) in lab.storage.iter().enumerate() {
+        let place = storage.get(index).map_or(section.place, |entry| entry.place);
+        network::ports_fit(&lab, index, guest, place, faults);
     }
     if !section.has("storage") && !section.has("vms") {
         let example = keys::LAB.example("vms");
         faults.at(section.place, format!("a lab has storage or vms; write vms: {example}"));
     }
     Some(lab)
+}
+
+/// Tells of a name that two guests would have.
+fn named_once<'n>(
+    taken: &[String],
+    mut new: impl Iterator<Item = &'n str>,
+    place: Place,
+    whose: &str,
+    faults: &mut Faults,
+) {
+    if let Some(twice) = new.find(|name| taken.iter().any(|taken| taken == name)) {
+        faults.at(place, format!("{twice} is the name of two guests; give {whose} another"));
+    }
 }
 
 /// The JSON Schema (draft 2020-12) of a lab file, as it is committed. It is written by hand, because it

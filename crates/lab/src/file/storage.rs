@@ -1,10 +1,11 @@
-//! `networks` and `storage`.
+//! `storage`.
 
-use stormeter_yaml::{Faults, Node, Section, Value};
+use stormeter_yaml::{Faults, Section, Value};
 
+use super::host::chap;
 use super::part::{Entry, entries, link, needed, open};
 use super::{keys, value};
-use crate::model::{DiskGroup, Network, Raid, Share, Storage, StorageDisk};
+use crate::model::{DiskGroup, Lun, Protocol, Raid, Share, Storage, StorageDisk};
 
 /// nfsd, a target and their programs need as much, and the kernel beside them.
 const LEAST_MEMORY_MIB: u64 = 192;
@@ -12,16 +13,6 @@ const LEAST_MEMORY_MIB: u64 = 192;
 const MEMORY_BYTES: u64 = 256 << 20;
 /// Letters of devices, and slots of the guest's bus.
 const MOST_DISKS: usize = 24;
-
-pub(super) fn network(entry: &Entry<'_>, faults: &mut Faults) -> Network {
-    let mut network = Network { name: entry.name.into(), rate_bits_per_s: None, delay_ns: 0 };
-    let title = format!("network {}", entry.name);
-    let Some(section) = open(entry.node, &title, &keys::NETWORK, faults) else { return network };
-    network.rate_bits_per_s = section.get("rate").and_then(|node| value::rate(node, faults));
-    network.delay_ns =
-        value::duration(&section, "delay", 1000, "microseconds", faults).unwrap_or(0);
-    network
-}
 
 pub(super) fn storage(entry: &Entry<'_>, networks: &[&str], faults: &mut Faults) -> Storage {
     let mut storage = Storage {
@@ -55,7 +46,7 @@ pub(super) fn storage(entry: &Entry<'_>, networks: &[&str], faults: &mut Faults)
     let names: Vec<&str> = named.iter().map(|disk| disk.name).collect();
     let mut used = Vec::new();
     storage.exports = shares(&section, "exports", &names, &mut used, faults);
-    storage.luns = shares(&section, "luns", &names, &mut used, faults);
+    storage.luns = luns(&section, &names, &mut used, faults);
     if !section.has("exports") && !section.has("luns") {
         faults.at(
             entry.place,
@@ -69,9 +60,12 @@ pub(super) fn storage(entry: &Entry<'_>, networks: &[&str], faults: &mut Faults)
 fn group(entry: &Entry<'_>, storage: &mut Storage, faults: &mut Faults) {
     let title = format!("disks {}", entry.name);
     let first = storage.disks.len();
-    let mut group = DiskGroup { name: entry.name.into(), first, count: 1, raid: None, missing: 0 };
+    let name = entry.name.into();
+    let mut group = DiskGroup { name, first, count: 1, raid: None, missing: 0, cache: None };
     let mut disk = StorageDisk { size_bytes: 1 << 30, iops: None, latency_ms: 0 };
+    let mut cache = None;
     if let Some(section) = open(entry.node, &title, &keys::DISKS, faults) {
+        cache = ssd_cache(&section, &title, faults);
         needed(&section, &title, entry.place, "size", &keys::DISKS, faults);
         // What ext4 and an array's own records fit into.
         disk.size_bytes = value::size(&section, "size", 16, 1 << 20, faults).unwrap_or(1 << 30);
@@ -86,7 +80,25 @@ fn group(entry: &Entry<'_>, storage: &mut Storage, faults: &mut Faults) {
         fits(&section, &title, &group, faults);
     }
     storage.disks.extend(std::iter::repeat_n(disk, group.count));
+    if let Some(cache) = cache {
+        group.cache = Some(storage.disks.len());
+        storage.disks.push(cache);
+    }
     storage.groups.push(group);
+}
+
+/// A fast disk before others: what it is limited to, it is by QEMU.
+fn ssd_cache(section: &Section<'_>, title: &str, faults: &mut Faults) -> Option<StorageDisk> {
+    let node = section.get("ssd-cache")?;
+    let title = format!("the SSD cache of {title}");
+    let section = open(node, &title, &keys::SSD_CACHE, faults)?;
+    needed(&section, &title, node.place, "size", &keys::SSD_CACHE, faults);
+    Some(StorageDisk {
+        // What the cache knows of its blocks takes 8 MiB of it.
+        size_bytes: value::size(&section, "size", 24, 1 << 20, faults)?,
+        iops: value::number(&section, "iops", 1, 1_000_000, faults),
+        latency_ms: 0,
+    })
 }
 
 fn fits(section: &Section<'_>, title: &str, group: &DiskGroup, faults: &mut Faults) {
@@ -126,7 +138,7 @@ fn fits(section: &Section<'_>, title: &str, group: &DiskGroup, faults: &mut Faul
     }
 }
 
-/// What is served: names with the disks behind them, each of which serves one purpose.
+/// What is served as files: names with the disks behind them.
 fn shares<'n>(
     section: &Section<'n>,
     key: &str,
@@ -134,39 +146,68 @@ fn shares<'n>(
     used: &mut Vec<usize>,
     faults: &mut Faults,
 ) -> Vec<Share> {
-    let kind = key.trim_end_matches('s');
-    let named = entries(section.get(key), kind, "vm: slow", faults);
+    let named = entries(section.get(key), "export", "vm: slow", faults);
     let mut shares = Vec::new();
     for entry in named {
-        let owner = format!("{kind} {}", entry.name);
-        if let Some(node) = bare(entry.node, &owner, faults)
-            && let Some(group) = link(node, &owner, "disk", disks, faults)
-        {
-            if used.contains(&group) {
-                faults.at(
-                    entry.node.place,
-                    format!(
-                        "{owner}: {} is served already; give it disks of its own",
-                        disks[group]
-                    ),
-                );
-            }
-            used.push(group);
+        let owner = format!("export {}", entry.name);
+        if !matches!(entry.node.value, Value::Text(_)) {
+            let found = entry.node.found();
+            faults.at(entry.node.place, format!("{owner} is the name of disks, not {found}"));
+        } else if let Some(group) = link(entry.node, &owner, "disk", disks, faults) {
+            once(group, disks, &entry, &owner, used, faults);
             shares.push(Share { name: entry.name.into(), group });
         }
     }
     shares
 }
 
-/// The name of disks, and no mapping: protocols' own settings are not there yet.
-fn bare<'n>(node: &'n Node, owner: &str, faults: &mut Faults) -> Option<&'n Node> {
-    if matches!(node.value, Value::Text(_)) {
-        return Some(node);
+/// What is served block by block: names with the disks behind them, or with more than that.
+fn luns<'n>(
+    section: &Section<'n>,
+    disks: &[&str],
+    used: &mut Vec<usize>,
+    faults: &mut Faults,
+) -> Vec<Lun> {
+    let named = entries(section.get("luns"), "lun", "vm: slow", faults);
+    let mut luns = Vec::new();
+    for entry in named {
+        let owner = format!("lun {}", entry.name);
+        let (mut protocol, mut login, mut node) = (Protocol::Iscsi, None, Some(entry.node));
+        if matches!(entry.node.value, Value::Map(_)) {
+            let Some(section) = open(entry.node, &owner, &keys::LUN, faults) else { continue };
+            node = needed(&section, &owner, entry.place, "disks", &keys::LUN, faults);
+            protocol = section.choice("protocol", &Protocol::WORDS, faults).unwrap_or(protocol);
+            login = section.get("chap").and_then(|node| chap(node, faults));
+            if protocol != Protocol::Iscsi && section.has("chap") {
+                faults.at(
+                    section.place_of("chap"),
+                    format!("{owner}: CHAP is a matter of iSCSI; take it out, or the protocol"),
+                );
+            }
+        }
+        if let Some(group) = node.and_then(|node| link(node, &owner, "disk", disks, faults)) {
+            once(group, disks, &entry, &owner, used, faults);
+            luns.push(Lun { name: entry.name.into(), group, protocol, chap: login });
+        }
     }
-    let found = node.found();
-    faults.at(
-        node.place,
-        format!("{owner} is the name of disks, not {found}; settings of its own (CHAP) it cannot have yet"),
-    );
-    None
+    luns
+}
+
+/// Tells of disks that would serve two purposes.
+fn once(
+    group: usize,
+    disks: &[&str],
+    entry: &Entry<'_>,
+    owner: &str,
+    used: &mut Vec<usize>,
+    faults: &mut Faults,
+) {
+    if used.contains(&group) {
+        let name = disks[group];
+        faults.at(
+            entry.node.place,
+            format!("{owner}: {name} is served already; give it disks of its own"),
+        );
+    }
+    used.push(group);
 }

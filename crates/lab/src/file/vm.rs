@@ -5,7 +5,7 @@ use stormeter_yaml::{Faults, Node, Section};
 
 use super::part::{Entry, entries, link, needed, open};
 use super::{keys, value};
-use crate::model::{CacheMode, Controller, Datastore, DiskFormat, Lab, Share, Storage, Vm, VmDisk};
+use crate::model::{CacheMode, Controller, Datastore, DiskFormat, Lab, Storage, Vm, VmDisk};
 
 /// The kernel, the image in memory twice while it is unpacked, and the program.
 const LEAST_MEMORY_MIB: u64 = 96;
@@ -154,15 +154,30 @@ fn datastore(
     let mut names = vec!["local".to_owned()];
     let mut found = vec![Datastore::Local];
     for (index, guest) in storage.iter().enumerate() {
-        let name = |share: &Share| format!("{}.{}", guest.name, share.name);
-        names.extend(guest.exports.iter().chain(&guest.luns).map(name));
-        let exports = 0..guest.exports.len();
-        found.extend(exports.map(|export| Datastore::Export { storage: index, export }));
-        let luns = 0..guest.luns.len();
-        found.extend(luns.map(|lun| Datastore::Lun { storage: index, lun, offset_bytes: 0 }));
+        for (export, share) in guest.exports.iter().enumerate() {
+            names.push(format!("{}.{}", guest.name, share.name));
+            found.push(Datastore::Export { storage: index, export });
+        }
+        for (lun, share) in guest.luns.iter().enumerate() {
+            names.push(format!("{}.{}", guest.name, share.name));
+            found.push(Datastore::Lun { storage: index, lun, offset_bytes: 0 });
+        }
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    link(node, title, "datastore", &names, faults).map(|index| found[index])
+    let found = link(node, title, "datastore", &names, faults).map(|index| found[index])?;
+    if let Datastore::Lun { storage: guest, lun, .. } = found
+        && !storage[guest].is_open(lun)
+    {
+        faults.at(
+            node.place,
+            format!(
+                "{title}: QEMU is no initiator of FC, NVMe/TCP or with CHAP here; take a plain LUN of \
+                 iSCSI, or mount it in a host"
+            ),
+        );
+        return None;
+    }
+    Some(found)
 }
 
 /// A disk with its place behind those that lie on the same LUN, or told that it does not fit.
@@ -204,22 +219,26 @@ fn is_same(one: Datastore, other: Datastore) -> bool {
 fn room(datastore: Datastore, lab: &Lab) -> Option<(u64, String)> {
     // An array's records at the begin of each disk, generously; ext4's own, a tenth.
     const RECORDS_BYTES: u64 = 8 << 20;
-    let of = |storage: usize, share: &Share| {
+    let of = |storage: usize, name: &str, group: usize| {
         let guest = &lab.storage[storage];
-        let group = &guest.groups[share.group];
+        let group = &guest.groups[group];
         let each = guest.disks.get(group.first).map_or(0, |disk| disk.size_bytes);
         let bytes = match group.raid {
             None => each,
             Some(raid) => raid.data_disks(group.count) as u64 * each.saturating_sub(RECORDS_BYTES),
         };
-        (bytes, format!("{}.{}", guest.name, share.name))
+        (bytes, format!("{}.{name}", guest.name))
     };
     match datastore {
         Datastore::Local => None,
         Datastore::Export { storage, export } => {
-            let (bytes, name) = of(storage, &lab.storage[storage].exports[export]);
+            let share = &lab.storage[storage].exports[export];
+            let (bytes, name) = of(storage, &share.name, share.group);
             Some(((bytes / 10 * 9) >> 20 << 20, name))
         }
-        Datastore::Lun { storage, lun, .. } => Some(of(storage, &lab.storage[storage].luns[lun])),
+        Datastore::Lun { storage, lun, .. } => {
+            let share = &lab.storage[storage].luns[lun];
+            Some(of(storage, &share.name, share.group))
+        }
     }
 }

@@ -3,7 +3,8 @@
 //! A *system* is all that depends on packages: the kernel, its modules, the storage guest's image. Its
 //! folder is named by the hash of what it was made from and appears by being renamed, so that a build
 //! that was killed leaves nothing that could be taken for one. A worker guest's image is a system's
-//! modules and the static stormeter as init; it is made in a moment and without a network.
+//! modules and the static stormeter as init, a host's the system's programs and stormeter behind them; both
+//! are made in a moment and without a network.
 
 mod closure;
 mod cpio;
@@ -38,6 +39,8 @@ pub struct Images {
     pub storage: PathBuf,
     /// The worker guest's.
     pub worker: PathBuf,
+    /// The host's.
+    pub host: PathBuf,
 }
 
 /// The directory in which images, packages and templates are kept.
@@ -93,6 +96,7 @@ impl Cache {
             kernel: system.join(system::KERNEL),
             storage: system.join(system::STORAGE),
             worker: worker::image(&system, binary, say)?,
+            host: worker::host(&system, binary, say)?,
             system,
         })
     }

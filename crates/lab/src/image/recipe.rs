@@ -7,6 +7,10 @@ pub(super) const KERNEL: &str = "linux-image-amd64";
 pub(super) const STORAGE: [&str; 6] =
     ["busybox-static", "nfs-kernel-server", "dmsetup", "mdadm", "e2fsprogs", "iproute2"];
 
+/// What a host's programs come from, beside those of the storage guest. The library is named because apt
+/// takes a substitute for it otherwise.
+pub(super) const HOST: [&str; 2] = ["open-iscsi", "libsystemd0"];
+
 /// Packages that are depended on and that no guest uses: interpreters for their scripts, and what
 /// manages an installed system.
 pub(super) const WITHOUT: [&str; 19] = [
@@ -47,7 +51,7 @@ pub(super) const CONTROLLERS: [(&str, &[&str]); 6] = [
 
 /// Modules of the storage guest. Checksums are named although nothing says that it depends on them:
 /// ext4 and iSCSI ask for them by their algorithm.
-pub(super) const SERVER: [&str; 18] = [
+pub(super) const SERVER: [&str; 26] = [
     "virtio_blk",
     "virtio_net",
     "crc32c_generic",
@@ -66,10 +70,40 @@ pub(super) const SERVER: [&str; 18] = [
     "cls_matchall",
     "act_mirred",
     "ifb",
+    "sd_mod",
+    "fcoe",
+    "tcm_fc",
+    "nvmet",
+    "nvmet_tcp",
+    "bonding",
+    "dm_cache",
+    "dm_cache_smq",
 ];
 
+/// Modules of a host: the clients of what storage guests serve.
+pub(super) const CLIENT: [&str; 14] = [
+    "virtio_net",
+    "crc32c_generic",
+    "nfs",
+    "nfsv3",
+    "nfsv4",
+    "sd_mod",
+    "iscsi_tcp",
+    "fcoe",
+    "nvme_tcp",
+    "dm_mod",
+    "dm_multipath",
+    "dm_round_robin",
+    "sch_netem",
+    "bonding",
+];
+
+/// Programs of a host.
+pub(super) const CLIENT_PROGRAMS: [&str; 6] =
+    ["sbin/mount.nfs", "sbin/iscsid", "sbin/iscsiadm", "sbin/dmsetup", "sbin/tc", "bin/ip"];
+
 /// Programs of the storage guest with the libraries that they load.
-pub(super) const PROGRAMS: [&str; 8] = [
+pub(super) const PROGRAMS: [&str; 9] = [
     "sbin/rpcbind",
     "usr/sbin/rpc.nfsd",
     "usr/sbin/rpc.mountd",
@@ -78,6 +112,7 @@ pub(super) const PROGRAMS: [&str; 8] = [
     "sbin/dmsetup",
     "sbin/mke2fs",
     "sbin/tc",
+    "bin/ip",
 ];
 
 /// Files that they read. Without the first, rpcbind ends and says nothing.
@@ -90,5 +125,18 @@ pub(super) const OURS: [(&str, u32, &str); 5] = [
     ("etc/exports", 0o644, ""),
     ("etc/passwd", 0o644, "root:x:0:0:root:/:/bin/sh\n_rpc:x:100:65534::/:/bin/false\n"),
     ("etc/group", 0o644, "root:x:0:\nnogroup:x:65534:\n"),
+    ("etc/nsswitch.conf", 0o644, "passwd: files\ngroup: files\nhosts: files\n"),
+];
+
+/// Files that a host's programs read.
+pub(super) const CLIENT_FILES: [&str; 5] =
+    ["etc/netconfig", "etc/services", "etc/rpc", "etc/protocols", "etc/iscsi/iscsid.conf"];
+
+/// Files of ours in a host.
+pub(super) const CLIENT_OURS: [(&str, u32, &str); 5] = [
+    ("init", 0o755, include_str!("initiator-init.sh")),
+    ("mounts.sh", 0o644, include_str!("mounts.sh")),
+    ("etc/passwd", 0o644, "root:x:0:0:root:/:/bin/sh\n"),
+    ("etc/group", 0o644, "root:x:0:\n"),
     ("etc/nsswitch.conf", 0o644, "passwd: files\ngroup: files\nhosts: files\n"),
 ];

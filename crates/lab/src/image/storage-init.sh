@@ -25,7 +25,8 @@ echo 10 > /proc/fs/nfsd/nfsv4gracetime
 echo 10 > /proc/fs/nfsd/nfsv4leasetime
 mkdir -p /var/lib/nfs/v4recovery
 touch /var/lib/nfs/etab /var/lib/nfs/rmtab
-rpc.nfsd --no-nfs-version 4 --tcp 8
+rpc.nfsd --tcp 8
+echo Y > /proc/fs/nfsd/v4_end_grace
 rpc.mountd --port 20048
 
 # A shell for whoever looks at the console.

@@ -16,6 +16,8 @@ use crate::error::{LabError, at};
 /// Files of a system's folder.
 pub(super) const KERNEL: &str = "vmlinux";
 pub(super) const STORAGE: &str = "storage.img";
+/// The host's image without stormeter, which is put behind it.
+pub(super) const INITIATOR: &str = "initiator.img";
 /// The worker guest's modules, and lines of `NAME: FILE…` in the order in which they are loaded.
 pub(super) const MODULES: &str = "modules";
 pub(super) const ORDER: &str = "order";
@@ -31,7 +33,7 @@ const ROOM_BYTES: u64 = 1 << 30;
 /// must be in it; the number is for changes of this file.
 fn recipe_key() -> String {
     let mut text = format!(
-        "2 {:?} {:?} {:?} {:?} {:?}",
+        "3 {:?} {:?} {:?} {:?} {:?}",
         recipe::BASE,
         recipe::CONTROLLERS,
         recipe::SERVER,
@@ -39,6 +41,8 @@ fn recipe_key() -> String {
         recipe::FILES
     );
     text += &format!("{:?} {:?} {:?}", recipe::OURS, recipe::STORAGE, recipe::WITHOUT);
+    text += &format!("{:?} {:?} {:?}", recipe::HOST, recipe::CLIENT, recipe::CLIENT_PROGRAMS);
+    text += &format!("{:?} {:?}", recipe::CLIENT_FILES, recipe::CLIENT_OURS);
     key(&[text.as_bytes()])
 }
 
@@ -54,7 +58,8 @@ pub(super) fn current(root: &Path) -> Option<PathBuf> {
 pub(super) fn build(root: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf, LabError> {
     let scratch = Scratch::new(root)?;
     say("asking apt for packages");
-    let wanted: Vec<&str> = [recipe::KERNEL].into_iter().chain(recipe::STORAGE).collect();
+    let wanted: Vec<&str> =
+        [recipe::KERNEL].into_iter().chain(recipe::STORAGE).chain(recipe::HOST).collect();
     let packages = resolve(&wanted, &recipe::WITHOUT, &scratch.path)?;
     let identities: Vec<String> = packages.iter().map(Package::identity).collect();
     let name =
@@ -114,7 +119,9 @@ fn make(
     let modules = Modules::of(&only_entry(&unpacked.join("lib/modules"), "")?)?;
     worker_modules(&modules, &made)?;
     say("making the storage guest");
-    write(&made.join(STORAGE), &storage(&unpacked, &modules)?)?;
+    write(&made.join(STORAGE), &guest(&unpacked, &modules, &STORAGE_GUEST)?)?;
+    say("making the host");
+    write(&made.join(INITIATOR), &guest(&unpacked, &modules, &HOST)?)?;
     fs::remove_dir_all(&unpacked).map_err(at(&unpacked))?;
     Ok(made)
 }
@@ -150,10 +157,31 @@ fn files(modules: &Modules, wanted: &[&str]) -> Result<Vec<PathBuf>, LabError> {
     Ok(files)
 }
 
-fn storage(unpacked: &Path, modules: &Modules) -> Result<Vec<u8>, LabError> {
+/// What a guest with a shell is made of.
+struct Contents {
+    ours: &'static [(&'static str, u32, &'static str)],
+    files: &'static [&'static str],
+    programs: &'static [&'static str],
+    modules: &'static [&'static str],
+}
+
+const STORAGE_GUEST: Contents = Contents {
+    ours: &recipe::OURS,
+    files: &recipe::FILES,
+    programs: &recipe::PROGRAMS,
+    modules: &recipe::SERVER,
+};
+const HOST: Contents = Contents {
+    ours: &recipe::CLIENT_OURS,
+    files: &recipe::CLIENT_FILES,
+    programs: &recipe::CLIENT_PROGRAMS,
+    modules: &recipe::CLIENT,
+};
+
+fn guest(unpacked: &Path, modules: &Modules, contents: &Contents) -> Result<Vec<u8>, LabError> {
     let mut archive = Archive::default();
-    for (path, mode, contents) in recipe::OURS {
-        archive.file(path, mode, contents.as_bytes());
+    for (path, mode, contents) in contents.ours {
+        archive.file(path, *mode, contents.as_bytes());
     }
     let read = |path: &str| {
         let path = unpacked.join(path);
@@ -161,15 +189,15 @@ fn storage(unpacked: &Path, modules: &Modules) -> Result<Vec<u8>, LabError> {
     };
     archive.file("bin/busybox", 0o755, &read("bin/busybox")?);
     archive.link("bin/sh", "busybox");
-    for path in recipe::FILES {
+    for path in contents.files {
         archive.file(path, 0o644, &read(path)?);
     }
     let mut closure = Closure::new(unpacked);
-    for program in recipe::PROGRAMS {
+    for program in contents.programs {
         closure.copy(program, &mut archive)?;
     }
     let mut order = String::new();
-    let wanted: Vec<&str> = recipe::BASE.into_iter().chain(recipe::SERVER).collect();
+    let wanted: Vec<&str> = recipe::BASE.iter().chain(contents.modules).copied().collect();
     for file in files(modules, &wanted)? {
         let last = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         archive.file(&format!("modules/{last}"), 0o644, &fs::read(&file).map_err(at(&file))?);

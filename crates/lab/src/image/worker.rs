@@ -1,4 +1,5 @@
-//! The worker guest's image: the static stormeter as init, and modules. Nothing else is in it.
+//! The images that stormeter itself is in: the worker guest's, where it is init and there is nothing else
+//! but modules, and the host's, which it is put behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::closure;
 use super::cpio::Archive;
 use super::key::key;
-use super::system::{MODULES, ORDER};
+use super::system::{INITIATOR, MODULES, ORDER};
 use crate::error::{LabError, at};
 
 /// Whether the program can be a guest's init, where there is no library.
@@ -18,7 +19,29 @@ pub(super) fn check(binary: &Path) -> Result<(), LabError> {
     }
 }
 
-/// The image of this system and this binary, made if it is not there.
+/// The host's image of this system and this binary, made if it is not there. The kernel unpacks one
+/// archive after the other.
+pub(super) fn host(
+    system: &Path,
+    binary: &Path,
+    say: &mut dyn FnMut(&str),
+) -> Result<PathBuf, LabError> {
+    let program = fs::read(binary).map_err(at(binary))?;
+    let path = system.join(format!("host-{}.img", key(&[&program])));
+    if path.exists() {
+        return Ok(path);
+    }
+    say("putting stormeter into the host");
+    let first = system.join(INITIATOR);
+    let mut image = fs::read(&first).map_err(at(&first))?;
+    let mut archive = Archive::default();
+    archive.file("bin/stormeter", 0o755, &program);
+    image.extend(archive.finish());
+    keep(system, &path, &image)?;
+    Ok(path)
+}
+
+/// The worker guest's image of this system and this binary, made if it is not there.
 pub(super) fn image(
     system: &Path,
     binary: &Path,
@@ -43,11 +66,15 @@ pub(super) fn image(
     }
     let order = system.join(ORDER);
     archive.file("modules/order", 0o644, &fs::read(&order).map_err(at(&order))?);
-    // Whoever is killed here leaves a file that nobody takes for an image.
-    let half = system.join(format!(".worker-{}", std::process::id()));
-    fs::write(&half, archive.finish()).map_err(at(&half))?;
-    fs::rename(&half, &path).map_err(at(&path))?;
+    keep(system, &path, &archive.finish())?;
     Ok(path)
+}
+
+/// Whoever is killed here leaves a file that nobody takes for an image.
+fn keep(system: &Path, path: &Path, image: &[u8]) -> Result<(), LabError> {
+    let half = system.join(format!(".image-{}", std::process::id()));
+    fs::write(&half, image).map_err(at(&half))?;
+    fs::rename(&half, path).map_err(at(path))
 }
 
 #[cfg(test)]

@@ -71,8 +71,13 @@ pub(crate) fn probe(
     }
     say("trying KVM");
     let guest = Guest { name: "kvm".into(), folder: scratch.join("kvm") };
-    let hardware =
-        Hardware { kind: Kind::Worker, memory_bytes: 128 << 20, vcpus: 1, disks: Vec::new() };
+    let hardware = Hardware {
+        kind: Kind::Worker,
+        memory_bytes: 128 << 20,
+        vcpus: 1,
+        disks: Vec::new(),
+        nics: Vec::new(),
+    };
     let memory = Memory { ram: Ram::Own, waits: false };
     let answered = spawn(&guest, &hardware, images, Accelerator::Kvm, &memory, &[])
         .and_then(|()| guest.wait_for(Kind::Worker, PATIENCE, go_on));

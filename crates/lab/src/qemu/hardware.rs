@@ -4,7 +4,7 @@
 //! servers, limits): a frozen guest may be cloned with anything behind its disks, as long as all that it
 //! sees stays the same.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     Worker,
     /// NFS and iSCSI servers.
     Storage,
+    /// Clients of storage guests, and an agent.
+    Host,
 }
 
 /// A guest's machine.
@@ -26,6 +28,19 @@ pub(crate) struct Hardware {
     pub(crate) memory_bytes: u64,
     pub(crate) vcpus: u32,
     pub(crate) disks: Vec<Disk>,
+    /// Ports to other guests, behind the one that leads to this machine where there is one.
+    pub(crate) nics: Vec<Plug>,
+}
+
+/// What stands behind a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Plug {
+    /// Nothing: a guest that is to be frozen.
+    Blank,
+    /// This end of a cable is there first, and again when the other has gone.
+    Listens(PathBuf),
+    /// This end looks for the other.
+    Connects(PathBuf),
 }
 
 /// A virtual disk.
@@ -55,10 +70,14 @@ pub(crate) enum Backend {
 }
 
 impl Hardware {
-    /// With nothing behind the disks.
+    /// With nothing behind disks and ports.
     pub(crate) fn blank(&self) -> Hardware {
         let blank = |disk: &Disk| Disk { backend: Backend::Blank, iops: None, ..disk.clone() };
-        Hardware { disks: self.disks.iter().map(blank).collect(), ..*self }
+        Hardware {
+            disks: self.disks.iter().map(blank).collect(),
+            nics: vec![Plug::Blank; self.nics.len()],
+            ..*self
+        }
     }
 
     /// Whether QEMU can freeze such a machine: its NVMe controller has no state that could be saved.
@@ -124,8 +143,37 @@ impl Hardware {
                 }
             }
         }
+        for (index, plug) in self.nics.iter().enumerate() {
+            let end = match plug {
+                Plug::Blank => format!("hubport,id=cable{index},hubid={index}"),
+                Plug::Listens(path) => cable(index, path, "on"),
+                Plug::Connects(path) => cable(index, path, "off"),
+            };
+            add("-netdev", end);
+            // The guest is given another hardware address at its set-up: frozen ones are alike. Ports whose
+            // speed is unknown cannot be joined by LACP.
+            let device = format!(
+                "virtio-net-pci,id={},netdev=cable{index},mac=52:54:00:4c:00:{index:02x},\
+                 speed=10000,duplex=full,romfile=",
+                port(index)
+            );
+            add("-device", device);
+        }
         arguments
     }
+}
+
+/// The name that QEMU knows a port to another guest by.
+pub(crate) fn port(index: usize) -> String {
+    format!("nic{index}")
+}
+
+/// One end of a cable, a Unix socket: no privilege is needed.
+fn cable(index: usize, path: &Path, server: &str) -> String {
+    format!(
+        "stream,id=cable{index},server={server},addr.type=unix,addr.path={}",
+        path.to_string_lossy().replace(',', ",,")
+    )
 }
 
 /// The group of throttled disks that a disk is alone in.
@@ -199,7 +247,7 @@ mod tests {
     }
 
     fn hardware(disks: Vec<Disk>) -> Hardware {
-        Hardware { kind: Kind::Worker, memory_bytes: 128 << 20, vcpus: 1, disks }
+        Hardware { kind: Kind::Worker, memory_bytes: 128 << 20, vcpus: 1, disks, nics: Vec::new() }
     }
 
     /// What the guest sees of it: devices, not block nodes and limits.
@@ -218,6 +266,24 @@ mod tests {
             assert_eq!(devices(&whole.arguments()), devices(&blank.arguments()));
             assert!(!blank.arguments().iter().any(|word| word.contains("iscsi")));
         }
+    }
+
+    #[test]
+    fn ports_have_the_same_names_whatever_is_plugged_in() {
+        let mut whole = hardware(Vec::new());
+        whole.nics = vec![
+            Plug::Listens("/lab/guests/a,b/cable0".into()),
+            Plug::Connects("/lab/guests/esx/cable3".into()),
+        ];
+        let arguments = whole.arguments();
+        assert_eq!(devices(&arguments), devices(&whole.blank().arguments()));
+        let text = arguments.join(" ");
+        assert!(text.contains("id=nic1,netdev=cable1"), "{text}");
+        assert!(
+            text.contains("server=on,addr.type=unix,addr.path=/lab/guests/a,,b/cable0"),
+            "{text}"
+        );
+        assert!(!whole.blank().arguments().join(" ").contains("unix"));
     }
 
     #[test]

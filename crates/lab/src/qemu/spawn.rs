@@ -95,7 +95,7 @@ impl Guest {
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<(), LabError> {
         let heard = match kind {
-            Kind::Storage => self.control_port()?.hello(patience, go_on).map(|_| ()),
+            Kind::Storage | Kind::Host => self.control_port()?.hello(patience, go_on).map(|_| ()),
             Kind::Worker => self.knock(patience, go_on),
         };
         match heard {
@@ -186,6 +186,7 @@ pub(crate) fn spawn(
     let mut line = COMMAND_LINE.to_owned();
     let image = match hardware.kind {
         Kind::Storage => &images.storage,
+        Kind::Host => &images.host,
         Kind::Worker => {
             let (modules, disks) = (hardware.modules(), hardware.disk_names());
             line += &format!(" stormeter.modules={modules} stormeter.disks={disks}");
@@ -201,13 +202,17 @@ pub(crate) fn spawn(
     ));
     command.args(["-serial", "chardev:console"]);
     command.args(["-device", "virtio-serial-pci"]);
-    let (name, socket) = match hardware.kind {
-        Kind::Storage => (CONTROL_PORT, guest.control()),
-        Kind::Worker => (AGENT_PORT, guest.agent()),
+    let ports: &[(&str, PathBuf)] = match hardware.kind {
+        Kind::Storage => &[(CONTROL_PORT, guest.control())],
+        Kind::Host => &[(CONTROL_PORT, guest.control()), (AGENT_PORT, guest.agent())],
+        Kind::Worker => &[(AGENT_PORT, guest.agent())],
     };
-    let socket = escaped(&socket);
-    command.arg("-chardev").arg(format!("socket,id=port,path={socket},server=on,wait=off"));
-    command.arg("-device").arg(format!("virtserialport,chardev=port,name={name}"));
+    for (number, (name, socket)) in ports.iter().enumerate() {
+        let socket = escaped(socket);
+        let port = format!("port{number}");
+        command.arg("-chardev").arg(format!("socket,id={port},path={socket},server=on,wait=off"));
+        command.arg("-device").arg(format!("virtserialport,chardev={port},name={name}"));
+    }
     if hardware.kind == Kind::Storage {
         let forwards: String =
             forwards.iter().map(|forward| format!(",hostfwd={forward}")).collect();

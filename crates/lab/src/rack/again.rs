@@ -7,11 +7,13 @@ use super::address::forwards;
 use super::clone::{Common, bring_up};
 use super::directory::guest;
 use super::plan::{export_in_use, storage_hardware, vm_hardware};
+use super::secrets::Secrets;
 use super::setup::{Disks, script};
 use super::state::State;
-use super::up::{SET_UP, limit_disks};
+use super::up::{limit_disks, set_up};
 use crate::error::LabError;
 use crate::qemu::Accelerator;
+use crate::wiring::channels;
 
 /// Ends the guest `name`, if it runs, and starts it; back when it serves.
 pub(super) fn start_again(directory: &Path, state: &State, name: &str) -> Result<(), LabError> {
@@ -23,13 +25,11 @@ pub(super) fn start_again(directory: &Path, state: &State, name: &str) -> Result
     let common = Common { images, accelerator: Accelerator::from_name(&state.accelerator) };
     if let Some(index) = lab.storage.iter().position(|storage| storage.name == name) {
         let storage = &lab.storage[index];
-        let hardware = storage_hardware(directory, storage);
+        let hardware = storage_hardware(directory, lab, index);
         let forwards = forwards(&addresses[index], export_in_use(lab, index).is_some());
         bring_up(common, &guest, &hardware, None, &forwards, &mut || true)?;
-        guest
-            .control_port()?
-            .set_up(&script(lab, index, Disks::Kept), SET_UP)
-            .map_err(|error| guest.failed(&format!("was not set up again: {error}")))?;
+        let secrets = Secrets::read(lab)?;
+        set_up(&guest, &script(lab, index, Disks::Kept, &channels(lab), &secrets))?;
         return limit_disks(&guest, storage);
     }
     let vm = lab.vms.iter().find(|vm| vm.name == name);

@@ -21,9 +21,7 @@ const LEAVE: u8 = 0x1d;
 /// There is no such lab or guest, or it does not run.
 pub fn console(directory: &Path, name: &str, say: &mut dyn FnMut(&str)) -> Result<(), LabError> {
     let (path, state) = started(directory)?;
-    let names: Vec<&str> = (state.lab.storage.iter().map(|storage| storage.name.as_str()))
-        .chain(state.lab.vms.iter().map(|vm| vm.name.as_str()))
-        .collect();
+    let names: Vec<&str> = state.lab.names().collect();
     if !names.contains(&name) {
         return Err(LabError::NoGuest { name: name.into(), known: names.join(", ") });
     }

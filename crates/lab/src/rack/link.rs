@@ -3,6 +3,7 @@
 //! The kernel's netem does it in the guest (tc-netem(8)), in each direction: what comes in passes through a
 //! device of its own, because only what goes out of one can be queued.
 
+use super::ports::netem;
 use crate::model::Network;
 
 /// QEMU's name of a storage guest's network.
@@ -18,29 +19,20 @@ pub(super) fn shape(network: &Network) -> Vec<String> {
 
 /// Lines that have a share of the packets lost, 0 to 1, beside what the network is anyhow.
 pub(super) fn loss(network: Option<&Network>, share: f64) -> String {
-    let mut netem = network.and_then(netem).unwrap_or_else(|| QUEUE.into());
-    if share > 0.0 {
-        netem += &format!(" loss {:.4}%", share * 100.0);
-    }
-    both_ways(&netem).join("\n") + "\n"
+    let lossy = network.map(|network| {
+        let ppm = network.loss_ppm + (share * 1e6).round() as u32;
+        Network { loss_ppm: ppm.min(1_000_000), ..network.clone() }
+    });
+    let netem = match lossy {
+        Some(lossy) => netem(&lossy),
+        None if share > 0.0 => Some(format!("{QUEUE} loss random {:.4}%", share * 100.0)),
+        None => None,
+    };
+    both_ways(&netem.unwrap_or_else(|| QUEUE.into())).join("\n") + "\n"
 }
 
-/// In packets: more than a second's worth at a gigabit, so that what waits is never dropped.
+/// A queue that drops nothing by itself.
 const QUEUE: &str = "netem limit 100000";
-
-fn netem(network: &Network) -> Option<String> {
-    if network.rate_bits_per_s.is_none() && network.delay_ns == 0 {
-        return None;
-    }
-    let mut netem = QUEUE.to_owned();
-    if network.delay_ns > 0 {
-        netem += &format!(" delay {}us", network.delay_ns / 1000);
-    }
-    if let Some(rate) = network.rate_bits_per_s {
-        netem += &format!(" rate {rate}bit");
-    }
-    Some(netem)
-}
 
 /// The same in both directions; lines that may be given again with another netem.
 fn both_ways(netem: &str) -> Vec<String> {
@@ -63,17 +55,29 @@ mod tests {
 
     #[test]
     fn loss_is_added_to_what_the_network_is_and_taken_away_again() {
-        let lan =
-            Network { name: "lan".into(), rate_bits_per_s: Some(1_000_000), delay_ns: 200_000 };
-        let shaped = "netem limit 100000 delay 200us rate 1000000bit";
-        assert!(shape(&lan).iter().any(|line| line.ends_with(&format!("eth0 root {shaped}"))));
+        let plain = Network {
+            name: "x".into(),
+            rate_bits_per_s: None,
+            delay_ns: 0,
+            loss_ppm: 0,
+            mtu: 1500,
+            aggregation: None,
+        };
+        let lan = Network { rate_bits_per_s: Some(1_000_000), delay_ns: 200_000, ..plain.clone() };
+        let shaped = |loss: &str| format!("netem limit 100000 delay 200us{loss} rate 1000000bit");
+        assert!(
+            shape(&lan).iter().any(|line| line.ends_with(&format!("eth0 root {}", shaped(""))))
+        );
         let lossy = loss(Some(&lan), 0.05);
-        assert!(lossy.contains(&format!("eth0 root {shaped} loss 5.0000%\n")), "{lossy}");
-        assert!(lossy.contains(&format!("ifb0 root {shaped} loss 5.0000%\n")), "{lossy}");
+        for device in ["eth0", "ifb0"] {
+            let line = format!("{device} root {}\n", shaped(" loss random 5.0000%"));
+            assert!(lossy.contains(&line), "{lossy}");
+        }
+        let bad = Network { loss_ppm: 10_000, ..lan.clone() };
+        assert!(loss(Some(&bad), 0.05).contains("loss random 6.0000%"));
         assert_eq!(loss(Some(&lan), 0.0), shape(&lan).join("\n") + "\n");
-        let plain = Network { name: "x".into(), rate_bits_per_s: None, delay_ns: 0 };
         assert!(shape(&plain).is_empty());
-        assert!(loss(None, 0.5).contains("root netem limit 100000 loss 50.0000%"));
+        assert!(loss(None, 0.5).contains("root netem limit 100000 loss random 50.0000%"));
         assert!(!loss(Some(&plain), 0.0).contains("loss"));
     }
 }

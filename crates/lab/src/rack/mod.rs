@@ -9,10 +9,14 @@ mod directory;
 mod down;
 mod fault;
 mod link;
+mod mounts;
 mod plan;
+mod ports;
+mod secrets;
 mod setup;
 mod state;
 mod status;
+mod targets;
 mod template;
 mod up;
 

@@ -7,8 +7,9 @@ use super::directory;
 use super::setup::{export_path, file_name};
 use super::state::target;
 use crate::error::LabError;
-use crate::model::{CacheMode, Controller, Datastore, Lab, Storage, Vm, VmDisk};
-use crate::qemu::{Backend, Disk, Hardware, Kind};
+use crate::model::{CacheMode, Controller, Datastore, Lab, Vm, VmDisk};
+use crate::qemu::{Backend, Disk, Hardware, Kind, Plug};
+use crate::wiring::channels;
 
 /// What runs the guests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,7 +35,8 @@ pub(super) fn local_file(lab: &Path, vm: &Vm, disk: &VmDisk) -> PathBuf {
 
 /// A storage guest's machine. Its disks' limits are set when it is ready: file systems are made at
 /// full speed.
-pub(super) fn storage_hardware(lab: &Path, storage: &Storage) -> Hardware {
+pub(super) fn storage_hardware(directory: &Path, lab: &Lab, index: usize) -> Hardware {
+    let storage = &lab.storage[index];
     let disks = storage.disks.iter().enumerate().map(|(index, disk)| Disk {
         name: format!("disk{index}"),
         controller: Controller::VirtioBlk,
@@ -44,7 +46,7 @@ pub(super) fn storage_hardware(lab: &Path, storage: &Storage) -> Hardware {
         cache: CacheMode::None,
         iops: disk.iops.map(|_| 0),
         backend: Backend::File {
-            path: storage_file(lab, &storage.name, index),
+            path: storage_file(directory, &storage.name, index),
             format: crate::model::DiskFormat::Raw,
         },
     });
@@ -53,6 +55,36 @@ pub(super) fn storage_hardware(lab: &Path, storage: &Storage) -> Hardware {
         memory_bytes: storage.memory_bytes,
         vcpus: storage.vcpus,
         disks: disks.collect(),
+        nics: storage_plugs(directory, lab, index),
+    }
+}
+
+/// The cables of a storage guest, whose other ends listen: it may be started again while hosts run.
+fn storage_plugs(directory: &Path, lab: &Lab, index: usize) -> Vec<Plug> {
+    let channels = channels(lab);
+    let of = channels.iter().filter(|channel| channel.storage == index);
+    let ends = of.flat_map(|channel| channel.cables.iter().map(|cable| (channel.host, cable.host)));
+    ends.map(|(host, port)| Plug::Connects(cable_path(directory, &lab.hosts[host].name, port)))
+        .collect()
+}
+
+/// Where a cable is: with the host.
+fn cable_path(directory: &Path, host: &str, port: usize) -> PathBuf {
+    directory::guest(directory, host).folder.join(format!("cable{port}"))
+}
+
+/// A host's machine.
+pub(super) fn host_hardware(directory: &Path, lab: &Lab, index: usize) -> Hardware {
+    let host = &lab.hosts[index];
+    let channels = channels(lab);
+    let of = channels.iter().filter(|channel| channel.host == index);
+    let ports = of.flat_map(|channel| channel.cables.iter().map(|cable| cable.host));
+    Hardware {
+        kind: Kind::Host,
+        memory_bytes: host.memory_bytes,
+        vcpus: host.vcpus,
+        disks: Vec::new(),
+        nics: ports.map(|port| Plug::Listens(cable_path(directory, &host.name, port))).collect(),
     }
 }
 
@@ -75,7 +107,7 @@ pub(super) fn vm_hardware(directory: &Path, lab: &Lab, vm: &Vm, addresses: &[Str
             Datastore::Lun { storage, lun, offset_bytes } => Backend::Iscsi {
                 host: addresses[storage].clone(),
                 target: target(&lab.storage[storage]),
-                lun: lun as u32,
+                lun: lab.storage[storage].lun_number(lun) as u32,
                 offset_bytes,
             },
         };
@@ -93,6 +125,7 @@ pub(super) fn vm_hardware(directory: &Path, lab: &Lab, vm: &Vm, addresses: &[Str
         memory_bytes: vm.memory_bytes,
         vcpus: vm.vcpus,
         disks: disks.collect(),
+        nics: Vec::new(),
     }
 }
 

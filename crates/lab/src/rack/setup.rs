@@ -3,10 +3,13 @@
 //! Programs are called by their paths: busybox has lesser ones of the same names, and its shell prefers
 //! them.
 
+use super::array::{self, delayed_name, group_device, raw_device};
+use super::link::shape;
+use super::ports::{self, End};
+use super::secrets::Secrets;
+use super::targets;
 use crate::model::{Datastore, DiskFormat, Lab, Storage, Vm, VmDisk};
-use crate::rack::array::{self, delayed_name, group_device, raw_device};
-use crate::rack::link::shape;
-use crate::rack::state::target;
+use crate::wiring::{Channel, network};
 
 /// Where exports are mounted in the guest, and what clients call them.
 pub(super) fn export_path(name: &str) -> String {
@@ -28,10 +31,16 @@ pub(super) enum Disks {
 }
 
 /// The whole script for the lab's storage guest of this place.
-pub(super) fn script(lab: &Lab, index: usize, disks: Disks) -> String {
+pub(super) fn script(
+    lab: &Lab,
+    index: usize,
+    disks: Disks,
+    channels: &[Channel],
+    secrets: &Secrets,
+) -> String {
     let storage = &lab.storage[index];
     let mut lines = Vec::new();
-    if let Some(network) = storage.network.and_then(|network| lab.networks.get(network)) {
+    if let Some(network) = network(lab, index) {
         lines.extend(shape(network));
     }
     for disk in 0..storage.disks.len() {
@@ -58,7 +67,11 @@ pub(super) fn script(lab: &Lab, index: usize, disks: Disks) -> String {
             }
         }
     }
-    luns(storage, &groups, &mut lines);
+    let of = channels.iter().filter(|channel| channel.storage == index);
+    for channel in of {
+        lines.extend(ports::lines(channel, network(lab, index), End::Storage));
+    }
+    lines.extend(targets::lines(lab, index, &groups, channels, secrets));
     lines.join("\n") + "\n"
 }
 
@@ -81,7 +94,7 @@ fn device(storage: &Storage, index: usize, lines: &mut Vec<String>) {
 fn groups(storage: &Storage, disks: Disks, lines: &mut Vec<String>) -> Vec<String> {
     let mut found = Vec::new();
     for (index, group) in storage.groups.iter().enumerate() {
-        let array = group_device(storage, index);
+        let device = group_device(storage, index);
         if let Some(raid) = group.raid {
             let there = group.first..group.first + group.count - group.missing;
             let there: Vec<String> = there.map(|disk| array::device(storage, disk)).collect();
@@ -89,48 +102,40 @@ fn groups(storage: &Storage, disks: Disks, lines: &mut Vec<String>) -> Vec<Strin
             lines.push(match disks {
                 // New disks are all zeros, of which mirrors and parities are right already.
                 Disks::New => format!(
-                    "/sbin/mdadm --create {array} --run --quiet --metadata=1.2 --bitmap=none \
+                    "/sbin/mdadm --create {device} --run --quiet --metadata=1.2 --bitmap=none \
                      --assume-clean --level={} --raid-devices={} {of}{}",
                     raid.name(),
                     group.count,
                     " missing".repeat(group.missing),
                 ),
                 // An array that was cut off while it was written to is put together all the same.
-                Disks::Kept => format!("/sbin/mdadm --assemble {array} --run --force --quiet {of}"),
+                Disks::Kept => {
+                    format!("/sbin/mdadm --assemble {device} --run --force --quiet {of}")
+                }
             });
         }
-        found.push(array);
+        found.push(match group.cache {
+            None => device,
+            Some(disk) => cached(&device, &array::device(storage, disk), &group.name, lines),
+        });
     }
     found
 }
 
-/// LUNs of the kernel's target, made in its file system of settings (Linux,
-/// Documentation/target/scripts.rst).
-fn luns(storage: &Storage, groups: &[String], lines: &mut Vec<String>) {
-    if storage.luns.is_empty() {
-        return;
-    }
-    let settings = "/sys/kernel/config/target";
-    let portal_group = format!("{settings}/iscsi/{}/tpgt_1", target(storage));
-    lines.push(format!("mkdir -p {portal_group}"));
-    for (number, lun) in storage.luns.iter().enumerate() {
-        let store = format!("{settings}/core/iblock_0/{}", lun.name);
-        lines.push(format!("mkdir -p {store}"));
-        lines.push(format!("echo udev_path={} > {store}/control", groups[lun.group]));
-        lines.push(format!("echo 1 > {store}/enable"));
-        // What an initiator tells two LUNs apart by.
-        lines.push(format!("echo {}-{} > {store}/wwn/vpd_unit_serial", storage.name, lun.name));
-        lines.push(format!("mkdir {portal_group}/lun/lun_{number}"));
-        lines.push(format!("ln -s {store} {portal_group}/lun/lun_{number}/store"));
-    }
-    for (name, value) in [
-        ("authentication", 0),
-        ("generate_node_acls", 1),
-        ("cache_dynamic_acls", 1),
-        ("demo_mode_write_protect", 0),
-    ] {
-        lines.push(format!("echo {value} > {portal_group}/attrib/{name}"));
-    }
-    lines.push(format!("mkdir {portal_group}/np/0.0.0.0:3260"));
-    lines.push(format!("echo 1 > {portal_group}/enable"));
+/// A device behind a cache on a fast disk (dm-cache, written back). What the cache knows of its blocks is at the
+/// begin of that disk: zeros there are a new cache.
+fn cached(slow: &str, fast: &str, name: &str, lines: &mut Vec<String>) -> String {
+    const KNOWN_SECTORS: u64 = 16384;
+    const BLOCK_SECTORS: u64 = 128;
+    let create = "/sbin/dmsetup create --noudevsync --noudevrules";
+    lines.push(format!("fast=$(blockdev --getsz {fast}) slow=$(blockdev --getsz {slow})"));
+    lines.push(format!("{create} known-{name} --table \"0 {KNOWN_SECTORS} linear {fast} 0\""));
+    lines.push(format!(
+        "{create} fast-{name} --table \"0 $((fast - {KNOWN_SECTORS})) linear {fast} {KNOWN_SECTORS}\""
+    ));
+    lines.push(format!(
+        "{create} cached-{name} --table \"0 $slow cache /dev/mapper/known-{name} \
+         /dev/mapper/fast-{name} {slow} {BLOCK_SECTORS} 1 writeback smq 0\""
+    ));
+    format!("/dev/mapper/cached-{name}")
 }

@@ -52,6 +52,11 @@ impl State {
     }
 }
 
+/// The name of a LUN's own target or subsystem.
+pub(super) fn target_of(storage: &Storage, lun: usize) -> String {
+    format!("{}.{}", target(storage), storage.luns[lun].name)
+}
+
 /// The name of a storage guest's iSCSI target (RFC 7143, section 4.2.7.3).
 pub(super) fn target(storage: &Storage) -> String {
     format!("iqn.2026-01.stormeter.lab:{}", storage.name)

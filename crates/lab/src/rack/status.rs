@@ -6,10 +6,11 @@ use serde_json::json;
 use stormeter_disk::units::format_bytes;
 
 use super::directory::{guest, started};
+use super::mounts::{place, way};
 use super::setup::export_path;
-use super::state::target;
+use super::state::{target, target_of};
 use crate::error::LabError;
-use crate::model::{Datastore, Vm};
+use crate::model::{Datastore, Protocol};
 
 /// A lab as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct Status {
 pub struct GuestStatus {
     /// Its name.
     pub name: String,
-    /// `storage` or `vm`.
+    /// `storage`, `host` or `vm`.
     pub kind: &'static str,
     /// As QEMU tells it (`running`, `paused`, …); `gone` without a process.
     pub state: String,
@@ -35,7 +36,7 @@ pub struct GuestStatus {
     pub pid: Option<i32>,
     /// Memory that ends with it.
     pub private_bytes: Option<u64>,
-    /// URLs of what it serves; of a VM, its disks as datastores of its agent.
+    /// URLs of what it serves; of a host or a VM, its mounts and disks as datastores of its agent.
     pub urls: Vec<String>,
 }
 
@@ -61,12 +62,13 @@ pub fn agents(directory: &Path) -> Result<Vec<GuestAgent>, LabError> {
         Err(error) => return Err(error),
     };
     let accelerator = format!("{} ({})", state.accelerator, state.why);
-    let agent = |vm: &Vm| GuestAgent {
-        name: vm.name.clone(),
-        socket: guest(&path, &vm.name).agent(),
+    let agent = |name: &String| GuestAgent {
+        name: name.clone(),
+        socket: guest(&path, name).agent(),
         accelerator: accelerator.clone(),
     };
-    Ok(state.lab.vms.iter().map(agent).collect())
+    let hosts = state.lab.hosts.iter().map(|host| &host.name);
+    Ok(hosts.chain(state.lab.vms.iter().map(|vm| &vm.name)).map(agent).collect())
 }
 
 /// Looks at the lab in `directory`.
@@ -82,10 +84,27 @@ pub fn status(directory: &Path) -> Result<Status, LabError> {
             let path = export_path(&export.name);
             urls.push(format!("nfs://{address}:2049{path}?mountport=20048"));
         }
-        for number in 0..storage.luns.len() {
-            urls.push(format!("iscsi://{address}/{}/{number}", target(storage)));
+        for (lun, of) in storage.luns.iter().enumerate() {
+            let number = storage.lun_number(lun);
+            match (of.protocol, &of.chap) {
+                (Protocol::Iscsi, None) => {
+                    urls.push(format!("iscsi://{address}/{}/{number}", target(storage)));
+                }
+                (Protocol::Iscsi, Some(chap)) => {
+                    let (user, target) = (&chap.user, target_of(storage, lun));
+                    urls.push(format!("iscsi://{user}@{address}/{target}/{number}"));
+                }
+                // This machine has no initiator of these.
+                (Protocol::Fc | Protocol::NvmeTcp, _) => {}
+            }
         }
         guests.push(of_guest(&path, &storage.name, "storage", urls));
+    }
+    for host in &state.lab.hosts {
+        let mounts = host.mounts.iter();
+        let places =
+            mounts.map(|mount| format!("{} in it: {}", place(mount), way(&state.lab, mount)));
+        guests.push(of_guest(&path, &host.name, "host", places.collect()));
     }
     for vm in &state.lab.vms {
         let disks = vm.disks.iter().map(|disk| {

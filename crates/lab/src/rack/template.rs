@@ -37,6 +37,7 @@ fn folder(images: &Images, hardware: &Hardware, accelerator: Accelerator, qemu: 
     let image = match hardware.kind {
         Kind::Worker => &images.worker,
         Kind::Storage => &images.storage,
+        Kind::Host => &images.host,
     };
     // The system's folder is named by its own key, and what is seen of a disk is all that is left of a
     // blank one.
@@ -161,7 +162,8 @@ pub(super) fn kinds(hardware: impl Iterator<Item = Hardware>) -> Vec<Hardware> {
 pub(super) fn memory_bytes(lab: &Lab) -> u64 {
     let storage: u64 = lab.storage.iter().map(|storage| storage.memory_bytes).sum();
     let vms: u64 = lab.vms.iter().map(|vm| vm.memory_bytes).sum();
-    storage + vms
+    let hosts: u64 = lab.hosts.iter().map(|host| host.memory_bytes).sum();
+    storage + hosts + vms
 }
 
 #[cfg(test)]

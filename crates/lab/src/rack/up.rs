@@ -13,10 +13,12 @@ use serde_json::json;
 use super::address::{forwards, free_address, may_have_portmapper};
 use super::clone::{Common, bring_up};
 use super::directory::{Directory, guest};
+use super::mounts;
 use super::plan::{
-    AcceleratorChoice, export_in_use, file_bytes, local_file, need_memory, storage_file,
-    storage_hardware, vm_hardware,
+    AcceleratorChoice, export_in_use, file_bytes, host_hardware, local_file, need_memory,
+    storage_file, storage_hardware, vm_hardware,
 };
+use super::secrets::Secrets;
 use super::setup::{Disks, export_path, file_name, script};
 use super::state::{State, VERSION};
 use super::template::{self, Template};
@@ -24,6 +26,7 @@ use crate::error::{LabError, at, tool};
 use crate::image::{Images, last_words, need_room};
 use crate::model::{Datastore, DiskFormat, Lab, Storage};
 use crate::qemu::{Accelerator, Guest, Hardware, Probed, probe, version};
+use crate::wiring::channels;
 
 /// How a lab is started.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,7 +51,7 @@ pub struct Started {
 }
 
 /// How long a storage guest may take to make its file systems and LUNs.
-pub(super) const SET_UP: Duration = Duration::from_secs(120);
+const SET_UP: Duration = Duration::from_secs(120);
 
 /// Starts a lab in `directory`. `say` is told what is done; `cancel` ends it.
 ///
@@ -68,8 +71,8 @@ pub fn up(
     directory.check_idle()?;
     need_memory(template::memory_bytes(lab))?;
     need_room("the lab", &directory.path, file_bytes(lab), "--dir")?;
-    let names = lab.storage.iter().map(|s| &s.name).chain(lab.vms.iter().map(|vm| &vm.name));
-    for name in names {
+    let secrets = Secrets::read(lab)?;
+    for name in lab.names() {
         guest(&directory.path, name).check_path()?;
     }
     let portmapper: Vec<bool> =
@@ -79,7 +82,8 @@ pub fn up(
     {
         return Err(LabError::Portmapper { export });
     }
-    let started = start(lab, &directory, images, options, &qemu, &portmapper, say, cancel);
+    let started =
+        start(lab, &directory, images, options, &qemu, &portmapper, &secrets, say, cancel);
     if started.is_err() {
         directory.end_guests()?;
         directory.clear()?;
@@ -95,6 +99,7 @@ fn start(
     options: UpOptions,
     qemu: &str,
     portmapper: &[bool],
+    secrets: &Secrets,
     say: &mut dyn FnMut(&str),
     cancel: &AtomicBool,
 ) -> Result<Started, LabError> {
@@ -116,12 +121,16 @@ fn start(
         images: images.clone(),
     };
     state.write(path)?;
-    let storage: Vec<Hardware> = lab.storage.iter().map(|s| storage_hardware(path, s)).collect();
+    let storage: Vec<Hardware> =
+        (0..lab.storage.len()).map(|index| storage_hardware(path, lab, index)).collect();
+    let hosts: Vec<Hardware> =
+        (0..lab.hosts.len()).map(|index| host_hardware(path, lab, index)).collect();
+    let channels = channels(lab);
     let vms: Vec<Hardware> =
         lab.vms.iter().map(|vm| vm_hardware(path, lab, vm, &addresses)).collect();
     let common = Common { images, accelerator: probed.accelerator };
     let freezing = Instant::now();
-    let all = storage.iter().chain(&vms).cloned();
+    let all = storage.iter().chain(&hosts).chain(&vms).cloned();
     let templates =
         if options.cold { Vec::new() } else { freeze(common, all, qemu, path, say, &mut go_on)? };
     let froze = freezing.elapsed();
@@ -136,6 +145,16 @@ fn start(
             notes.push(format!("{name} was booted, not cloned: {why}"));
         }
     };
+    // Hosts' ends of cables are there before those of storage guests, which look for them.
+    side_by_side(lab.hosts.len(), &|index| {
+        let guest = guest(path, &lab.hosts[index].name);
+        let hardware = &hosts[index];
+        fs::create_dir_all(&guest.folder).map_err(at(&guest.folder))?;
+        let mut go_on = || !cancel.load(Ordering::Relaxed);
+        let cold = bring_up(common, &guest, hardware, find(hardware), &[], &mut go_on)?;
+        note(&guest.name, cold);
+        Ok(())
+    })?;
     side_by_side(lab.storage.len(), &|index| {
         let (storage, hardware) = (&lab.storage[index], &storage[index]);
         let guest = guest(path, &storage.name);
@@ -147,11 +166,12 @@ fn start(
         let mut go_on = || !cancel.load(Ordering::Relaxed);
         let cold = bring_up(common, &guest, hardware, find(hardware), &forwards, &mut go_on)?;
         note(&storage.name, cold);
-        guest
-            .control_port()?
-            .set_up(&script(lab, index, Disks::New), SET_UP)
-            .map_err(|error| guest.failed(&format!("was not set up: {error}")))?;
+        set_up(&guest, &script(lab, index, Disks::New, &channels, secrets))?;
         limit_disks(&guest, storage)
+    })?;
+    side_by_side(lab.hosts.len(), &|index| {
+        let text = mounts::script(lab, index, &channels, secrets);
+        set_up(&guest(path, &lab.hosts[index].name), &text)
     })?;
     side_by_side(lab.vms.len(), &|index| {
         let (vm, hardware) = (&lab.vms[index], &vms[index]);
@@ -168,7 +188,7 @@ fn start(
         say(&note);
     }
     Ok(Started {
-        guests: lab.storage.len() + lab.vms.len(),
+        guests: lab.names().count(),
         took,
         froze,
         accelerator: format!("{} ({})", state.accelerator, state.why),
@@ -189,6 +209,14 @@ pub(super) fn limit_disks(guest: &Guest, storage: &Storage) -> Result<(), LabErr
         }
     }
     Ok(())
+}
+
+/// Has a guest with a shell carry out a script.
+pub(super) fn set_up(guest: &Guest, script: &str) -> Result<(), LabError> {
+    guest
+        .control_port()?
+        .set_up(script, SET_UP)
+        .map_err(|error| guest.failed(&format!("was not set up: {error}")))
 }
 
 fn choose(

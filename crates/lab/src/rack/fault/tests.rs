@@ -24,6 +24,7 @@ fn faults(directory: &Path) -> Faults {
             kernel: nowhere(),
             storage: nowhere(),
             worker: nowhere(),
+            host: nowhere(),
         },
     };
     state.write(&lab.path).unwrap();

@@ -1,0 +1,133 @@
+//! `hosts`.
+
+use stormeter_yaml::{Faults, Node, Section};
+
+use super::network::{MTU, MTUS};
+use super::part::{Entry, entries, link, needed, open};
+use super::{keys, value};
+use crate::model::{Chap, Host, Lab, Mount, Mounted, NfsVersion, PathPolicy, Protocol};
+use crate::wiring::network;
+
+/// The clients' modules and programs, the kernel, and the image twice while it is unpacked.
+const LEAST_MEMORY_MIB: u64 = 192;
+/// What is given when nothing is said.
+const MEMORY_BYTES: u64 = 256 << 20;
+/// Mounts of a host.
+const MOST_MOUNTS: usize = 16;
+
+/// The hosts of an entry, one by one, put into `lab`.
+pub(super) fn hosts(entry: &Entry<'_>, lab: &mut Lab, faults: &mut Faults) {
+    let title = format!("host {}", entry.name);
+    let Some(section) = open(entry.node, &title, &keys::HOST, faults) else { return };
+    let memory_bytes =
+        value::size(&section, "memory", LEAST_MEMORY_MIB, 65536, faults).unwrap_or(MEMORY_BYTES);
+    let vcpus = value::number(&section, "vcpus", 1, 16, faults).unwrap_or(1);
+    let count = value::number(&section, "count", 1, 16, faults);
+    needed(&section, &title, entry.place, "mounts", &keys::HOST, faults);
+    let named = entries(section.get("mounts"), "mount", "vm: {datastore: nas.vm}", faults);
+    if named.len() > MOST_MOUNTS {
+        faults.at(
+            section.place_of("mounts"),
+            format!("a host has at most {MOST_MOUNTS} mounts, not {}", named.len()),
+        );
+    }
+    let mounts: Option<Vec<Mount>> =
+        named.iter().map(|entry| mount(entry, &title, lab, faults)).collect();
+    // What could not be read is told.
+    let Some(mounts) = mounts else { return };
+    for number in 1..=count.unwrap_or(1) {
+        let name = match count {
+            Some(_) => format!("{}{number}", entry.name),
+            None => entry.name.to_owned(),
+        };
+        lab.hosts.push(Host { name, memory_bytes, vcpus, mounts: mounts.clone() });
+    }
+}
+
+fn mount(entry: &Entry<'_>, host: &str, lab: &Lab, faults: &mut Faults) -> Option<Mount> {
+    let before = faults.count();
+    let title = format!("the mount {} of {host}", entry.name);
+    let section = open(entry.node, &title, &keys::MOUNT, faults)?;
+    let node = needed(&section, &title, entry.place, "datastore", &keys::MOUNT, faults)?;
+    let (storage, found) = datastore(node, &title, lab, faults)?;
+    let of = settings(&section, found, faults);
+    let usual = network(lab, storage).map_or(MTU, |network| network.mtu);
+    let mtu = value::number(&section, "mtu", MTUS.0, MTUS.1, faults).unwrap_or(usual);
+    // Keys that do not belong here are told, too.
+    (faults.count() == before).then(|| Mount { name: entry.name.into(), storage, mtu, of })
+}
+
+/// What is mounted, with the settings of its protocol; those of another are told.
+fn settings(section: &Section<'_>, found: Mounted, faults: &mut Faults) -> Mounted {
+    let (protocol, own): (_, &[&str]) = match found {
+        Mounted::Nfs { .. } => ("an export (NFS)", &["version", "mtu"]),
+        Mounted::Iscsi { .. } => ("a LUN over iSCSI", &["chap", "mtu"]),
+        Mounted::Fc { .. } => ("a LUN over FC", &["paths", "policy"]),
+        Mounted::NvmeTcp { .. } => ("a LUN over NVMe/TCP", &["mtu"]),
+    };
+    for key in ["version", "paths", "policy", "chap", "mtu"] {
+        if section.has(key) && !own.contains(&key) {
+            faults.at(
+                section.place_of(key),
+                format!("{protocol} has no {key}; take it out, or mount another datastore"),
+            );
+        }
+    }
+    match found {
+        Mounted::Nfs { export, .. } => {
+            let version = section.choice("version", &NfsVersion::WORDS, faults);
+            Mounted::Nfs { export, version: version.unwrap_or(NfsVersion::Three) }
+        }
+        Mounted::Iscsi { lun, chap: usual } => {
+            let given = section.get("chap").map(|node| chap(node, faults));
+            Mounted::Iscsi { lun, chap: given.unwrap_or(usual) }
+        }
+        Mounted::Fc { lun, .. } => {
+            let paths = value::number(section, "paths", 1, 4, faults).unwrap_or(1);
+            let policy = section.choice("policy", &PathPolicy::WORDS, faults);
+            Mounted::Fc { lun, paths, policy: policy.unwrap_or(PathPolicy::Fixed) }
+        }
+        other => other,
+    }
+}
+
+/// What an initiator says of itself.
+pub(super) fn chap(node: &Node, faults: &mut Faults) -> Option<Chap> {
+    let section = open(node, "chap", &keys::CHAP, faults)?;
+    let mut text = |key| {
+        needed(&section, "chap", node.place, key, &keys::CHAP, faults)?;
+        section.text(key, faults)
+    };
+    let (user, file) = (text("user"), text("password-file"));
+    let (user, file) = (user?, file?);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
+    if user.is_empty() || user.len() > 64 || !user.chars().all(plain) {
+        faults.at(
+            section.place_of("user"),
+            "the user of chap has 1 to 64 letters, digits and -_.:, such as esx1",
+        );
+    }
+    Some(Chap { user: user.into(), password_file: file.into() })
+}
+
+/// `STORAGE.SHARE`.
+fn datastore(node: &Node, title: &str, lab: &Lab, faults: &mut Faults) -> Option<(usize, Mounted)> {
+    let (mut names, mut found) = (Vec::new(), Vec::new());
+    for (index, guest) in lab.storage.iter().enumerate() {
+        for (export, share) in guest.exports.iter().enumerate() {
+            names.push(format!("{}.{}", guest.name, share.name));
+            found.push((index, Mounted::Nfs { export, version: NfsVersion::Three }));
+        }
+        for (lun, share) in guest.luns.iter().enumerate() {
+            names.push(format!("{}.{}", guest.name, share.name));
+            let mounted = match share.protocol {
+                Protocol::Iscsi => Mounted::Iscsi { lun, chap: share.chap.clone() },
+                Protocol::Fc => Mounted::Fc { lun, paths: 1, policy: PathPolicy::Fixed },
+                Protocol::NvmeTcp => Mounted::NvmeTcp { lun },
+            };
+            found.push((index, mounted));
+        }
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    link(node, title, "datastore", &names, faults).map(|index| found[index].clone())
+}

@@ -1,0 +1,128 @@
+//! What a storage guest serves block by block, as lines of its set-up: the kernel's targets are made in its
+//! file system of settings (Linux, Documentation/target/scripts.rst and drivers/nvme/target/configfs.c).
+
+use super::ports::{End, devices};
+use super::secrets::Secrets;
+use super::state::{target, target_of};
+use crate::model::{Chap, Lab, Protocol};
+use crate::wiring::{Carries, Channel};
+
+const SETTINGS: &str = "/sys/kernel/config/target";
+const NVMET: &str = "/sys/kernel/config/nvmet";
+
+/// Lines that serve the LUNs of a storage guest. `groups` are the devices of its disk groups.
+pub(super) fn lines(
+    lab: &Lab,
+    index: usize,
+    groups: &[String],
+    channels: &[Channel],
+    secrets: &Secrets,
+) -> Vec<String> {
+    let storage = &lab.storage[index];
+    let mut lines = Vec::new();
+    for lun in storage.luns.iter().filter(|lun| lun.protocol != Protocol::NvmeTcp) {
+        let store = store(&lun.name);
+        lines.push(format!("mkdir -p {store}"));
+        lines.push(format!("echo udev_path={} > {store}/control", groups[lun.group]));
+        lines.push(format!("echo 1 > {store}/enable"));
+        // What an initiator tells two LUNs apart by.
+        lines.push(format!("echo {}-{} > {store}/wwn/vpd_unit_serial", storage.name, lun.name));
+    }
+    let open: Vec<&str> = (0..storage.luns.len())
+        .filter(|lun| storage.is_open(*lun))
+        .map(|lun| storage.luns[lun].name.as_str())
+        .collect();
+    if !open.is_empty() {
+        iscsi(&target(storage), &open, None, &mut lines);
+    }
+    for (number, lun) in storage.luns.iter().enumerate() {
+        if let Some(chap) = &lun.chap {
+            let login = Some((chap, secrets.of(chap)));
+            iscsi(&target_of(storage, number), &[lun.name.as_str()], login, &mut lines);
+        }
+    }
+    let of = channels.iter().filter(|channel| channel.storage == index);
+    for channel in of.filter(|channel| channel.carries == Carries::Fc) {
+        fc(lab, channel, &mut lines);
+    }
+    nvme(lab, index, groups, &mut lines);
+    lines
+}
+
+fn store(lun: &str) -> String {
+    format!("{SETTINGS}/core/iblock_0/{lun}")
+}
+
+fn iscsi(target: &str, luns: &[&str], login: Option<(&Chap, &str)>, lines: &mut Vec<String>) {
+    let group = format!("{SETTINGS}/iscsi/{target}/tpgt_1");
+    lines.push(format!("mkdir -p {group}"));
+    serve(&group, luns, lines);
+    for (name, value) in [
+        ("authentication", u8::from(login.is_some())),
+        ("generate_node_acls", 1),
+        ("cache_dynamic_acls", 1),
+        ("demo_mode_write_protect", 0),
+    ] {
+        lines.push(format!("echo {value} > {group}/attrib/{name}"));
+    }
+    if let Some((chap, password)) = login {
+        lines.push(format!("echo -n '{}' > {group}/auth/userid", chap.user));
+        lines.push(format!("echo -n '{password}' > {group}/auth/password"));
+    }
+    lines.push(format!("mkdir {group}/np/0.0.0.0:3260"));
+    lines.push(format!("echo 1 > {group}/enable"));
+}
+
+/// Puts LUNs into a group of ports.
+fn serve(group: &str, luns: &[&str], lines: &mut Vec<String>) {
+    for (number, lun) in luns.iter().enumerate() {
+        lines.push(format!("mkdir {group}/lun/lun_{number}"));
+        lines.push(format!("ln -s {} {group}/lun/lun_{number}/store", store(lun)));
+    }
+}
+
+/// A port that the one at the other end may log in to. The target must be there before it does.
+fn fc(lab: &Lab, channel: &Channel, lines: &mut Vec<String>) {
+    let storage = &lab.storage[channel.storage];
+    let fc = storage.luns.iter().filter(|lun| lun.protocol == Protocol::Fc);
+    let luns: Vec<&str> = fc.map(|lun| lun.name.as_str()).collect();
+    for (number, device) in devices(channel, End::Storage).iter().enumerate() {
+        let group = format!("{SETTINGS}/fc/{}/tpgt_1", channel.port_name(number, true));
+        lines.push(format!("mkdir -p {group}"));
+        serve(&group, &luns, lines);
+        let initiator = format!("{group}/acls/{}", channel.port_name(number, false));
+        lines.push(format!("mkdir {initiator}"));
+        for lun in 0..luns.len() {
+            lines.push(format!("mkdir {initiator}/lun_{lun}"));
+            lines.push(format!("ln -s {group}/lun/lun_{lun} {initiator}/lun_{lun}/lun"));
+        }
+        lines.push(format!("echo {device} > /sys/module/libfcoe/parameters/create_vn2vn"));
+    }
+}
+
+fn nvme(lab: &Lab, index: usize, groups: &[String], lines: &mut Vec<String>) {
+    let storage = &lab.storage[index];
+    let port = format!("{NVMET}/ports/1");
+    let mut has_port = false;
+    for (number, lun) in storage.luns.iter().enumerate() {
+        if lun.protocol != Protocol::NvmeTcp {
+            continue;
+        }
+        if !has_port {
+            has_port = true;
+            lines.push(format!("mkdir -p {port}"));
+            for (name, value) in
+                [("adrfam", "ipv4"), ("trtype", "tcp"), ("traddr", "0.0.0.0"), ("trsvcid", "4420")]
+            {
+                lines.push(format!("echo {value} > {port}/addr_{name}"));
+            }
+        }
+        let subsystem = format!("{NVMET}/subsystems/{}", target_of(storage, number));
+        lines.push(format!("mkdir -p {subsystem}/namespaces/1"));
+        lines.push(format!("echo 1 > {subsystem}/attr_allow_any_host"));
+        let device = &groups[lun.group];
+        lines.push(format!("echo -n {device} > {subsystem}/namespaces/1/device_path"));
+        lines.push(format!("echo 1 > {subsystem}/namespaces/1/enable"));
+        lines.push(format!("ln -s {subsystem} {port}/subsystems/"));
+    }
+}

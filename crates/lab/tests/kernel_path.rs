@@ -1,0 +1,173 @@
+//! A host's own kernel as the client of a storage guest, for real: every protocol is written and read by the
+//! agent in the host. Slow, like `boot.rs`, and run by the same step.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use stormeter_lab::down;
+
+const EXAMPLE: &str = include_str!("../../../examples/lab/kernel-path.yaml");
+
+/// What is asked of each datastore of the example: some writes and reads.
+const STUDY: &str = "hosts: {esx: 'lab:esx'}\n\
+    datastores:\n  \
+      nfs3: /lab/nfs3\n  \
+      nfs4: /lab/nfs4\n  \
+      iscsi: /dev/lab/iscsi\n  \
+      fixed: /dev/lab/fc-fixed\n  \
+      turns: /dev/lab/fc-round-robin\n  \
+      nvme: /dev/lab/nvme\n\
+    load: {vms: [1], outstanding: 4}\n\
+    disk: {size: 4MiB}\n\
+    measure: {ramp: 200ms, duration: 1s, interval: 200ms}\n\
+    design: {blocks: 1}\n";
+
+const BLOCKS: [&str; 4] =
+    ["/dev/lab/iscsi", "/dev/lab/fc-fixed", "/dev/lab/fc-round-robin", "/dev/lab/nvme"];
+
+/// Ends a lab that a failed test leaves.
+struct Place {
+    folder: tempfile::TempDir,
+    binary: PathBuf,
+}
+
+impl Place {
+    fn directory(&self) -> PathBuf {
+        self.folder.path().join(".stormeter-lab")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.folder.path().join(name), text).unwrap();
+    }
+
+    /// Runs stormeter here; its exit code and all that it said.
+    fn stormeter(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let mut command = Command::new(&self.binary);
+        let output = command.current_dir(self.folder.path()).args(arguments).output().unwrap();
+        let text =
+            [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
+        (output.status.code(), text.concat())
+    }
+
+    /// Has a guest carry out a script, over its control port, and returns its last word.
+    fn script(&self, guest: &str, lines: &[&str]) -> String {
+        let socket = self.directory().join("guests").join(guest).join("control");
+        let mut stream = UnixStream::connect(socket).unwrap();
+        let mut text = String::from("begin\n");
+        for line in lines {
+            text += &format!("line {line}\n");
+        }
+        stream.write_all((text + "run\n").as_bytes()).unwrap();
+        let mut reader = BufReader::new(stream);
+        loop {
+            let mut line = String::new();
+            assert_ne!(reader.read_line(&mut line).unwrap(), 0, "{guest} has gone");
+            // Answers to a hello that was asked for once more.
+            if !line.starts_with("hello") {
+                return line.trim_end().into();
+            }
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = down(&self.directory());
+    }
+}
+
+fn place() -> Option<Place> {
+    let Some(binary) = std::env::var_os("STORMETER_LAB_BINARY") else {
+        println!("NOT RUN: boots guests; cargo xtask test --only lab");
+        return None;
+    };
+    let place =
+        Place { folder: tempfile::tempdir().unwrap(), binary: Path::new(&binary).to_owned() };
+    let (code, text) = place.stormeter(&["lab", "build"]);
+    assert_eq!(code, Some(0), "{text}");
+    Some(place)
+}
+
+/// Fails the script if the paths of the first map have not been written as told: `both`, or `one`.
+fn paths_written(map: &str, expected: &str) -> String {
+    // The seventh figure of a disk's statistics is how many sectors were written to it.
+    format!(
+        "used=0; for path in /sys/block/$(basename $(readlink -f /dev/lab/{map}))/slaves/*; do \
+         set -- $(cat $path/stat); [ $7 = 0 ] || used=$((used + 1)); done; \
+         [ $used = {expected} ] || {{ echo {map} was written over $used paths; exit 1; }}"
+    )
+}
+
+#[test]
+fn a_study_runs_on_every_protocol_of_a_hosts_kernel() {
+    let Some(place) = place() else { return };
+    place.write("lab.yaml", EXAMPLE);
+    place.write("study.yaml", STUDY);
+    let (code, text) = place.stormeter(&["lab", "up", "lab.yaml", "--accelerator", "tcg"]);
+    assert_eq!(code, Some(0), "{text}");
+    let (_, text) = place.stormeter(&["lab", "status"]);
+    for path in BLOCKS.iter().chain(&["/lab/nfs3", "/lab/nfs4"]) {
+        assert!(text.contains(path), "{path}: {text}");
+    }
+    let mut run = vec!["run", "study.yaml", "--output", "a.db"];
+    for device in BLOCKS {
+        run.extend(["--destroy-data", device]);
+    }
+    let (code, text) = place.stormeter(&run);
+    assert_eq!(code, Some(0), "{text}");
+
+    // What a script says when it fails is told, and the port serves on.
+    let said = place.script("esx", &["echo no such thing", "false"]);
+    assert_eq!(said, "failed no such thing");
+    let mounted = ["grep -q '/lab/nfs3 nfs .*vers=3' /proc/mounts"];
+    assert_eq!(place.script("esx", &mounted), "ready");
+    let mounted = ["grep -q '/lab/nfs4 nfs4 .*vers=4.2' /proc/mounts"];
+    assert_eq!(place.script("esx", &mounted), "ready");
+    assert_eq!(place.script("esx", &[&paths_written("fc-round-robin", "2")]), "ready");
+    assert_eq!(place.script("esx", &[&paths_written("fc-fixed", "1")]), "ready");
+
+    assert_eq!(place.stormeter(&["lab", "down"]).0, Some(0));
+    assert!(!place.directory().exists());
+}
+
+#[test]
+fn chap_lets_in_who_knows_the_password_and_tells_who_does_not() {
+    let Some(place) = place() else { return };
+    place.write("right", "rightpassword1\n");
+    place.write("wrong", "wrongpassword1\n");
+    let lab = |file: &str| {
+        let chap = |file: &str| {
+            let path = place.folder.path().join(file);
+            format!("chap: {{user: esx, password-file: \"{}\"}}", path.display())
+        };
+        let (ours, theirs) = (chap("right"), chap(file));
+        format!(
+            "networks: {{lan: {{aggregation: {{ports: 2, mode: 802.3ad}}, loss: 0.1%, mtu: 9000}}}}\n\
+             storage: {{nas: {{network: lan, disks: {{slow: {{size: 32MiB, iops: 300}}}}, luns: \
+             {{vm: {{disks: slow, {ours}}}}}}}}}\n\
+             hosts: {{esx: {{mounts: {{vm: {{datastore: nas.vm, {theirs}}}}}}}}}\n"
+        )
+    };
+    place.write("lab.yaml", &lab("wrong"));
+    let up = ["lab", "up", "lab.yaml", "--accelerator", "tcg"];
+    let (code, text) = place.stormeter(&up);
+    assert_ne!(code, Some(0), "{text}");
+    assert!(text.contains("esx") && text.contains("authorization"), "{text}");
+    assert!(!place.directory().exists(), "what was started is ended again");
+
+    place.write("lab.yaml", &lab("right"));
+    let (code, text) = place.stormeter(&up);
+    assert_eq!(code, Some(0), "{text}");
+    let written = [
+        "dd if=/bin/busybox of=/dev/lab/vm bs=64k count=4 oflag=direct",
+        "dd if=/dev/lab/vm of=/tmp/back bs=64k count=4 iflag=direct",
+        "cmp -n 262144 /bin/busybox /tmp/back",
+        "grep -q 'Number of ports: 2' /proc/net/bonding/bond1",
+    ];
+    assert_eq!(place.script("esx", &written), "ready");
+    assert_eq!(place.stormeter(&["lab", "down"]).0, Some(0));
+}
