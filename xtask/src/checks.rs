@@ -56,7 +56,9 @@ const STEPS: [Step; 11] = [
 ];
 
 /// The chore `test`.
-pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), String> {
+pub(crate) fn run(mut repository: Repository, arguments: &[String]) -> Result<(), String> {
+    repository.builds_soon = is_ci();
+    let repository = &repository;
     let only = chosen(arguments)?;
     let steps: Vec<Step> = STEPS
         .into_iter()

@@ -288,7 +288,8 @@ mod tests {
 
     #[test]
     fn the_missing_are_named() {
-        let repository = Repository { root: ".".into(), target: "target".into() };
+        let repository =
+            Repository { root: ".".into(), target: "target".into(), builds_soon: false };
         let needs = ["sh", "no-such-program-of-stormeter"];
         assert_eq!(missing(&repository, &needs), ["no-such-program-of-stormeter"]);
     }

@@ -11,6 +11,9 @@ pub(crate) struct Repository {
     pub(crate) root: PathBuf,
     /// Where cargo builds.
     pub(crate) target: PathBuf,
+    /// Release builds are to be done soon rather than to run fast: checks on a machine that builds
+    /// everything anew.
+    pub(crate) builds_soon: bool,
 }
 
 impl Repository {
@@ -27,13 +30,18 @@ impl Repository {
             Some(directory) => root.join(directory),
             None => root.join("target"),
         };
-        Ok(Self { root, target })
+        Ok(Self { root, target, builds_soon: false })
     }
 
     /// Cargo, at the root.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(cargo());
         command.args(arguments);
+        if self.builds_soon {
+            // The linker's optimisation over all crates is a minute for each of three programs.
+            command.env("CARGO_PROFILE_RELEASE_LTO", "off");
+            command.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
+        }
         command
     }
 

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComponentKind {
+    /// What the requests of a VM pass one after the other on their way to the host.
+    VmPath,
     /// CPUs of hosts.
     HostCpu,
     /// Ports of hosts: HBAs, NICs.
@@ -27,7 +29,8 @@ pub enum ComponentKind {
 
 impl ComponentKind {
     /// All of them, in the order in which a request meets them.
-    pub const ALL: [ComponentKind; 8] = [
+    pub const ALL: [ComponentKind; 9] = [
+        ComponentKind::VmPath,
         ComponentKind::HostCpu,
         ComponentKind::HostPort,
         ComponentKind::Network,
@@ -41,6 +44,7 @@ impl ComponentKind {
     /// The name in JSON and in the results file.
     pub fn name(self) -> &'static str {
         match self {
+            ComponentKind::VmPath => "vm-path",
             ComponentKind::HostCpu => "host-cpu",
             ComponentKind::HostPort => "host-port",
             ComponentKind::Network => "network",

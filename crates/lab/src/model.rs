@@ -97,6 +97,8 @@ pub struct DiskGroup {
     pub count: usize,
     /// What they are joined by; a single disk by nothing.
     pub raid: Option<Raid>,
+    /// How many of the last are not in the array, which is degraded then.
+    pub missing: usize,
     /// The place of a disk that caches them.
     pub cache: Option<usize>,
 }
@@ -137,6 +139,16 @@ impl Raid {
             Raid::Zero | Raid::One => 2,
             Raid::Five => 3,
             Raid::Six | Raid::Ten => 4,
+        }
+    }
+
+    /// How many disks may be missing, whichever they are.
+    pub fn bears(self, disks: usize) -> usize {
+        match self {
+            Raid::Zero => 0,
+            Raid::One => disks.saturating_sub(1),
+            Raid::Five | Raid::Ten => 1,
+            Raid::Six => 2,
         }
     }
 

@@ -8,6 +8,7 @@ use stormeter_site::{Adapter, Cache, Cost, Device, Site, WriteCache};
 pub fn faster(site: &Site, part: SitePart, factor: f64) -> Option<Site> {
     let mut site = site.clone();
     match part {
+        SitePart::VmPath(hosts) => site.hosts.get_mut(hosts)?.vm_path_cycles /= factor,
         SitePart::HostCpu(hosts) => site.hosts.get_mut(hosts)?.clock_hz *= factor,
         SitePart::HostPort(hosts, adapter) => {
             quicker_port(site.hosts.get_mut(hosts)?.adapters.get_mut(adapter)?, factor);
@@ -111,11 +112,17 @@ mod tests {
         include_str!("../../../studies/virtual-physical/site.yaml"),
     ];
 
+    const LOAD: Load =
+        Load { vms: 4, disk_bytes: 1 << 20, working_set_bytes: 1 << 20, random: 1.0, zipf: None };
+    const WINDOW: Window = Window { from_ns: 0, interval_ns: 1000 };
+
     /// What differs between two sites, in the words of the machine's components.
     fn changed(now: &Site, then: &Site) -> Vec<String> {
         let mut told = Vec::new();
         for (now, then) in now.hosts.iter().zip(&then.hosts) {
             told.extend((now.clock_hz != then.clock_hz).then(|| format!("{} cpu", now.name)));
+            let path = now.vm_path_cycles != then.vm_path_cycles;
+            told.extend(path.then(|| format!("{} vm path", now.name)));
             for (port, before) in now.adapters.iter().zip(&then.adapters) {
                 told.extend((port != before).then(|| format!("{} {}", now.name, port.name)));
             }
@@ -155,21 +162,13 @@ mod tests {
 
     #[test]
     fn what_is_faster_is_what_a_component_is_called_on_every_published_site() {
-        let load = Load {
-            vms: 4,
-            disk_bytes: 1 << 20,
-            working_set_bytes: 1 << 20,
-            random: 1.0,
-            zipf: None,
-        };
-        let window = Window { from_ns: 0, interval_ns: 1000 };
         let mut kinds = Vec::new();
         for text in SITES {
             let site = parse_site(text).unwrap().site;
             for number in 0..site.datastores.len() {
-                let mut machines = vec![Machine::new(&site, number, load, window, 1).unwrap()];
+                let mut machines = vec![Machine::new(&site, number, LOAD, WINDOW, 1).unwrap()];
                 if site.client.is_some() {
-                    machines.push(Machine::with_client(&site, number, load, window, 1).unwrap());
+                    machines.push(Machine::with_client(&site, number, LOAD, WINDOW, 1).unwrap());
                 }
                 for (one, part) in machines.into_iter().flat_map(components) {
                     if one.kind == ComponentKind::Parts {
@@ -205,15 +204,7 @@ mod tests {
         for cluster in &mut site.clusters {
             cluster.name = "cached".into();
         }
-        let load = Load {
-            vms: 4,
-            disk_bytes: 1 << 20,
-            working_set_bytes: 1 << 20,
-            random: 1.0,
-            zipf: None,
-        };
-        let window = Window { from_ns: 0, interval_ns: 1000 };
-        let machine = Machine::new(&site, number, load, window, 1).unwrap();
+        let machine = Machine::new(&site, number, LOAD, WINDOW, 1).unwrap();
         for (one, part) in components(machine) {
             match part {
                 Some(SitePart::Capacity(_)) => assert_eq!(one.name, "cached capacity"),

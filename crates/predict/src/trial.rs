@@ -21,6 +21,10 @@ use crate::usage;
 /// site does not keep up.
 const OPEN_LOOP_OUTSTANDING: u32 = 1 << 16;
 
+/// A transfer is a TCP connection, which gives up what is not acknowledged after 100 seconds at the
+/// earliest (RFC 1122, section 4.2.3.5): a way that takes less to fail over is waited for.
+const TRANSFER_GIVES_UP_NS: u64 = 100_000_000_000;
+
 /// What a trial is made of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TrialRun<'a> {
@@ -192,7 +196,7 @@ impl TrialRun<'_> {
             vms: self.cell.vms,
             disk_bytes: self.plan.disk_bytes_of(self.cell.workload),
             interval_ns,
-            limits: Limits::default(),
+            limits: Limits { stall_ns: TRANSFER_GIVES_UP_NS, ..Limits::default() },
         };
         machine.measure(Window { from_ns: machine.time().now_ns(), interval_ns }, u64::MAX);
         drive_transfer(&trial, machine, &mut Watcher(self.cancel))

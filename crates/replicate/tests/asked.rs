@@ -61,18 +61,32 @@ fn every_question_can_be_asked() {
 /// The plans at full scale; a study may have been several experiments.
 fn plans(study: &str) -> Vec<Vocabulary> {
     let texts: &[&str] = match study {
-        "nfs-datastore" => &[include_str!("../../../studies/nfs-datastore/study.yaml")],
+        "nfs-datastore" => &[
+            include_str!("../../../studies/nfs-datastore/study.yaml"),
+            include_str!("../../../studies/nfs-datastore/rtt.yaml"),
+        ],
         "tr3808" => &[include_str!("../../../studies/tr3808/study.yaml")],
         "vsan" => &[
             include_str!("../../../studies/vsan/study.yaml"),
             include_str!("../../../studies/vsan/networks.yaml"),
             include_str!("../../../studies/vsan/deploy.yaml"),
+            include_str!("../../../studies/vsan/cache.yaml"),
+            include_str!("../../../studies/vsan/drive.yaml"),
+            include_str!("../../../studies/vsan/nodes.yaml"),
+            include_str!("../../../studies/vsan/rates.yaml"),
         ],
         "virtual-physical" => &[
             include_str!("../../../studies/virtual-physical/study.yaml"),
             include_str!("../../../studies/virtual-physical/adapter.yaml"),
+            include_str!("../../../studies/virtual-physical/cache.yaml"),
         ],
-        _ => &[include_str!("../../../studies/mpls-servers/study.yaml")],
+        _ => &[
+            include_str!("../../../studies/mpls-servers/study.yaml"),
+            include_str!("../../../studies/mpls-servers/adapters.yaml"),
+            include_str!("../../../studies/mpls-servers/disks.yaml"),
+            include_str!("../../../studies/mpls-servers/failover.yaml"),
+            include_str!("../../../studies/mpls-servers/host.yaml"),
+        ],
     };
     texts.iter().map(|text| Vocabulary::of(&parse_study(text).unwrap())).collect()
 }

@@ -12,6 +12,7 @@ pub fn one_device(device: Device) -> Site {
             cores: 1,
             clock_hz: 1e9,
             vms_per_host: None,
+            vm_path_cycles: 0.0,
             adapters: vec![],
         }],
         stacks: vec![Stack {

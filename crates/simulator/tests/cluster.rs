@@ -2,25 +2,13 @@
 
 mod common;
 
+use common::device::device;
 use common::single::*;
 use stormeter_disk::Kind;
 use stormeter_simulator::{ComponentKind, ComponentUse, Machine, MachineError, Window};
 use stormeter_site::*;
 
 const SECOND: u64 = 1_000_000_000;
-
-fn device(servers: u32, each_ns: f64, per_byte_ns: f64) -> Device {
-    Device::Queue(Queue {
-        servers,
-        read_ns: each_ns,
-        write_ns: each_ns,
-        per_byte_ns,
-        shared_per_byte_ns: 0.0,
-        shared_per_io_ns: 0.0,
-        spread: Spread::Constant,
-        service: Service::Single,
-    })
-}
 
 /// Four nodes of two disk groups with three capacity devices; all flash.
 fn cluster(nics: u32, stripes: u32, replicas: u32) -> Site {

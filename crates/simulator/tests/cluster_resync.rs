@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::device::device;
 use common::single::*;
 use stormeter_disk::{Disks, Kind, Operation};
 use stormeter_simulator::{ComponentKind, Machine, ResyncUse, SiteFault};
@@ -10,19 +11,6 @@ use stormeter_site::*;
 
 const SECOND: u64 = 1_000_000_000;
 const GIB: u64 = 1 << 30;
-
-fn device(servers: u32, each_ns: f64, per_byte_ns: f64) -> Device {
-    Device::Queue(Queue {
-        servers,
-        read_ns: each_ns,
-        write_ns: each_ns,
-        per_byte_ns,
-        shared_per_byte_ns: 0.0,
-        shared_per_io_ns: 0.0,
-        spread: Spread::Constant,
-        service: Service::Single,
-    })
-}
 
 /// So many nodes with two capacity devices each behind one flash, two replicas, repaired at once.
 fn cluster(nodes: u32) -> Site {

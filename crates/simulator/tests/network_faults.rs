@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::device::device;
 use common::single::*;
 use stormeter_disk::{Disks, Kind, Operation};
 use stormeter_simulator::{Broken, FaultError, FaultTextError, Machine, SiteFault, Window};
@@ -16,21 +17,8 @@ fn fibre_channel(policy: PathPolicy) -> Site {
     site.controllers[0].count = 1;
     site.networks[0].failover_ns = SECOND / 2;
     site.datastores[0].policy = policy;
-    site.groups[0].device = constant(1e6);
+    site.groups[0].device = device(8, 1e6, 0.0);
     site
-}
-
-fn constant(each_ns: f64) -> Device {
-    Device::Queue(Queue {
-        servers: 8,
-        read_ns: each_ns,
-        write_ns: each_ns,
-        per_byte_ns: 0.0,
-        shared_per_byte_ns: 0.0,
-        shared_per_io_ns: 0.0,
-        spread: Spread::Constant,
-        service: Service::Single,
-    })
 }
 
 fn with_fault(site: &Site, fault: &str) -> Machine {
@@ -155,8 +143,8 @@ fn cluster(replicas: u32) -> Site {
         adapter: 0,
         groups_per_node: 1,
         capacity_per_group: 2,
-        cache: constant(1e5),
-        capacity: constant(1e6),
+        cache: device(8, 1e5, 0.0),
+        capacity: device(8, 1e6, 0.0),
         read_cache_bytes: 0,
         hits: Hits::Share(0.0),
         write_buffer_bytes: 1 << 30,

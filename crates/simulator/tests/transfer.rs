@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::device::device;
 use common::single::*;
 use stormeter_disk::Kind;
 use stormeter_driver::{
@@ -34,22 +35,9 @@ fn network(rate_bytes_per_s: Option<f64>, latency_ns: f64) -> Network {
     }
 }
 
-fn disk(per_byte_ns: f64) -> Device {
-    Device::Queue(Queue {
-        servers: 1,
-        read_ns: 1000.0,
-        write_ns: 1000.0,
-        per_byte_ns,
-        shared_per_byte_ns: 0.0,
-        shared_per_io_ns: 0.0,
-        spread: Spread::Constant,
-        service: Service::Single,
-    })
-}
-
 /// A host with a disk, and a PC at the other end of a gigabit.
 fn local(per_byte_ns: f64) -> Site {
-    let mut site = common::one_device(disk(per_byte_ns));
+    let mut site = common::one_device(device(1, 1000.0, per_byte_ns));
     site.hosts[0].cores = 8;
     site.hosts[0].adapters = vec![nic("vm", GIGABIT)];
     let pc = HostGroup {
@@ -252,16 +240,11 @@ fn labels_and_a_narrow_line_with_a_buffer_are_as_on_the_wire() {
 #[test]
 fn the_same_seed_gives_the_same_sample() {
     let mut site = nfs();
-    site.groups[0].device = Device::Queue(Queue {
-        servers: 2,
-        read_ns: 1e6,
-        write_ns: 1e6,
-        per_byte_ns: 1.0,
-        shared_per_byte_ns: 0.0,
-        shared_per_io_ns: 0.0,
-        spread: Spread::Exponential,
-        service: Service::Single,
-    });
+    let mut device = device(2, 1e6, 1.0);
+    if let Device::Queue(queue) = &mut device {
+        queue.spread = Spread::Exponential;
+    }
+    site.groups[0].device = device;
     let job = transfer(3_000_000, Read, Disk);
     assert_eq!(run(&site, 3, job).0, run(&site, 3, job).0);
 }
@@ -319,8 +302,8 @@ fn nodes_of_a_cluster_take_transfers_by_the_ports_that_they_have() {
         adapter: 0,
         groups_per_node: 1,
         capacity_per_group: 1,
-        cache: disk(0.0),
-        capacity: disk(0.0),
+        cache: device(1, 1000.0, 0.0),
+        capacity: device(1, 1000.0, 0.0),
         read_cache_bytes: 0,
         hits: Hits::WorkingSet,
         write_buffer_bytes: 1 << 30,

@@ -75,7 +75,11 @@ fn host(hosts: &HostGroup) -> Vec<String> {
     };
     let (count, clock) = (counted(hosts.count as usize, "host"), clock(hosts.clock_hz));
     let first = format!("{count} with {} at {clock}{most}", counted(hosts.cores as usize, "core"));
-    std::iter::once(first).chain(hosts.adapters.iter().map(adapter)).collect()
+    let path = match hosts.vm_path_cycles {
+        0.0 => None,
+        cycles => Some(format!("requests of a VM one after the other, {cycles} cycles each")),
+    };
+    std::iter::once(first).chain(path).chain(hosts.adapters.iter().map(adapter)).collect()
 }
 
 fn adapter(own: &Adapter) -> String {

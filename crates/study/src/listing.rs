@@ -138,6 +138,12 @@ fn write_plan(plan: &StudyPlan, out: &mut String) -> std::fmt::Result {
             writeln!(out, "  {:width$}  {vms:>6}  {}", host.name, host.reached_by)?;
         }
     }
+    if !plan.site_faults.is_empty() {
+        writeln!(out, "\nWhat goes wrong in each trial")?;
+        for fault in &plan.site_faults {
+            writeln!(out, "  {fault}")?;
+        }
+    }
     writeln!(out, "\nTrials in their order")?;
     write_trials(plan, &estimate, out)?;
     if !plan.questions.is_empty() {

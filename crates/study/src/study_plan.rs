@@ -35,6 +35,10 @@ pub struct StudyPlan {
     pub timing: Timing,
     /// How trials are repeated and ordered, and what is concluded from them.
     pub design: Design,
+    /// What goes wrong in every trial, in the words of `stormeter predict --faults`; nothing can be
+    /// measured then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub site_faults: Vec<String>,
     /// What is asked, in the grammar of questions; each was checked.
     pub questions: Vec<String>,
     /// Driving threads; 0: one a CPU, but no more than there are VMs.

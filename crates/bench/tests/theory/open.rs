@@ -82,6 +82,24 @@ fn reads_and_writes(extent: Extent) {
     case("M/G/1, reads and writes", 4, 75.0, queue, theory).hold(extent);
 }
 
+fn paths_of_vms(extent: Extent) {
+    // Each of two VMs has a path of its own; behind them is a device with a server for everybody.
+    const DEVICE_S: f64 = 0.4e-3;
+    let theory = Open::general(700.0, SERVICE_S, SERVICE_S * SERVICE_S);
+    let wide = queue(1000, DEVICE_S, DEVICE_S, Spread::Constant);
+    let mut case = case("M/D/1, the paths of two VMs", 2, 75.0, wide, theory);
+    let host = &mut case.site.hosts[0];
+    host.vm_path_cycles = SERVICE_S * host.clock_hz;
+    case.arrivals = Arrivals::Poisson { rate_per_s: theory.rate_per_s };
+    case.expected = vec![
+        Expected::response_s(theory.response_s() + DEVICE_S),
+        Expected::throughput_per_s(2.0 * theory.rate_per_s),
+        Expected::utilisation("host vm path", theory.utilisation()),
+        Expected::queue("host vm path", 2.0 * theory.queue()),
+    ];
+    case.hold(extent);
+}
+
 #[test]
 fn an_exponential_server_is_as_theory_says() {
     one_exponential(Extent::short(200));
@@ -97,6 +115,7 @@ fn other_service_times_are_as_pollaczek_and_khinchine_say() {
     constant(Extent::short(40));
     log_normal(Extent::short(40));
     reads_and_writes(Extent::short(40));
+    paths_of_vms(Extent::short(40));
 }
 
 #[test]
@@ -107,4 +126,5 @@ fn full_open_loops_are_as_theory_says() {
     constant(Extent::full(40));
     log_normal(Extent::full(40));
     reads_and_writes(Extent::full(40));
+    paths_of_vms(Extent::full(40));
 }

@@ -50,7 +50,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<Exit, Failure> {
             file: name,
             text,
             what_if: options.what_if.clone(),
-            faults: options.faults.clone(),
+            faults: [prepared.plan.site_faults.as_slice(), &options.faults].concat(),
             shortened_from,
         },
         plan: prepared.plan,

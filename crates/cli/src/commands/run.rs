@@ -32,6 +32,13 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
                 .into(),
         ));
     }
+    if !plan.site_faults.is_empty() {
+        return Err(Failure::Usage(
+            "the study lets something fail (faults:), which can be predicted and not measured; use \
+             `stormeter predict`"
+                .into(),
+        ));
+    }
     let output = options.output.clone().unwrap_or_else(|| results_path(&options.file, ""));
     check_page(&options.show, Some(&output))?;
     let mut request = StudyRequest {

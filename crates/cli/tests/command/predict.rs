@@ -378,6 +378,23 @@ fn faults_change_what_is_predicted_or_are_refused() {
 }
 
 #[test]
+fn a_study_with_faults_is_predicted_with_them_and_not_measured() {
+    let study = replaced(STUDY, "seed: 4711\n", "seed: 4711\nfaults: disk own.0 slow 10x at 0s\n");
+    let place = place(&study, SITE);
+    let outcome = place.run("run s.yaml").expect(&[2]);
+    assert!(outcome.stderr.contains("(faults:)"), "{outcome:?}");
+    assert!(place.run("predict s.yaml --plan").expect(&[0]).stdout.contains("own.0 slow 10x"));
+    place.run("predict s.yaml --quiet --no-elasticity --output own.db").expect(&[0, 3, 4]);
+    write(&place, "s.yaml", STUDY);
+    let mut command = place.command("predict s.yaml --quiet --no-elasticity --output given.db");
+    command.args(["--faults", "disk own.0 slow 10x at 0s"]);
+    place.spawn(command).wait().expect(&[0, 3, 4]);
+    let iops = "SELECT group_concat(iops) FROM trial";
+    let of = |output: &str| one::<String>(&place.path(output), iops);
+    assert_eq!(of("own.db"), of("given.db"));
+}
+
+#[test]
 fn measured_results_are_never_replaced() {
     let place = Place::new();
     let study = "study: Two of them\ndatastores: {local: a, nas: b}\n\

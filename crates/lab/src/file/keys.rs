@@ -41,6 +41,7 @@ keys! {
         "size": "1GiB",
         "count": "4",
         "raid": "10",
+        "missing": "1",
         "iops": "300",
         "latency": "5ms",
         "ssd-cache": "{size: 64MiB}",

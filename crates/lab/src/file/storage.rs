@@ -60,7 +60,8 @@ pub(super) fn storage(entry: &Entry<'_>, networks: &[&str], faults: &mut Faults)
 fn group(entry: &Entry<'_>, storage: &mut Storage, faults: &mut Faults) {
     let title = format!("disks {}", entry.name);
     let first = storage.disks.len();
-    let mut group = DiskGroup { name: entry.name.into(), first, count: 1, raid: None, cache: None };
+    let mut group =
+        DiskGroup { name: entry.name.into(), first, count: 1, raid: None, missing: 0, cache: None };
     let mut disk = StorageDisk { size_bytes: 1 << 30, iops: None, latency_ms: 0 };
     let mut cache = None;
     if let Some(section) = open(entry.node, &title, &keys::DISKS, faults) {
@@ -75,6 +76,7 @@ fn group(entry: &Entry<'_>, storage: &mut Storage, faults: &mut Faults) {
         group.raid = section.choice("raid", &Raid::ALL, faults);
         let count = value::number(&section, "count", 1, MOST_DISKS as u32, faults);
         group.count = count.unwrap_or(1) as usize;
+        group.missing = value::number(&section, "missing", 1, 24, faults).unwrap_or(0) as usize;
         fits(&section, &title, &group, faults);
     }
     storage.disks.extend(std::iter::repeat_n(disk, group.count));
@@ -118,6 +120,19 @@ fn fits(section: &Section<'_>, title: &str, group: &DiskGroup, faults: &mut Faul
         Some(Raid::Ten) if count % 2 == 1 => faults.at(
             section.place_of("count"),
             format!("{title}: RAID-10 is made of pairs, so count is even, not {count}"),
+        ),
+        None if group.missing > 0 => faults.at(
+            section.place_of("missing"),
+            format!("{title} are no array that could miss a disk; write raid: 1, 5, 6 or 10"),
+        ),
+        Some(raid) if group.missing > raid.bears(count) => faults.at(
+            section.place_of("missing"),
+            format!(
+                "{title}: RAID-{} of {count} disks bears {} that are missing, not {}",
+                raid.name(),
+                raid.bears(count),
+                group.missing
+            ),
         ),
         _ => {}
     }

@@ -15,6 +15,8 @@ const MEMORY_BYTES: u64 = 128 << 20;
 const MOST_NAME: usize = 20;
 /// Disks of a VM: the slots of its bus are shared with what every guest has.
 const MOST_DISKS: usize = 8;
+/// Disks of the one IDE controller: two channels with two each.
+const MOST_IDE: usize = 4;
 
 /// The VMs of an entry, one by one, put into `lab`.
 pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, faults: &mut Faults) {
@@ -74,7 +76,17 @@ fn disks(
             format!("a VM has at most {MOST_DISKS} disks, not {}", found.len()),
         );
     }
-    found.into_iter().collect()
+    let found: Option<Vec<VmDisk>> = found.into_iter().collect();
+    let of_ide = found.iter().flatten().filter(|disk| disk.controller == Controller::Ide).count();
+    if of_ide > MOST_IDE {
+        faults.at(
+            section.place_of("disks"),
+            format!(
+                "IDE has {MOST_IDE} disks at most, not {of_ide}; give others another controller"
+            ),
+        );
+    }
+    found
 }
 
 fn disk(

@@ -103,6 +103,7 @@ impl Hardware {
     pub(crate) fn arguments(&self) -> Vec<String> {
         let mut arguments = vec!["-smp".to_owned(), self.vcpus.to_string()];
         let mut add = |option: &str, value: String| arguments.extend([option.to_owned(), value]);
+        let mut ide_disks = 0;
         for (index, disk) in self.disks.iter().enumerate() {
             let node = disk.node(index);
             if let Some(iops) = disk.iops {
@@ -120,8 +121,16 @@ impl Hardware {
                 Controller::VirtioBlk => add("-device", format!("virtio-blk-pci,{drive},{serial}")),
                 Controller::Nvme => add("-device", format!("nvme,drive=disk{index},{serial}")),
                 Controller::Ide => {
-                    add("-device", bus("piix3-ide"));
-                    add("-device", format!("ide-hd,bus=bus{index}.0,{drive},{serial}"));
+                    // One for all: a second one would have the same ports and interrupts.
+                    if ide_disks == 0 {
+                        add("-device", "piix3-ide,id=pata".into());
+                    }
+                    let (channel, unit) = (ide_disks / 2, ide_disks % 2);
+                    add(
+                        "-device",
+                        format!("ide-hd,bus=pata.{channel},unit={unit},{drive},{serial}"),
+                    );
+                    ide_disks += 1;
                 }
                 Controller::VirtioScsi | Controller::Lsi | Controller::Pvscsi => {
                     let adapter = match disk.controller {
@@ -275,6 +284,17 @@ mod tests {
             "{text}"
         );
         assert!(!whole.blank().arguments().join(" ").contains("unix"));
+    }
+
+    #[test]
+    fn disks_of_ide_share_one_controller() {
+        let disks = vec![disk(Controller::Ide, Backend::Blank); 3];
+        let arguments = hardware(disks).arguments();
+        let devices = devices(&arguments);
+        assert_eq!(devices.iter().filter(|it| it.starts_with("piix3-ide")).count(), 1);
+        for place in ["pata.0,unit=0", "pata.0,unit=1", "pata.1,unit=0"] {
+            assert!(devices.iter().any(|it| it.contains(place)), "{place}");
+        }
     }
 
     #[test]

@@ -96,13 +96,17 @@ fn groups(storage: &Storage, devices: &[String], lines: &mut Vec<String>) -> Vec
             None => of[0].clone(),
             Some(raid) => {
                 let array = format!("/dev/md{index}");
+                let there = of.len() - group.missing;
+                let missing = std::iter::repeat_n("missing", group.missing);
+                let members: Vec<&str> =
+                    of[..there].iter().map(String::as_str).chain(missing).collect();
                 // New disks are all zeros, of which mirrors and parities are right already.
                 lines.push(format!(
                     "/sbin/mdadm --create {array} --run --quiet --metadata=1.2 --bitmap=none \
                      --assume-clean --level={} --raid-devices={} {}",
                     raid.name(),
                     group.count,
-                    of.join(" ")
+                    members.join(" ")
                 ));
                 array
             }

@@ -321,6 +321,7 @@ fn header(shape: &Shape) -> Header<StudyPlan> {
                 unit: Unit::Trial,
                 time_limit_ns: Some(7200 * SECOND),
             },
+            site_faults: Vec::new(),
             questions: answers().into_iter().map(|answer| answer.question).collect(),
             threads: 0,
             verify: false,

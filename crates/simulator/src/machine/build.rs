@@ -22,6 +22,7 @@ use super::fork::{Fork, Nodes};
 use super::meter::Meter;
 use super::station::Station;
 use super::step::Step;
+use super::vm_path::VmPath;
 use super::{EventQueue, Machine};
 use crate::slab::Slab;
 use crate::storage::Store;
@@ -201,6 +202,7 @@ impl Machine {
         let failover = |&number: &usize| site.networks[number].failover_ns;
         builder.map.failover_ns = datastore.networks.iter().map(failover).max().unwrap_or(0);
         let hosts = builder.hosts_of_vms()?;
+        let vm_path = builder.vm_path();
         let mut routes = builder.routes(&hosts)?;
         let client = match with_client {
             true => {
@@ -218,6 +220,7 @@ impl Machine {
             jobs: Slab::default(),
             steps: builder.steps,
             routes,
+            vm_path,
             client,
             stations: builder.stations,
             down: vec![false; turns.len()],
@@ -291,6 +294,24 @@ impl Builder<'_> {
             order.sort_by_key(|&host| (turns[host as usize], place(host)));
         }
         order
+    }
+
+    /// What each VM's requests pass one after the other, where that takes any time.
+    fn vm_path(&mut self) -> Option<VmPath> {
+        let number = self.datastore.hosts;
+        let group = &self.site.hosts[number];
+        let takes_ns = (group.vm_path_cycles / group.clock_hz * 1e9) as u64;
+        (takes_ns > 0).then(|| {
+            let name = format!("{} vm path", group.name);
+            let component = self.component(name, ComponentKind::VmPath);
+            self.stands_for(component, SitePart::VmPath(number));
+            let vms = self.load.vms;
+            let first = self.stations.len() as u32;
+            for _ in 0..vms {
+                self.station(component, 1);
+            }
+            VmPath { component, first, vms, takes_ns }
+        })
     }
 
     /// A component without stations yet; gives its number.

@@ -5,6 +5,8 @@ pub use stormeter_driver::{ComponentKind, ComponentUse};
 /// The part of a site that a component stands for: indices into its lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SitePart {
+    /// What the requests of a VM pass one after the other: the hosts' group.
+    VmPath(usize),
     /// CPUs of hosts: a group.
     HostCpu(usize),
     /// Ports of hosts: a group and one of its adapters.

@@ -17,6 +17,7 @@ mod resync;
 mod station;
 mod step;
 mod usage;
+mod vm_path;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Kind, Operation, Wait};
@@ -31,6 +32,7 @@ use fork::{Fork, Nodes};
 use job::{Job, NONE};
 use meter::Meter;
 use step::{Pick, Route, Standing, Step, What, of_flow, port_of};
+use vm_path::VmPath;
 
 pub(crate) use build::{ClientWay, Lane};
 pub use build::{Load, MachineError, Window};
@@ -62,6 +64,8 @@ pub struct Machine {
     steps: Vec<Step>,
     /// By virtual disk; behind them the lanes of clients.
     routes: Vec<Route>,
+    /// What each VM's requests pass before the host has them.
+    vm_path: Option<VmPath>,
     /// Where clients' lanes are.
     client: Option<ClientWay>,
     stations: Vec<Station>,
@@ -410,7 +414,8 @@ impl Disks for Machine {
                 again: false,
             });
             // Not at once: what it does may depend on others of this instant.
-            self.events.push(self.now_ns, OF_JOB << KIND_SHIFT | number);
+            let at_ns = self.leave_vm(number);
+            self.events.push(at_ns, OF_JOB << KIND_SHIFT | number);
         }
         Ok(())
     }

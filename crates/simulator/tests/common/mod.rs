@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unused_imports, unreachable_pub)]
 
+pub mod device;
 pub mod single;
 
 pub use stormeter_simulator::example::{fibre_channel, one_device};

@@ -19,6 +19,7 @@ pub(super) fn host(name: &str, place: Place, node: &Node, faults: &mut Faults) -
         cores: 1,
         clock_hz: 1e9,
         vms_per_host: None,
+        vm_path_cycles: 0.0,
         adapters: Vec::new(),
     };
     let title = format!("host group {name}");
@@ -27,6 +28,9 @@ pub(super) fn host(name: &str, place: Place, node: &Node, faults: &mut Faults) -
     host.cores = part.need("cores", value::count, faults).unwrap_or(host.cores);
     host.clock_hz = part.need("clock", value::clock, faults).unwrap_or(host.clock_hz);
     host.vms_per_host = part.get("vms-per-host", value::count, faults);
+    if let Some(at) = part.at("vm-path") {
+        host.vm_path_cycles = value::cost(at, Some(host.clock_hz), faults).unwrap_or(0.0);
+    }
     host.adapters = adapters(&part, "adapters", "adapter", faults);
     limits::hosts(&part, &host, faults);
     host

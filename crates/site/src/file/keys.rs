@@ -27,6 +27,7 @@ keys! {
         "cores": "8",
         "clock": "2.5GHz",
         "vms-per-host": "20",
+        "vm-path": "100000 cycles",
         "adapters": "{nic: {rate: 1GbE, count: 2}}",
     }
     /// Ports that serve one purpose.

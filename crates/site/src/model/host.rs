@@ -17,6 +17,10 @@ pub struct HostGroup {
     pub clock_hz: f64,
     /// At most so many VMs on each; `None`: as many as are asked for.
     pub vms_per_host: Option<u32>,
+    /// Cycles of each request that the requests of one VM spend one after the other, whatever the host
+    /// has of cores: its virtual adapter, the thread that serves it. Time only; what of it is CPU is in
+    /// the stack's cost.
+    pub vm_path_cycles: f64,
     /// Its HBAs and NICs, by what they are for.
     pub adapters: Vec<Adapter>,
 }

@@ -18,6 +18,7 @@ keys! {
         "measure": "{ramp: 5s, duration: 20s, interval: 1s}",
         "design": "{blocks: auto, precision: 2%}",
         "site": "{nics: [1, 2, 3]}",
+        "faults": "[disk aggregate.3 lost at 10s]",
         "seed": "1",
         "questions": "[nas is within 10% of local in iops]",
     }

@@ -105,6 +105,7 @@ fn study(root: &Node, faults: &mut Faults) -> Option<StudyPlan> {
         prepare: disk.prepare,
         timing: measure.timing,
         design: Design { unit: measure.unit, ..design.design },
+        site_faults: site::faults(&section, faults),
         questions: questions.iter().map(|(text, _)| text.clone()).collect(),
         threads: measure.threads,
         verify: measure.verify,

@@ -1,4 +1,5 @@
-//! `site`: changes to the site that a study is predicted for, as levels of the factor `datastore`.
+//! `site` and `faults`: changes to the site that a study is predicted for, as levels of the factor
+//! `datastore`, and what goes wrong there. What the words of a fault mean is the simulator's to say.
 
 use stormeter_yaml::{Faults, Node, Section, Value};
 
@@ -89,6 +90,33 @@ fn levels(key: &Node, value: &Node, faults: &mut Faults) -> Option<Vec<String>> 
     Some(levels)
 }
 
+/// What goes wrong in every trial, as it stands.
+pub(super) fn faults(study: &Section<'_>, faults: &mut Faults) -> Vec<String> {
+    let Some(node) = study.get("faults") else { return Vec::new() };
+    let items = match &node.value {
+        Value::List(items) => items.as_slice(),
+        // One needs no list.
+        _ => std::slice::from_ref(node),
+    };
+    let mut lines = Vec::new();
+    for item in items {
+        match item.text().map(str::trim).filter(|text| !text.is_empty()) {
+            Some(text) if lines.iter().any(|line| line == text) => {
+                faults.at(item.place, format!("{text:?} is there twice; leave one out"));
+            }
+            Some(text) => lines.push(text.to_owned()),
+            None => faults.at(
+                item.place,
+                format!(
+                    "a fault is a line of words, not {}; write it like - disk aggregate.3 lost at 10s",
+                    item.found()
+                ),
+            ),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use crate::{StudyPlan, parse_study};
@@ -112,6 +140,24 @@ mod tests {
         assert_eq!(plan.datastores[3].url, "/b");
         let back: StudyPlan = serde_json::from_value(serde_json::to_value(&plan).unwrap()).unwrap();
         assert_eq!(back, plan);
+    }
+
+    #[test]
+    fn faults_are_kept_as_they_are_written() {
+        let faults = |text: &str| parse_study(&format!("datastores: {{a: /a}}\nfaults: {text}"));
+        let plan = faults("[disk d.0 lost at 3s, ' network n down at 1s for 1s ']").unwrap();
+        assert_eq!(plan.site_faults, ["disk d.0 lost at 3s", "network n down at 1s for 1s"]);
+        let back: StudyPlan = serde_json::from_value(serde_json::to_value(&plan).unwrap()).unwrap();
+        assert_eq!(back, plan);
+        assert_eq!(faults("disk d.0 lost at 3s").unwrap().site_faults.len(), 1);
+        for (text, words) in [
+            ("[a, a]", "there twice"),
+            ("[{disk: d}]", "a fault is a line of words, not a mapping"),
+            ("['']", "a fault is a line of words"),
+        ] {
+            let error = faults(text).unwrap_err().to_string();
+            assert!(error.contains(words) && error.contains(":2:"), "{error}");
+        }
     }
 
     #[test]

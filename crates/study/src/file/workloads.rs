@@ -5,6 +5,7 @@ use super::keys;
 use super::{errand, io};
 use crate::profile::{StudyProfile, study_profile, study_profile_names, study_profiles};
 use crate::study_plan::{StudyWorkload, WorkloadKind};
+use stormeter_disk::units::format_bytes;
 use stormeter_yaml::Keys;
 use stormeter_yaml::Section;
 use stormeter_yaml::nearest;
@@ -236,6 +237,9 @@ fn deployments(item: &Node, bases: &[StudyWorkload], faults: &mut Faults) -> Vec
     open.workloads(bases, kinds)
 }
 
+/// Smaller disks than this are requests, written under the wrong key.
+const LEAST_DISK_BYTES: u64 = 1 << 20;
+
 /// What every workload that is a mapping has.
 struct Common<'n> {
     section: Section<'n>,
@@ -251,6 +255,19 @@ impl<'n> Common<'n> {
             check_name("a workload", name, node, faults);
         }
         let disk_bytes = section.size("size", faults);
+        if keys.names().any(|key| key == "sizes") {
+            // Whoever means the requests writes their size here, and would measure one block for ever.
+            if let Some(bytes) = disk_bytes.filter(|bytes| *bytes < LEAST_DISK_BYTES) {
+                let bytes = format_bytes(bytes);
+                faults.at(
+                    section.place_of("size"),
+                    format!(
+                        "size is that of the disk, and {bytes} is none; the size of requests is sizes: \
+                         {bytes}"
+                    ),
+                );
+            }
+        }
         Some(Common { section, name, disk_bytes })
     }
 

@@ -68,6 +68,7 @@ fn kinds(reasons: &[CellReasons]) -> Vec<ComponentKind> {
 
 fn words(kind: ComponentKind) -> &'static str {
     match kind {
+        ComponentKind::VmPath => "VM path",
         ComponentKind::HostCpu => "host CPU",
         ComponentKind::HostPort => "host ports",
         ComponentKind::Network => "network",
@@ -79,10 +80,13 @@ fn words(kind: ComponentKind) -> &'static str {
     }
 }
 
-/// A colour a kind; those of ports and CPUs of controllers begin again.
+/// A colour a kind, and the two greys to what is no hardware; those of ports and CPUs of controllers
+/// begin again.
 fn class(kind: ComponentKind) -> String {
-    let place = ComponentKind::ALL.iter().position(|other| *other == kind).unwrap_or(0);
+    let hardware = ComponentKind::ALL.into_iter().filter(|other| *other != ComponentKind::VmPath);
+    let place = hardware.into_iter().position(|other| other == kind).unwrap_or(0);
     match kind {
+        ComponentKind::VmPath => "h0".into(),
         ComponentKind::Parts => "h1".into(),
         _ => color_class(place),
     }

@@ -60,6 +60,7 @@ pub(super) fn plan(datastores: &[&str], workloads: &[&str], vms: &[u32]) -> Stud
             unit: Unit::Trial,
             time_limit_ns: None,
         },
+        site_faults: Vec::new(),
         questions: Vec::new(),
         threads: 1,
         verify: false,

@@ -19,6 +19,7 @@ const QUESTIONS: [&str; 8] = [
 /// Replies and sentences where b has so many more IOPS than a, in a study of two loads that differ as much.
 fn asked(by: f64, is_predicted: bool) -> (Vec<Reply>, Vec<String>, Verdict) {
     let plan = StudyPlan {
+        site_faults: Vec::new(),
         questions: QUESTIONS.map(String::from).to_vec(),
         ..plan(&["a", "b"], &["w"], &[1, 2])
     };
@@ -62,6 +63,7 @@ fn a_predicted_difference_of_some_percent_is_one() {
 #[test]
 fn of_values_that_are_all_alike_a_model_is_not_accused_of_copying() {
     let plan = StudyPlan {
+        site_faults: Vec::new(),
         questions: vec!["iops depends on datastore".into()],
         ..plan(&["a", "b"], &["w"], &[1, 2])
     };

@@ -1,0 +1,17 @@
+//! Devices of which only times are known.
+
+use stormeter_site::*;
+
+/// Each request takes this long, and each of its bytes, at one of so many servers.
+pub fn device(servers: u32, each_ns: f64, per_byte_ns: f64) -> Device {
+    Device::Queue(Queue {
+        servers,
+        read_ns: each_ns,
+        write_ns: each_ns,
+        per_byte_ns,
+        shared_per_byte_ns: 0.0,
+        shared_per_io_ns: 0.0,
+        spread: Spread::Constant,
+        service: Service::Single,
+    })
+}
