@@ -20,11 +20,9 @@ fn schema() -> Value {
 fn every_example_is_read_and_follows_the_schema() {
     let mut files = examples(env!("CARGO_MANIFEST_DIR"), "tests/good", "../../docs/lab.md");
     files.extend(examples(env!("CARGO_MANIFEST_DIR"), "../../examples/lab", "../../docs/lab.md"));
-    for rack in ["tr3808"] {
-        let file = format!("../../studies/{rack}/lab.yaml");
-        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file)).unwrap();
-        files.push((file, text));
-    }
+    let rack = "../../studies/tr3808/lab.yaml";
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(rack)).unwrap();
+    files.push((rack.into(), text));
     assert!(files.len() >= 5, "{}", files.len());
     for (name, text) in files {
         if let Err(errors) = parse_lab(&text) {
