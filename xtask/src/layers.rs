@@ -27,6 +27,7 @@ use Uses::{All, These};
 pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-disk", uses: These(&[]), pure: true },
     Layer { package: "stormeter-driver", uses: These(&["disk"]), pure: true },
+    Layer { package: "stormeter-fault", uses: These(&["disk"]), pure: true },
     Layer { package: "stormeter-yaml", uses: These(&["disk"]), pure: true },
     Layer { package: "stormeter-site", uses: These(&["disk", "yaml"]), pure: true },
     Layer { package: "stormeter-simulator", uses: These(&["disk", "driver", "site"]), pure: true },
@@ -42,7 +43,11 @@ pub(crate) const LAYERS: &[Layer] = &[
         uses: These(&["disk", "uring", "wire", "nfs", "iscsi"]),
         pure: false,
     },
-    Layer { package: "stormeter-study", uses: These(&["disk", "driver", "yaml"]), pure: true },
+    Layer {
+        package: "stormeter-study",
+        uses: These(&["disk", "driver", "fault", "yaml"]),
+        pure: true,
+    },
     Layer {
         package: "stormeter-statistics",
         uses: These(&["disk", "driver", "study"]),
@@ -71,7 +76,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "stormeter-runner",
-        uses: These(&["disk", "driver", "datastore", "study", "statistics", "results"]),
+        uses: These(&["disk", "driver", "fault", "datastore", "study", "statistics", "results"]),
         pure: false,
     },
     Layer {
@@ -79,7 +84,11 @@ pub(crate) const LAYERS: &[Layer] = &[
         uses: These(&["disk", "driver", "datastore", "study", "results", "runner"]),
         pure: false,
     },
-    Layer { package: "stormeter-lab", uses: These(&["disk", "yaml"]), pure: false },
+    Layer {
+        package: "stormeter-lab",
+        uses: These(&["agent", "disk", "fault", "yaml"]),
+        pure: false,
+    },
     Layer { package: "stormeter", uses: All, pure: false },
     Layer { package: "stormeter-bench", uses: All, pure: false },
     Layer { package: "xtask", uses: These(&[]), pure: false },

@@ -91,6 +91,7 @@ pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
         first_cpu: 0,
         timing: drive.timing(),
         seed: SEED,
+        disturbed: false,
     };
     let before_ns = own_cpu_ns();
     let end = fleet.trial(&order, &cancel, &mut Silent).map_err(failed)?;

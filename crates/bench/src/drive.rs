@@ -231,6 +231,7 @@ fn measure(
         threads: drive.threads,
         timing: drive.timing(),
         seed: SEED,
+        disturbed: false,
     };
     let cancel = AtomicBool::new(false);
     let end = run_trial(&run, datastore, None, &RealClock::new(), &cancel, &mut Silent)

@@ -18,6 +18,8 @@ pub(crate) enum LabCommand {
     Up(LabUpOptions),
     /// Show what runs, and how its storage is reached
     Status(LabDirectory),
+    /// Do something to a guest: fail a disk, cut a link
+    Do(LabDoOptions),
     /// Join a guest's serial console; Ctrl-] leaves it
     Console(LabConsoleOptions),
     /// End all guests and remove what the lab has made, its disks too
@@ -72,6 +74,22 @@ pub(crate) struct LabUpOptions {
     /// Boot every guest, instead of cloning frozen ones
     #[arg(long)]
     pub(crate) cold: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What is done by hand stays until it is undone by hand. The steps of a study are undone after each trial.
+docs/lab.md has a table of the verbs.
+
+Examples:
+  stormeter lab do link-down nas
+  stormeter lab do 'disk-fail nas.data 1' --dir /tmp/rack")]
+pub(crate) struct LabDoOptions {
+    /// What, as steps of studies write it, such as: link-loss nas 5%
+    #[arg(required = true, value_name = "ACTION")]
+    pub(crate) action: Vec<String>,
+    #[command(flatten)]
+    pub(crate) directory: LabDirectory,
 }
 
 #[derive(Debug, Args)]

@@ -43,7 +43,7 @@ pub(crate) struct RunOptions {
     /// static]
     #[arg(long, value_name = "FILE")]
     pub(crate) agent_binary: Option<PathBuf>,
-    /// The directory of the lab whose guests are hosts
+    /// The directory of the lab whose guests are hosts, and that takes the steps of trials
     #[arg(long, value_name = "DIR", default_value = ".stormeter-lab")]
     pub(crate) lab: PathBuf,
     #[command(flatten)]

@@ -122,7 +122,8 @@ impl Failure {
                 | RunError::OtherStudy { .. }
                 | RunError::Question(_)
                 | RunError::Errand(_)
-                | RunError::Hosts(_),
+                | RunError::Hosts(_)
+                | RunError::Step { .. },
             ) => Exit::Usage,
             Failure::Predict(error) => match error.as_ref() {
                 PredictError::Results(_) | PredictError::Replace { .. } => Exit::Failed,

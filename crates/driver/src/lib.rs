@@ -10,6 +10,7 @@ mod compact_histogram;
 mod component;
 mod content;
 mod cpu;
+mod disturbance;
 mod drive;
 mod errand;
 mod generator;
@@ -28,6 +29,7 @@ mod zipf;
 pub use component::{ComponentKind, ComponentUse};
 pub use content::ContentSource;
 pub use cpu::{CpuUsage, HostCpu};
+pub use disturbance::{Disturbance, RECOVERED_INTERVALS, RECOVERED_SHARE, Recovery};
 pub use drive::{drive, drive_verified};
 pub use errand::{
     Deployment, DiskErrand, ErrandError, ErrandLog, ErrandTrial, FileOperation, FileTest, Payload,

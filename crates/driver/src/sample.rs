@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 use stormeter_disk::{DeviceError, Kind};
 
+use crate::disturbance::Disturbance;
 use crate::errand::StepTime;
 use crate::histogram::Histogram;
 use crate::verify::Verified;
@@ -52,6 +53,10 @@ pub struct Sample {
     /// The steps of an errand, which ends when its work is done; empty where the trial was timed.
     #[serde(default)]
     pub steps: Vec<StepTime>,
+    /// What was done to the storage meanwhile, in the order of time. The driver leaves it empty: whoever
+    /// leads the trial adds it.
+    #[serde(default)]
+    pub disturbances: Vec<Disturbance>,
     /// Why the loop ended.
     pub ended: Ended,
 }
@@ -336,6 +341,7 @@ impl Sample {
                 None => self.steps.push(step),
             }
         }
+        self.disturbances.extend(other.disturbances);
         if self.ended == Ended::Completed {
             self.ended = other.ended;
         }

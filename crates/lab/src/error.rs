@@ -167,6 +167,34 @@ pub enum LabError {
         /// Those that it has.
         known: String,
     },
+    /// A guest has no such network, array or disk.
+    #[error("{guest} has no {what} called {part}; it has {known}")]
+    NoPart {
+        /// The guest.
+        guest: String,
+        /// What was asked for.
+        part: String,
+        /// What it would be.
+        what: &'static str,
+        /// Those that it has.
+        known: String,
+    },
+    /// An action that is of storage guests.
+    #[error("{guest} {what}; it is of storage guests")]
+    NotStorage {
+        /// The guest.
+        guest: String,
+        /// Why it cannot be.
+        what: &'static str,
+    },
+    /// Something could not be done to a guest that runs.
+    #[error("{action} was not done: {source}")]
+    Action {
+        /// What.
+        action: String,
+        /// Why.
+        source: Box<LabError>,
+    },
     /// A guest does not become ready.
     #[error("{guest} {what}; the end of its console ({}):\n{tail}", console.display())]
     Guest {

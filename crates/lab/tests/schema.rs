@@ -20,9 +20,11 @@ fn schema() -> Value {
 fn every_example_is_read_and_follows_the_schema() {
     let mut files = examples(env!("CARGO_MANIFEST_DIR"), "tests/good", "../../docs/lab.md");
     files.extend(examples(env!("CARGO_MANIFEST_DIR"), "../../examples/lab", "../../docs/lab.md"));
-    let rack = "../../studies/tr3808/lab.yaml";
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(rack)).unwrap();
-    files.push((rack.into(), text));
+    for study in ["tr3808", "virtual-physical"] {
+        let rack = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies").join(study);
+        let rack = rack.join("lab.yaml");
+        files.push((rack.display().to_string(), fs::read_to_string(&rack).unwrap()));
+    }
     assert!(files.len() >= 5, "{}", files.len());
     for (name, text) in files {
         if let Err(errors) = parse_lab(&text) {

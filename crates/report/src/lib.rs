@@ -34,9 +34,9 @@ pub use printable::printable;
 pub use quantity::{metric_unit, metric_value};
 pub use sentence::{headline, sentence};
 pub use study::{
-    CellReasons, MonitorAverage, STUDY_SCHEMA, STUDY_SCHEMA_VERSION, StudyHostCell, StudyHostRow,
-    StudyParts, StudyReport, StudyTrial, TrialTrace, WorkloadCeiling, assemble_study,
-    shortened_words, study_html, study_json, study_terminal,
+    CellReasons, Disturbed, MonitorAverage, STUDY_SCHEMA, STUDY_SCHEMA_VERSION, StepMark,
+    StudyHostCell, StudyHostRow, StudyParts, StudyReport, StudyTrial, TrialTrace, WorkloadCeiling,
+    assemble_study, shortened_words, study_html, study_json, study_terminal,
 };
 pub use terminal::{TerminalOptions, terminal};
 pub use wording::shell_command;

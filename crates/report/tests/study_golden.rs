@@ -8,7 +8,7 @@ mod study_fixture;
 use std::path::Path;
 
 use stormeter_report::{StudyReport, TerminalOptions, study_json, study_terminal};
-use study_fixture::{Shape, answers, errand, made, study, usual};
+use study_fixture::{Shape, answers, disturbed, errand, made, study, usual};
 
 fn compare(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -31,6 +31,11 @@ fn a_study_on_a_terminal() {
 #[test]
 fn an_errand_on_a_terminal() {
     compare("study-errand.txt", &study_terminal(&errand(), hundred_columns()));
+}
+
+#[test]
+fn a_study_with_steps_on_a_terminal() {
+    compare("study-steps.txt", &study_terminal(&disturbed(), hundred_columns()));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::path::Path;
 use markup::{count, elements};
 use stormeter_report::{Finding, Severity, StudyReport, study_html};
 use stormeter_statistics::Interval;
-use study_fixture::{Shape, answers, errand, made, study, usual};
+use study_fixture::{Shape, answers, disturbed, errand, made, study, usual};
 
 /// The page, which is also left beside the test's binaries to be looked at.
 fn page(name: &str, report: &StudyReport) -> String {
@@ -57,6 +57,24 @@ fn a_page_has_every_section_and_every_chart_its_text() {
     ] {
         assert!(page.contains(text), "{text}");
     }
+}
+
+#[test]
+fn steps_are_marked_on_the_charts_over_time_and_explained_beside() {
+    let page = page("steps.html", &disturbed());
+    // Two cells, each with as many panels as it has; both steps in each.
+    let marks = page.matches("<title>1: link-down nas</title>").count();
+    assert!(marks >= 4 && marks.is_multiple_of(2), "{marks}");
+    assert_eq!(
+        page.matches("<title>2: ssh nas1 &#39;ip link set eth1 up&#39;</title>").count(),
+        marks
+    );
+    for text in
+        ["back after", "the next step came before", "not within", "Deepest dip", "17 I/Os failed"]
+    {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!self::page("study.html", &study()).contains("back after"));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use stormeter_driver::Verified;
 use stormeter_report::{STUDY_SCHEMA, STUDY_SCHEMA_VERSION, StudyReport, study_json};
 use stormeter_results::FinishReason;
 use stormeter_study::{Blocks, Metric, Order, Prepare, Reset, Unit};
-use study_fixture::{Shape, errand, made, study, usual};
+use study_fixture::{Shape, disturbed, errand, made, study, usual};
 
 fn check(value: &Value) -> Vec<String> {
     let schema: Value = serde_json::from_str(STUDY_SCHEMA).unwrap();
@@ -42,7 +42,7 @@ fn reports() -> Vec<StudyReport> {
     let mut killed = study();
     killed.status.reason = None;
     killed.header.datastores.clear();
-    vec![study(), odd, empty, killed, errand(), study_fixture::predicted()]
+    vec![study(), odd, empty, killed, errand(), study_fixture::predicted(), disturbed()]
 }
 
 #[test]

@@ -9,6 +9,7 @@
 
 mod component;
 mod contents;
+mod disturbance;
 mod environment;
 mod error;
 mod file;

@@ -27,4 +27,8 @@ FROM (
     UNION ALL SELECT *, 'host-cpu', 'share', host_cpu FROM t WHERE cell IS NOT NULL
     UNION ALL SELECT *, 'elapsed', 'ns', CAST(errand_ns AS REAL) FROM t
     WHERE cell IS NOT NULL AND errand_ns IS NOT NULL
+    UNION ALL SELECT t.*, 'recovery', 'ns', CAST(d.recovery_ns AS REAL)
+    FROM t JOIN disturbed_trial d ON d.trial_id = t.id
+    UNION ALL SELECT t.*, 'outage', 'ns', CAST(d.outage_ns AS REAL)
+    FROM t JOIN disturbed_trial d ON d.trial_id = t.id
 );

@@ -15,7 +15,7 @@ use stormeter_driver::{
 
 use crate::finished::Event;
 use crate::trial::{Incident, Phase, TrialOutcome, TrialRecord};
-use crate::{component, monitor, step, verified};
+use crate::{component, disturbance, monitor, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -75,6 +75,11 @@ impl File {
     /// Form 3: cells of studies, steps of errands, the life of the host.
     fn has_studies(self) -> bool {
         self.form >= 3
+    }
+
+    /// Form 5: what was done to the storage during trials.
+    fn has_disturbances(self) -> bool {
+        self.form >= 5
     }
 
     /// Form 4: the parts of predicted sites, and what more of each would bring.
@@ -151,6 +156,10 @@ fn sample(connection: &Connection, file: File, id: i64) -> Result<Option<Sample>
                 },
                 steps: match file.has_studies() {
                     true => step::read(connection, id)?,
+                    false => Vec::new(),
+                },
+                disturbances: match file.has_disturbances() {
+                    true => disturbance::read(connection, id)?,
                     false => Vec::new(),
                 },
                 ended: json::<Ended>(row, "ended")?,

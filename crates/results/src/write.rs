@@ -10,7 +10,7 @@ use crate::contents::Planned;
 use crate::finished::Event;
 use crate::header::Header;
 use crate::trial::{TrialOutcome, TrialRecord};
-use crate::{component, monitor, step, verified};
+use crate::{component, disturbance, monitor, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -191,6 +191,7 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
     disks(connection, id, sample)?;
     faults(connection, id, sample)?;
     step::write(connection, id, &sample.steps)?;
+    disturbance::write(connection, id, sample)?;
     match &sample.verified {
         Some(verified) => verified::write(connection, id, verified),
         None => Ok(()),

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use common::{header, study_header, study_trial, trial};
 use rusqlite::Connection;
-use stormeter_results::{Contents, Phase, ResultsError, ResultsFile, TrialRecord};
+use stormeter_driver::{Disturbance, Interval, IntervalTotals};
+use stormeter_results::{Contents, Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord};
 use stormeter_study::Metric;
 
 fn make(path: &Path, seed: u64, trials: u64) -> Vec<TrialRecord> {
@@ -198,8 +199,9 @@ fn the_tables_serve_people_with_sql() {
             metrics.push(metric);
         }
         let has_steps = !trial.sample().unwrap().steps.is_empty();
-        let expected =
-            Metric::OF_STUDIES.into_iter().filter(|m| *m != Metric::Elapsed || has_steps);
+        let expected = Metric::OF_STUDIES
+            .into_iter()
+            .filter(|m| !m.is_of_steps() && (*m != Metric::Elapsed || has_steps));
         let mut expected: Vec<_> = expected.map(Metric::name).collect();
         expected.sort_unstable();
         metrics.sort_unstable();
@@ -216,4 +218,67 @@ fn the_tables_serve_people_with_sql() {
     assert_eq!(steps, told(|trial| trial.sample().map_or(0, |sample| sample.steps.len())));
     let cores = |trial: &TrialRecord| trial.monitor.iter().map(|row| row.cores_busy.len()).sum();
     assert_eq!(shares, told(cores));
+}
+
+#[test]
+fn what_was_done_to_the_storage_is_kept_with_how_it_recovered() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let mut file = ResultsFile::create(&path, &study_header()).unwrap();
+    let is_measured = |trial: &TrialRecord| {
+        matches!(trial.outcome, TrialOutcome::Measured { .. }) && trial.phase == Phase::Main
+    };
+    let mut disturbed = (0..).map(|id| study_trial(1, id)).find(is_measured).unwrap();
+    disturbed.id = 0;
+    let TrialOutcome::Measured { sample, .. } = &mut disturbed.outcome else { unreachable!() };
+    // Half a second of nothing after 0.4 s.
+    let row = |(number, operations): (u64, u64)| Interval {
+        start_ns: number * 100_000_000,
+        length_ns: 100_000_000,
+        reads: IntervalTotals { operations, ..IntervalTotals::default() },
+        writes: IntervalTotals::default(),
+    };
+    let counts = [9, 9, 9, 9, 0, 0, 0, 0, 0, 9, 9, 9];
+    sample.intervals = (0..).zip(counts).map(row).collect();
+    sample.interval_ns = 100_000_000;
+    let step = |what: &str, begun_ns, failure: Option<&str>| Disturbance {
+        what: what.into(),
+        planned_ns: begun_ns - 3,
+        begun_ns,
+        took_ns: 5,
+        failure: failure.map(Into::into),
+    };
+    sample.disturbances = vec![
+        step("pause nas", 400_000_000, None),
+        step("resume nas", 800_000_000, Some("no such guest")),
+    ];
+    file.append_trial(&disturbed).unwrap();
+    assert_eq!(file.trials().unwrap(), [disturbed]);
+    let connection = Connection::open(&path).unwrap();
+    let kept: (Option<i64>, Option<i64>, i64, f64) = connection
+        .query_row(
+            "SELECT recovery_ns, not_recovered_ns, outage_ns, dip_share FROM disturbed_trial",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+        )
+        .unwrap();
+    // From 800.000005 ms to the end of the interval from 900 ms.
+    assert_eq!(kept, (Some(199_999_995), None, 600_000_000, 0.0));
+    let observed: Vec<(String, Option<f64>)> = connection
+        .prepare("SELECT metric, value FROM observation WHERE metric IN ('recovery', 'outage') ORDER BY 1")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let expected = [("outage".into(), Some(6e8)), ("recovery".into(), Some(199_999_995.0))];
+    assert_eq!(observed, expected);
+    let steps: Vec<Option<i64>> = connection
+        .prepare("SELECT recovery_ns FROM disturbance ORDER BY number")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(steps, [None, Some(199_999_995)]);
 }

@@ -388,6 +388,7 @@ impl<'a> Run<'a> {
             threads: self.plan.threads,
             timing,
             seed,
+            disturbed: false,
         }
     }
 

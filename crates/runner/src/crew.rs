@@ -133,6 +133,8 @@ impl Crew<'_> {
                 whole.window_opened();
             }
             let start_ns = starter(&mut clock_here)?;
+            let ahead_ns = start_ns.saturating_sub(clock_here.now_ns());
+            progress.begun(Instant::now() + Duration::from_nanos(ahead_ns));
             let monitor = Monitor::start(Duration::from_nanos(interval_ns));
             for starter in starters {
                 // A thread that is gone is seen when it is joined.

@@ -146,4 +146,7 @@ pub struct TrialOrder {
     pub timing: Timing,
     /// Operations and contents follow from it.
     pub seed: u64,
+    /// The storage is disturbed on purpose: errors and stalls are counted and end nothing.
+    #[serde(default)]
+    pub disturbed: bool,
 }

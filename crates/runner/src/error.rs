@@ -67,6 +67,22 @@ pub enum RunError {
     /// The state before a trial.
     #[error(transparent)]
     Reset(#[from] ResetError),
+    /// A step of the study's trials that cannot be taken.
+    #[error("the step `{step}` at {at} cannot be taken: {reason}")]
+    Step {
+        /// What was to be done.
+        step: String,
+        /// When, with its unit.
+        at: String,
+        /// Why not, and what to do.
+        reason: String,
+    },
+    /// What the steps of a trial changed stays changed.
+    #[error(
+        "what the steps of a trial broke is not whole again, so no other trial is begun: {0}; mend it \
+         by hand, then run the same command again to go on"
+    )]
+    NotRestored(String),
     /// The time is too short for the least that gives a verdict.
     #[error(
         "a time limit of {limit} leaves no room for two blocks of {trials} trials of {trial} each; \

@@ -26,9 +26,11 @@ mod machine;
 pub mod monitor;
 mod monitor_sampler;
 mod monitor_text;
+mod operator;
 mod progress;
 mod resume;
 mod room;
+mod shell;
 mod sockets;
 mod stores;
 mod study;
@@ -51,10 +53,11 @@ pub use environment::environment;
 pub use errand::{ErrandRun, run_errand};
 pub use error::RunError;
 pub use filling::Filling;
+pub use operator::{Operator, OperatorError};
 pub use progress::{BlockEnd, Place, Progress, Silent, TrialStart};
 pub use study::{
-    ResetError, StudyConclusion, StudyRequest, Witness, conclude_study, finished_study, run_study,
-    run_study_on,
+    Hands, ResetError, StudyConclusion, StudyRequest, Witness, conclude_study, finished_study,
+    run_study, run_study_with,
 };
 pub use target::TargetUnknown;
 pub use threads::{TrialEnd, TrialRun, run_trial};

@@ -1,5 +1,7 @@
 //! What happens, told to whoever wants to show it.
 
+use std::time::Instant;
+
 use stormeter_driver::{Interval, Sample};
 use stormeter_study::Metric;
 
@@ -50,6 +52,8 @@ pub trait Progress {
     fn preparing(&mut self, _datastore: &str, _done: u64, _total: u64) {}
     /// A trial begins.
     fn trial(&mut self, _start: &TrialStart<'_>) {}
+    /// The load of the trial begins at that moment, with its ramp.
+    fn begun(&mut self, _at: Instant) {}
     /// An interval of the trial ended; all driving threads together.
     fn interval(&mut self, _row: &Interval) {}
     /// A trial ended: IOPS, or the reason why there are none.

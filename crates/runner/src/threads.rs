@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use stormeter_datastore::{Datastore, DatastoreError, DiskSet, Farewell, OpenDisks, RealClock};
 use stormeter_disk::Disks;
 use stormeter_driver::{
-    CpuUsage, Ended, Expectations, LentExpectations, Limits, MonitorRow, Sample, Trial, Workload,
-    WorkloadError, drive, drive_verified,
+    CpuUsage, Disturbance, Ended, Expectations, LentExpectations, Limits, MonitorRow, Sample,
+    Trial, Workload, WorkloadError, drive, drive_verified,
 };
 use stormeter_results::{HostShare, Incident};
 use stormeter_study::Timing;
@@ -35,6 +35,8 @@ pub struct TrialRun<'a> {
     pub timing: Timing,
     /// Operations and contents follow from it.
     pub seed: u64,
+    /// The storage is disturbed on purpose: errors and stalls are counted and end nothing.
+    pub disturbed: bool,
 }
 
 /// What came of a trial.
@@ -57,6 +59,9 @@ pub struct TrialEnd {
     #[serde(default)]
     pub hosts: Vec<HostShare>,
 }
+
+/// How every message about a step that failed begins.
+const THE_STEP: &str = "the step";
 
 /// Runs a trial on prepared disks. With `expectations` of them, every read is held against what was
 /// written.
@@ -135,7 +140,13 @@ impl TrialEnd {
             ));
         }
         match &self.sample.ended {
-            Ended::Completed => None,
+            Ended::Completed => {
+                let failed = |step: &Disturbance| {
+                    let why = step.failure.as_ref()?;
+                    Some(format!("{} `{}` failed: {why}", THE_STEP, step.what))
+                };
+                self.sample.disturbances.iter().find_map(failed)
+            }
             ended => {
                 let first = self.sample.faults.first();
                 let first = first.map(|fault| format!("; first: {fault}")).unwrap_or_default();
@@ -180,7 +191,12 @@ fn limits(run: &TrialRun<'_>, verify: bool) -> Limits {
         // No more than can be kept from overlapping, were all of them on one disk.
         room = room.min(workload.most_outstanding_verified(run.disk_bytes));
     }
-    Limits { open_loop_outstanding: room, ..Limits::default() }
+    let limits = Limits { open_loop_outstanding: room, ..Limits::default() };
+    if !run.disturbed {
+        return limits;
+    }
+    let length_ns = run.timing.ramp_ns.saturating_add(run.timing.duration_ns);
+    Limits { stall_ns: limits.stall_ns.max(length_ns), faults: u64::MAX, ..limits }
 }
 
 /// One thread's share of a timed trial.

@@ -84,6 +84,7 @@ impl Workplace {
             threads: order.threads,
             timing: order.timing,
             seed: order.seed,
+            disturbed: order.disturbed,
         };
         let start = Start {
             first_cpu: order.first_cpu as usize,

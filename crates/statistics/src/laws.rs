@@ -189,6 +189,18 @@ fn errors(facts: &TrialFacts<'_>) -> Option<LawFinding> {
 fn ended(sample: &Sample) -> Option<LawFinding> {
     let faulty = sample.faulty_operations();
     let first = sample.faults.first().map(|fault| format!(", first: {fault}")).unwrap_or_default();
+    if faulty > 0 && !sample.disturbances.is_empty() {
+        return Some(LawFinding {
+            law: 10,
+            severity: Severity::Warning,
+            what: format!(
+                "{faulty} I/Os failed or came back short{first}, while the study's steps disturbed it"
+            ),
+            advice:
+                "they count in no figure but this one; who runs on such storage sees them as errors"
+                    .into(),
+        });
+    }
     if faulty > 0 {
         return Some(invalid(
             10,

@@ -3,7 +3,7 @@
 //! The unit of observation is the trial, so this is where a million I/Os become one value a
 //! metric. Percentiles are read from the merged histograms of all disks and both kinds.
 
-use stormeter_driver::{CpuUsage, Histogram, Sample};
+use stormeter_driver::{CpuUsage, Histogram, Recovery, Sample};
 use stormeter_study::Metric;
 
 use crate::verdict::Direction;
@@ -39,6 +39,11 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
         // Only an errand has steps, and only an errand takes as long as it takes.
         Metric::Elapsed if sample.steps.is_empty() => return None,
         Metric::Elapsed => sample.window_ns as f64,
+        Metric::Recovery => match sample.recovery()? {
+            Recovery::After(ns) => ns as f64,
+            Recovery::NotWithin(_) | Recovery::Overtaken => return None,
+        },
+        Metric::Outage => sample.outage_ns()? as f64,
     };
     (value > 0.0).then_some(value)
 }

@@ -8,6 +8,7 @@ mod listing;
 mod plan;
 mod profile;
 pub mod question;
+mod step;
 mod study_plan;
 
 pub use file::{
@@ -19,6 +20,8 @@ pub use profile::{
     Profile, ProfileSet, StudyProfile, UnknownProfile, profile, profile_sets, profiles,
     study_profile, study_profile_names, study_profiles,
 };
+pub use step::{Deed, Step};
+pub use stormeter_fault::{Action, Verb};
 pub use study_plan::{
     Blocks, Cell, Design, NamedDatastore, Order, Prepare, Reset, StudyHost, StudyPlan,
     StudyWorkload, Unit, WorkloadKind,

@@ -8,6 +8,7 @@ use std::fmt::Write;
 use stormeter_disk::units::{format_bytes, format_duration_ns};
 
 use crate::plan::{block_order, trial_seed};
+use crate::step::Deed;
 use crate::study_plan::{Blocks, Order, Prepare, Reset, StudyPlan, Unit, WorkloadKind};
 
 /// What a study takes, as far as its plan tells: errands take as long as they take, and so do
@@ -144,6 +145,7 @@ fn write_plan(plan: &StudyPlan, out: &mut String) -> std::fmt::Result {
             writeln!(out, "  {fault}")?;
         }
     }
+    write_steps(plan, out)?;
     writeln!(out, "\nTrials in their order")?;
     write_trials(plan, &estimate, out)?;
     if !plan.questions.is_empty() {
@@ -231,6 +233,23 @@ fn time(estimate: &Estimate) -> String {
             "{known}, {errands} errands a block as long as they take, and preparing the disks"
         ),
     }
+}
+
+fn write_steps(plan: &StudyPlan, out: &mut String) -> std::fmt::Result {
+    if plan.steps.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nSteps of every trial, from its begin with the ramp")?;
+    let times = plan.steps.iter().map(|step| format_duration_ns(step.at_ns as f64));
+    let times: Vec<String> = times.collect();
+    let width = times.iter().map(|time| time.chars().count()).max().unwrap_or(0);
+    for (time, step) in times.iter().zip(&plan.steps) {
+        writeln!(out, "  {time:>width$}  {}", step.what)?;
+        if let Deed::Command { undo: Some(undo), .. } = &step.what {
+            writeln!(out, "  {:>width$}  after the trial: {undo}", "")?;
+        }
+    }
+    Ok(())
 }
 
 fn write_trials(plan: &StudyPlan, estimate: &Estimate, out: &mut String) -> std::fmt::Result {

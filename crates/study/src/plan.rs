@@ -101,6 +101,10 @@ pub enum Metric {
     HostCpu,
     /// What an errand took (a file test, transfers, a deployment). Of studies only.
     Elapsed,
+    /// How long until throughput is back after a step. Of studies with steps only.
+    Recovery,
+    /// The longest time without a completed I/O. Of studies with steps only.
+    Outage,
 }
 
 impl Metric {
@@ -111,7 +115,7 @@ impl Metric {
     };
 
     /// Those of a study, in the order of tables.
-    pub const OF_STUDIES: [Metric; 13] = [
+    pub const OF_STUDIES: [Metric; 15] = [
         Metric::Iops,
         Metric::Throughput,
         Metric::LatencyMean,
@@ -125,7 +129,14 @@ impl Metric {
         Metric::HostCpuPerIo,
         Metric::HostCpu,
         Metric::Elapsed,
+        Metric::Recovery,
+        Metric::Outage,
     ];
+
+    /// Whether only a trial with steps has it.
+    pub fn is_of_steps(self) -> bool {
+        matches!(self, Metric::Recovery | Metric::Outage)
+    }
 
     /// The name used on the command line, in JSON and in the results file.
     pub fn name(self) -> &'static str {
@@ -143,6 +154,8 @@ impl Metric {
             Metric::HostCpuPerIo => "host-cpu-per-io",
             Metric::HostCpu => "host-cpu",
             Metric::Elapsed => "elapsed",
+            Metric::Recovery => "recovery",
+            Metric::Outage => "outage",
         }
     }
 
@@ -167,6 +180,8 @@ impl Metric {
             Metric::HostCpuPerIo => "host CPU per I/O",
             Metric::HostCpu => "host CPU",
             Metric::Elapsed => "elapsed time",
+            Metric::Recovery => "recovery time",
+            Metric::Outage => "outage",
         }
     }
 

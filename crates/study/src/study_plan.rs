@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use stormeter_driver::{Deployment, FileTest, Transfer, Workload};
 
 use crate::plan::{Metric, Timing};
+use crate::step::Step;
 
 /// A study ready to be carried out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +34,9 @@ pub struct StudyPlan {
     pub prepare: Prepare,
     /// How a timed trial passes.
     pub timing: Timing,
+    /// What is done to the storage during every trial, in the order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
     /// How trials are repeated and ordered, and what is concluded from them.
     pub design: Design,
     /// What goes wrong in every trial, in the words of `stormeter predict --faults`; nothing can be

@@ -1,7 +1,7 @@
 //! A trial on all hosts: made ready everywhere, begun at one moment, joined.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use stormeter_disk::Clock;
 use stormeter_driver::Interval;
@@ -51,7 +51,7 @@ impl Fleet {
             Report::Ready => Ok(Some(())),
             other => Err(other),
         })?;
-        self.start(&hosts);
+        progress.begun(self.start(&hosts));
         let timing = order.timing;
         let length = Duration::from_nanos(timing.ramp_ns.saturating_add(timing.duration_ns));
         let mut rows = Rows::new(self.hosts.len());
@@ -116,7 +116,7 @@ impl Fleet {
     }
 
     /// Names the common start, each agent by its own clock.
-    fn start(&mut self, hosts: &[usize]) {
+    fn start(&mut self, hosts: &[usize]) -> Instant {
         let farthest_ns = hosts.iter().map(|&host| self.hosts[host].offset.error_ns).max();
         let ahead_ns = AHEAD_NS
             + AHEAD_EACH_NS * hosts.len() as u64
@@ -126,6 +126,8 @@ impl Fleet {
             let at_ns = self.hosts[host].offset.there(at_ns);
             self.say(host, Command::Start { at_ns });
         }
+        let ahead_ns = at_ns.saturating_sub(self.clock.now_ns());
+        Instant::now() + Duration::from_nanos(ahead_ns)
     }
 }
 

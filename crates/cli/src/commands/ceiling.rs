@@ -41,6 +41,7 @@ pub(crate) fn run(options: &CeilingOptions) -> Result<Exit, Failure> {
             interval_ns: (options.duration / 10).max(1),
         },
         seed: options.seed,
+        disturbed: false,
     };
     let server = options.through.map(null_server).transpose()?;
     let url = server.as_ref().map_or("null:", |server| server.url());

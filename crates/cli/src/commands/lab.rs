@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use stormeter_fault::{Action, ActionError};
 use stormeter_lab::{
-    AcceleratorChoice, Cache, LabError, UpOptions, console, down, parse_lab, status, status_text,
-    up,
+    AcceleratorChoice, Cache, Faults, LabError, UpOptions, console, down, parse_lab, status,
+    status_text, up,
 };
 use stormeter_report::printable;
 
 use crate::arguments_lab::{
-    AcceleratorName, LabBuildOptions, LabCommand, LabDirectory, LabImages, LabOptions, LabUpOptions,
+    AcceleratorName, LabBuildOptions, LabCommand, LabDirectory, LabDoOptions, LabImages,
+    LabOptions, LabUpOptions,
 };
 use crate::commands::run::read_text;
 use crate::exit::{Exit, Failure};
@@ -27,6 +29,7 @@ pub(crate) fn run(options: &LabOptions) -> Result<Exit, Failure> {
             print(&text.lines().map(|line| format!("{}\n", printable(line))).collect::<String>())?;
             Ok(Exit::Done)
         }
+        LabCommand::Do(options) => perform(options),
         LabCommand::Console(options) => {
             console(&options.directory.dir, &options.name, &mut say)?;
             Ok(Exit::Done)
@@ -83,6 +86,18 @@ fn bring_up(options: &LabUpOptions) -> Result<Exit, Failure> {
         }
         Err(error) => Err(error.into()),
     }
+}
+
+fn perform(options: &LabDoOptions) -> Result<Exit, Failure> {
+    let action: Action = options
+        .action
+        .join(" ")
+        .parse()
+        .map_err(|error: ActionError| Failure::Usage(error.to_string()))?;
+    let begin = Instant::now();
+    Faults::open(&options.directory.dir)?.by_hand(&action)?;
+    say(&format!("{action}: done in {:.2} s", begin.elapsed().as_secs_f64()));
+    Ok(Exit::Done)
 }
 
 /// What a worker guest runs.

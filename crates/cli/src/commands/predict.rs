@@ -21,6 +21,13 @@ use crate::study_output::{show_study, study_report_of};
 
 pub(crate) fn run(options: &PredictOptions) -> Result<Exit, Failure> {
     let plan = read_study(&options.file)?;
+    if !plan.steps.is_empty() {
+        return Err(Failure::Usage(
+            "the study has steps, which are taken where it is measured; a prediction has faults of its \
+             own: leave steps out, and give --fault"
+                .into(),
+        ));
+    }
     let beside = || options.file.parent().unwrap_or(Path::new("")).join("site.yaml");
     let site_file: PathBuf = options.site.clone().unwrap_or_else(beside);
     let text = read_text(&site_file, "site file")?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use stormeter_datastore::RealClock;
-use stormeter_runner::{StudyRequest, finished_study, run_study, run_study_on};
+use stormeter_runner::{Elsewhere, Hands, Operator, StudyRequest, finished_study, run_study_with};
 use stormeter_study::{StudyPlan, parse_study, plan_text};
 
 use crate::arguments_study::RunOptions;
@@ -11,6 +11,7 @@ use crate::commands::compare::command_line;
 use crate::embedded::Embedded;
 use crate::exit::{Exit, Failure};
 use crate::hosts;
+use crate::operator::operator;
 use crate::output::{check_page, print};
 use crate::screen::Screen;
 use crate::signals::cancel_on_signals;
@@ -56,6 +57,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
     let conclusion = match finished_study(&request)? {
         Some(conclusion) => conclusion,
         None => {
+            let mut operator = operator(&request.plan, &options.lab)?;
             let embedded = Embedded::start(&request.plan)?;
             request.addresses = embedded.addresses();
             request.passwords = hosts::passwords(&request.plan);
@@ -63,10 +65,11 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
                 hosts::fleet(&request.plan, options.agent_binary.as_deref(), &options.lab)?;
             let mut screen = Screen::new(&request.plan.study, options.quiet);
             let clock = RealClock::new();
-            let conclusion = match &mut fleet {
-                Some(fleet) => run_study_on(fleet, &request, &clock, &cancel, &mut screen),
-                None => run_study(&request, &clock, &cancel, &mut screen),
+            let hands = Hands {
+                elsewhere: fleet.as_mut().map(|fleet| fleet as &mut dyn Elsewhere),
+                operator: operator.as_mut().map(|operator| operator as &mut dyn Operator),
             };
+            let conclusion = run_study_with(hands, &request, &clock, &cancel, &mut screen);
             drop(fleet);
             drop(screen);
             drop(embedded);

@@ -30,6 +30,7 @@ mod safety;
 mod schema;
 mod servers;
 mod site;
+mod steps;
 mod study;
 mod verdict;
 mod verify;

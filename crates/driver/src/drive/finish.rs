@@ -56,6 +56,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             faults: recorded.faults,
             verified: self.verification.finish(),
             steps: Vec::new(),
+            disturbances: Vec::new(),
             ended,
         }
     }

@@ -129,6 +129,7 @@ impl ErrandLog {
             backlog_operations: 0,
             faults: recorded.faults,
             verified: None,
+            disturbances: Vec::new(),
             steps,
             ended,
         }

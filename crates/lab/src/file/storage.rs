@@ -60,8 +60,8 @@ pub(super) fn storage(entry: &Entry<'_>, networks: &[&str], faults: &mut Faults)
 fn group(entry: &Entry<'_>, storage: &mut Storage, faults: &mut Faults) {
     let title = format!("disks {}", entry.name);
     let first = storage.disks.len();
-    let mut group =
-        DiskGroup { name: entry.name.into(), first, count: 1, raid: None, missing: 0, cache: None };
+    let name = entry.name.into();
+    let mut group = DiskGroup { name, first, count: 1, raid: None, missing: 0, cache: None };
     let mut disk = StorageDisk { size_bytes: 1 << 30, iops: None, latency_ms: 0 };
     let mut cache = None;
     if let Some(section) = open(entry.node, &title, &keys::DISKS, faults) {

@@ -20,6 +20,8 @@ mod worker;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 pub(crate) use key::key;
 pub(crate) use packages::last_words;
 pub(crate) use room::need_room;
@@ -27,7 +29,7 @@ pub(crate) use room::need_room;
 use crate::error::{LabError, at};
 
 /// What guests are started from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Images {
     /// The folder of the system.
     pub system: PathBuf,

@@ -23,6 +23,11 @@ pub(crate) enum Accelerator {
 }
 
 impl Accelerator {
+    /// The one of that name; emulation, which always works, where there is none.
+    pub(crate) fn from_name(name: &str) -> Self {
+        if name == Accelerator::Kvm.name() { Accelerator::Kvm } else { Accelerator::Tcg }
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Accelerator::Kvm => "kvm",

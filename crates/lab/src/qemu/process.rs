@@ -55,7 +55,11 @@ impl Process {
     /// # Errors
     /// It outlives both.
     pub(crate) fn end(&self) -> Result<(), LabError> {
-        for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+        self.end_by(&[Signal::SIGTERM, Signal::SIGKILL])
+    }
+
+    fn end_by(&self, signals: &[Signal]) -> Result<(), LabError> {
+        for &signal in signals {
             if !self.is_alive() {
                 return Ok(());
             }
@@ -70,6 +74,14 @@ impl Process {
             }
         }
         Err(LabError::Lives { pid: self.pid, guest: self.guest() })
+    }
+
+    /// Ends it at once, as a power cut would.
+    ///
+    /// # Errors
+    /// It outlives that.
+    pub(crate) fn kill(&self) -> Result<(), LabError> {
+        self.end_by(&[Signal::SIGKILL])
     }
 
     /// The guest's name: the folder that its pid file is in.

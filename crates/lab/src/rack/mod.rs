@@ -1,10 +1,14 @@
 //! A lab that runs: started, looked at, ended. Everything that it has is in one directory.
 
 mod address;
+mod again;
+mod array;
 mod clone;
 mod console;
 mod directory;
 mod down;
+mod fault;
+mod link;
 mod mounts;
 mod plan;
 mod ports;
@@ -18,6 +22,7 @@ mod up;
 
 pub use console::console;
 pub use down::{Ended, down};
+pub use fault::Faults;
 pub use plan::AcceleratorChoice;
 pub use status::{GuestAgent, GuestStatus, Status, agents, status, status_text};
 pub use up::{Started, UpOptions, up};

@@ -3,7 +3,9 @@
 //! Programs are called by their paths: busybox has lesser ones of the same names, and its shell prefers
 //! them.
 
-use super::ports::{self, End, netem};
+use super::array::{self, delayed_name, group_device, raw_device};
+use super::link::shape;
+use super::ports::{self, End};
 use super::secrets::Secrets;
 use super::targets;
 use crate::model::{Datastore, DiskFormat, Lab, Storage, Vm, VmDisk};
@@ -19,27 +21,45 @@ pub(super) fn file_name(vm: &Vm, disk: &VmDisk) -> String {
     format!("{}-{}.{}", vm.name, disk.name, disk.format.name())
 }
 
+/// What a storage guest finds on its disks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Disks {
+    /// Nothing: arrays and file systems are made.
+    New,
+    /// What it has left there: they are put together and mounted again.
+    Kept,
+}
+
 /// The whole script for the lab's storage guest of this place.
-pub(super) fn script(lab: &Lab, index: usize, channels: &[Channel], secrets: &Secrets) -> String {
+pub(super) fn script(
+    lab: &Lab,
+    index: usize,
+    disks: Disks,
+    channels: &[Channel],
+    secrets: &Secrets,
+) -> String {
     let storage = &lab.storage[index];
     let mut lines = Vec::new();
-    if let Some(netem) = network(lab, index).and_then(netem) {
-        shape(&netem, &mut lines);
+    if let Some(network) = network(lab, index) {
+        lines.extend(shape(network));
     }
-    let devices: Vec<String> =
-        (0..storage.disks.len()).map(|disk| device(storage, disk, &mut lines)).collect();
-    let groups = groups(storage, &devices, &mut lines);
+    for disk in 0..storage.disks.len() {
+        device(storage, disk, &mut lines);
+    }
+    let groups = groups(storage, disks, &mut lines);
     for (number, export) in storage.exports.iter().enumerate() {
         let (device, path) = (&groups[export.group], export_path(&export.name));
-        lines.push(format!(
-            "/sbin/mke2fs -q -F -t ext4 -E nodiscard,lazy_itable_init=1,lazy_journal_init=1 {device}"
-        ));
+        if disks == Disks::New {
+            lines.push(format!(
+                "/sbin/mke2fs -q -F -t ext4 -E nodiscard,lazy_itable_init=1,lazy_journal_init=1 {device}"
+            ));
+        }
         lines.push(format!("mkdir -p {path} && mount -t ext4 {device} {path}"));
         // Clients come through the host, from any port and as any user.
         let options = "rw,sync,insecure,no_root_squash,no_subtree_check";
         lines.push(format!("/usr/sbin/exportfs -o {options},fsid={} '*:{path}'", number + 1));
-        let disks = lab.vms.iter().flat_map(|vm| vm.disks.iter().map(move |disk| (vm, disk)));
-        for (vm, disk) in disks {
+        let files = lab.vms.iter().flat_map(|vm| vm.disks.iter().map(move |disk| (vm, disk)));
+        for (vm, disk) in files {
             let here = Datastore::Export { storage: index, export: number };
             if disk.datastore == here && disk.format == DiskFormat::Raw {
                 let file = file_name(vm, disk);
@@ -55,65 +75,48 @@ pub(super) fn script(lab: &Lab, index: usize, channels: &[Channel], secrets: &Se
     lines.join("\n") + "\n"
 }
 
-/// Rate and delay in each direction. What comes in passes through a device of its own, because only
-/// what goes out of one can be queued.
-fn shape(netem: &str, lines: &mut Vec<String>) {
-    lines.push("ifconfig ifb0 up".into());
-    lines.push(format!("/sbin/tc qdisc add dev eth0 root {netem}"));
-    lines.push("/sbin/tc qdisc add dev eth0 handle ffff: ingress".into());
-    lines.push(
-        "/sbin/tc filter add dev eth0 parent ffff: protocol all matchall action mirred egress redirect \
-         dev ifb0"
-            .into(),
-    );
-    lines.push(format!("/sbin/tc qdisc add dev ifb0 root {netem}"));
-}
-
-/// The device of a disk, behind its latency if it has one.
-fn device(storage: &Storage, index: usize, lines: &mut Vec<String>) -> String {
-    let letter = char::from(b'a' + index as u8);
-    let device = format!("/dev/vd{letter}");
+/// Makes a disk ready, and puts its latency before it if it has one.
+fn device(storage: &Storage, index: usize, lines: &mut Vec<String>) {
+    let device = raw_device(index);
     // A frozen guest has seen another disk here.
     lines.push(format!("blockdev --flushbufs {device}"));
     let disk = &storage.disks[index];
-    if disk.latency_ms == 0 {
-        return device;
+    if disk.latency_ms > 0 {
+        let name = delayed_name(index);
+        let (sectors, wait) = (disk.size_bytes / 512, disk.latency_ms);
+        lines.push(format!(
+            "/sbin/dmsetup create {name} --noudevsync --noudevrules --table '0 {sectors} delay {device} 0 {wait}'"
+        ));
     }
-    let name = format!("disk{index}");
-    let (sectors, wait) = (disk.size_bytes / 512, disk.latency_ms);
-    lines.push(format!(
-        "/sbin/dmsetup create {name} --noudevsync --noudevrules --table '0 {sectors} delay {device} 0 {wait}'"
-    ));
-    format!("/dev/mapper/{name}")
 }
 
 /// The device of each group.
-fn groups(storage: &Storage, devices: &[String], lines: &mut Vec<String>) -> Vec<String> {
+fn groups(storage: &Storage, disks: Disks, lines: &mut Vec<String>) -> Vec<String> {
     let mut found = Vec::new();
     for (index, group) in storage.groups.iter().enumerate() {
-        let of = &devices[group.first..group.first + group.count];
-        let joined = match group.raid {
-            None => of[0].clone(),
-            Some(raid) => {
-                let array = format!("/dev/md{index}");
-                let there = of.len() - group.missing;
-                let missing = std::iter::repeat_n("missing", group.missing);
-                let members: Vec<&str> =
-                    of[..there].iter().map(String::as_str).chain(missing).collect();
+        let device = group_device(storage, index);
+        if let Some(raid) = group.raid {
+            let there = group.first..group.first + group.count - group.missing;
+            let there: Vec<String> = there.map(|disk| array::device(storage, disk)).collect();
+            let of = there.join(" ");
+            lines.push(match disks {
                 // New disks are all zeros, of which mirrors and parities are right already.
-                lines.push(format!(
-                    "/sbin/mdadm --create {array} --run --quiet --metadata=1.2 --bitmap=none \
-                     --assume-clean --level={} --raid-devices={} {}",
+                Disks::New => format!(
+                    "/sbin/mdadm --create {device} --run --quiet --metadata=1.2 --bitmap=none \
+                     --assume-clean --level={} --raid-devices={} {of}{}",
                     raid.name(),
                     group.count,
-                    members.join(" ")
-                ));
-                array
-            }
-        };
+                    " missing".repeat(group.missing),
+                ),
+                // An array that was cut off while it was written to is put together all the same.
+                Disks::Kept => {
+                    format!("/sbin/mdadm --assemble {device} --run --force --quiet {of}")
+                }
+            });
+        }
         found.push(match group.cache {
-            None => joined,
-            Some(disk) => cached(&joined, &devices[disk], &group.name, lines),
+            None => device,
+            Some(disk) => cached(&device, &array::device(storage, disk), &group.name, lines),
         });
     }
     found

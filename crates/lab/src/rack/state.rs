@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{LabError, at};
+use crate::image::Images;
 use crate::model::{Lab, Storage};
 
 /// The file; a directory that has it is a lab's.
@@ -25,6 +26,8 @@ pub(super) struct State {
     pub(super) why: String,
     /// The loopback addresses of the storage guests, in their order.
     pub(super) addresses: Vec<String>,
+    /// What the guests were started from, and one that is started again is.
+    pub(super) images: Images,
 }
 
 /// The form that is written here.

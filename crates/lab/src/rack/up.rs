@@ -19,12 +19,12 @@ use super::plan::{
     storage_file, storage_hardware, vm_hardware,
 };
 use super::secrets::Secrets;
-use super::setup::{export_path, file_name, script};
+use super::setup::{Disks, export_path, file_name, script};
 use super::state::{State, VERSION};
 use super::template::{self, Template};
 use crate::error::{LabError, at, tool};
 use crate::image::{Images, last_words, need_room};
-use crate::model::{Datastore, DiskFormat, Lab};
+use crate::model::{Datastore, DiskFormat, Lab, Storage};
 use crate::qemu::{Accelerator, Guest, Hardware, Probed, probe, version};
 use crate::wiring::channels;
 
@@ -118,6 +118,7 @@ fn start(
         accelerator: probed.accelerator.name().into(),
         why: probed.why,
         addresses: addresses.clone(),
+        images: images.clone(),
     };
     state.write(path)?;
     let storage: Vec<Hardware> =
@@ -165,19 +166,8 @@ fn start(
         let mut go_on = || !cancel.load(Ordering::Relaxed);
         let cold = bring_up(common, &guest, hardware, find(hardware), &forwards, &mut go_on)?;
         note(&storage.name, cold);
-        set_up(&guest, &script(lab, index, &channels, secrets))?;
-        let mut qmp = guest.connect()?;
-        for (disk, asked) in storage.disks.iter().enumerate() {
-            if let Some(iops) = asked.iops {
-                let limits = json!({
-                    "path": format!("/objects/{}", crate::qemu::group(disk)),
-                    "property": "limits",
-                    "value": {"iops-total": iops},
-                });
-                qmp.run("qom-set", limits)?;
-            }
-        }
-        Ok(())
+        set_up(&guest, &script(lab, index, Disks::New, &channels, secrets))?;
+        limit_disks(&guest, storage)
     })?;
     side_by_side(lab.hosts.len(), &|index| {
         let text = mounts::script(lab, index, &channels, secrets);
@@ -205,8 +195,24 @@ fn start(
     })
 }
 
+/// Sets the limits of a storage guest's disks, which is ready: until then they had none.
+pub(super) fn limit_disks(guest: &Guest, storage: &Storage) -> Result<(), LabError> {
+    let mut qmp = guest.connect()?;
+    for (disk, asked) in storage.disks.iter().enumerate() {
+        if let Some(iops) = asked.iops {
+            let limits = json!({
+                "path": format!("/objects/{}", crate::qemu::group(disk)),
+                "property": "limits",
+                "value": {"iops-total": iops},
+            });
+            qmp.run("qom-set", limits)?;
+        }
+    }
+    Ok(())
+}
+
 /// Has a guest with a shell carry out a script.
-fn set_up(guest: &Guest, script: &str) -> Result<(), LabError> {
+pub(super) fn set_up(guest: &Guest, script: &str) -> Result<(), LabError> {
     guest
         .control_port()?
         .set_up(script, SET_UP)

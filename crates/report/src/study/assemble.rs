@@ -16,6 +16,7 @@ use super::advice;
 use super::grid::cell_name;
 use super::hosts::hosts;
 use super::model::{CellReasons, MonitorAverage, StudyReport, TrialTrace, WorkloadCeiling};
+use super::steps::{Disturbed, disturbed};
 use crate::incidents::incidents_of;
 use crate::model::{Finding, SeriesPoint, Severity, Status};
 use crate::wording::{plural, shell_command};
@@ -196,6 +197,11 @@ fn traces(header: &Header<StudyPlan>, trials: &[StudyTrial<'_>]) -> Vec<TrialTra
                 iops: sample.iops(),
                 is_representative,
                 points: thin(&points, if is_representative { most } else { OTHER_POINTS }),
+                disturbed: if is_representative {
+                    disturbed(sample, ramp_ns)
+                } else {
+                    Disturbed::default()
+                },
                 monitor: if is_representative {
                     monitor::thinned(trial.monitor, most)
                 } else {

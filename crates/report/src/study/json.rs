@@ -84,6 +84,9 @@ pub fn study_json(report: &StudyReport) -> Value {
     if let (Some(object), false) = (value.as_object_mut(), report.hosts.is_empty()) {
         object.insert("hosts".into(), super::hosts::json(&grid));
     }
+    if let (Some(object), false) = (value.as_object_mut(), plan.steps.is_empty()) {
+        object.insert("steps".into(), super::steps::json(&grid));
+    }
     value
 }
 

@@ -10,6 +10,7 @@ use stormeter_statistics::{CellWhy, StudyAnalysis};
 use stormeter_study::StudyPlan;
 
 use super::hosts::StudyHostRow;
+use super::steps::Disturbed;
 use crate::model::{Finding, SeriesPoint, Status};
 
 /// A study, measured and judged.
@@ -67,6 +68,9 @@ pub struct TrialTrace {
     /// Thinned intervals of the measured window; times since the begin of the trial. The
     /// representative trial has more of them than the others.
     pub points: Vec<SeriesPoint>,
+    /// What was done to the storage meanwhile, of the representative trial; empty for the others.
+    #[serde(default)]
+    pub disturbed: Disturbed,
     /// What the host did, thinned, of the representative trial; empty for the others and where nothing
     /// was monitored.
     pub monitor: Vec<MonitorRow>,

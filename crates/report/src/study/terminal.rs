@@ -9,7 +9,7 @@ use super::remarks::{self, Shared};
 use super::why;
 use super::words::{self, Scale};
 use crate::printable::printable;
-use crate::quantity::{level_percent, metric_value, percent};
+use crate::quantity::{Quantity, level_percent, metric_value, percent};
 use crate::terminal::{
     Paint, Style, TerminalOptions, findings, pad_left, pad_right, push_line, wrap,
 };
@@ -56,6 +56,7 @@ pub fn study_terminal(report: &StudyReport, options: TerminalOptions) -> String 
         matrix(&grid, metric, width, paint, &mut text);
     }
     why::terminal(&grid, width, paint, &mut text);
+    steps(&grid, width, paint, &mut text);
     hosts(&grid, width, paint, &mut text);
     closing(&grid, width, paint, &mut text);
     text
@@ -310,6 +311,45 @@ fn capital(text: &str) -> String {
 }
 
 /// The hosts, where there are some: clocks, and what each did and spent.
+/// What was done to the storage in the middle trial of each cell, and how throughput came through it.
+fn steps(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
+    let cells = super::steps::of_cells(grid);
+    if cells.is_empty() {
+        return;
+    }
+    push_line(text, &paint.with(Style::Bold, "Steps"));
+    for (cell, disturbed) in cells {
+        for line in wrap(&printable(&grid.name(cell)), width, "  ", "  ") {
+            push_line(text, &line);
+        }
+        let mut rows = vec![super::steps::HEAD.map(String::from)];
+        let own = super::steps::rows(disturbed, Quantity::to_string);
+        rows.extend(own.into_iter().map(|row| row.map(|cell| printable(&cell))));
+        let width_of =
+            |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let widths: [usize; 4] = std::array::from_fn(width_of);
+        for row in &rows {
+            let padded = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
+                // Times to the right, words to the left.
+                if [1, 2].contains(&column) {
+                    pad_left(cell, width)
+                } else {
+                    pad_right(cell, width)
+                }
+            });
+            let line = padded.collect::<Vec<_>>().join("  ");
+            push_line(text, format!("    {line}").trim_end());
+        }
+        for line in wrap(&super::steps::sentence(disturbed), width, "    ", "    ") {
+            push_line(text, &line);
+        }
+    }
+    for line in wrap(&super::steps::caption(), width, "", "") {
+        push_line(text, &paint.with(Style::Dim, &line));
+    }
+    push_line(text, "");
+}
+
 fn hosts(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     if grid.report.hosts.is_empty() {
         return;

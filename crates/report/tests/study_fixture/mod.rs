@@ -9,9 +9,9 @@ pub(crate) use answers::answers;
 
 use stormeter_driver::{
     CpuUsage, Ended, FileOperation, FileTest, Histogram, HostCpu, Interval as Row, IntervalTotals,
-    KindTotals, MonitorRow, Sample, StepTime,
+    KindTotals, MonitorRow, Recovery, Sample, StepTime,
 };
-use stormeter_report::{StudyParts, StudyReport, StudyTrial, assemble_study};
+use stormeter_report::{Disturbed, StepMark, StudyParts, StudyReport, StudyTrial, assemble_study};
 use stormeter_results::{DatastoreDescription, Environment, Event, FinishReason, Header, Incident};
 use stormeter_statistics::metrics::{direction_of, value_of};
 use stormeter_statistics::{
@@ -19,8 +19,8 @@ use stormeter_statistics::{
     MetricSummary, PowerStatement, Relative, Severity, StudyAnalysis, Summary,
 };
 use stormeter_study::{
-    Blocks, Cell, Design, Metric, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload,
-    Timing, Unit, WorkloadKind, profile,
+    Blocks, Cell, Deed, Design, Metric, NamedDatastore, Order, Prepare, Reset, Step, StudyPlan,
+    StudyWorkload, Timing, Unit, WorkloadKind, profile,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -187,6 +187,7 @@ impl Made {
             backlog_operations: 0,
             faults: vec![],
             verified: None,
+            disturbances: vec![],
             steps,
             ended: Ended::Completed,
         };
@@ -305,6 +306,7 @@ fn header(shape: &Shape) -> Header<StudyPlan> {
             outstanding: shape.outstanding.clone(),
             disk_bytes: 10 << 30,
             prepare: Prepare::Random,
+            steps: vec![],
             timing: Timing {
                 ramp_ns: 5 * SECOND,
                 duration_ns: shape.seconds * SECOND,
@@ -541,6 +543,7 @@ pub(crate) fn predicted() -> StudyReport {
         backlog_operations: 0,
         faults: vec![],
         verified: None,
+        disturbances: vec![],
         steps: vec![],
         ended: stormeter_driver::Ended::Completed,
     };
@@ -565,5 +568,61 @@ pub(crate) fn predicted() -> StudyReport {
             ],
         })
         .collect();
+    report
+}
+
+/// A study whose trials had steps: all cells of the baseline recover, the others do not within the trial.
+pub(crate) fn disturbed() -> StudyReport {
+    let shape = Shape {
+        workloads: vec!["vm-4k"],
+        vms: vec![4],
+        datastores: vec!["local", "nas"],
+        blocks: 4,
+        ..usual()
+    };
+    let mut report = made(&shape, |_| {});
+    let deeds = [
+        (9_000_000_000, Deed::Action("link-down nas".parse().unwrap())),
+        (
+            12_200_000_000,
+            Deed::Command {
+                run: "ssh nas1 'ip link set eth1 up'".into(),
+                undo: Some("ssh nas1 'ip link set eth1 up'".into()),
+            },
+        ),
+    ];
+    let end_ns = report.plan().timing.ramp_ns + report.plan().timing.duration_ns;
+    report.header.plan.steps =
+        deeds.into_iter().map(|(at_ns, what)| Step { at_ns, what }).collect();
+    let steps = report.header.plan.steps.clone();
+    for trace in report.traces.iter_mut().filter(|trace| trace.is_representative) {
+        let recovery = [
+            Recovery::Overtaken,
+            match trace.cell {
+                0 => Recovery::After(1_300_000_000),
+                _ => Recovery::NotWithin(end_ns.saturating_sub(12_200_000_000)),
+            },
+        ];
+        let step = |(step, recovery): (&Step, Recovery)| StepMark {
+            what: step.what.to_string(),
+            at_ns: step.at_ns + 1_400_000,
+            planned_ns: step.at_ns,
+            took_ns: 12_345_678,
+            recovery: Some(recovery),
+        };
+        trace.disturbed = Disturbed {
+            steps: steps.iter().zip(recovery).map(step).collect(),
+            before_iops: Some(trace.iops),
+            dip_share: Some(0.042),
+            outage_ns: Some(3_400_000_000),
+            interval_ns: SECOND,
+            failed_operations: if trace.cell == 0 { 0 } else { 17 },
+        };
+        for point in &mut trace.points {
+            if (9_000_000_000..12_200_000_000).contains(&point.at_ns) {
+                point.iops *= 0.042;
+            }
+        }
+    }
     report
 }

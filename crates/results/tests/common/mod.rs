@@ -120,6 +120,7 @@ fn sample(dice: &mut Dice) -> Sample {
         faults,
         verified: dice.maybe(verified),
         steps: Vec::new(),
+        disturbances: Vec::new(),
         ended: match dice.below(6) {
             0 => Ended::Cancelled,
             1 => Ended::TooManyErrors,

@@ -13,6 +13,7 @@ mod resume;
 mod run;
 mod schedule;
 mod setting;
+mod steps;
 mod trial;
 mod venue;
 
@@ -20,4 +21,4 @@ pub use conclusion::{StudyConclusion, conclude_study};
 pub use question::Witness;
 pub use request::StudyRequest;
 pub use reset::ResetError;
-pub use run::{finished_study, run_study, run_study_on};
+pub use run::{Hands, finished_study, run_study, run_study_with};

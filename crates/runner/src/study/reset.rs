@@ -3,18 +3,13 @@
 //! A published comparison rolled its storage back to one snapshot before every run; only a command of
 //! the user's can do that, so one can be given.
 
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use crate::shell::{Shell, ShellError};
 
 /// Rolling back a large snapshot takes minutes; what takes longer than this hangs.
 const LIMIT: Duration = Duration::from_secs(1800);
-/// How often an ending is looked for.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// Whether a trial's failure is that of the command: the storage did nothing wrong.
 pub(crate) fn is_reset_failure(reason: &str) -> bool {
@@ -58,49 +53,19 @@ pub(crate) fn run_command(
     url: &str,
     cancel: &AtomicBool,
 ) -> Result<(), ResetError> {
-    let mut child = Command::new("/bin/sh")
-        .args(["-c", command])
-        .env("STORMETER_DATASTORE", datastore)
-        .env("STORMETER_URL", url)
-        .stdin(Stdio::null())
-        // Standard output is for results.
-        .stdout(std::io::stderr())
-        // A group of its own, so that all of it can be ended.
-        .process_group(0)
-        .spawn()
-        .map_err(ResetError::Start)?;
-    let outcome = wait(&mut child, command, cancel);
-    if outcome.is_err() {
-        // Its group is ours: nothing else is in it. A process that is gone needs no signal.
-        let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);
-        let _ = child.wait();
-    }
-    outcome
-}
-
-fn wait(child: &mut Child, command: &str, cancel: &AtomicBool) -> Result<(), ResetError> {
-    let began = Instant::now();
-    loop {
-        match child.try_wait().map_err(ResetError::Start)? {
-            Some(status) if status.success() => return Ok(()),
-            Some(status) => {
-                return Err(ResetError::Failed {
-                    command: command.into(),
-                    status: status.to_string(),
-                });
-            }
-            None if cancel.load(Ordering::Relaxed) => return Err(ResetError::Cancelled),
-            None if began.elapsed() > LIMIT => {
-                return Err(ResetError::Endless { command: command.into() });
-            }
-            None => std::thread::sleep(LOOK),
-        }
-    }
+    let shell = Shell { command, datastore, url, limit: LIMIT };
+    shell.run(&|| cancel.load(Ordering::Relaxed)).map_err(|error| match error {
+        ShellError::Start(error) => ResetError::Start(error),
+        ShellError::Failed(status) => ResetError::Failed { command: command.into(), status },
+        ShellError::Endless => ResetError::Endless { command: command.into() },
+        ShellError::Stopped => ResetError::Cancelled,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Instant;
 
     fn run(command: &str, cancelled: bool) -> Result<(), ResetError> {
         run_command(command, "nas", "/srv/vm", &AtomicBool::new(cancelled))

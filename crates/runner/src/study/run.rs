@@ -14,12 +14,14 @@ use crate::elsewhere::Elsewhere;
 use crate::error::RunError;
 use crate::journal::{Beginning, begin_file, event, finish_reason, unix_ms};
 use crate::machine::raise_open_files;
+use crate::operator::Operator;
 use crate::progress::{BlockEnd, Progress};
 use crate::resume::resumption;
 use crate::study::conclusion::{StudyConclusion, conclude_study, views};
 use crate::study::request::StudyRequest;
 use crate::study::resume::{begun, check_same_place, is_over};
 use crate::study::schedule::Schedule;
+use crate::study::steps::Steps;
 use crate::study::venue::{OpenVenue, Venue, run_id_of};
 
 /// Carries out a study, or goes on with it; `cancel` ends it at the next opportunity, keeping what is
@@ -34,26 +36,35 @@ pub fn run_study(
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<StudyConclusion, RunError> {
-    run(request, None, (clock, cancel), progress)
+    run(request, Hands::default(), (clock, cancel), progress)
 }
 
-/// As [`run_study`], with the trials carried out on hosts elsewhere.
+/// Who takes part in a study beside this process.
+#[derive(Default)]
+pub struct Hands<'a> {
+    /// The hosts that carry out the trials; `None`: this process does.
+    pub elsewhere: Option<&'a mut dyn Elsewhere>,
+    /// Who takes the steps of trials that are no commands; `None`: nobody can.
+    pub operator: Option<&'a mut dyn Operator>,
+}
+
+/// As [`run_study`], with hosts that carry out the trials and somebody who takes their steps.
 ///
 /// # Errors
-/// As there; and what hosts do not do is refused.
-pub fn run_study_on<'a>(
-    elsewhere: &'a mut dyn Elsewhere,
+/// As there; and what hosts do not do, or nobody can do, is refused.
+pub fn run_study_with<'a>(
+    hands: Hands<'a>,
     request: &'a StudyRequest,
     clock: &'a RealClock,
     cancel: &'a AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<StudyConclusion, RunError> {
-    run(request, Some(elsewhere), (clock, cancel), progress)
+    run(request, hands, (clock, cancel), progress)
 }
 
 fn run<'a>(
     request: &'a StudyRequest,
-    elsewhere: Option<&'a mut dyn Elsewhere>,
+    hands: Hands<'a>,
     real: (&'a RealClock, &'a AtomicBool),
     progress: &mut dyn Progress,
 ) -> Result<StudyConclusion, RunError> {
@@ -61,7 +72,7 @@ fn run<'a>(
     if let Some(conclusion) = finished_study(request)? {
         return Ok(conclusion);
     }
-    carry_out(StudyRun::open(request, begun(request)?, real, elsewhere, progress)?, progress)
+    carry_out(StudyRun::open(request, begun(request)?, real, hands, progress)?, progress)
 }
 
 /// The study's conclusion, if its results file has all of it already: then no datastore is touched.
@@ -107,6 +118,10 @@ pub(crate) struct StudyRun<'a> {
     pub(crate) run_id: String,
     /// What is worth knowing of the datastores.
     opening_notes: Vec<String>,
+    /// What is done while trials run.
+    pub(crate) steps: Steps<'a>,
+    /// Whether everything was whole again after the last trial.
+    pub(crate) restored: Result<(), RunError>,
     pub(crate) clock: &'a RealClock,
     pub(crate) cancel: &'a AtomicBool,
 }
@@ -116,13 +131,14 @@ impl<'a> StudyRun<'a> {
         request: &'a StudyRequest,
         begun: Option<ResultsFile>,
         (clock, cancel): (&'a RealClock, &'a AtomicBool),
-        elsewhere: Option<&'a mut dyn Elsewhere>,
+        hands: Hands<'a>,
         progress: &mut dyn Progress,
     ) -> Result<Self, RunError> {
         let plan = &request.plan;
+        let steps = Steps::new(plan, hands.operator)?;
         let run_id = run_id_of(begun.as_ref(), plan)?;
         let OpenVenue { venue, store_of, environment, datastores: descriptions, warning } =
-            OpenVenue::open(request, &run_id, clock, elsewhere, (cancel, progress))?;
+            OpenVenue::open(request, &run_id, clock, hands.elsewhere, (cancel, progress))?;
         let opening_notes = descriptions.iter().flat_map(|store| {
             store.notes.iter().map(|note| format!("{}: {note}", store.url)).collect::<Vec<_>>()
         });
@@ -164,6 +180,8 @@ impl<'a> StudyRun<'a> {
             spoilt,
             run_id,
             opening_notes,
+            steps,
+            restored: Ok(()),
             clock,
             cancel,
         })
@@ -173,6 +191,7 @@ impl<'a> StudyRun<'a> {
         for note in &self.opening_notes {
             progress.note(note);
         }
+        self.steps.begin()?;
         self.ceilings(progress)?;
         self.prepare(progress)?;
         self.blocks(progress)

@@ -17,6 +17,7 @@ use crate::resume::is_resumption;
 use crate::study::reset::run_command;
 use crate::study::run::StudyRun;
 use crate::study::setting::{cell_label, disk_spec, filling, loaded, unit_bytes};
+use crate::study::steps::On;
 use crate::study::venue::Venue;
 use crate::threads::{TrialEnd, TrialRun, run_trial};
 use crate::verify::owner_of;
@@ -53,6 +54,7 @@ impl StudyRun<'_> {
                 first_cpu: 0,
                 timing,
                 seed,
+                disturbed: false,
             };
             let (started_unix_ms, began) = (unix_ms(), Instant::now());
             let end = self.timed(&order, progress)?;
@@ -77,6 +79,7 @@ impl StudyRun<'_> {
             threads: order.threads,
             timing: order.timing,
             seed: order.seed,
+            disturbed: order.disturbed,
         };
         let seal = self.seal("ceiling", 0)?;
         let (clock, cancel) = (self.clock, self.cancel);
@@ -91,6 +94,26 @@ impl StudyRun<'_> {
                 run_trial(&run, &stores[store], expectations, clock, cancel, progress)
             }
         }
+    }
+
+    /// A timed trial of a cell with the steps of the study, and everything whole again after it.
+    fn disturbed(
+        &mut self,
+        order: &TrialOrder,
+        cell: &Cell,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        let url = self.venue.url(self.store_of[cell.datastore]);
+        let on = On { datastore: &self.plan.datastores[cell.datastore].name, url: &url };
+        let mut steps = std::mem::take(&mut self.steps);
+        let watch = (self.cancel, progress);
+        let (end, done, whole) =
+            steps.during(order.timing, on, watch, |progress| self.timed(order, progress));
+        self.restored = whole;
+        self.steps = steps;
+        let mut end = end?;
+        end.sample.disturbances = done;
+        Ok(end)
     }
 
     /// How blocks of the run's datastore number `store` are sealed; `None` where nothing is verified.
@@ -233,8 +256,9 @@ impl StudyRun<'_> {
             });
             self.drive(&cell, seed, progress)
         });
+        let restored = std::mem::replace(&mut self.restored, Ok(()));
         if self.is_cancelled() {
-            return Ok(());
+            return restored;
         }
         let end = match end {
             Ok(end) => Ok(end),
@@ -255,7 +279,7 @@ impl StudyRun<'_> {
             },
             Err(reason) => progress.study_trial_ended(&place, Err(reason)),
         }
-        match end {
+        let stored = match end {
             Ok(end) => {
                 let when = (started_unix_ms, began);
                 self.record(Phase::Main, (block, position), number, when, seed, end)
@@ -278,7 +302,8 @@ impl StudyRun<'_> {
                 },
                 &[],
             ),
-        }
+        };
+        stored.and(restored)
     }
 
     /// The load or the errand of a cell.
@@ -302,8 +327,9 @@ impl StudyRun<'_> {
                     first_cpu: 0,
                     timing: plan.timing,
                     seed,
+                    disturbed: self.steps.disturb(),
                 };
-                self.timed(&order, progress)
+                self.disturbed(&order, cell, progress)
             }
             kind => {
                 let spec = disk_spec(plan);

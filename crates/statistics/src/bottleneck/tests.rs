@@ -26,6 +26,7 @@ fn sample(operations: u64, outstanding: f64) -> Sample {
         backlog_operations: 0,
         faults: vec![],
         verified: None,
+        disturbances: vec![],
         steps: vec![],
         ended: Ended::Completed,
     }

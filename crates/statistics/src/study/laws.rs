@@ -1,6 +1,7 @@
 //! The laws over the trials of a study, cell by cell.
 
-use stormeter_driver::Sample;
+use stormeter_disk::units::format_duration_ns;
+use stormeter_driver::{RECOVERED_SHARE, Sample};
 use stormeter_study::{Order, Prepare, Unit, WorkloadKind};
 
 use super::analysis::StudySurroundings;
@@ -21,11 +22,13 @@ pub(super) fn findings(
         let ceiling_iops = surroundings.ceiling_iops.get(cell.workload).copied().flatten();
         let mut own = of_trials(measured, index, is_null, ceiling_iops);
         let timed = matches!(measured.plan.workloads[cell.workload].kind, WorkloadKind::Io(_));
-        if !is_null && timed {
+        // What the steps do to a trial is no drift.
+        if !is_null && timed && measured.plan.steps.is_empty() {
             let samples: Vec<&Sample> =
                 measured.trials(index).iter().map(|trial| trial.sample).collect();
             own.extend(check_steadiness(&samples));
         }
+        own.extend(unrecovered(measured, index));
         if let Some(Some(verified)) = surroundings.verified.get(index) {
             own.extend(check_data(verified));
         }
@@ -36,6 +39,23 @@ pub(super) fn findings(
     }
     findings.extend(of_design(measured).into_iter().map(|finding| (None, finding)));
     findings
+}
+
+/// Trials that ended before throughput was back.
+fn unrecovered(measured: &Measured<'_>, cell: usize) -> Option<LawFinding> {
+    let (count, least_ns) = measured.unrecovered(cell)?;
+    let of = measured.trials(cell).len();
+    Some(LawFinding {
+        law: 0,
+        severity: Severity::Warning,
+        what: format!(
+            "in {count} of {of} trials throughput was not back at {:.0} % of what it was before the steps \
+             when the trial ended, {} or more after the last one, so no time of recovery is given",
+            RECOVERED_SHARE * 100.0,
+            format_duration_ns(least_ns as f64)
+        ),
+        advice: "lengthen the duration, or look whether the storage recovers at all".into(),
+    })
 }
 
 /// Per cell, why its trials by themselves say nothing: what can be told without knowing more than

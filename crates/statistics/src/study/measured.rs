@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stormeter_driver::{Interval, Sample};
+use stormeter_driver::{Interval, Recovery, Sample};
 use stormeter_study::{Blocks, Cell, Metric, StudyPlan, Unit};
 
 use super::conclusion::CellTrial;
@@ -59,17 +59,30 @@ impl<'a> Measured<'a> {
     /// A metric of a cell in each block that has it.
     ///
     /// What the target spends may be known of some trials and not of others; those that are left
-    /// would be a choice, so then it counts as unknown.
+    /// would be a choice, so then it counts as unknown. So does the time of recovery where some trials
+    /// ended before.
     pub(super) fn values(&self, cell: usize, metric: Metric) -> BTreeMap<u32, f64> {
         let own = self.trials(cell);
         let half_known = metric == Metric::TargetCpuPerIo
             && own.iter().any(|trial| trial.cpu.target_ns.is_none());
-        if half_known {
+        if half_known || (metric == Metric::Recovery && self.unrecovered(cell).is_some()) {
             return BTreeMap::new();
         }
         own.iter()
             .filter_map(|trial| Some((trial.block, value_of(metric, trial.sample, trial.cpu)?)))
             .collect()
+    }
+
+    /// In how many of a cell's trials throughput was not back when they ended, and after how long that was
+    /// at the least, in nanoseconds; `None` if it was back in all. The others' times by themselves would be
+    /// a choice of the good ones, so then the cell has none.
+    pub(super) fn unrecovered(&self, cell: usize) -> Option<(usize, u64)> {
+        let never = self.trials(cell).iter().filter_map(|trial| match trial.sample.recovery()? {
+            Recovery::NotWithin(ns) => Some(ns),
+            Recovery::After(_) | Recovery::Overtaken => None,
+        });
+        let never: Vec<u64> = never.collect();
+        never.iter().min().map(|least| (never.len(), *least))
     }
 
     /// A metric in the intervals of a cell's trials, in the order in which they were measured;

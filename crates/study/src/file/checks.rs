@@ -49,7 +49,13 @@ const MOST_VMS: u32 = 100_000;
 const MOST_CELLS: usize = 10_000;
 
 /// Looks at the plan as a whole.
-pub(super) fn check(plan: &StudyPlan, places: &Places, metric_given: bool, faults: &mut Faults) {
+pub(super) fn check(
+    plan: &StudyPlan,
+    places: &Places,
+    first_step: Option<&Place>,
+    metric_given: bool,
+    faults: &mut Faults,
+) {
     for (index, workload) in plan.workloads.iter().enumerate() {
         let place = places.workloads.get(index).copied().unwrap_or_default();
         if let Err(message) = check_workload(plan, workload, plan.disk_bytes_of(index)) {
@@ -92,6 +98,15 @@ pub(super) fn check(plan: &StudyPlan, places: &Places, metric_given: bool, fault
             places.hosts,
             "file tests, transfers, deployments and verify are done on the machine that runs the \
              study, not on hosts; leave hosts out, or give those a study of their own",
+        );
+    }
+    if let Some(&step) = first_step
+        && ios().count() < plan.workloads.len()
+    {
+        faults.at(
+            step,
+            "steps come at times of a trial, and a file test, a transfer or a deployment lasts as long as \
+             it takes; leave steps out, or give such workloads a study of their own",
         );
     }
     if plan.design.unit == Unit::Interval && ios().count() < plan.workloads.len() {
@@ -141,7 +156,7 @@ fn check_metric(plan: &StudyPlan, places: &Places, given: bool, faults: &mut Fau
                 io.name
             )
         }),
-        _ => None,
+        metric => plan.no_recovery(metric),
     };
     if let Some(message) = message {
         faults.at(places.metric, message);

@@ -17,6 +17,7 @@ keys! {
         "disk": "{size: 10GiB, prepare: random}",
         "measure": "{ramp: 5s, duration: 20s, interval: 1s}",
         "design": "{blocks: auto, precision: 2%}",
+        "steps": "[{at: 10s, do: link-down nas}]",
         "site": "{nics: [1, 2, 3]}",
         "faults": "[disk aggregate.3 lost at 10s]",
         "seed": "1",
@@ -119,6 +120,16 @@ keys! {
         "order": "randomized",
         "reset": "recreate",
         "time_limit": "2h",
+    }
+    /// What is done during every trial.
+    STEP "step" "a step" {
+        "at": "10s",
+        "do": "link-down nas",
+    }
+    /// A step by a command.
+    DO "do" "do" {
+        "command": "\"ssh nas ip link set eth1 down\"",
+        "undo": "\"ssh nas ip link set eth1 up\"",
     }
     /// The least and the most blocks.
     BLOCKS "blocks" "blocks" {

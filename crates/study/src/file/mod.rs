@@ -15,6 +15,7 @@ mod keys;
 mod measure;
 mod questions;
 mod site;
+mod steps;
 mod workloads;
 mod write;
 
@@ -81,10 +82,15 @@ fn study(root: &Node, faults: &mut Faults) -> Option<StudyPlan> {
     let levels = faults.count() == before;
     let disk = measure::disk(&section, faults);
     let measure = measure::measure(&section, faults);
+    let before = faults.count();
+    let (steps, step_places): (Vec<_>, Vec<_>) =
+        steps::read(&section, measure.timing, faults).into_iter().unzip();
+    let steps_known = faults.count() == before;
     let kinds: Vec<&StudyWorkload> = workloads.iter().map(|found| &found.workload).collect();
     let before = faults.count();
     let design = design::read(&section, default_metric(&kinds), faults);
-    let known = questions::Known { names, levels, metric: faults.count() == before };
+    let metric = faults.count() == before;
+    let known = questions::Known { names, levels, metric, steps: steps_known };
     let title = section.text("study", faults).map(str::to_owned).unwrap_or_else(|| {
         let names: Vec<&str> = datastores.iter().map(|datastore| datastore.name.as_str()).collect();
         format!("Comparison of {}", names.join(", "))
@@ -104,6 +110,7 @@ fn study(root: &Node, faults: &mut Faults) -> Option<StudyPlan> {
         disk_bytes: disk.bytes,
         prepare: disk.prepare,
         timing: measure.timing,
+        steps,
         design: Design { unit: measure.unit, ..design.design },
         site_faults: site::faults(&section, faults),
         questions: questions.iter().map(|(text, _)| text.clone()).collect(),
@@ -112,7 +119,7 @@ fn study(root: &Node, faults: &mut Faults) -> Option<StudyPlan> {
         seed,
     };
     if faults.is_empty() {
-        checks::check(&plan, &places, design.metric_given, faults);
+        checks::check(&plan, &places, step_places.first(), design.metric_given, faults);
     }
     questions::check(&plan, known, &questions, faults);
     Some(plan)

@@ -42,6 +42,8 @@ pub(super) struct Known {
     pub(super) levels: bool,
     /// The study's metric.
     pub(super) metric: bool,
+    /// What is done during trials.
+    pub(super) steps: bool,
 }
 
 /// Holds every question against what is known of the names, levels and metric of the plan.
@@ -61,9 +63,19 @@ pub(super) fn check(
             vocabulary.vms = levels_in(text);
             vocabulary.outstanding = vocabulary.vms.clone();
         }
-        if let Err(error) = parse(text, &vocabulary) {
-            faults.at(within(text, *place, error.column), error.message());
-            faults.advise("what can be asked:", &CAN_BE_ASKED);
+        match parse(text, &vocabulary) {
+            Ok(question) => {
+                let metric = question.claim.metric();
+                if let Some(message) = metric.and_then(|metric| plan.no_recovery(metric))
+                    && known.steps
+                {
+                    faults.at(*place, message);
+                }
+            }
+            Err(error) => {
+                faults.at(within(text, *place, error.column), error.message());
+                faults.advise("what can be asked:", &CAN_BE_ASKED);
+            }
         }
     }
 }

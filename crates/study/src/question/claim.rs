@@ -66,6 +66,18 @@ pub enum Claim {
     },
 }
 
+impl Claim {
+    /// The metric that is claimed something of; `None`: the study's.
+    pub fn metric(&self) -> Option<Metric> {
+        match self {
+            Claim::Compared { metric, .. } => *metric,
+            Claim::Depends { metric, .. }
+            | Claim::Trend { metric, .. }
+            | Claim::Bounded { metric, .. } => Some(*metric),
+        }
+    }
+}
+
 /// How two datastores compare. Percentages are those of the object's value, as written: 20 for
 /// 20 %.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use crate::plan::Metric;
 
 /// Every accepted name beside [`Metric::name`] with its hyphens as spaces. The first of a metric is
 /// the one that a question prints.
-const NAMES: [(&str, Metric); 38] = [
+const NAMES: [(&str, Metric); 42] = [
     ("iops", Metric::Iops),
     ("throughput", Metric::Throughput),
     ("bandwidth", Metric::Throughput),
@@ -44,6 +44,10 @@ const NAMES: [(&str, Metric); 38] = [
     ("elapsed time", Metric::Elapsed),
     ("time elapsed", Metric::Elapsed),
     ("time", Metric::Elapsed),
+    ("recovery", Metric::Recovery),
+    ("recovery time", Metric::Recovery),
+    ("outage", Metric::Outage),
+    ("outage time", Metric::Outage),
 ];
 
 /// The metric that the words from `start` on name, and how many words that takes. The longest name

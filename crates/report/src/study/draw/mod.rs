@@ -5,6 +5,7 @@
 pub(crate) mod bars;
 pub(crate) mod forest;
 pub(crate) mod lines;
+pub(crate) mod marks;
 pub(crate) mod normal;
 pub(crate) mod time;
 

@@ -9,9 +9,10 @@ use super::monitoring;
 use crate::assemble::cpu_per_io;
 use crate::html::{tables, typographic};
 use crate::markup::Markup;
-use crate::quantity::{decimals, duration, quantity};
+use crate::quantity::{Quantity, decimals, duration, quantity};
 use crate::sentence::verdict_word_for;
 use crate::study::grid::{Grid, hundred};
+use crate::study::steps::{HEAD, caption, of_cells, rows, sentence};
 use crate::svg::{PARTS, color_class};
 
 const PERCENTILES: [(f64, &str); 7] = [
@@ -67,6 +68,7 @@ fn cell(
     verified(page, summary);
     page.close();
     page.close();
+    disturbed(page, grid, index);
     if let Some(chart) = monitoring::of_cell(grid, index) {
         page.tag("figure").open();
         page.append(chart);
@@ -161,6 +163,22 @@ fn cpu(page: &mut Markup, summary: &CellSummary) {
         Some(vec![part.name.to_string(), format!("{} ({share}\u{202f}%)", duration(ns).typeset())])
     });
     tables::plain(page, &["CPU".to_string(), "time per I/O".to_string()], rows.collect());
+}
+
+/// What was done to the storage in the cell's middle trial; the numbers are those of the marks on the chart
+/// below.
+fn disturbed(page: &mut Markup, grid: &Grid<'_>, cell: usize) {
+    let cells = of_cells(grid);
+    let Some((_, disturbed)) = cells.iter().find(|(of, _)| *of == cell) else { return };
+    let rows = self::rows(disturbed, Quantity::typeset).into_iter().map(|row| row.to_vec());
+    tables::plain(page, &HEAD.map(String::from), rows.collect());
+    let words = format!("{}. {}", capital(&sentence(disturbed)), caption());
+    page.tag("p").at("class", "fine").text(&typographic(&words));
+}
+
+fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 fn steps(page: &mut Markup, summary: &CellSummary) {

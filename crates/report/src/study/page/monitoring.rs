@@ -6,6 +6,7 @@ use stormeter_driver::MonitorRow;
 use super::{figure, legend};
 use crate::markup::Markup;
 use crate::study::assemble::AVERAGE_NS;
+use crate::study::draw::marks::marks;
 use crate::study::draw::time::{Form, Frame, Line, Panel, Unit, panel, time_axis};
 use crate::study::grid::Grid;
 use crate::study::model::{MonitorAverage, TrialTrace};
@@ -172,6 +173,7 @@ pub(super) fn of_cell(grid: &Grid<'_>, cell: usize) -> Option<Markup> {
         let right = left + width - LEFT - 14.0;
         let frame = Frame { left, right, top, bottom: top + PLOT * 0.85 };
         panel(&mut markup, one, frame, (0.0, end));
+        marks(&mut markup, &middle.disturbed.steps, frame, (0.0, end));
         if index + 2 >= panels.len() {
             time_axis(&mut markup, frame, (0.0, end), 5);
         }

@@ -4,6 +4,7 @@ mod decisions;
 mod errors;
 mod figures;
 mod predicted;
+mod recovery;
 mod replies;
 mod whole;
 
@@ -44,6 +45,7 @@ pub(super) fn plan(datastores: &[&str], workloads: &[&str], vms: &[u32]) -> Stud
         outstanding: Vec::new(),
         disk_bytes: 1 << 30,
         prepare: Prepare::Random,
+        steps: vec![],
         timing: Timing {
             ramp_ns: 1_000_000_000,
             duration_ns: 10_000_000_000,
@@ -101,6 +103,7 @@ pub(super) fn sample(iops: f64) -> Sample {
         backlog_operations: 0,
         faults: Vec::new(),
         verified: None,
+        disturbances: vec![],
         steps: Vec::new(),
         ended: Ended::Completed,
     }

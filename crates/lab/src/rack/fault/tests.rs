@@ -1,0 +1,89 @@
+//! What can be told without a guest: which actions a lab has something for, and what is noted.
+
+use super::*;
+use crate::file::parse_lab;
+use crate::image::Images;
+use crate::rack::state::VERSION;
+
+const LAB: &str = "networks: {lan: {delay: 1ms}}\n\
+                   storage: {nas: {network: lan, disks: {data: {size: 64MiB, count: 2, raid: 1}}, \
+                   luns: {vm: data}}}\n\
+                   vms: {vm: {disk: {datastore: nas.vm, size: 32MiB}}}\n";
+
+fn faults(directory: &Path) -> Faults {
+    let lab = Directory::claim(directory).unwrap();
+    let nowhere = || PathBuf::from("/nonexistent");
+    let state = State {
+        version: VERSION,
+        lab: parse_lab(LAB).unwrap(),
+        accelerator: "tcg".into(),
+        why: "a test".into(),
+        addresses: vec!["127.64.0.1".into()],
+        images: Images {
+            system: nowhere(),
+            kernel: nowhere(),
+            storage: nowhere(),
+            worker: nowhere(),
+            host: nowhere(),
+        },
+    };
+    state.write(&lab.path).unwrap();
+    drop(lab);
+    Faults::open(directory).unwrap()
+}
+
+fn action(text: &str) -> Action {
+    text.parse().unwrap()
+}
+
+#[test]
+fn what_the_lab_has_not_is_refused_and_what_it_has_is_told() {
+    let parent = tempfile::tempdir().unwrap();
+    let faults = faults(&parent.path().join("lab"));
+    for text in [
+        "pause nas",
+        "kill vm",
+        "link-down nas",
+        "link-up nas.lan",
+        "link-loss nas 5%",
+        "link-flap nas.lan 200ms",
+        "disk-fail nas.data 1",
+        "disk-replace nas.data 0",
+    ] {
+        faults.check(&action(text)).unwrap();
+    }
+    for (text, said) in [
+        ("pause san", "it has nas, vm"),
+        ("link-down nas.wan", "it has lan"),
+        ("link-down vm", "vm has no network of its own"),
+        ("disk-fail nas.data 2", "data 0 to 1"),
+        ("disk-fail nas.date 0", "it has data"),
+        ("disk-fail vm.data 0", "vm has no array"),
+        ("path-down nas.vm 0", "no host with paths"),
+    ] {
+        let message = faults.check(&action(text)).unwrap_err().to_string();
+        assert!(message.contains(said), "{text}: {message}");
+    }
+}
+
+#[test]
+fn what_a_study_does_is_noted_before_it_is_done_and_what_is_done_by_hand_is_not() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("lab");
+    let mut faults = faults(&path);
+    // No guest runs, so nothing can be done.
+    let pause = action("pause nas");
+    let message = faults.by_hand(&pause).unwrap_err().to_string();
+    assert!(message.contains("pause nas was not done: nas does not run"), "{message}");
+    assert!(faults.noted().unwrap().is_empty());
+    faults.apply(&pause).unwrap_err();
+    faults.apply(&action("link-down san")).unwrap_err();
+    assert_eq!(faults.noted().unwrap(), std::slice::from_ref(&pause));
+    // Found by the next one; without images the guest does not come up, and it stays noted.
+    let mut next = Faults::open(&path).unwrap();
+    next.restore().unwrap_err();
+    assert_eq!(next.noted().unwrap(), [pause]);
+    next.note(&[]).unwrap();
+    next.restore().unwrap();
+    assert!(!path.join(FILE).exists());
+}

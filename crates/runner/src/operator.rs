@@ -1,0 +1,28 @@
+//! The boundary to whoever can do things to the storage while it is measured, such as a lab.
+
+use stormeter_fault::Action;
+
+/// Why something could not be done; it says what to do next.
+pub type OperatorError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Does the steps of trials. It is asked from a thread beside the load, one thing at a time.
+pub trait Operator: Send {
+    /// Whether it could do that; asked before anything is written.
+    ///
+    /// # Errors
+    /// It could not: there is no such guest, or the guest has nothing of the kind.
+    fn check(&mut self, action: &Action) -> Result<(), OperatorError>;
+
+    /// Does it, and returns when it is done.
+    ///
+    /// # Errors
+    /// It was not done, or not wholly.
+    fn apply(&mut self, action: &Action) -> Result<(), OperatorError>;
+
+    /// Makes everything whole again, whoever broke it; called before the first trial and after each, so
+    /// that none begins with what another one left.
+    ///
+    /// # Errors
+    /// Something stays broken.
+    fn restore(&mut self) -> Result<(), OperatorError>;
+}

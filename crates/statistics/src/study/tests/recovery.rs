@@ -1,0 +1,105 @@
+//! Times of recovery as a metric: compared by blocks, and none where a trial ended before.
+
+use stormeter_disk::DeviceError;
+use stormeter_driver::{Disturbance, Fault, FaultOutcome};
+use stormeter_study::{Deed, Step};
+
+use super::*;
+use crate::laws::Severity;
+use crate::study::conclusion::Reply;
+use crate::study::{StudySurroundings, analyse_study};
+
+const BLOCKS: u32 = 6;
+
+/// Two datastores and a step in each trial, after which `a` goes on and `b` stands still for so many intervals
+/// as `still` says for the block.
+fn disturbed(still: impl Fn(u32) -> usize) -> (StudyPlan, Trials) {
+    let mut plan = plan(&["a", "b"], &["w"], &[1]);
+    let what = Deed::Action("link-flap nas 10ms".parse().unwrap());
+    plan.steps = vec![Step { at_ns: 1_000_000, what }];
+    let mut trials = Trials::of(&plan, BLOCKS, |_, _| 1000.0);
+    for block in 0..BLOCKS {
+        for cell in 0..2 {
+            let (sample, _) = trials.at(block, cell);
+            // Within the fourth of ten intervals, at a moment of the block's own.
+            let length_ns = sample.interval_ns;
+            let begun_ns = (4 * length_ns - length_ns * u64::from(block + 1) / 20) as i64;
+            sample.disturbances = vec![Disturbance {
+                what: "link-flap nas 10ms".into(),
+                planned_ns: begun_ns,
+                begun_ns,
+                took_ns: 0,
+                failure: None,
+            }];
+            let still = if cell == 1 { still(block) } else { 0 };
+            for row in 4..4 + still {
+                let moved = std::mem::take(&mut sample.intervals[row].reads);
+                // What was counted stays counted.
+                sample.intervals[9].reads.operations += moved.operations;
+            }
+        }
+    }
+    (plan, trials)
+}
+
+fn analysed(plan: &StudyPlan, trials: &Trials) -> crate::study::StudyAnalysis {
+    analyse_study(plan, &trials.views(), &StudySurroundings::default())
+}
+
+#[test]
+fn recovery_and_outage_are_compared_like_any_metric() {
+    let (mut plan, trials) = disturbed(|_| 2);
+    plan.questions =
+        vec!["a is faster than b in recovery".into(), "outage of b is at most 1ms".into()];
+    let analysis = analysed(&plan, &trials);
+    assert_eq!(analysis.answers[0].reply, Reply::Yes, "{:?}", analysis.answers[0]);
+    assert_eq!(analysis.answers[1].reply, Reply::No, "{:?}", analysis.answers[1]);
+    let value = |cell: usize, metric: Metric| {
+        analysis.cells[cell].values.iter().find(|value| value.metric == metric).unwrap().value
+    };
+    // 20 ms an interval. From 17.5 to 5 percent of one before the fifth, by the block.
+    let lead_ns = 20e6 * (1..=6).map(f64::from).sum::<f64>() / 6.0 / 20.0;
+    assert!((value(0, Metric::Recovery) - (20e6 + lead_ns)).abs() < 1.0);
+    assert!((value(1, Metric::Recovery) - (60e6 + lead_ns)).abs() < 1.0);
+    assert_eq!((value(0, Metric::Outage), value(1, Metric::Outage)), (20e6, 60e6));
+    // That throughput breaks down is what was asked for and no drift.
+    assert!(analysis.findings.iter().all(|(_, found)| found.law == 0), "{:?}", analysis.findings);
+}
+
+#[test]
+fn a_trial_that_ends_before_leaves_its_cell_without_a_time_and_is_told() {
+    let (mut plan, trials) = disturbed(|block| if block == 2 { 4 } else { 2 });
+    plan.questions = vec!["a is faster than b in recovery".into()];
+    let analysis = analysed(&plan, &trials);
+    let has = |cell: usize| {
+        analysis.cells[cell].values.iter().any(|value| value.metric == Metric::Recovery)
+    };
+    assert_eq!((has(0), has(1)), (true, false));
+    assert_eq!(analysis.answers[0].reply, Reply::NotAnswered, "{:?}", analysis.answers[0]);
+    let told = analysis.findings.iter().find(|(_, found)| found.what.contains("in 1 of 6 trials"));
+    let (cell, found) = told.unwrap();
+    assert_eq!((*cell, found.severity), (Some(1), Severity::Warning));
+    assert!(found.what.contains("123ms or more"), "{}", found.what);
+}
+
+#[test]
+fn errors_under_steps_are_told_and_throw_nothing_away() {
+    let (plan, mut trials) = disturbed(|_| 2);
+    let (sample, _) = trials.at(3, 1);
+    sample.reads.errors = 5;
+    sample.faults = vec![Fault {
+        disk: 0,
+        kind: stormeter_disk::Kind::Read,
+        offset_bytes: 0,
+        length_bytes: 4096,
+        outcome: FaultOutcome::Failed(DeviceError(5)),
+    }];
+    let found = |trials: &Trials| {
+        let of_errors = |(_, found): &&(Option<usize>, crate::laws::LawFinding)| found.law == 10;
+        analysed(&plan, trials).findings.iter().find(of_errors).map(|(_, found)| found.severity)
+    };
+    assert_eq!(found(&trials), Some(Severity::Warning));
+    let (sample, _) = trials.at(3, 1);
+    sample.disturbances.clear();
+    assert_eq!(found(&trials), Some(Severity::Invalid));
+}
