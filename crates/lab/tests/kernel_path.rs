@@ -92,13 +92,14 @@ fn place() -> Option<Place> {
     Some(place)
 }
 
-/// Fails the script if the paths of the first map have not been written as told: `both`, or `one`.
-fn paths_written(map: &str, expected: &str) -> String {
+/// Fails the script unless the map of a mount was written over so many of its paths.
+fn paths_written(mount: &str, expected: &str) -> String {
     // The seventh figure of a disk's statistics is how many sectors were written to it.
     format!(
-        "used=0; for path in /sys/block/$(basename $(readlink -f /dev/lab/{map}))/slaves/*; do \
+        "name=$(grep -lx fc-{mount} /sys/block/dm-*/dm/name); used=0; \
+         for path in ${{name%/dm/name}}/slaves/*; do \
          set -- $(cat $path/stat); [ $7 = 0 ] || used=$((used + 1)); done; \
-         [ $used = {expected} ] || {{ echo {map} was written over $used paths; exit 1; }}"
+         [ $used = {expected} ] || {{ echo {mount} was written over $used paths; exit 1; }}"
     )
 }
 
