@@ -38,7 +38,10 @@ fn every_message_of_a_whole_session_is_understood_as_it_was_meant() {
     assert!(capabilities.contains(&"trial".into()));
     assert!(facts.environment.cpus > 0 && facts.boot_id.is_some());
     ask(&mut session, &open(url));
-    let Report::Opened(opened) = hear(&mut session) else { panic!("not opened") };
+    let opened = match hear(&mut session) {
+        Report::Opened(opened) => opened,
+        other => panic!("not opened: {other:?}"),
+    };
     assert_eq!((opened.store_of.as_slice(), opened.datastores.len()), ([0].as_slice(), 1));
     assert_eq!(folders(place.path()), [".stormeter-0123456789abcdef-3"], "its own number");
     ask(&mut session, &prepare());
