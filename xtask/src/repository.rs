@@ -37,11 +37,6 @@ impl Repository {
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(cargo());
         command.args(arguments);
-        if self.builds_soon {
-            // The linker's optimisation over all crates is a minute for each of three programs.
-            command.env("CARGO_PROFILE_RELEASE_LTO", "off");
-            command.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
-        }
         command
     }
 
@@ -49,6 +44,12 @@ impl Repository {
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root).env("PATH", search_path(&[]));
+        if self.builds_soon {
+            // The linker's optimisation over all crates is a minute for each of three programs. All that is
+            // started gets this, such as the commands of the README, which would build anew without it.
+            command.env("CARGO_PROFILE_RELEASE_LTO", "off");
+            command.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
+        }
         command
     }
 

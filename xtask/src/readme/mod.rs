@@ -86,7 +86,8 @@ impl Reader<'_> {
     }
 
     fn shell(&self, command: &str, run: &Run) -> Result<(), String> {
-        let mut shell = Command::new("bash");
+        // As everything that the repository starts: what is built is built as before.
+        let mut shell = self.repository.command("bash");
         shell.args(["-euo", "pipefail", "-c", command]).current_dir(&self.directory);
         shell.env("PATH", &self.path).stdin(std::process::Stdio::null());
         let done = shell.output().map_err(|error| format!("bash cannot be started: {error}"))?;
