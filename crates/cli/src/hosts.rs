@@ -64,7 +64,7 @@ fn guests(plan: &StudyPlan, lab: &Path) -> Result<Vec<Guest>, Failure> {
         name: agent.name,
         socket: agent.socket,
         accelerator: agent.accelerator,
-        address: None,
+        address: agent.address,
     };
     Ok(agents(lab)?.into_iter().map(guest).collect())
 }
