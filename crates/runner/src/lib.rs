@@ -50,7 +50,7 @@ pub use elsewhere::{
     TrialOrder,
 };
 pub use environment::environment;
-pub use errand::{Caller, DoorOrder, ErrandRun, run_clients, run_errand};
+pub use errand::{Caller, ClientStart, DoorOrder, ErrandRun, run_clients, run_errand};
 pub use error::RunError;
 pub use filling::Filling;
 pub use operator::{Operator, OperatorError};

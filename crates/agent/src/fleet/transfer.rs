@@ -14,7 +14,7 @@ use std::thread;
 
 use stormeter_driver::Interval;
 use stormeter_runner::{
-    Caller, DoorOrder, Password, Progress, RunError, TrialEnd, TrialOrder, run_clients,
+    Caller, ClientStart, DoorOrder, Password, Progress, RunError, TrialEnd, TrialOrder, run_clients,
 };
 
 use super::gather::Trouble;
@@ -115,13 +115,15 @@ impl Fleet {
             thread::scope(|scope| {
                 let (told, telling) = mpsc::channel();
                 let mut clients = Vec::new();
+                let mut start = ClientStart { at_ns: start_ns, first_cpu: 0 };
                 for ((host, order), sockets) in orders.iter().zip(sockets) {
                     let mut teller = Teller { host: *host, told: told.clone() };
                     let (clock, given_up) = (&clock, &given_up);
                     clients.push(scope.spawn(move || {
                         let run = order.errand();
-                        run_clients(&run, sockets, clock, given_up, start_ns, &mut teller)
+                        run_clients(&run, sockets, clock, given_up, start, &mut teller)
                     }));
+                    start.first_cpu += order.vms as usize;
                 }
                 let mut is_busy = || {
                     for (host, row) in telling.try_iter() {

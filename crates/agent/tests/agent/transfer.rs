@@ -9,7 +9,9 @@ use stormeter_disk::Clock;
 use stormeter_driver::{
     Deployment, Ended, FileOperation, FileTest, Transfer, TransferDirection, TransferSink,
 };
-use stormeter_runner::{Caller, DoorOrder, Password, Silent, TrialEnd, TrialOrder, run_clients};
+use stormeter_runner::{
+    Caller, ClientStart, DoorOrder, Password, Silent, TrialEnd, TrialOrder, run_clients,
+};
 use stormeter_study::WorkloadKind;
 
 use crate::session::{Session, errand, open, prepare};
@@ -68,9 +70,10 @@ fn messages_go_between_clients_here_and_servers_behind_an_agent() {
             assert_eq!(session.answer(), Report::Ready);
             session.say(&Command::Start { at_ns: 0 });
             let mut clock = RealClock::new();
-            let (cancel, start_ns) = (AtomicBool::new(false), clock.now_ns());
+            let cancel = AtomicBool::new(false);
+            let start = ClientStart { at_ns: clock.now_ns(), first_cpu: 0 };
             let run = order.errand();
-            let end = run_clients(&run, sockets, &clock, &cancel, start_ns, &mut Silent).unwrap();
+            let end = run_clients(&run, sockets, &clock, &cancel, start, &mut Silent).unwrap();
             assert_eq!(end.sample.ended, Ended::Completed);
             assert_eq!(end.sample.operations(), 40);
             assert_eq!(end.sample.bytes(), 4_000_000);
@@ -120,10 +123,11 @@ fn clients_and_servers_that_are_cut_off_end_the_trial_of_the_others() {
         assert_eq!(session.answer(), Report::Ready);
         session.say(&Command::Start { at_ns: 0 });
         let mut clock = RealClock::new();
-        let (cancel, start_ns) = (AtomicBool::new(false), clock.now_ns());
+        let cancel = AtomicBool::new(false);
+        let start = ClientStart { at_ns: clock.now_ns(), first_cpu: 0 };
         let clients = std::thread::spawn(move || {
             let run = order.errand();
-            run_clients(&run, sockets, &clock, &cancel, start_ns, &mut Silent).unwrap()
+            run_clients(&run, sockets, &clock, &cancel, start, &mut Silent).unwrap()
         });
         session.end().unwrap();
         let end = clients.join().unwrap();

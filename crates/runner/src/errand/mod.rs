@@ -201,8 +201,17 @@ pub(crate) fn run_servers(
     carry_out(run, jobs, datastore, clock, start, progress)
 }
 
+/// When and where clients begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientStart {
+    /// By the clock that they are given.
+    pub at_ns: u64,
+    /// The first one's CPU among those of the process: those of several hosts must not share one.
+    pub first_cpu: usize,
+}
+
 /// Runs the clients of a transfer whose servers are elsewhere; `sockets` lead to them, in the order of the
-/// VMs. They begin at `start_ns` of `clock`. The sample is as that of [`run_errand`]; the CPU times are
+/// VMs. The sample is as that of [`run_errand`]; the CPU times are
 /// those of the clients.
 ///
 /// # Errors
@@ -212,7 +221,7 @@ pub fn run_clients(
     sockets: Vec<TcpStream>,
     clock: &RealClock,
     cancel: &AtomicBool,
-    start_ns: u64,
+    start: ClientStart,
     progress: &mut dyn Progress,
 ) -> Result<TrialEnd, RunError> {
     run.check()?;
@@ -222,7 +231,7 @@ pub fn run_clients(
     // A client has no disks: what it works on is its socket.
     let nothing = Datastore::open(&url, options)
         .map_err(|source| RunError::Datastore { url: url.to_string(), source })?;
-    let start = Start { first_cpu: 0, starter: &mut |_| Ok(start_ns) };
+    let start = Start { first_cpu: start.first_cpu, starter: &mut |_| Ok(start.at_ns) };
     carry_out(run, jobs, &nothing, (clock, cancel), start, progress)
 }
 
