@@ -28,14 +28,13 @@ pub(crate) fn fleet(
             None => Ok(None),
         };
     }
-    let embedded = plan.datastores.iter().find(|store| store.url.starts_with("embedded:"));
-    if let Some(store) = embedded
+    let urls = plan.urls();
+    if let Some(url) = urls.iter().find(|url| url.starts_with("embedded:"))
         && plan.hosts.iter().any(|host| host.reached_by != "local")
     {
         return Err(Failure::Usage(format!(
-            "{} is started on this machine and nowhere else; name a server that the hosts reach, or \
-             only hosts that are local",
-            store.url
+            "{url} is started on this machine and nowhere else; name a server that the hosts reach, or \
+             only hosts that are local"
         )));
     }
     let program = std::env::current_exe()
@@ -80,6 +79,6 @@ pub(crate) fn passwords(plan: &StudyPlan) -> Vec<(String, String)> {
         let Ok(url) = DatastoreUrl::parse(url) else { return false };
         matches!(url.location, Location::Iscsi(lun) if lun.user.is_some() && lun.password_file.is_none())
     };
-    let urls = plan.datastores.iter().filter(|store| needs(&store.url));
-    urls.map(|store| (store.url.clone(), password.clone())).collect()
+    let urls = plan.urls().into_iter().filter(|url| needs(url));
+    urls.map(|url| (url.to_owned(), password.clone())).collect()
 }

@@ -99,6 +99,8 @@ pub struct DiskGroup {
     pub raid: Option<Raid>,
     /// How many of the last are not in the array, which is degraded then.
     pub missing: usize,
+    /// The last disk is new: the array rebuilds it at so many bytes a second.
+    pub rebuild_rate: Option<u64>,
     /// The place of a disk that caches them.
     pub cache: Option<usize>,
 }

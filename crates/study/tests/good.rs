@@ -121,6 +121,8 @@ fn everything_that_can_be_written_is_read() {
         (plan.datastores[2].name.as_str(), plan.datastores[2].url.as_str()),
         ("no keeper", "null:")
     );
+    assert_eq!(plan.ceilings(), ["nfs://nas1/export/memory"]);
+    assert_eq!(plan.urls().last(), plan.ceilings().last(), "opened behind the datastores");
     assert_eq!(plan.baseline, 1);
     let mix = io(&plan.workloads[2]);
     assert_eq!(

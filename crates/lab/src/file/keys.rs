@@ -42,6 +42,7 @@ keys! {
         "count": "4",
         "raid": "10",
         "missing": "1",
+        "rebuild-rate": "1MiB",
         "iops": "300",
         "latency": "5ms",
         "ssd-cache": "{size: 64MiB}",

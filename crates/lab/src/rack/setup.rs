@@ -96,7 +96,12 @@ fn groups(storage: &Storage, disks: Disks, lines: &mut Vec<String>) -> Vec<Strin
     for (index, group) in storage.groups.iter().enumerate() {
         let device = group_device(storage, index);
         if let Some(raid) = group.raid {
-            let there = group.first..group.first + group.count - group.missing;
+            // A disk to be rebuilt comes to an array that is there.
+            let absent = match disks {
+                Disks::New => group.missing + usize::from(group.rebuild_rate.is_some()),
+                Disks::Kept => group.missing,
+            };
+            let there = group.first..group.first + group.count - absent;
             let there: Vec<String> = there.map(|disk| array::device(storage, disk)).collect();
             let of = there.join(" ");
             lines.push(match disks {
@@ -106,13 +111,16 @@ fn groups(storage: &Storage, disks: Disks, lines: &mut Vec<String>) -> Vec<Strin
                      --assume-clean --level={} --raid-devices={} {of}{}",
                     raid.name(),
                     group.count,
-                    " missing".repeat(group.missing),
+                    " missing".repeat(absent),
                 ),
                 // An array that was cut off while it was written to is put together all the same.
                 Disks::Kept => {
                     format!("/sbin/mdadm --assemble {device} --run --force --quiet {of}")
                 }
             });
+            if let Some(rate) = group.rebuild_rate {
+                lines.extend(array::rebuild(storage, index, rate, disks));
+            }
         }
         found.push(match group.cache {
             None => device,

@@ -5,7 +5,7 @@ use std::time::Instant;
 use stormeter_datastore::DatastoreUrl;
 use stormeter_driver::{Expectations, FileOperation, Past, Seal};
 use stormeter_results::{Phase, TrialOutcome, TrialRecord};
-use stormeter_study::{Cell, Reset, Timing, WorkloadKind, trial_seed};
+use stormeter_study::{Cell, Reset, WorkloadKind, trial_seed};
 
 use crate::ceiling::measure_ceiling;
 use crate::elsewhere::{PrepareOrder, TrialOrder};
@@ -22,54 +22,9 @@ use crate::study::venue::Venue;
 use crate::threads::{TrialEnd, run_trial};
 use crate::verify::owner_of;
 
-/// The ceiling is measured for at most this long.
-const CEILING_NS: u64 = 500_000_000;
-
 impl StudyRun<'_> {
-    /// What the generator can do with each workload, at its highest load.
-    pub(crate) fn ceilings(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
-        let plan = self.plan;
-        for (workload, spec) in plan.workloads.iter().enumerate() {
-            // An errand waits for its storage; the generator has nothing to be measured.
-            let WorkloadKind::Io(io) = &spec.kind else { continue };
-            let of_workload = |cell: &usize| self.cells[*cell].workload == workload;
-            // The last cell of a workload has its highest load.
-            let Some(cell) = (0..self.cells.len()).rfind(of_workload) else { continue };
-            let known = |trial: &TrialRecord| {
-                trial.phase == Phase::Ceiling && trial.cell.is_some_and(|cell| of_workload(&cell))
-            };
-            if self.trials.iter().any(known) {
-                continue;
-            }
-            let duration_ns = plan.timing.duration_ns.min(CEILING_NS);
-            let timing = Timing { ramp_ns: duration_ns / 5, duration_ns, interval_ns: duration_ns };
-            let seed = trial_seed(plan.seed, u32::MAX);
-            let io = loaded(io, &self.cells[cell]);
-            let order = TrialOrder {
-                store: None,
-                work: WorkloadKind::Io(io),
-                outstanding: None,
-                door: None,
-                vms: self.cells[cell].vms,
-                disk_bytes: plan.disk_bytes_of(workload),
-                threads: plan.threads,
-                first_cpu: 0,
-                timing,
-                seed,
-                disturbed: false,
-            };
-            let (started_unix_ms, began) = (unix_ms(), Instant::now());
-            let end = self.timed(&order, progress)?;
-            if self.is_cancelled() {
-                return Err(RunError::Interrupted);
-            }
-            self.record(Phase::Ceiling, (0, 0), cell, (started_unix_ms, began), seed, end)?;
-        }
-        Ok(())
-    }
-
     /// A timed trial, or the generator's ceiling, here or on the hosts.
-    fn timed(
+    pub(super) fn timed(
         &mut self,
         order: &TrialOrder,
         progress: &mut dyn Progress,
@@ -278,7 +233,8 @@ impl StudyRun<'_> {
         let stored = match end {
             Ok(end) => {
                 let when = (started_unix_ms, began);
-                self.record(Phase::Main, (block, position), number, when, seed, end)
+                let of = (number, Some(cell.datastore));
+                self.record(Phase::Main, (block, position), of, when, seed, end)
             }
             Err(reason) => self.store(
                 TrialRecord {
@@ -376,11 +332,11 @@ impl StudyRun<'_> {
         Ok(end)
     }
 
-    fn record(
+    pub(super) fn record(
         &mut self,
         phase: Phase,
         (block, position): (u32, u32),
-        cell: usize,
+        (cell, datastore): (usize, Option<usize>),
         (started_unix_ms, began): (u64, Instant),
         seed: u64,
         mut end: TrialEnd,
@@ -388,7 +344,6 @@ impl StudyRun<'_> {
         let incidents = std::mem::take(&mut end.incidents);
         let monitor = std::mem::take(&mut end.monitor);
         let hosts = std::mem::take(&mut end.hosts);
-        let datastore = (phase == Phase::Main).then(|| self.cells[cell].datastore);
         self.store(
             TrialRecord {
                 id: 0,

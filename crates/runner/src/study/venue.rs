@@ -30,7 +30,7 @@ pub(crate) enum Venue<'a> {
 /// A venue with everything opened, and what was found.
 pub(crate) struct OpenVenue<'a> {
     pub(crate) venue: Venue<'a>,
-    /// Which store each datastore of the plan is.
+    /// Which store each datastore of the plan is, and behind them each of its ceilings.
     pub(crate) store_of: Vec<usize>,
     pub(crate) environment: Environment,
     pub(crate) datastores: Vec<DatastoreDescription>,

@@ -26,6 +26,7 @@ keys! {
     /// A datastore that is more than its URL.
     DATASTORE "datastore" "a datastore" {
         "url": "\"nfs://nas1/export/vm\"",
+        "ceiling": "\"nfs://nas1/export/in-memory\"",
     }
     /// A host with more to be said of it than the way to it.
     HOST "host" "a host" {
