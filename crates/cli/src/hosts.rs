@@ -5,7 +5,7 @@ use std::path::Path;
 use stormeter_agent::{Fleet, FleetOptions, Guest, Patience};
 use stormeter_datastore::{DatastoreUrl, Location};
 use stormeter_lab::{GuestAgent, agents};
-use stormeter_study::StudyPlan;
+use stormeter_study::{StudyPlan, WorkloadKind};
 
 use crate::exit::Failure;
 
@@ -46,7 +46,12 @@ pub(crate) fn fleet(
         guests: guests(plan, lab)?,
         patience: Patience::default(),
     };
-    Ok(Some(Fleet::new(&plan.hosts, options)?))
+    let fleet = Fleet::new(&plan.hosts, options)?;
+    let is_transfer = |kind: &WorkloadKind| matches!(kind, WorkloadKind::Transfer(_));
+    if plan.workloads.iter().any(|workload| is_transfer(&workload.kind)) {
+        fleet.check_transfers()?;
+    }
+    Ok(Some(fleet))
 }
 
 /// The lab's guests, where the study has hosts among them.
@@ -58,6 +63,7 @@ fn guests(plan: &StudyPlan, lab: &Path) -> Result<Vec<Guest>, Failure> {
         name: agent.name,
         socket: agent.socket,
         accelerator: agent.accelerator,
+        address: agent.address,
     };
     Ok(agents(lab)?.into_iter().map(guest).collect())
 }

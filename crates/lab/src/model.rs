@@ -284,6 +284,8 @@ pub struct Vm {
     pub memory_bytes: u64,
     /// Its virtual processors.
     pub vcpus: u32,
+    /// What leads to it from this machine.
+    pub network: Option<VmNetwork>,
     /// Its disks.
     pub disks: Vec<VmDisk>,
 }
@@ -402,6 +404,14 @@ words! {
         Fc "fc",
         /// NVMe over TCP.
         NvmeTcp "nvme-tcp",
+    }
+}
+
+words! {
+    /// Networks between this machine and VMs.
+    VmNetwork {
+        /// QEMU's user-mode network: no privilege is needed, and nothing can be shaped.
+        User "user",
     }
 }
 

@@ -78,6 +78,9 @@ pub struct StudyHost {
     pub name: String,
     /// How it is reached: `local`, `ssh:user@host:port`, `command: …`, `lab:NAME`.
     pub reached_by: String,
+    /// Where clients of a transfer reach it over TCP, where the way does not tell: `host` or `host:port`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
 }
 
 /// A level of the factor `workload`.

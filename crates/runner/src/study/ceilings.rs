@@ -83,7 +83,9 @@ impl StudyRun<'_> {
             let io = closed(&loaded(io, &self.cells[cell]), u32::MAX);
             let order = TrialOrder {
                 store,
-                workload: io,
+                work: WorkloadKind::Io(io),
+                outstanding: None,
+                door: None,
                 vms: self.cells[cell].vms,
                 disk_bytes: plan.disk_bytes_of(workload),
                 threads: plan.threads,
