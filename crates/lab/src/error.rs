@@ -167,6 +167,14 @@ pub enum LabError {
         /// Those that it has.
         known: String,
     },
+    /// There is no such host.
+    #[error("the lab has no host {name}; it has {known}")]
+    NoHost {
+        /// What was asked for.
+        name: String,
+        /// Those that it has.
+        known: String,
+    },
     /// A guest has no such network, array or disk.
     #[error("{guest} has no {what} called {part}; it has {known}")]
     NoPart {

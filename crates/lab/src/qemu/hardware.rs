@@ -168,6 +168,11 @@ pub(crate) fn port(index: usize) -> String {
     format!("nic{index}")
 }
 
+/// The name that QEMU knows one end of a cable by.
+pub(crate) fn cable_end(index: usize) -> String {
+    format!("cable{index}")
+}
+
 /// One end of a cable, a Unix socket: no privilege is needed.
 fn cable(index: usize, path: &Path, server: &str) -> String {
     format!(

@@ -9,7 +9,7 @@ mod spawn;
 mod version;
 
 pub(crate) use accelerator::{Accelerator, Probed, probe};
-pub(crate) use hardware::{Backend, Disk, Hardware, Kind, Plug, group};
+pub(crate) use hardware::{Backend, Disk, Hardware, Kind, Plug, cable_end, group};
 pub(crate) use process::Process;
 pub(crate) use qmp::Qmp;
 pub(crate) use spawn::{Guest, Memory, Ram, spawn};

@@ -10,6 +10,7 @@ mod down;
 mod fault;
 mod link;
 mod mounts;
+mod path;
 mod plan;
 mod ports;
 mod secrets;
