@@ -2,6 +2,7 @@
 
 mod accelerator;
 mod hardware;
+mod layer;
 mod port;
 mod process;
 mod qmp;
@@ -10,6 +11,7 @@ mod version;
 
 pub(crate) use accelerator::{Accelerator, Probed, probe};
 pub(crate) use hardware::{Backend, Disk, Hardware, Kind, Plug, cable_end, group};
+pub(crate) use layer::Layers;
 pub(crate) use process::Process;
 pub(crate) use qmp::Qmp;
 pub(crate) use spawn::{Guest, Memory, Ram, spawn};

@@ -194,6 +194,7 @@ impl<'a> StudyRun<'a> {
         self.steps.begin()?;
         self.ceilings(progress)?;
         self.prepare(progress)?;
+        self.snapshot(progress)?;
         self.blocks(progress)
     }
 
