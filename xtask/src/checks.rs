@@ -56,9 +56,7 @@ const STEPS: [Step; 11] = [
 ];
 
 /// The chore `test`.
-pub(crate) fn run(mut repository: Repository, arguments: &[String]) -> Result<(), String> {
-    repository.builds_soon = is_ci();
-    let repository = &repository;
+pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), String> {
     let only = chosen(arguments)?;
     let steps: Vec<Step> = STEPS
         .into_iter()
@@ -92,7 +90,7 @@ fn chosen(arguments: &[String]) -> Result<Vec<&'static str>, String> {
 }
 
 /// In CI nothing is left out silently.
-fn is_ci() -> bool {
+pub(crate) fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| !value.is_empty())
 }
 

@@ -9,7 +9,7 @@ use crate::steps::Finding;
 
 /// The step `lab`: the tests of the crate that boot guests, with the static binary as their init.
 pub(crate) fn check(repository: &Repository) -> Finding {
-    let binary = static_binary::build(repository)?;
+    let binary = static_binary::for_checks(repository)?;
     let mut cargo = repository.cargo(&["test", "--package", "stormeter-lab", "--quiet"]);
     cargo.args([
         "--test",

@@ -70,7 +70,7 @@ fn run(chore: &str, rest: &[String]) -> Result<(), String> {
     }
     let repository = Repository::open()?;
     match chore {
-        "test" => checks::run(repository, rest),
+        "test" => checks::run(&repository, rest),
         "tidy" => tidy::run(&repository),
         "bench" => bench::run(&repository, rest),
         "truth" => truth::run(&repository, rest.first().map(String::as_str)),

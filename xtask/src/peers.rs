@@ -288,8 +288,7 @@ mod tests {
 
     #[test]
     fn the_missing_are_named() {
-        let repository =
-            Repository { root: ".".into(), target: "target".into(), builds_soon: false };
+        let repository = Repository { root: ".".into(), target: "target".into() };
         let needs = ["sh", "no-such-program-of-stormeter"];
         assert_eq!(missing(&repository, &needs), ["no-such-program-of-stormeter"]);
     }

@@ -11,9 +11,6 @@ pub(crate) struct Repository {
     pub(crate) root: PathBuf,
     /// Where cargo builds.
     pub(crate) target: PathBuf,
-    /// Release builds are to be done soon rather than to run fast: checks on a machine that builds
-    /// everything anew.
-    pub(crate) builds_soon: bool,
 }
 
 impl Repository {
@@ -30,7 +27,7 @@ impl Repository {
             Some(directory) => root.join(directory),
             None => root.join("target"),
         };
-        Ok(Self { root, target, builds_soon: false })
+        Ok(Self { root, target })
     }
 
     /// Cargo, at the root.
@@ -44,12 +41,6 @@ impl Repository {
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root).env("PATH", search_path(&[]));
-        if self.builds_soon {
-            // The linker's optimisation over all crates is a minute for each of three programs. All that is
-            // started gets this, such as the commands of the README, which would build anew without it.
-            command.env("CARGO_PROFILE_RELEASE_LTO", "off");
-            command.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
-        }
         command
     }
 

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     fn repository() -> Repository {
-        Repository { root: ".".into(), target: "target".into(), builds_soon: false }
+        Repository { root: ".".into(), target: "target".into() }
     }
 
     fn step(needs: &'static [&'static str], run: fn(&Repository) -> Finding) -> Step {

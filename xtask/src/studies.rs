@@ -5,8 +5,9 @@
 //! What is judged is that the program does it, not what it finds: verdicts are the machine's, or the
 //! model's.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use serde_json::Value;
@@ -15,6 +16,8 @@ use crate::child::{output, succeed};
 use crate::repository::Repository;
 use crate::steps::Finding;
 
+/// As many processors as CI has.
+const AT_ONCE: usize = 2;
 const STUDIES: [&str; 5] = ["virtual-physical", "nfs-datastore", "tr3808", "vsan", "mpls-servers"];
 /// Studies that can only be predicted, by the study whose findings they ask.
 const PREDICTED_ONLY: [(&str, &str); 4] = [
@@ -40,56 +43,93 @@ struct Way {
 const MEASURED: Way = Way { command: "run", column: "measured", codes: &[0, 3, 4, 5] };
 const PREDICTED: Way = Way { command: "predict", column: "predicted", codes: &[0, 3, 4] };
 
+/// One study file, measured or predicted.
+struct Errand {
+    study: &'static str,
+    file: PathBuf,
+    way: &'static Way,
+}
+
+impl Errand {
+    fn name(&self) -> String {
+        let file = self.file.file_stem().unwrap_or_default().to_string_lossy();
+        format!("stormeter {} of {}/{file}", self.way.command, self.study)
+    }
+}
+
+/// All there is to do, the longest first: what is measured takes its time.
+fn errands(root: &Path) -> Vec<Errand> {
+    let errand = |study, name: &str, way| Errand {
+        study,
+        file: root.join("studies").join(study).join(name).with_extension("yaml"),
+        way,
+    };
+    let measured = STUDIES.map(|study| errand(study, "small", &MEASURED));
+    let predicted = STUDIES.map(|study| errand(study, "small", &PREDICTED));
+    let only = PREDICTED_ONLY.map(|(study, name)| errand(study, name, &PREDICTED));
+    measured.into_iter().chain(predicted).chain(only).collect()
+}
+
+fn next(errands: &Mutex<impl Iterator<Item = Errand>>) -> Option<Errand> {
+    errands.lock().unwrap_or_else(PoisonError::into_inner).next()
+}
+
 /// Runs them all.
 pub(crate) fn check(repository: &Repository) -> Finding {
     succeed(&mut repository.cargo(&["build", "--release", "--quiet", "--package", "stormeter"]))?;
     let program = repository.target.join("release/stormeter");
     let directory = repository.scratch("studies")?;
-    let mut trials = [0, 0];
-    let mut failures = Vec::new();
-    for study in STUDIES {
-        let file = repository.root.join("studies").join(study).join("small.yaml");
-        // A failure does not hide what else is wrong.
-        for (way, trials) in [&MEASURED, &PREDICTED].into_iter().zip(&mut trials) {
-            let began = Instant::now();
-            let name = format!("stormeter {} of {study}", way.command);
-            match carry_out(&program, &directory, &file, study, way) {
-                Ok(count) => {
-                    *trials += count;
-                    println!("{name}: {count} trials, {:.1} s", began.elapsed().as_secs_f64());
+    let errands = Mutex::new(errands(&repository.root).into_iter());
+    let ended = Mutex::new(Vec::new());
+    // Two at once: most of a study is waiting until its trials' time is up. They disturb one another, which
+    // no more than their verdicts shows.
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(errand) = next(&errands) {
+                    let began = Instant::now();
+                    let name = errand.name();
+                    let done = carry_out(&program, &directory, &errand);
+                    if let Ok(trials) = done {
+                        println!("{name}: {trials} trials, {:.1} s", began.elapsed().as_secs_f64());
+                    }
+                    let done = done.map_err(|error| format!("{name}: {error}"));
+                    ended
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push((errand.way.column, done));
                 }
-                Err(error) => failures.push(format!("{name}: {error}")),
-            }
+            });
         }
-    }
-    for (study, name) in PREDICTED_ONLY {
-        let file = repository.root.join("studies").join(study).join(name).with_extension("yaml");
-        match carry_out(&program, &directory, &file, study, &PREDICTED) {
-            Ok(count) => trials[1] += count,
-            Err(error) => failures.push(format!("stormeter predict of {study}/{name}: {error}")),
+    });
+    let (mut measured, mut predicted, mut failures) = (0, 0, Vec::new());
+    // A failure does not hide what else is wrong.
+    for (column, done) in ended.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        match done {
+            Ok(trials) if column == MEASURED.column => measured += trials,
+            Ok(trials) => predicted += trials,
+            Err(error) => failures.push(error),
         }
     }
     let _ = std::fs::remove_dir_all(&directory);
     if !failures.is_empty() {
         return Err(failures.join("\n"));
     }
-    let [measured, predicted] = trials;
     Ok(format!("{} studies, {measured} trials, {predicted} predicted", STUDIES.len()))
 }
 
 /// One study in one way, to its last trial and into the table; gives the number of trials.
-fn carry_out(
-    program: &Path,
-    directory: &Path,
-    file: &Path,
-    study: &str,
-    way: &Way,
-) -> Result<usize, String> {
-    let results = format!("{study}-{}.db", way.command);
-    let page = format!("{study}-{}.html", way.command);
+fn carry_out(program: &Path, directory: &Path, errand: &Errand) -> Result<usize, String> {
+    let Errand { study, file, way } = errand;
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    // One each: two runs do not share the datastores that a directory has for them.
+    let directory = directory.join(format!("{study}-{stem}-{}", way.command));
+    std::fs::create_dir_all(&directory)
+        .map_err(|error| format!("{} cannot be made: {error}", directory.display()))?;
+    let (results, page) = ("results.db", "report.html");
     let mut command = Command::new(program);
-    command.current_dir(directory).arg(way.command).arg(file);
-    command.args(["--output", &results, "--html", &page, "--quiet", "--json"]);
+    command.current_dir(&directory).arg(way.command).arg(file);
+    command.args(["--output", results, "--html", page, "--quiet", "--json"]);
     let done = command.output().map_err(|error| format!("it cannot be started: {error}"))?;
     if !done.status.code().is_some_and(|code| way.codes.contains(&code)) {
         return Err(format!("{}\n{}", done.status, String::from_utf8_lossy(&done.stderr)));
@@ -97,13 +137,13 @@ fn carry_out(
     let report: Value = serde_json::from_slice(&done.stdout)
         .map_err(|error| format!("its JSON cannot be read: {error}"))?;
     let trials = trials(&report, way)?;
-    let bytes = std::fs::metadata(directory.join(&page)).map_or(0, |page| page.len());
+    let bytes = std::fs::metadata(directory.join(page)).map_or(0, |page| page.len());
     if bytes == 0 || bytes > MOST_PAGE_BYTES {
         return Err(format!("its page has {bytes} bytes"));
     }
     let mut replicate = Command::new(program);
     let option = format!("--{}", way.column);
-    replicate.current_dir(directory).args(["replicate", study, &option, &results, "--json"]);
+    replicate.current_dir(&directory).args(["replicate", study, &option, results, "--json"]);
     let table: Value = serde_json::from_str(&output(&mut replicate)?)
         .map_err(|error| format!("the table of replicate cannot be read: {error}"))?;
     if answered(&table, way.column) == 0 {

@@ -4,6 +4,7 @@
 //! two pipes will do.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -40,7 +41,12 @@ pub struct Guest {
     pub socket: PathBuf,
     /// What runs it, such as `tcg (there is no /dev/kvm)`.
     pub accelerator: String,
+    /// What leads to its [`GUEST_PORT`], where it has a network.
+    pub address: Option<SocketAddr>,
 }
+
+/// The port at which clients of transfers are let in in a guest of a lab.
+pub const GUEST_PORT: u16 = 7878;
 
 /// A way that leads nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -223,7 +229,12 @@ mod tests {
         }
         let message = Transport::parse("lab:vm3", &[]).unwrap_err().to_string();
         assert!(message.contains("lab:vm3") && message.contains("lab up"), "{message}");
-        let guest = Guest { name: "vm1".into(), socket: "/lab/vm1".into(), accelerator: "".into() };
+        let guest = Guest {
+            name: "vm1".into(),
+            socket: "/lab/vm1".into(),
+            accelerator: "".into(),
+            address: None,
+        };
         let guests = [guest.clone()];
         assert_eq!(Transport::parse("lab:vm1", &guests).unwrap(), Transport::Guest(guest));
         let message = Transport::parse("lab:vm3", &guests).unwrap_err().to_string();

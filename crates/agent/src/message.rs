@@ -13,10 +13,10 @@ use stormeter_runner::{
 
 /// The protocol of this version. It is raised when a message changes so that an older end would
 /// misunderstand it.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// What an agent of this version can be asked to do.
-pub(crate) const CAPABILITIES: [&str; 3] = ["prepare", "trial", "ceiling"];
+pub(crate) const CAPABILITIES: [&str; 5] = ["prepare", "trial", "ceiling", "file", "transfer"];
 
 /// From the controller to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,6 +87,11 @@ pub enum Report {
         now_ns: u64,
         /// Its time of day, in nanoseconds since 1970-01-01 UTC.
         unix_ns: u64,
+    },
+    /// The clients of a transfer are let in.
+    Listening {
+        /// At this port.
+        port: u16,
     },
     /// All threads of the trial wait for its start.
     Ready,

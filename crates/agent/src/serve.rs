@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use stormeter_datastore::RealClock;
 use stormeter_disk::Clock;
 use stormeter_driver::Interval;
-use stormeter_runner::{Progress, RunError, TrialOrder, Workplace, environment};
+use stormeter_runner::{Leader, Progress, RunError, TrialOrder, Workplace, environment};
 
 use crate::frame::{FrameError, read_frame, write_frame};
 use crate::message::{CAPABILITIES, Command, HostFacts, PROTOCOL, Report};
@@ -236,21 +236,37 @@ impl<W: Write> Hands<W> {
     fn trial(&mut self, order: &TrialOrder) -> Result<Report, RunError> {
         // Starts of trials that ended before they were told.
         while self.start.try_recv().is_ok() {}
-        let workplace = self.workplace.as_ref().ok_or_else(nothing_open)?;
-        let (start, back, cancel) = (&self.start, &self.back, &self.stop.cancel);
-        let mut late_ns = 0;
-        let mut starter = |clock: &mut RealClock| {
-            back.say(&Report::Ready).ok()?;
-            let at_ns = told(start, cancel)?;
-            let now_ns = clock.now_ns();
-            late_ns = now_ns.saturating_sub(at_ns);
-            sleep_until(clock, at_ns.saturating_sub(AWAKE_NS), cancel)?;
-            Some(at_ns)
-        };
+        let workplace = self.workplace.as_mut().ok_or_else(nothing_open)?;
+        let (back, cancel) = (&self.back, &*self.stop.cancel);
+        let mut controller = Controller { back, start: &self.start, cancel, late_ns: 0 };
         let mut teller = Teller { back, told: None };
-        let real = (&self.clock, &**cancel);
-        let end = workplace.trial(order, real, &mut starter, &mut teller)?;
-        Ok(Report::Done { end: Box::new(end), late_ns })
+        let real = (&self.clock, cancel);
+        let end = workplace.trial(order, real, &mut controller, &mut teller)?;
+        Ok(Report::Done { end: Box::new(end), late_ns: controller.late_ns })
+    }
+}
+
+/// The controller, as it leads a trial.
+struct Controller<'a, W> {
+    back: &'a Back<W>,
+    start: &'a Receiver<u64>,
+    cancel: &'a AtomicBool,
+    /// How long after the start it was heard of.
+    late_ns: u64,
+}
+
+impl<W: Write> Leader for Controller<'_, W> {
+    fn listens(&mut self, port: u16) {
+        // Who cannot hear this sends no client, which has its end.
+        let _ = self.back.say(&Report::Listening { port });
+    }
+
+    fn start(&mut self, clock: &mut RealClock) -> Option<u64> {
+        self.back.say(&Report::Ready).ok()?;
+        let at_ns = told(self.start, self.cancel)?;
+        self.late_ns = clock.now_ns().saturating_sub(at_ns);
+        sleep_until(clock, at_ns.saturating_sub(AWAKE_NS), self.cancel)?;
+        Some(at_ns)
     }
 }
 

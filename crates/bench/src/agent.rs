@@ -9,7 +9,7 @@ use serde_json::json;
 use stormeter_agent::{Fleet, FleetOptions, Patience, Stop};
 use stormeter_datastore::DiskSpec;
 use stormeter_runner::{Elsewhere, OpenOrder, Silent, TrialOrder};
-use stormeter_study::StudyHost;
+use stormeter_study::{StudyHost, WorkloadKind};
 
 use crate::arguments::Arguments;
 use crate::drive::{BLOCK_BYTES, Drive, RUN_ID, SEED};
@@ -63,7 +63,7 @@ pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
         version: env!("CARGO_PKG_VERSION").into(),
         patience: Patience::default(),
     };
-    let host = StudyHost { name: "here".into(), reached_by: "local".into() };
+    let host = StudyHost { name: "here".into(), reached_by: "local".into(), address: None };
     let mut fleet = Fleet::new(&[host], options).map_err(failed)?;
     let cancel = AtomicBool::new(false);
     let disks =
@@ -84,7 +84,9 @@ pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
     fleet.prepare(&order, &cancel, &mut Silent).map_err(failed)?;
     let order = TrialOrder {
         store: Some(0),
-        workload,
+        work: WorkloadKind::Io(workload),
+        outstanding: None,
+        door: None,
         vms: drive.vms,
         disk_bytes: drive.disk_bytes,
         threads: drive.threads,

@@ -39,7 +39,7 @@ pub(crate) struct Embedded {
 impl Embedded {
     /// Starts what the plan's URLs name; URLs of other kinds are none of its business.
     pub(crate) fn start(plan: &StudyPlan) -> Result<Self, Failure> {
-        let urls: Vec<String> = plan.datastores.iter().map(|store| store.url.clone()).collect();
+        let urls: Vec<String> = plan.urls().into_iter().map(str::to_owned).collect();
         let (disks, disk_bytes) = plan.disks();
         let bytes = disk_bytes
             .checked_next_multiple_of(LUN_STEP_BYTES)

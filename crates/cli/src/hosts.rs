@@ -5,7 +5,7 @@ use std::path::Path;
 use stormeter_agent::{Fleet, FleetOptions, Guest, Patience};
 use stormeter_datastore::{DatastoreUrl, Location};
 use stormeter_lab::{GuestAgent, agents};
-use stormeter_study::StudyPlan;
+use stormeter_study::{StudyPlan, WorkloadKind};
 
 use crate::exit::Failure;
 
@@ -28,14 +28,13 @@ pub(crate) fn fleet(
             None => Ok(None),
         };
     }
-    let embedded = plan.datastores.iter().find(|store| store.url.starts_with("embedded:"));
-    if let Some(store) = embedded
+    let urls = plan.urls();
+    if let Some(url) = urls.iter().find(|url| url.starts_with("embedded:"))
         && plan.hosts.iter().any(|host| host.reached_by != "local")
     {
         return Err(Failure::Usage(format!(
-            "{} is started on this machine and nowhere else; name a server that the hosts reach, or \
-             only hosts that are local",
-            store.url
+            "{url} is started on this machine and nowhere else; name a server that the hosts reach, or \
+             only hosts that are local"
         )));
     }
     let program = std::env::current_exe()
@@ -47,7 +46,12 @@ pub(crate) fn fleet(
         guests: guests(plan, lab)?,
         patience: Patience::default(),
     };
-    Ok(Some(Fleet::new(&plan.hosts, options)?))
+    let fleet = Fleet::new(&plan.hosts, options)?;
+    let is_transfer = |kind: &WorkloadKind| matches!(kind, WorkloadKind::Transfer(_));
+    if plan.workloads.iter().any(|workload| is_transfer(&workload.kind)) {
+        fleet.check_transfers()?;
+    }
+    Ok(Some(fleet))
 }
 
 /// The lab's guests, where the study has hosts among them.
@@ -59,6 +63,7 @@ fn guests(plan: &StudyPlan, lab: &Path) -> Result<Vec<Guest>, Failure> {
         name: agent.name,
         socket: agent.socket,
         accelerator: agent.accelerator,
+        address: agent.address,
     };
     Ok(agents(lab)?.into_iter().map(guest).collect())
 }
@@ -74,6 +79,6 @@ pub(crate) fn passwords(plan: &StudyPlan) -> Vec<(String, String)> {
         let Ok(url) = DatastoreUrl::parse(url) else { return false };
         matches!(url.location, Location::Iscsi(lun) if lun.user.is_some() && lun.password_file.is_none())
     };
-    let urls = plan.datastores.iter().filter(|store| needs(&store.url));
-    urls.map(|store| (store.url.clone(), password.clone())).collect()
+    let urls = plan.urls().into_iter().filter(|url| needs(url));
+    urls.map(|url| (url.to_owned(), password.clone())).collect()
 }

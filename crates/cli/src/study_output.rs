@@ -17,16 +17,11 @@ pub(crate) fn study_report_of(conclusion: StudyConclusion) -> StudyReport {
         trials,
         events,
         finished,
-        ceilings_iops,
+        ceilings,
         host_shares,
         elasticities,
         analysis,
     } = conclusion;
-    let ceilings: Vec<(usize, f64)> = ceilings_iops
-        .iter()
-        .enumerate()
-        .filter_map(|(workload, iops)| Some((workload, (*iops)?)))
-        .collect();
     let of_cells: Vec<StudyTrial<'_>> = trials.iter().filter_map(of_cell).collect();
     let records: Vec<&TrialRecord> = trials.iter().collect();
     assemble_study(StudyParts {
@@ -35,7 +30,7 @@ pub(crate) fn study_report_of(conclusion: StudyConclusion) -> StudyReport {
         events: &events,
         finished: finished.map(|finished| finished.reason),
         analysis,
-        ceilings_iops: &ceilings,
+        ceilings: &ceilings,
         host_shares: (&records, &host_shares),
         elasticities: &elasticities,
     })

@@ -99,6 +99,8 @@ pub struct DiskGroup {
     pub raid: Option<Raid>,
     /// How many of the last are not in the array, which is degraded then.
     pub missing: usize,
+    /// The last disk is new: the array rebuilds it at so many bytes a second.
+    pub rebuild_rate: Option<u64>,
     /// The place of a disk that caches them.
     pub cache: Option<usize>,
 }
@@ -282,6 +284,8 @@ pub struct Vm {
     pub memory_bytes: u64,
     /// Its virtual processors.
     pub vcpus: u32,
+    /// What leads to it from this machine.
+    pub network: Option<VmNetwork>,
     /// Its disks.
     pub disks: Vec<VmDisk>,
 }
@@ -400,6 +404,14 @@ words! {
         Fc "fc",
         /// NVMe over TCP.
         NvmeTcp "nvme-tcp",
+    }
+}
+
+words! {
+    /// Networks between this machine and VMs.
+    VmNetwork {
+        /// QEMU's user-mode network: no privilege is needed, and nothing can be shaped.
+        User "user",
     }
 }
 

@@ -80,9 +80,18 @@ const STUDY: &str = "hosts: {vm1: 'lab:vm1', vm2: 'lab:vm2'}\n\
                      disk: {size: 8MiB}\n\
                      measure: {ramp: 500ms, duration: 2s, interval: 500ms}\n\
                      design: {blocks: 2}\n";
-const VMS: &str = "vms: {vm: {count: 2, disks: {\
+const VMS: &str = "vms: {vm: {count: 2, network: user, disks: {\
                    limited: {datastore: local, size: 16MiB, controller: lsi, iops: 120},\
                    other: {datastore: local, size: 8MiB, controller: ide}}}}\n";
+/// Messages to servers in these VMs.
+const TRANSFERS: &str = "hosts: {vm1: 'lab:vm1', vm2: 'lab:vm2'}\n\
+                         datastores: {limited: /dev/lab/limited}\n\
+                         workloads:\n\
+                         - {name: up, transfer: {size: 1MB, direction: write, sink: disk, messages: 4}}\n\
+                         - {name: down, transfer: {size: 1MB, direction: read, sink: memory, messages: 4}}\n\
+                         load: {vms: [2]}\n\
+                         disk: {size: 8MiB}\n\
+                         design: {blocks: 2}\n";
 
 #[test]
 fn a_study_runs_in_vms_and_ends_with_the_reason_when_one_is_killed() {
@@ -126,6 +135,17 @@ fn a_study_runs_in_vms_and_ends_with_the_reason_when_one_is_killed() {
         // Half a second's requests may be ahead of the limit (QEMU's throttling is a leaky bucket).
         let iops = host["cells"][0]["iops"].as_f64().unwrap();
         assert!(iops > 10.0 && iops < 120.0 * 1.3, "{iops}");
+    }
+
+    std::fs::write(place.join("transfers.yaml"), TRANSFERS).unwrap();
+    let transfers = ["run", "transfers.yaml", "--destroy-data", "/dev/lab/limited", "--json"];
+    let output = stormeter(&transfers).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    let report: serde_json::Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{text}"));
+    for host in report["hosts"].as_array().unwrap() {
+        let cells = host["cells"].as_array().unwrap();
+        assert_eq!(cells.len(), 2, "both ways into {}: {text}", host["name"]);
     }
 
     let mut child = stormeter(&[&run[..], &["--output", "c.db"]].concat())

@@ -20,7 +20,7 @@ fn schema() -> Value {
 fn every_example_is_read_and_follows_the_schema() {
     let mut files = examples(env!("CARGO_MANIFEST_DIR"), "tests/good", "../../docs/lab.md");
     files.extend(examples(env!("CARGO_MANIFEST_DIR"), "../../examples/lab", "../../docs/lab.md"));
-    for study in ["tr3808", "virtual-physical"] {
+    for study in ["nfs-datastore", "tr3808", "virtual-physical"] {
         let rack = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies").join(study);
         let rack = rack.join("lab.yaml");
         files.push((rack.display().to_string(), fs::read_to_string(&rack).unwrap()));
@@ -62,6 +62,7 @@ fn the_schema_sees_what_is_wrong() {
         ("protocol: fc", "protocol: fcoe", "/storage/san/luns/fabric"),
         ("version: 4.2", "version: 4.1", "/hosts/esx1/mounts/files4/version"),
         ("paths: 2", "paths: 5", "/hosts/esx1/mounts/fabric/paths"),
+        ("network: user", "network: lan", "/vms/none/network"),
         ("mode: active-backup", "mode: lacp", "/networks/slow/aggregation/mode"),
     ] {
         let text = whole.replacen(good, bad, 1);

@@ -58,7 +58,12 @@ pub fn prepare(
                 return Err(PredictError::SameName { name });
             }
             let url = format!("sim:{file}#{}", known[site].1.datastores[datastore].name);
-            plan.datastores.push(NamedDatastore { name, url, site_changes: changes });
+            plan.datastores.push(NamedDatastore {
+                name,
+                url,
+                site_changes: changes,
+                ceiling: None,
+            });
             places.push(SitePlace { site, datastore });
         }
     }

@@ -61,7 +61,12 @@ mod tests {
     }
 
     fn find(name: &str, url: &str) -> Result<usize, String> {
-        let named = NamedDatastore { name: name.into(), url: url.into(), site_changes: vec![] };
+        let named = NamedDatastore {
+            name: name.into(),
+            url: url.into(),
+            site_changes: vec![],
+            ceiling: None,
+        };
         site_datastore(&site(), &named).map_err(|error| error.to_string())
     }
 

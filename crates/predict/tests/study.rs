@@ -92,7 +92,7 @@ fn analysed(file: &ResultsFile) -> StudyAnalysis {
         })
         .collect();
     let surroundings = StudySurroundings {
-        ceiling_iops: vec![None; plan.workloads.len()],
+        ceilings: Vec::new(),
         is_null: vec![false; plan.datastores.len()],
         failed: vec![None; cells],
         verified: vec![None; cells],

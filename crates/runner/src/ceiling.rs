@@ -80,7 +80,8 @@ pub(crate) fn granularity(workload: &Workload) -> u32 {
     workload.granularity_bytes().min(1 << 30) as u32
 }
 
-fn closed(workload: &Workload, most_outstanding: u32) -> Workload {
+/// The workload as a closed loop without pauses, as it was if it is one.
+pub(crate) fn closed(workload: &Workload, most_outstanding: u32) -> Workload {
     let arrivals = match workload.arrivals {
         closed @ Arrivals::Closed { .. } => closed,
         _ => Arrivals::Closed { outstanding: most_outstanding.min(16) },

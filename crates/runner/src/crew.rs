@@ -129,10 +129,11 @@ impl Crew<'_> {
                 opened.map_err(failed)?;
             }
             let _ = target.set(Target::at(&datastore.peers()));
+            let start_ns = starter(&mut clock_here)?;
+            // Not before: whoever names the start may wait for others.
             if let Some(whole) = &mut whole {
                 whole.window_opened();
             }
-            let start_ns = starter(&mut clock_here)?;
             let ahead_ns = start_ns.saturating_sub(clock_here.now_ns());
             progress.begun(Instant::now() + Duration::from_nanos(ahead_ns));
             let monitor = Monitor::start(Duration::from_nanos(interval_ns));

@@ -9,14 +9,15 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 use stormeter_datastore::{DiskReset, DiskSpec};
-use stormeter_driver::Workload;
+use stormeter_driver::Limits;
 use stormeter_results::{DatastoreDescription, HostDescription};
-use stormeter_study::Timing;
+use stormeter_study::{Timing, WorkloadKind};
 
+use crate::errand::{DoorOrder, ErrandRun};
 use crate::error::RunError;
 use crate::filling::Filling;
 use crate::progress::Progress;
-use crate::threads::TrialEnd;
+use crate::threads::{TrialEnd, TrialRun};
 
 /// Where trials are carried out that this process does not carry out itself.
 pub trait Elsewhere {
@@ -132,8 +133,12 @@ pub struct PreparedStore {
 pub struct TrialOrder {
     /// Which store; `None`: the generator's ceiling, on nothing.
     pub store: Option<usize>,
-    /// The I/O of each VM.
-    pub workload: Workload,
+    /// What each VM does: the load of a timed trial, or an errand. Deployments are not done elsewhere.
+    pub work: WorkloadKind,
+    /// I/Os outstanding of each worker of a file test, where they are not as `work` says.
+    pub outstanding: Option<u32>,
+    /// Where the clients of a transfer come in; whoever leads the hosts says so to each.
+    pub door: Option<DoorOrder>,
     /// Virtual disks.
     pub vms: u32,
     /// Size of each.
@@ -149,4 +154,34 @@ pub struct TrialOrder {
     /// The storage is disturbed on purpose: errors and stalls are counted and end nothing.
     #[serde(default)]
     pub disturbed: bool,
+}
+
+impl TrialOrder {
+    /// The trial, where it is a timed one.
+    pub fn timed(&self) -> Option<TrialRun<'_>> {
+        let WorkloadKind::Io(workload) = &self.work else { return None };
+        Some(TrialRun {
+            workload,
+            vms: self.vms,
+            disk_bytes: self.disk_bytes,
+            threads: self.threads,
+            timing: self.timing,
+            seed: self.seed,
+            disturbed: self.disturbed,
+        })
+    }
+
+    /// The trial as an errand, which it is where it is no timed one.
+    pub fn errand(&self) -> ErrandRun<'_> {
+        ErrandRun {
+            kind: &self.work,
+            vms: self.vms,
+            disk_bytes: self.disk_bytes,
+            outstanding: self.outstanding,
+            threads: self.threads,
+            interval_ns: self.timing.interval_ns,
+            seed: self.seed,
+            limits: Limits::default(),
+        }
+    }
 }

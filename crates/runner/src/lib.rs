@@ -50,7 +50,7 @@ pub use elsewhere::{
     TrialOrder,
 };
 pub use environment::environment;
-pub use errand::{ErrandRun, run_errand};
+pub use errand::{Caller, DoorOrder, ErrandRun, run_clients, run_errand};
 pub use error::RunError;
 pub use filling::Filling;
 pub use operator::{Operator, OperatorError};
@@ -61,4 +61,4 @@ pub use study::{
 };
 pub use target::TargetUnknown;
 pub use threads::{TrialEnd, TrialRun, run_trial};
-pub use workplace::Workplace;
+pub use workplace::{Leader, Workplace};

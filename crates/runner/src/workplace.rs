@@ -3,16 +3,19 @@
 use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::{Datastore, DatastoreUrl, RealClock, Secret};
+use stormeter_driver::Interval;
+use stormeter_study::WorkloadKind;
 
 use crate::ceiling::measure_ceiling_from;
 use crate::describe::describe;
 use crate::elsewhere::{OpenOrder, OpenedStores, PrepareOrder, PreparedStore, TrialOrder};
+use crate::errand::{Before, Door, before, run_errand_from, run_servers};
 use crate::error::RunError;
 use crate::machine::raise_open_files;
 use crate::progress::Progress;
 use crate::room::shared_file_system;
 use crate::stores::{Stores, open_stores, with_secret};
-use crate::threads::{Start, TrialEnd, TrialRun, run_trial_from};
+use crate::threads::{Start, TrialEnd, run_trial_from};
 
 /// Open datastores. Dropped, it removes their disks.
 pub struct Workplace {
@@ -61,34 +64,24 @@ impl Workplace {
         Ok(PreparedStore { reused: prepared.reused, notes: prepared.notes })
     }
 
-    /// Carries out a trial. When all threads are ready `starter` is asked once for the moment of the
-    /// start, by the clock that it is given; `None` ends the trial.
+    /// Carries out a trial, led by `leader`.
     ///
     /// # Errors
-    /// As [`crate::run_trial`].
+    /// As [`crate::run_trial`] and [`crate::run_errand`]; the clients of a transfer do not come.
     pub fn trial(
-        &self,
+        &mut self,
         order: &TrialOrder,
         (clock, cancel): (&RealClock, &AtomicBool),
-        starter: &mut dyn FnMut(&mut RealClock) -> Option<u64>,
+        leader: &mut dyn Leader,
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
-        order
-            .workload
-            .check(order.disk_bytes)
-            .map_err(|error| RunError::Order(error.to_string()))?;
-        let run = TrialRun {
-            workload: &order.workload,
-            vms: order.vms,
-            disk_bytes: order.disk_bytes,
-            threads: order.threads,
-            timing: order.timing,
-            seed: order.seed,
-            disturbed: order.disturbed,
+        let Some(run) = order.timed() else {
+            return self.errand(order, (clock, cancel), leader, progress);
         };
+        run.workload.check(order.disk_bytes).map_err(|error| RunError::Order(error.to_string()))?;
         let start = Start {
             first_cpu: order.first_cpu as usize,
-            starter: &mut |clock| starter(clock).ok_or(RunError::Interrupted),
+            starter: &mut |clock| leader.start(clock).ok_or(RunError::Interrupted),
         };
         match order.store {
             None => {
@@ -102,9 +95,73 @@ impl Workplace {
         }
     }
 
+    fn errand(
+        &mut self,
+        order: &TrialOrder,
+        clock: (&RealClock, &AtomicBool),
+        leader: &mut dyn Leader,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        let run = order.errand();
+        run.check()?;
+        let store = order.store.unwrap_or_default();
+        let datastore = self.stores.get_mut(store).ok_or_else(|| unknown(store))?;
+        if matches!(order.work, WorkloadKind::Deploy(_)) {
+            return Err(RunError::Order("deployments are not done on hosts".into()));
+        }
+        let mut warming = Warming { progress, bytes: 0 };
+        let notes = match before(&run, datastore, clock, &mut warming)? {
+            Before::Ready(notes) => notes,
+            Before::Ended(end) => return Ok(*end),
+        };
+        let sockets = match (&order.work, &order.door) {
+            (WorkloadKind::Transfer(_), Some(order)) => {
+                let door = Door::open(order)?;
+                leader.listens(door.port()?);
+                Some(door.admit(run.vms, clock.1)?)
+            }
+            (WorkloadKind::Transfer(_), None) => {
+                return Err(RunError::Order("a transfer's clients have no door here".into()));
+            }
+            _ => None,
+        };
+        let start = Start {
+            first_cpu: order.first_cpu as usize,
+            starter: &mut |clock| leader.start(clock).ok_or(RunError::Interrupted),
+        };
+        let mut end = match sockets {
+            Some(sockets) => run_servers(&run, sockets, datastore, clock, start, progress),
+            None => run_errand_from(&run, datastore, clock, start, progress),
+        }?;
+        end.notes.extend(notes);
+        Ok(end)
+    }
+
     /// Removes the disks. Gives what stays and why.
     pub fn remove(self) -> Vec<String> {
         self.stores.into_iter().filter_map(Datastore::remove).collect()
+    }
+}
+
+/// Whoever ordered a trial, told and asked on its way.
+pub trait Leader {
+    /// Clients of a transfer are let in at this port.
+    fn listens(&mut self, port: u16);
+
+    /// All threads are ready: the moment of the start, by the clock that is given; `None` ends the trial.
+    fn start(&mut self, clock: &mut RealClock) -> Option<u64>;
+}
+
+/// Tells of what is done before a trial as of disks that are prepared.
+struct Warming<'a> {
+    progress: &'a mut dyn Progress,
+    bytes: u64,
+}
+
+impl Progress for Warming<'_> {
+    fn interval(&mut self, row: &Interval) {
+        self.bytes += row.reads.bytes + row.writes.bytes;
+        self.progress.preparing("", self.bytes, u64::MAX);
     }
 }
 

@@ -281,3 +281,26 @@ fn the_same_seed_gives_the_same_run() {
     };
     assert_eq!(run(), run());
 }
+
+#[test]
+fn on_a_site_as_it_was_built_every_seed_finds_the_same_ports_and_places() {
+    // Three flows of one VM over two ports: which of them share one decides.
+    let spread = |as_built| {
+        let mut site = cluster(2, 3, 1);
+        site.hosts[0].adapters[0].aggregation = Aggregation::Hash;
+        site.as_built = as_built;
+        let rates = (1..=12).map(|seed| {
+            let window = Window { from_ns: 0, interval_ns: SECOND };
+            let mut machine = Machine::new(&site, 0, load(1), window, seed).expect("a machine");
+            closed(&mut machine, (1, 16), Kind::Read, 65536, SECOND / 2)
+        });
+        let (least, most) = rates.fold((f64::MAX, 0.0), |(least, most): (f64, f64), rate| {
+            (least.min(rate), most.max(rate))
+        });
+        most / least
+    };
+    assert!(spread(None) > 1.4, "{}", spread(None));
+    for number in [1, 2] {
+        assert!(spread(Some(number)) < 1.1, "{}", spread(Some(number)));
+    }
+}

@@ -26,6 +26,12 @@ pub fn site_text(file: &SiteFile) -> String {
 fn write(file: &SiteFile, out: &mut String) -> Result {
     let site = &file.site;
     writeln!(out, "{}", site.name)?;
+    if let Some(number) = site.as_built {
+        writeln!(
+            out,
+            "As built: hashes and places of pieces are the same in every block (number {number})."
+        )?;
+    }
     section(out, "Hosts", site.hosts.iter().map(|hosts| (&hosts.name, host(hosts))))?;
     section(out, "Stacks", site.stacks.iter().map(|own| (&own.name, stack(own))))?;
     section(out, "Networks", site.networks.iter().map(|own| (&own.name, network(own))))?;

@@ -64,6 +64,11 @@ pub struct NamedDatastore {
     /// then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub site_changes: Vec<String>,
+    /// The URL of a datastore that is reached in the same way and lacks what limits this one: a LUN in
+    /// memory, a disk without a limit, a server that answers from nothing. What it does is the ceiling of
+    /// all that lies before the storage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<String>,
 }
 
 /// A host that carries out trials.
@@ -73,6 +78,9 @@ pub struct StudyHost {
     pub name: String,
     /// How it is reached: `local`, `ssh:user@host:port`, `command: …`, `lab:NAME`.
     pub reached_by: String,
+    /// Where clients of a transfer reach it over TCP, where the way does not tell: `host` or `host:port`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
 }
 
 /// A level of the factor `workload`.
@@ -245,6 +253,24 @@ impl StudyPlan {
             }
         }
         cells
+    }
+
+    /// The URLs of the datastores' ceilings, each once, in the order of the datastores.
+    pub fn ceilings(&self) -> Vec<&str> {
+        let mut urls: Vec<&str> = Vec::new();
+        for url in self.datastores.iter().filter_map(|datastore| datastore.ceiling.as_deref()) {
+            if !urls.contains(&url) {
+                urls.push(url);
+            }
+        }
+        urls
+    }
+
+    /// All that is opened: the URLs of the datastores in their order, and behind them
+    /// [`StudyPlan::ceilings`].
+    pub fn urls(&self) -> Vec<&str> {
+        let datastores = self.datastores.iter().map(|datastore| datastore.url.as_str());
+        datastores.chain(self.ceilings()).collect()
     }
 
     /// The levels of `outstanding` that a workload takes: an open loop and a transfer have none.

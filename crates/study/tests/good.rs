@@ -39,8 +39,12 @@ fn hosts_keep_their_order_and_the_ways_to_them() {
             ("pod", "command: kubectl exec -i vm-0 -- stormeter agent"),
             ("box", "command: podman exec -i box {agent}"),
             ("vm3", "lab:vm3"),
+            ("vm4", "command: podman exec -i vm4 {agent}"),
+            ("esx4", "ssh:root@esx4"),
         ]
     );
+    let addresses: Vec<_> = plan.hosts.iter().filter_map(|host| host.address.as_deref()).collect();
+    assert_eq!(addresses, ["10.0.0.7:7878", "[fe80::7]:7878"]);
     assert!(with("").hosts.is_empty());
     // A plan without hosts is stored as it was before there were any.
     assert!(!serde_json::to_string(&with("")).unwrap().contains("hosts"));
@@ -117,6 +121,8 @@ fn everything_that_can_be_written_is_read() {
         (plan.datastores[2].name.as_str(), plan.datastores[2].url.as_str()),
         ("no keeper", "null:")
     );
+    assert_eq!(plan.ceilings(), ["nfs://nas1/export/memory"]);
+    assert_eq!(plan.urls().last(), plan.ceilings().last(), "opened behind the datastores");
     assert_eq!(plan.baseline, 1);
     let mix = io(&plan.workloads[2]);
     assert_eq!(

@@ -131,8 +131,7 @@ mod tests {
 
     #[test]
     fn a_line_fails_when_its_command_does() {
-        let repository =
-            Repository { root: ".".into(), target: "target".into(), builds_soon: false };
+        let repository = Repository { root: ".".into(), target: "target".into() };
         let reader = reader(&repository);
         assert_eq!(reader.run("true", ""), Ok(true));
         assert_eq!(reader.run("cargo xtask test", ""), Ok(false));

@@ -52,19 +52,21 @@ impl Fleet {
         cancel: &AtomicBool,
         take: impl FnMut(usize, Report) -> Result<Option<T>, Report>,
     ) -> Result<Vec<T>, RunError> {
-        match self.listen(hosts, what, within, cancel, take) {
+        match self.listen(hosts, what, within, cancel, &mut || false, take) {
             Ok(all) => Ok(all),
             Err(trouble) => Err(self.stop_after(trouble)),
         }
     }
 
-    /// The waiting itself; nobody is stopped.
+    /// The waiting itself; nobody is stopped. `is_busy` is asked often: as long as it says so, a host that
+    /// says nothing gets on.
     pub(super) fn listen<T>(
         &mut self,
         hosts: &[usize],
         what: &'static str,
         within: Duration,
         cancel: &AtomicBool,
+        is_busy: &mut dyn FnMut() -> bool,
         mut take: impl FnMut(usize, Report) -> Result<Option<T>, Report>,
     ) -> Result<Vec<T>, Trouble> {
         let now = Instant::now();
@@ -111,6 +113,9 @@ impl Fleet {
                         return Err(Trouble::Lost(host, HostError::OutOfTurn(name)));
                     }
                 }
+            }
+            if is_busy() {
+                advanced.fill(Instant::now());
             }
             let ping = pinged.elapsed() > PING_EVERY;
             for (place, &host) in hosts.iter().enumerate() {

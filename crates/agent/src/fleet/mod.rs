@@ -8,6 +8,7 @@ mod clock;
 mod connect;
 mod gather;
 mod merge;
+mod transfer;
 mod trial;
 
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ use stormeter_runner::{
 use stormeter_study::{StudyHost, vms_of_host};
 
 use crate::command::{Guest, Transport};
+use crate::destination::Destination;
 use crate::error::HostError;
 use crate::link::{Heard, Link};
 use crate::message::{Command, HostFacts, Report};
@@ -92,6 +94,8 @@ struct Host {
     name: String,
     reached_by: String,
     way: Transport,
+    /// Where its servers of transfers are.
+    destination: Destination,
     link: Option<Link>,
     connections: u64,
     version: String,
@@ -114,6 +118,7 @@ impl Fleet {
             Ok(Host {
                 name: host.name.clone(),
                 reached_by: host.reached_by.clone(),
+                destination: Destination::of(&way, host.address.as_deref()),
                 way,
                 link: None,
                 connections: 0,
@@ -132,6 +137,15 @@ impl Fleet {
             opened: None,
             prepared: Vec::new(),
         })
+    }
+
+    /// Whether transfers can be done on these hosts: their clients are here and must reach all of them.
+    ///
+    /// # Errors
+    /// A host that nobody knows an address of, with what would give it one.
+    pub fn check_transfers(&self) -> Result<(), RunError> {
+        let unknown = self.hosts.iter().find(|host| host.destination == Destination::Unknown);
+        unknown.map_or(Ok(()), |host| Err(RunError::Hosts(no_address(host))))
     }
 
     fn all(&self) -> Vec<usize> {
@@ -283,6 +297,19 @@ impl Fleet {
         };
         self.hosts.iter().map(describe).collect()
     }
+}
+
+/// Why no client of a transfer reaches a host, and what to do.
+fn no_address(host: &Host) -> String {
+    let Host { name, reached_by, .. } = host;
+    let advice = match &host.way {
+        Transport::Guest(guest) => format!(
+            "write network: user with the VM {} in the lab file, and start the lab again",
+            guest.name
+        ),
+        _ => "write address: 10.0.0.5 beside its command".into(),
+    };
+    format!("the clients of transfers cannot reach host {name} ({reached_by}); {advice}")
 }
 
 /// Hosts get other operations and contents than one another, each the same for all datastores of a block.

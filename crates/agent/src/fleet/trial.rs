@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use stormeter_disk::Clock;
 use stormeter_driver::Interval;
 use stormeter_runner::{Progress, RunError, TrialEnd, TrialOrder};
-use stormeter_study::vms_of_host;
+use stormeter_study::{WorkloadKind, vms_of_host};
 
 use super::gather::Trouble;
 use super::{Fleet, merge, seed_of};
@@ -23,7 +23,7 @@ const LATE_SHARE: f64 = 0.02;
 const LATE_LEAST_NS: u64 = 10_000_000;
 /// What may be done after the window: outstanding requests come back (the driver gives up after 30 s), a
 /// network datastore confirms what was written.
-const AFTERWARDS: Duration = Duration::from_secs(120);
+pub(super) const AFTERWARDS: Duration = Duration::from_secs(120);
 
 /// What a host did.
 pub(super) struct Ended {
@@ -44,21 +44,57 @@ impl Fleet {
         let orders = self.orders(order);
         let hosts: Vec<usize> = orders.iter().map(|(host, _)| *host).collect();
         self.measure_clocks(&hosts, cancel)?;
-        for (host, order) in &orders {
+        let ended = if matches!(order.work, WorkloadKind::Transfer(_)) {
+            self.transfer(orders, cancel, progress)?
+        } else {
+            self.drive(&orders, &hosts, cancel, progress)?
+        };
+        for it in &ended {
+            // An errand lasts as long as it takes.
+            let length_ns = match order.work {
+                WorkloadKind::Io(_) => {
+                    order.timing.ramp_ns.saturating_add(order.timing.duration_ns)
+                }
+                _ => it.end.sample.window_ns,
+            };
+            let allowed_ns = (length_ns as f64 * LATE_SHARE) as u64;
+            if it.late_ns > allowed_ns.max(LATE_LEAST_NS) {
+                let error = HostError::Late { late_ms: it.late_ns as f64 / 1e6 };
+                return Err(self.agent_error(it.host, &error));
+            }
+        }
+        merge::trial(&self.hosts, ended)
+            .ok_or_else(|| self.stop_after(Trouble::Refused(0, "no host has a VM".into())))
+    }
+
+    /// A trial that is all the hosts' own.
+    fn drive(
+        &mut self,
+        orders: &[(usize, TrialOrder)],
+        hosts: &[usize],
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<Ended>, RunError> {
+        for (host, order) in orders {
             self.say(*host, Command::Trial(Box::new(order.clone())));
         }
-        self.gather(&hosts, "get ready for the trial", cancel, |_, report| match report {
+        self.gather(hosts, "get ready for the trial", cancel, |_, report| match report {
             Report::Ready => Ok(Some(())),
+            // What has to be done before it gets on.
+            Report::Preparing { .. } => Ok(None),
             other => Err(other),
         })?;
-        progress.begun(self.start(&hosts));
-        let timing = order.timing;
-        let length = Duration::from_nanos(timing.ramp_ns.saturating_add(timing.duration_ns));
+        progress.begun(self.start(hosts).0);
+        let length_ns = orders.iter().map(|(_, order)| match order.work {
+            WorkloadKind::Io(_) => order.timing.ramp_ns.saturating_add(order.timing.duration_ns),
+            // An errand's rows tell that it gets on.
+            _ => order.timing.interval_ns,
+        });
+        let within = Duration::from_nanos(length_ns.max().unwrap_or(0)) + AFTERWARDS;
         let mut rows = Rows::new(self.hosts.len());
-        let within = length + AFTERWARDS;
         let what = "carry out the trial";
         let ends =
-            self.gather_within(&hosts, what, within, cancel, |host, report| match report {
+            self.gather_within(hosts, what, within, cancel, |host, report| match report {
                 Report::Interval(row) => {
                     rows.tell(host, row, progress);
                     Ok(None)
@@ -72,14 +108,7 @@ impl Fleet {
             end: *end,
             late_ns,
         });
-        let ended: Vec<Ended> = ended.collect();
-        let allowed = (length.as_nanos() as f64 * LATE_SHARE) as u64;
-        if let Some(late) = ended.iter().find(|it| it.late_ns > allowed.max(LATE_LEAST_NS)) {
-            let error = HostError::Late { late_ms: late.late_ns as f64 / 1e6 };
-            return Err(self.agent_error(late.host, &error));
-        }
-        merge::trial(&self.hosts, ended)
-            .ok_or_else(|| self.stop_after(Trouble::Refused(0, "no host has a VM".into())))
+        Ok(ended.collect())
     }
 
     /// What each host that has VMs is asked for.
@@ -115,8 +144,8 @@ impl Fleet {
         orders
     }
 
-    /// Names the common start, each agent by its own clock.
-    fn start(&mut self, hosts: &[usize]) -> Instant {
+    /// Names the common start, each agent by its own clock; gives it by this machine's, too.
+    pub(super) fn start(&mut self, hosts: &[usize]) -> (Instant, u64) {
         let farthest_ns = hosts.iter().map(|&host| self.hosts[host].offset.error_ns).max();
         let ahead_ns = AHEAD_NS
             + AHEAD_EACH_NS * hosts.len() as u64
@@ -127,23 +156,23 @@ impl Fleet {
             self.say(host, Command::Start { at_ns });
         }
         let ahead_ns = at_ns.saturating_sub(self.clock.now_ns());
-        Instant::now() + Duration::from_nanos(ahead_ns)
+        (Instant::now() + Duration::from_nanos(ahead_ns), at_ns)
     }
 }
 
 /// The latest row of each host.
-struct Rows {
+pub(super) struct Rows {
     latest: Vec<Option<Interval>>,
     told_ns: Option<u64>,
 }
 
 impl Rows {
-    fn new(hosts: usize) -> Self {
+    pub(super) fn new(hosts: usize) -> Self {
         Self { latest: vec![None; hosts], told_ns: None }
     }
 
     /// Tells what all hosts did in about the same interval, when the first of them reports it.
-    fn tell(&mut self, host: usize, row: Interval, progress: &mut dyn Progress) {
+    pub(super) fn tell(&mut self, host: usize, row: Interval, progress: &mut dyn Progress) {
         self.latest[host] = Some(row);
         if self.told_ns.is_some_and(|told_ns| row.start_ns <= told_ns) {
             return;

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use stormeter_agent::{Fleet, FleetOptions, HostFacts, PROTOCOL, Patience, Report, write_frame};
+use stormeter_agent::{
+    Fleet, FleetOptions, Guest, HostFacts, PROTOCOL, Patience, Report, write_frame,
+};
 use stormeter_datastore::DiskSpec;
 use stormeter_runner::{Elsewhere, OpenOrder, Silent};
 use stormeter_study::StudyHost;
@@ -39,6 +41,7 @@ fn failure(commands: &[&str], place: &Path) -> String {
                 place.display(),
                 commands[number]
             ),
+            address: None,
         })
         .collect();
     let options = FleetOptions {
@@ -127,4 +130,38 @@ fn the_others_leave_when_one_host_fails() {
         let said = String::from_utf8_lossy(&said);
         assert!(said.contains("goodbye"), "{name}: {said}");
     }
+}
+
+#[test]
+fn hosts_that_no_client_of_a_transfer_can_reach_are_told_beforehand() {
+    let check = |reached_by: &str, address: Option<&str>| {
+        let host = StudyHost {
+            name: "h".into(),
+            reached_by: reached_by.into(),
+            address: address.map(str::to_owned),
+        };
+        let guest = |name: &str, address: Option<&str>| Guest {
+            name: name.into(),
+            socket: "/lab/agent".into(),
+            accelerator: "tcg".into(),
+            address: address.map(|address| address.parse().unwrap()),
+        };
+        let options = FleetOptions {
+            guests: vec![guest("mute", None), guest("vm", Some("127.64.0.1:7878"))],
+            program: "/bin/false".into(),
+            agent_binary: None,
+            version: OURS.into(),
+            patience: Patience::default(),
+        };
+        let checked = Fleet::new(&[host], options).unwrap().check_transfers();
+        checked.map_err(|error| error.to_string())
+    };
+    check("local", None).unwrap();
+    check("ssh:root@esx1", None).unwrap();
+    check("lab:vm", None).unwrap();
+    check("command: x", Some("10.0.0.5")).unwrap();
+    let error = check("lab:mute", None).unwrap_err();
+    assert!(error.contains("lab:mute") && error.contains("network: user"), "{error}");
+    let error = check("command: x", None).unwrap_err();
+    assert!(error.contains("address:"), "{error}");
 }

@@ -5,3 +5,4 @@
 mod fleet;
 mod protocol;
 mod session;
+mod transfer;

@@ -9,8 +9,8 @@ use stormeter_agent::{
 };
 use stormeter_datastore::DiskSpec;
 use stormeter_driver::Content;
-use stormeter_runner::{Filling, OpenOrder, PrepareOrder, TrialOrder};
-use stormeter_study::{Timing, profile};
+use stormeter_runner::{DoorOrder, Filling, OpenOrder, PrepareOrder, TrialOrder};
+use stormeter_study::{Timing, WorkloadKind, profile};
 
 pub(crate) const RUN: &str = "0123456789abcdef";
 const MS: u64 = 1_000_000;
@@ -100,7 +100,9 @@ pub(crate) fn prepare() -> Command {
 pub(crate) fn trial(store: Option<usize>, duration_ms: u64) -> Command {
     Command::Trial(Box::new(TrialOrder {
         store,
-        workload: profile("vm-4k").unwrap().workload,
+        work: WorkloadKind::Io(profile("vm-4k").unwrap().workload),
+        outstanding: None,
+        door: None,
         vms: 2,
         disk_bytes: 1 << 20,
         threads: 1,
@@ -109,6 +111,12 @@ pub(crate) fn trial(store: Option<usize>, duration_ms: u64) -> Command {
         seed: 11,
         disturbed: false,
     }))
+}
+
+/// An errand on the two disks.
+pub(crate) fn errand(work: WorkloadKind, door: Option<DoorOrder>) -> TrialOrder {
+    let Command::Trial(order) = trial(Some(0), 0) else { unreachable!() };
+    TrialOrder { work, door, ..*order }
 }
 
 /// What is ours in a directory.

@@ -240,3 +240,57 @@ fn a_person_who_types_to_an_agent_is_told_what_it_is() {
     assert!(said.contains("hello?") && said.contains("stormeter run"), "{said}");
     assert!(output.stdout.is_empty());
 }
+
+/// A study of messages into memory and onto the directory `a`, by two hosts.
+fn write_transfers(place: &Place, hosts: &str) {
+    let text = format!(
+        "datastores: {{a: a}}\nhosts: {{{hosts}}}\nworkloads:\n  \
+         - {{name: up, transfer: {{size: 100KB, direction: write, sink: disk, messages: 20}}}}\n  \
+         - {{name: down, transfer: {{size: 100KB, direction: read, sink: memory, messages: 20}}}}\n  \
+         - {{name: file, file-test: write, record: 64KiB}}\n\
+         load: {{vms: [3]}}\ndisk: {{size: 1MiB}}\n\
+         measure: {{interval: 50ms}}\ndesign: {{blocks: 2, metric: latency-mean}}\n"
+    );
+    std::fs::write(place.path("s.yaml"), text).unwrap();
+}
+
+#[test]
+fn transfers_and_file_tests_are_done_on_hosts() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_stormeter");
+    // One over the loopback address, one that listens for other machines.
+    let other = format!("h1: {{command: \"{program} agent\", address: 127.0.0.2}}");
+    write_transfers(&place, &format!("h0: local, {other}"));
+    let json = place.run("run s.yaml --output s.db --json").expect(&[0, 4, 5]).json();
+    assert_eq!(json["hosts"].as_array().unwrap().len(), 2, "{json:#}");
+    let path = place.path("s.db");
+    let trials = "SELECT operations, vms, outcome, coalesce(reason, '') FROM trial JOIN cell ON cell.id = \
+                  trial.cell WHERE phase = 'main' AND workload IN ('up', 'down')";
+    let found = rows(&path, trials, |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?))
+    });
+    assert_eq!(found.len(), 4, "{found:?}");
+    for (operations, outcome, reason) in found {
+        assert_eq!((operations, outcome.as_str()), (60, "measured"), "{reason}");
+    }
+    let disks = "SELECT DISTINCT disk FROM disk ORDER BY disk";
+    assert_eq!(rows(&path, disks, |row| row.get::<_, i64>(0)), [0, 1, 2]);
+    nothing_is_left(&place, &[]);
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_fails_its_trials_with_the_address() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_stormeter");
+    // An address of nobody (RFC 5737), though an agent is there and listens.
+    write_transfers(&place, &format!("h: {{command: \"{program} agent\", address: 192.0.2.1}}"));
+    place.run("run s.yaml --output s.db");
+    let reasons = "SELECT reason FROM trial JOIN cell ON cell.id = trial.cell WHERE workload IN ('up', 'down')";
+    let reasons: Vec<Option<String>> = rows(&place.path("s.db"), reasons, |row| row.get(0));
+    assert!(!reasons.is_empty());
+    for reason in reasons {
+        let reason = reason.unwrap_or_default();
+        assert!(reason.contains("192.0.2.1") && reason.contains("firewall"), "{reason}");
+    }
+    nothing_is_left(&place, &[]);
+}

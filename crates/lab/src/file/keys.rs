@@ -42,6 +42,7 @@ keys! {
         "count": "4",
         "raid": "10",
         "missing": "1",
+        "rebuild-rate": "1MiB",
         "iops": "300",
         "latency": "5ms",
         "ssd-cache": "{size: 64MiB}",
@@ -83,6 +84,7 @@ keys! {
         "count": "3",
         "memory": "128MiB",
         "vcpus": "1",
+        "network": "user",
         "disk": "{datastore: nas.vm, size: 256MiB}",
         "disks": "{fast: {datastore: nas.vm, size: 256MiB}}",
     }
@@ -103,7 +105,7 @@ pub(super) const NOT_YET: [(&str, &[&str]); 7] = [
     ("network", &["vlan", "mpls"]),
     ("storage", &["cache", "lvm", "networks"]),
     ("disks", &["cache", "spares"]),
-    ("vm", &["host", "network", "networks"]),
+    ("vm", &["host", "networks"]),
     ("vm-disk", &["snapshot", "protocol", "path-policy"]),
     ("host", &["network", "networks", "vms", "disks"]),
 ];

@@ -61,7 +61,15 @@ fn group(entry: &Entry<'_>, storage: &mut Storage, faults: &mut Faults) {
     let title = format!("disks {}", entry.name);
     let first = storage.disks.len();
     let name = entry.name.into();
-    let mut group = DiskGroup { name, first, count: 1, raid: None, missing: 0, cache: None };
+    let mut group = DiskGroup {
+        name,
+        first,
+        count: 1,
+        raid: None,
+        missing: 0,
+        rebuild_rate: None,
+        cache: None,
+    };
     let mut disk = StorageDisk { size_bytes: 1 << 30, iops: None, latency_ms: 0 };
     let mut cache = None;
     if let Some(section) = open(entry.node, &title, &keys::DISKS, faults) {
@@ -77,6 +85,7 @@ fn group(entry: &Entry<'_>, storage: &mut Storage, faults: &mut Faults) {
         let count = value::number(&section, "count", 1, MOST_DISKS as u32, faults);
         group.count = count.unwrap_or(1) as usize;
         group.missing = value::number(&section, "missing", 1, 24, faults).unwrap_or(0) as usize;
+        group.rebuild_rate = rebuild_rate(&section, faults);
         fits(&section, &title, &group, faults);
     }
     storage.disks.extend(std::iter::repeat_n(disk, group.count));
@@ -85,6 +94,21 @@ fn group(entry: &Entry<'_>, storage: &mut Storage, faults: &mut Faults) {
         storage.disks.push(cache);
     }
     storage.groups.push(group);
+}
+
+/// Bytes a second.
+fn rebuild_rate(section: &Section<'_>, faults: &mut Faults) -> Option<u64> {
+    /// The kernel counts in these.
+    const KIBIBYTE: u64 = 1 << 10;
+    let rate = section.size("rebuild-rate", faults)?;
+    if !(64 * KIBIBYTE..=1 << 30).contains(&rate) || rate % KIBIBYTE != 0 {
+        faults.at(
+            section.place_of("rebuild-rate"),
+            "rebuild-rate is in bytes a second, whole KiB between 64KiB and 1GiB, such as 1MiB",
+        );
+        return None;
+    }
+    Some(rate)
 }
 
 /// A fast disk before others: what it is limited to, it is by QEMU.
@@ -132,6 +156,16 @@ fn fits(section: &Section<'_>, title: &str, group: &DiskGroup, faults: &mut Faul
                 raid.name(),
                 raid.bears(count),
                 group.missing
+            ),
+        ),
+        None | Some(Raid::Zero) if group.rebuild_rate.is_some() => faults.at(
+            section.place_of("rebuild-rate"),
+            format!("{title} are no array that could rebuild a disk; write raid: 1, 5, 6 or 10"),
+        ),
+        Some(_) if group.rebuild_rate.is_some() && group.missing > 0 => faults.at(
+            section.place_of("rebuild-rate"),
+            format!(
+                "{title}: the disk that is rebuilt is there; leave missing out, or rebuild-rate"
             ),
         ),
         _ => {}

@@ -5,7 +5,9 @@ use stormeter_yaml::{Faults, Node, Section};
 
 use super::part::{Entry, entries, link, needed, open};
 use super::{keys, value};
-use crate::model::{CacheMode, Controller, Datastore, DiskFormat, Lab, Storage, Vm, VmDisk};
+use crate::model::{
+    CacheMode, Controller, Datastore, DiskFormat, Lab, Storage, Vm, VmDisk, VmNetwork,
+};
 
 /// The kernel, the image in memory twice while it is unpacked, and the program.
 const LEAST_MEMORY_MIB: u64 = 96;
@@ -25,6 +27,7 @@ pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, faults: &mut Faults) {
     let memory_bytes =
         value::size(&section, "memory", LEAST_MEMORY_MIB, 65536, faults).unwrap_or(MEMORY_BYTES);
     let vcpus = value::number(&section, "vcpus", 1, 16, faults).unwrap_or(1);
+    let network = section.get("network").and_then(|node| network(node, &title, lab, faults));
     let count = value::number(&section, "count", 1, 256, faults);
     // What could not be read is told.
     let Some(disks) = disks(&section, &title, &lab.storage, faults) else { return };
@@ -34,13 +37,32 @@ pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, faults: &mut Faults) {
             None => entry.name.to_owned(),
         };
         let at = lab.vms.len();
-        lab.vms.push(Vm { name, memory_bytes, vcpus, disks: Vec::new() });
+        lab.vms.push(Vm { name, memory_bytes, vcpus, network, disks: Vec::new() });
         // One by one: each lies behind those that are there.
         for disk in &disks {
             let disk = put(disk, entry, lab, faults);
             lab.vms[at].disks.extend(disk);
         }
     }
+}
+
+/// What leads to a VM. The networks of the file are between storage guests and their clients, and a worker
+/// guest has nothing that could shape one.
+fn network(node: &Node, title: &str, lab: &Lab, faults: &mut Faults) -> Option<VmNetwork> {
+    let text = node.text().unwrap_or_default().trim();
+    let found = VmNetwork::WORDS.iter().find(|(word, _)| *word == text);
+    if found.is_none() {
+        let is_ours = lab.networks.iter().any(|network| network.name == text);
+        let given = if is_ours { format!("the network {text}") } else { node.found() };
+        faults.at(
+            node.place,
+            format!(
+                "{title} is reached over QEMU's user-mode network, which has no rate, delay or loss, or \
+                 not at all, not over {given}; write network: user, or leave it out"
+            ),
+        );
+    }
+    found.map(|(_, network)| *network)
 }
 
 /// The disks of a VM: `disk`, which is called so, or `disks` with names.

@@ -1,12 +1,14 @@
 //! Inside a worker guest: this program is init, and there is nothing else.
 //!
 //! It mounts what the kernel offers, loads the modules that the kernel's command line asks for, names the
-//! disks, and is the agent on the virtio-serial port that the host holds the other end of. When init ends
+//! disks, gives the network its address, and is the agent on the virtio-serial port that the host holds the other end of. When init ends
 //! the kernel panics, so it does not: what goes wrong is told on the console, and the guest is powered
 //! off.
 
+mod address;
 mod disks;
 mod modules;
+mod netlink;
 mod port;
 
 use std::time::Duration;
@@ -15,6 +17,7 @@ use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
 use stormeter_agent::serve_port;
 
+pub(crate) use address::WANTED as ADDRESS_WANTED;
 pub use port::wait_for as wait_for_port;
 
 /// The name that the host gives the port of an agent.
@@ -44,6 +47,7 @@ fn serve() -> Result<(), String> {
     }
     modules::load()?;
     disks::link()?;
+    address::set()?;
     let path = port::wait_for(AGENT_PORT)?;
     println!("worker guest: up, an agent on {}", path.display());
     let mut say = |what: &str| println!("worker guest: {what}");

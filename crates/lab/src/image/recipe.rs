@@ -49,6 +49,9 @@ pub(super) const CONTROLLERS: [(&str, &[&str]); 6] = [
     ("ide", &["ata_piix", "sd_mod"]),
 ];
 
+/// Modules of the worker guest for its port to this machine.
+pub(super) const UPLINK: [&str; 1] = ["virtio_net"];
+
 /// Modules of the storage guest. Checksums are named although nothing says that it depends on them:
 /// ext4 and iSCSI ask for them by their algorithm.
 pub(super) const SERVER: [&str; 26] = [

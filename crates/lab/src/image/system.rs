@@ -12,6 +12,7 @@ use super::packages::{Package, fetch, resolve, unpack};
 use super::room::need_room;
 use super::{Scratch, recipe};
 use crate::error::{LabError, at};
+use crate::qemu::NETWORK;
 
 /// Files of a system's folder.
 pub(super) const KERNEL: &str = "vmlinux";
@@ -43,6 +44,7 @@ fn recipe_key() -> String {
     text += &format!("{:?} {:?} {:?}", recipe::OURS, recipe::STORAGE, recipe::WITHOUT);
     text += &format!("{:?} {:?} {:?}", recipe::HOST, recipe::CLIENT, recipe::CLIENT_PROGRAMS);
     text += &format!("{:?} {:?}", recipe::CLIENT_FILES, recipe::CLIENT_OURS);
+    text += &format!(" {:?}", recipe::UPLINK);
     key(&[text.as_bytes()])
 }
 
@@ -130,7 +132,8 @@ fn worker_modules(modules: &Modules, made: &Path) -> Result<(), LabError> {
     let folder = made.join(MODULES);
     fs::create_dir(&folder).map_err(at(&folder))?;
     let mut order = String::new();
-    for (name, wanted) in [("base", &recipe::BASE[..])].into_iter().chain(recipe::CONTROLLERS) {
+    let other = [("base", &recipe::BASE[..]), (NETWORK, &recipe::UPLINK[..])];
+    for (name, wanted) in other.into_iter().chain(recipe::CONTROLLERS) {
         order += name;
         order.push(':');
         for file in files(modules, wanted)? {

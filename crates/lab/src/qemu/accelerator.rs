@@ -76,6 +76,7 @@ pub(crate) fn probe(
         memory_bytes: 128 << 20,
         vcpus: 1,
         disks: Vec::new(),
+        uplink: false,
         nics: Vec::new(),
     };
     let memory = Memory { ram: Ram::Own, waits: false };

@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use super::layer;
 use crate::model::{CacheMode, Controller, DiskFormat};
 
+/// What the modules of a network are called in a worker guest.
+pub(crate) const NETWORK: &str = "network";
+
 /// Which image a guest runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -29,6 +32,9 @@ pub(crate) struct Hardware {
     pub(crate) memory_bytes: u64,
     pub(crate) vcpus: u32,
     pub(crate) disks: Vec<Disk>,
+    /// Whether a port leads to this machine: QEMU's user-mode network, in which the guest has the first
+    /// address that it gives away.
+    pub(crate) uplink: bool,
     /// Ports to other guests, behind the one that leads to this machine where there is one.
     pub(crate) nics: Vec<Plug>,
 }
@@ -99,6 +105,9 @@ impl Hardware {
     /// What a worker guest's init is told on the kernel's command line.
     pub(crate) fn modules(&self) -> String {
         let mut names: Vec<&str> = self.disks.iter().map(|disk| disk.controller.name()).collect();
+        if self.uplink {
+            names.push(NETWORK);
+        }
         names.sort_unstable();
         names.dedup();
         names.join(",")
@@ -320,7 +329,14 @@ mod tests {
     }
 
     fn hardware(disks: Vec<Disk>) -> Hardware {
-        Hardware { kind: Kind::Worker, memory_bytes: 128 << 20, vcpus: 1, disks, nics: Vec::new() }
+        Hardware {
+            kind: Kind::Worker,
+            memory_bytes: 128 << 20,
+            vcpus: 1,
+            disks,
+            uplink: false,
+            nics: Vec::new(),
+        }
     }
 
     /// What the guest sees of it: devices, not block nodes and limits.
@@ -407,6 +423,7 @@ mod tests {
         let blank = |controller| disk(controller, Backend::Blank);
         let disks = vec![blank(Controller::Lsi), blank(Controller::Ide), blank(Controller::Lsi)];
         assert_eq!(hardware(disks).modules(), "ide,lsi");
+        assert_eq!(Hardware { uplink: true, ..hardware(Vec::new()) }.modules(), "network");
         assert!(!hardware(vec![blank(Controller::Nvme)]).can_freeze());
     }
 }

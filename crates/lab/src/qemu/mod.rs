@@ -10,7 +10,7 @@ mod spawn;
 mod version;
 
 pub(crate) use accelerator::{Accelerator, Probed, probe};
-pub(crate) use hardware::{Backend, Disk, Hardware, Kind, Plug, cable_end, group};
+pub(crate) use hardware::{Backend, Disk, Hardware, Kind, NETWORK, Plug, cable_end, group};
 pub(crate) use layer::Layers;
 pub(crate) use process::Process;
 pub(crate) use qmp::Qmp;

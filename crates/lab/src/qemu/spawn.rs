@@ -18,13 +18,16 @@ use super::process::Process;
 use super::qmp::Qmp;
 use super::version::QEMU;
 use crate::error::{LabError, at, tool};
-use crate::guest::AGENT_PORT;
+use crate::guest::{ADDRESS_WANTED, AGENT_PORT};
 use crate::image::{Images, last_words};
 
 /// What makes Linux start faster in a guest that is emulated and that nobody attacks.
 const COMMAND_LINE: &str = "console=ttyS0 quiet panic=-1 mitigations=off nopti no_timer_check \
                             tsc=reliable lpj=4000000 cryptomgr.notests audit=0 \
                             random.trust_cpu=on 8250.nr_uarts=1 rcupdate.rcu_expedited=1";
+
+/// What QEMU's user-mode network leads ports of this machine to (its option `dhcpstart`).
+const UPLINK_ADDRESS: &str = "10.0.2.15/24";
 
 /// The port over which a guest with a shell is told what to do.
 const CONTROL_PORT: &str = "stormeter.control";
@@ -192,6 +195,9 @@ pub(crate) fn spawn(
         Kind::Worker => {
             let (modules, disks) = (hardware.modules(), hardware.disk_names());
             line += &format!(" stormeter.modules={modules} stormeter.disks={disks}");
+            if hardware.uplink {
+                line += &format!(" {ADDRESS_WANTED}{UPLINK_ADDRESS}");
+            }
             &images.worker
         }
     };
@@ -215,10 +221,12 @@ pub(crate) fn spawn(
         command.arg("-chardev").arg(format!("socket,id={port},path={socket},server=on,wait=off"));
         command.arg("-device").arg(format!("virtserialport,chardev={port},name={name}"));
     }
-    if hardware.kind == Kind::Storage {
+    if hardware.uplink {
+        // Nothing that runs in a worker guest calls anybody.
+        let restrict = if hardware.kind == Kind::Worker { ",restrict=on" } else { "" };
         let forwards: String =
             forwards.iter().map(|forward| format!(",hostfwd={forward}")).collect();
-        command.arg("-netdev").arg(format!("user,id=net{forwards}"));
+        command.arg("-netdev").arg(format!("user,id=net{restrict}{forwards}"));
         // A ROM to start from the network would only cost time.
         command.args(["-device", "virtio-net-pci,netdev=net,romfile="]);
     }

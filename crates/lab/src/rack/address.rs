@@ -1,6 +1,6 @@
-//! Addresses on which storage guests are reached.
+//! Addresses on which guests are reached from this machine.
 //!
-//! Every storage guest has a loopback address of its own (127.0.0.0/8 is all this machine, RFC 1122,
+//! Every storage guest, and every VM with a network, has a loopback address of its own (127.0.0.0/8 is all this machine, RFC 1122,
 //! section 3.2.1.3), so protocols have their usual ports and labs do not meet.
 
 use std::net::{Ipv4Addr, TcpListener};
@@ -13,12 +13,17 @@ const PORTS: [u16; 3] = [3260, 2049, 20048];
 /// Where QEMU's NFS client asks for the others.
 pub(super) const PORTMAPPER: u16 = 111;
 
-/// An address on which all ports are free at this moment; others are tried when they are not. `seed` is
+/// The ports of a storage guest.
+pub(super) fn storage_ports(portmapper: bool) -> Vec<u16> {
+    PORTS.into_iter().chain(portmapper.then_some(PORTMAPPER)).collect()
+}
+
+/// An address on which all `ports` are free at this moment; others are tried when they are not. `seed` is
 /// what it is chosen by, so that a lab has the same address each time.
 pub(super) fn free_address(
     guest: &str,
     seed: &str,
-    portmapper: bool,
+    ports: &[u16],
     taken: &[String],
 ) -> Result<String, LabError> {
     const ATTEMPTS: u32 = 64;
@@ -28,9 +33,8 @@ pub(super) fn free_address(
         // Low addresses are what others listen on; the last part is neither the net nor its broadcast.
         let address = Ipv4Addr::new(127, 64 | part(0), part(2), part(4).clamp(1, 254));
         let text = address.to_string();
-        let ports = PORTS.into_iter().chain(portmapper.then_some(PORTMAPPER));
         if !taken.contains(&text)
-            && ports.into_iter().all(|port| TcpListener::bind((address, port)).is_ok())
+            && ports.iter().all(|&port| TcpListener::bind((address, port)).is_ok())
         {
             return Ok(text);
         }
@@ -48,9 +52,8 @@ pub(super) fn may_have_portmapper() -> bool {
 }
 
 /// What leads from the address to the guest, as QEMU writes it.
-pub(super) fn forwards(address: &str, portmapper: bool) -> Vec<String> {
-    let ports = PORTS.into_iter().chain(portmapper.then_some(PORTMAPPER));
-    ports.map(|port| format!("tcp:{address}:{port}-:{port}")).collect()
+pub(super) fn forwards(address: &str, ports: &[u16]) -> Vec<String> {
+    ports.iter().map(|port| format!("tcp:{address}:{port}-:{port}")).collect()
 }
 
 #[cfg(test)]
@@ -59,7 +62,8 @@ mod tests {
 
     #[test]
     fn an_address_is_the_same_each_time_and_another_when_it_is_taken() {
-        let find = |taken: &[String]| free_address("nas", "a test", false, taken).unwrap();
+        let find =
+            |taken: &[String]| free_address("nas", "a test", &storage_ports(false), taken).unwrap();
         let first = find(&[]);
         assert_eq!(find(&[]), first);
         let address: Ipv4Addr = first.parse().unwrap();
@@ -72,7 +76,7 @@ mod tests {
 
     #[test]
     fn every_port_is_forwarded() {
-        assert_eq!(forwards("127.64.0.1", false).len(), 3);
-        assert_eq!(forwards("127.64.0.1", true)[3], "tcp:127.64.0.1:111-:111");
+        assert_eq!(forwards("127.64.0.1", &storage_ports(false)).len(), 3);
+        assert_eq!(forwards("127.64.0.1", &storage_ports(true))[3], "tcp:127.64.0.1:111-:111");
     }
 }

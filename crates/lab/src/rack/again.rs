@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::address::forwards;
+use super::address::{forwards, storage_ports};
 use super::clone::{Common, bring_up};
 use super::directory::guest;
 use super::plan::{export_in_use, storage_hardware, vm_hardware};
@@ -28,14 +28,16 @@ pub(super) fn start_again(directory: &Path, state: &State, name: &str) -> Result
     if let Some(index) = lab.storage.iter().position(|storage| storage.name == name) {
         let storage = &lab.storage[index];
         let hardware = storage_hardware(directory, lab, index).since(layer);
-        let forwards = forwards(&addresses[index], export_in_use(lab, index).is_some());
+        let ports = storage_ports(export_in_use(lab, index).is_some());
+        let forwards = forwards(&addresses[index], &ports);
         bring_up(common, &guest, &hardware, None, &forwards, &mut || true)?;
         let secrets = Secrets::read(lab)?;
         set_up(&guest, &script(lab, index, Disks::Kept, &channels(lab), &secrets))?;
         return limit_disks(&guest, storage);
     }
-    let vm = lab.vms.iter().find(|vm| vm.name == name);
-    let vm = vm.ok_or_else(|| guest.failed("is no guest of the lab"))?;
-    let hardware = vm_hardware(directory, lab, vm, addresses).since(layer);
-    bring_up(common, &guest, &hardware, None, &[], &mut || true).map(drop)
+    let index = lab.vms.iter().position(|vm| vm.name == name);
+    let index = index.ok_or_else(|| guest.failed("is no guest of the lab"))?;
+    let hardware = vm_hardware(directory, lab, &lab.vms[index], addresses).since(layer);
+    let forwards = state.vm_forwards(index);
+    bring_up(common, &guest, &hardware, None, &forwards, &mut || true).map(drop)
 }

@@ -2,6 +2,7 @@
 //!
 //! mdadm(8) is told with full paths of devices; there is no udev that would know others.
 
+use super::setup::Disks;
 use crate::error::LabError;
 use crate::model::{DiskGroup, Raid, Storage};
 
@@ -66,6 +67,22 @@ pub(super) fn find(storage: &Storage, name: &str, number: usize) -> Result<Array
     }
     let array = group_device(storage, group);
     Ok(ArrayDisk { array, disk: device(storage, first + number), missing })
+}
+
+/// Lines after which the last disk of an array is rebuilt at this rate, in bytes a second: neither faster nor,
+/// as the kernel would to be kind to what else is done, slower (md(4)).
+pub(super) fn rebuild(storage: &Storage, group: usize, rate: u64, disks: Disks) -> Vec<String> {
+    let array = group_device(storage, group);
+    let DiskGroup { first, count, .. } = storage.groups[group];
+    let last = device(storage, first + count - 1);
+    let of = format!("/sys/block/md{group}/md");
+    let mut lines = ["max", "min"]
+        .map(|bound| format!("echo {} > {of}/sync_speed_{bound}", rate >> 10))
+        .to_vec();
+    if disks == Disks::New {
+        lines.push(format!("/sbin/mdadm {array} --quiet --add {last}"));
+    }
+    lines
 }
 
 /// Lines that have the disk fail and pull it out.

@@ -29,6 +29,7 @@ pub(super) fn make(storage: &Storage, disks: Disks, lines: &mut Vec<String>) -> 
     for group in 0..storage.groups.len() {
         if storage.groups[group].raid.is_some() {
             lines.push(join(storage, group, disks));
+            lines.extend(rebuild(storage, group, disks));
         }
         if let Some(disk) = storage.groups[group].cache {
             let (name, fast) = (&storage.groups[group].name, array::device(storage, disk));
@@ -122,6 +123,7 @@ pub(super) fn take_up(lab: &Lab, index: usize) -> String {
                 "grep -q '^{name} :' /proc/mdstat || {}",
                 join(storage, number, Disks::Kept)
             ));
+            lines.extend(rebuild(storage, number, Disks::Kept));
         }
         if group.cache.is_some() {
             lines.push(format!("blockdev --flushbufs /dev/mapper/known-{}", group.name));
@@ -161,7 +163,12 @@ fn keeps_state(lab: &Lab, storage: usize) -> bool {
 fn join(storage: &Storage, group: usize, disks: Disks) -> String {
     let device = group_device(storage, group);
     let group = &storage.groups[group];
-    let there = group.first..group.first + group.count - group.missing;
+    // A disk to be rebuilt comes to an array that is there.
+    let absent = match disks {
+        Disks::New => group.missing + usize::from(group.rebuild_rate.is_some()),
+        Disks::Kept => group.missing,
+    };
+    let there = group.first..group.first + group.count - absent;
     let there: Vec<String> = there.map(|disk| array::device(storage, disk)).collect();
     let of = there.join(" ");
     match (disks, group.raid) {
@@ -171,11 +178,17 @@ fn join(storage: &Storage, group: usize, disks: Disks) -> String {
              --assume-clean --level={} --raid-devices={} {of}{}",
             raid.name(),
             group.count,
-            " missing".repeat(group.missing),
+            " missing".repeat(absent),
         ),
         // An array that was cut off while it was written to is put together all the same.
         _ => format!("/sbin/mdadm --assemble {device} --run --force --quiet {of}"),
     }
+}
+
+/// Lines that have an array rebuild its last disk, where the file says so.
+fn rebuild(storage: &Storage, group: usize, disks: Disks) -> Vec<String> {
+    let rate = storage.groups[group].rebuild_rate;
+    rate.map_or_else(Vec::new, |rate| array::rebuild(storage, group, rate, disks))
 }
 
 /// What a cache knows of its blocks is at the begin of the fast disk: zeros there are a new cache.

@@ -56,6 +56,7 @@ pub(super) fn storage_hardware(directory: &Path, lab: &Lab, index: usize) -> Har
         memory_bytes: storage.memory_bytes,
         vcpus: storage.vcpus,
         disks: disks.collect(),
+        uplink: true,
         nics: storage_plugs(directory, lab, index),
     }
 }
@@ -85,6 +86,7 @@ pub(super) fn host_hardware(directory: &Path, lab: &Lab, index: usize) -> Hardwa
         memory_bytes: host.memory_bytes,
         vcpus: host.vcpus,
         disks: Vec::new(),
+        uplink: false,
         nics: ports.map(|port| Plug::Listens(cable_path(directory, &host.name, port))).collect(),
     }
 }
@@ -127,6 +129,7 @@ pub(super) fn vm_hardware(directory: &Path, lab: &Lab, vm: &Vm, addresses: &[Str
         memory_bytes: vm.memory_bytes,
         vcpus: vm.vcpus,
         disks: disks.collect(),
+        uplink: vm.network.is_some(),
         nics: Vec::new(),
     }
 }

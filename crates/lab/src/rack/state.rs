@@ -2,10 +2,13 @@
 //! comes later knows what may be there.
 
 use std::fs;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use stormeter_agent::GUEST_PORT;
 
+use super::address::forwards;
 use crate::error::{LabError, at};
 use crate::image::Images;
 use crate::model::{Lab, Storage};
@@ -26,14 +29,28 @@ pub(super) struct State {
     pub(super) why: String,
     /// The loopback addresses of the storage guests, in their order.
     pub(super) addresses: Vec<String>,
+    /// The loopback addresses of the VMs, in their order; none where a VM has no network.
+    pub(super) vm_addresses: Vec<Option<String>>,
     /// What the guests were started from, and one that is started again is.
     pub(super) images: Images,
 }
 
 /// The form that is written here.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 
 impl State {
+    /// What leads from this machine to a VM, as QEMU writes it.
+    pub(super) fn vm_forwards(&self, vm: usize) -> Vec<String> {
+        let address = self.vm_addresses.get(vm).and_then(Option::as_deref);
+        address.map(|address| forwards(address, &[GUEST_PORT])).unwrap_or_default()
+    }
+
+    /// Where clients of transfers reach a VM.
+    pub(super) fn vm_address(&self, vm: usize) -> Option<SocketAddr> {
+        let address = self.vm_addresses.get(vm)?.as_deref()?;
+        Some((address.parse::<IpAddr>().ok()?, GUEST_PORT).into())
+    }
+
     /// Replaces the file in one step.
     pub(super) fn write(&self, directory: &Path) -> Result<(), LabError> {
         let path = directory.join(FILE);

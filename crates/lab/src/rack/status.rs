@@ -1,5 +1,6 @@
 //! `lab status`: what runs, on how much memory, and how its storage is reached.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -36,7 +37,8 @@ pub struct GuestStatus {
     pub pid: Option<i32>,
     /// Memory that ends with it.
     pub private_bytes: Option<u64>,
-    /// URLs of what it serves; of a host or a VM, its mounts and disks as datastores of its agent.
+    /// URLs of what it serves; of a host or a VM, its mounts and disks as datastores of its agent, and what
+    /// leads to its network.
     pub urls: Vec<String>,
 }
 
@@ -49,6 +51,8 @@ pub struct GuestAgent {
     pub socket: PathBuf,
     /// What runs it, and why.
     pub accelerator: String,
+    /// What leads to its port for transfers, where it has a network.
+    pub address: Option<SocketAddr>,
 }
 
 /// The agents of the lab in `directory`; none where there is no lab.
@@ -62,13 +66,15 @@ pub fn agents(directory: &Path) -> Result<Vec<GuestAgent>, LabError> {
         Err(error) => return Err(error),
     };
     let accelerator = format!("{} ({})", state.accelerator, state.why);
-    let agent = |name: &String| GuestAgent {
+    let agent = |name: &String, address: Option<SocketAddr>| GuestAgent {
         name: name.clone(),
         socket: guest(&path, name).agent(),
         accelerator: accelerator.clone(),
+        address,
     };
-    let hosts = state.lab.hosts.iter().map(|host| &host.name);
-    Ok(hosts.chain(state.lab.vms.iter().map(|vm| &vm.name)).map(agent).collect())
+    let hosts = state.lab.hosts.iter().map(|host| agent(&host.name, None));
+    let vms = state.lab.vms.iter().enumerate();
+    Ok(hosts.chain(vms.map(|(index, vm)| agent(&vm.name, state.vm_address(index)))).collect())
 }
 
 /// Looks at the lab in `directory`.
@@ -106,7 +112,7 @@ pub fn status(directory: &Path) -> Result<Status, LabError> {
             mounts.map(|mount| format!("{} in it: {}", place(mount), way(&state.lab, mount)));
         guests.push(of_guest(&path, &host.name, "host", places.collect()));
     }
-    for vm in &state.lab.vms {
+    for (index, vm) in state.lab.vms.iter().enumerate() {
         let disks = vm.disks.iter().map(|disk| {
             let on = match disk.datastore {
                 Datastore::Local => "this machine".to_owned(),
@@ -122,7 +128,8 @@ pub fn status(directory: &Path) -> Result<Status, LabError> {
             let (size, controller) = (format_bytes(disk.size_bytes), disk.controller.name());
             format!("/dev/lab/{} in it: {size} on {on}, {controller}", disk.name)
         });
-        guests.push(of_guest(&path, &vm.name, "vm", disks.collect()));
+        let network = state.vm_address(index).map(|address| format!("{address} leads to it"));
+        guests.push(of_guest(&path, &vm.name, "vm", disks.chain(network).collect()));
     }
     let accelerator = format!("{} ({})", state.accelerator, state.why);
     Ok(Status { name: state.lab.name, accelerator, guests })

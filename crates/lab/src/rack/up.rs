@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use stormeter_agent::GUEST_PORT;
 
-use super::address::{forwards, free_address, may_have_portmapper};
+use super::address::{forwards, free_address, may_have_portmapper, storage_ports};
 use super::clone::{Common, bring_up};
 use super::directory::{Directory, guest};
 use super::mounts;
@@ -24,7 +25,7 @@ use super::state::{State, VERSION};
 use super::template::{self, Template};
 use crate::error::{LabError, at, tool};
 use crate::image::{Images, last_words, need_room};
-use crate::model::{Datastore, DiskFormat, Lab, Storage};
+use crate::model::{Datastore, DiskFormat, Lab, Storage, Vm};
 use crate::qemu::{Accelerator, Guest, Hardware, Probed, probe, version};
 use crate::wiring::channels;
 
@@ -110,14 +111,17 @@ fn start(
     let mut addresses = Vec::new();
     for (storage, portmapper) in lab.storage.iter().zip(portmapper) {
         let seed = path.to_string_lossy();
-        addresses.push(free_address(&storage.name, &seed, *portmapper, &addresses)?);
+        let ports = storage_ports(*portmapper);
+        addresses.push(free_address(&storage.name, &seed, &ports, &addresses)?);
     }
+    let vm_addresses = vm_addresses(lab, path, &addresses)?;
     let state = State {
         version: VERSION,
         lab: lab.clone(),
         accelerator: probed.accelerator.name().into(),
         why: probed.why,
         addresses: addresses.clone(),
+        vm_addresses,
         images: images.clone(),
     };
     state.write(path)?;
@@ -162,7 +166,7 @@ fn start(
         for (disk, asked) in storage.disks.iter().enumerate() {
             sparse(&storage_file(path, &storage.name, disk), asked.size_bytes)?;
         }
-        let forwards = forwards(&addresses[index], portmapper[index]);
+        let forwards = forwards(&addresses[index], &storage_ports(portmapper[index]));
         let mut go_on = || !cancel.load(Ordering::Relaxed);
         let cold = bring_up(common, &guest, hardware, find(hardware), &forwards, &mut go_on)?;
         note(&storage.name, cold);
@@ -179,7 +183,8 @@ fn start(
         fs::create_dir_all(&guest.folder).map_err(at(&guest.folder))?;
         disk_files(path, lab, index, &addresses)?;
         let mut go_on = || !cancel.load(Ordering::Relaxed);
-        let cold = bring_up(common, &guest, hardware, find(hardware), &[], &mut go_on)?;
+        let forwards = state.vm_forwards(index);
+        let cold = bring_up(common, &guest, hardware, find(hardware), &forwards, &mut go_on)?;
         note(&vm.name, cold);
         Ok(())
     })?;
@@ -193,6 +198,20 @@ fn start(
         froze,
         accelerator: format!("{} ({})", state.accelerator, state.why),
     })
+}
+
+/// An address for each VM that has a network; `taken` are those of storage guests.
+fn vm_addresses(lab: &Lab, path: &Path, taken: &[String]) -> Result<Vec<Option<String>>, LabError> {
+    let mut taken = taken.to_vec();
+    let address = |vm: &Vm| {
+        if vm.network.is_none() {
+            return Ok(None);
+        }
+        let found = free_address(&vm.name, &path.to_string_lossy(), &[GUEST_PORT], &taken)?;
+        taken.push(found.clone());
+        Ok(Some(found))
+    };
+    lab.vms.iter().map(address).collect()
 }
 
 /// Sets the limits of a storage guest's disks, which is ready: until then they had none.

@@ -9,8 +9,8 @@ use stormeter_driver::{ComponentUse, CpuUsage, MonitorRow, Sample};
 use stormeter_results::{
     Elasticity, Event, FinishReason, Header, HostShare, Incident, TrialOutcome, TrialRecord,
 };
-use stormeter_statistics::{StudyAnalysis, bottleneck, metrics, monitor};
-use stormeter_study::StudyPlan;
+use stormeter_statistics::{MeasuredCeiling, StudyAnalysis, bottleneck, metrics, monitor};
+use stormeter_study::{Cell, StudyPlan};
 
 use super::advice;
 use super::grid::cell_name;
@@ -90,8 +90,8 @@ pub struct StudyParts<'a> {
     pub finished: Option<FinishReason>,
     /// What was concluded.
     pub analysis: StudyAnalysis,
-    /// The generator's own ceiling in IOPS, by workload, as far as it was measured.
-    pub ceilings_iops: &'a [(usize, f64)],
+    /// The ceilings of the generator and of ways to datastores, as far as they were measured.
+    pub ceilings: &'a [MeasuredCeiling],
     /// The trials themselves, and what each of several hosts did in them, by the trials' numbers.
     pub host_shares: (&'a [&'a TrialRecord], &'a [(u64, HostShare)]),
     /// What more of each component would bring, of a prediction.
@@ -106,14 +106,14 @@ pub fn assemble_study(parts: StudyParts<'_>) -> StudyReport {
         events,
         finished,
         analysis,
-        ceilings_iops,
+        ceilings: measured_ceilings,
         host_shares: (records, shares),
         elasticities,
     } = parts;
     let mut report = StudyReport {
         status: status(trials, finished, &analysis),
         traces: traces(&header, trials),
-        ceilings: ceilings(&header, trials, ceilings_iops),
+        ceilings: ceilings(&header, trials, measured_ceilings),
         hosts: hosts(&header, records, shares),
         reasons: reasons(&header, trials, elasticities),
         findings: vec![],
@@ -271,19 +271,22 @@ fn averages(rows: &[MonitorRow]) -> Vec<MonitorAverage> {
 fn ceilings(
     header: &Header<StudyPlan>,
     trials: &[StudyTrial<'_>],
-    ceilings_iops: &[(usize, f64)],
+    ceilings: &[MeasuredCeiling],
 ) -> Vec<WorkloadCeiling> {
     let cells = header.plan.cells();
-    ceilings_iops
+    ceilings
         .iter()
-        .map(|&(workload, iops)| {
+        .map(|&MeasuredCeiling { datastore, workload, iops }| {
+            let is_below = |cell: &Cell| {
+                cell.workload == workload && datastore.is_none_or(|it| cell.datastore == it)
+            };
             let measured = trials
                 .iter()
-                .filter(|trial| cells.get(trial.cell).is_some_and(|c| c.workload == workload))
+                .filter(|trial| cells.get(trial.cell).is_some_and(is_below))
                 .filter_map(|trial| Some(trial.measured?.0.iops()))
                 .fold(0.0, f64::max);
             let times_measured = (measured > 0.0).then(|| iops / measured);
-            WorkloadCeiling { workload, iops, times_measured }
+            WorkloadCeiling { datastore, workload, iops, times_measured }
         })
         .collect()
 }

@@ -71,6 +71,7 @@ pub fn study_json(report: &StudyReport) -> Value {
         "environment": header.environment,
         "seed": plan.seed,
         "ceilings": report.ceilings.iter().map(|ceiling| object!({
+            "datastore": ceiling.datastore.and_then(|it| plan.datastores.get(it)).map(|d| d.name.as_str()),
             "workload": plan.workloads.get(ceiling.workload).map(|w| w.name.as_str()),
             "iops": ceiling.iops,
             "times_measured": ceiling.times_measured,

@@ -99,14 +99,18 @@ pub struct MonitorAverage {
     pub disk_write_bytes_per_s: f64,
 }
 
-/// What the load generator does by itself with a workload, on `null:`.
+/// What lies before the storage does by itself with a workload: the load generator on `null:`, or the way to
+/// a datastore that lacks what limits it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadCeiling {
+    /// To which datastore the way leads whose ceiling it is; `None`: the load generator's own.
+    #[serde(default)]
+    pub datastore: Option<usize>,
     /// Which workload.
     pub workload: usize,
     /// I/Os a second.
     pub iops: f64,
-    /// The ceiling divided by the most that was measured with the workload; `None` where nothing was.
+    /// The ceiling divided by the most that was measured below it with the workload; `None` where nothing was.
     pub times_measured: Option<f64>,
 }
 

@@ -325,12 +325,16 @@ pub(crate) fn baseline(plan: &StudyPlan) -> &str {
     plan.datastores.get(plan.baseline).map_or("?", |datastore| datastore.name.as_str())
 }
 
-/// The generator's ceiling with a workload, in a sentence.
+/// A ceiling with a workload, in a sentence.
 pub(crate) fn ceiling(plan: &StudyPlan, ceiling: &WorkloadCeiling) -> String {
     let name = plan.workloads.get(ceiling.workload).map_or("?", |w| w.name.as_str());
     let times = ceiling.times_measured.map(|times| format!(", {times:.1} times the most measured"));
+    let whose = match ceiling.datastore.and_then(|datastore| plan.datastores.get(datastore)) {
+        Some(datastore) => format!("the way to {} by itself", datastore.name),
+        None => "the load generator alone".into(),
+    };
     format!(
-        "{name}: the load generator alone reaches {} IOPS{}",
+        "{name}: {whose} reaches {} IOPS{}",
         format_count(ceiling.iops),
         times.unwrap_or_default()
     )

@@ -19,7 +19,7 @@ use stormeter_results::{DatastoreDescription, Environment, Event, FinishReason, 
 use stormeter_statistics::metrics::{direction_of, value_of};
 use stormeter_statistics::{
     CellSummary, Comparison, ComparisonInput, Dependence, Estimate, LawFinding, Looks,
-    MetricSummary, PowerStatement, Relative, Severity, StudyAnalysis, Summary,
+    MeasuredCeiling, MetricSummary, PowerStatement, Relative, Severity, StudyAnalysis, Summary,
 };
 use stormeter_study::{
     Blocks, Cell, Design, Metric, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload,
@@ -73,8 +73,10 @@ pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut StudyAnalysis)) -> 
     let mut analysis = analysis(shape, &header.plan, &cells, &trials);
     conclude(&mut analysis);
     let parts: Vec<StudyTrial<'_>> = trials.iter().map(Made::trial).collect();
-    let mut ceilings = vec![(0, 8_640_000.0)];
-    ceilings.truncate(usize::from(shape.blocks > 0));
+    let mut ceilings: Vec<MeasuredCeiling> = [(None, 8_640_000.0), (Some(0), 210_000.0)]
+        .map(|(datastore, iops)| MeasuredCeiling { datastore, workload: 0, iops })
+        .into();
+    ceilings.retain(|_| shape.blocks > 0);
     assemble_study(StudyParts {
         header,
         trials: &parts,
@@ -84,7 +86,7 @@ pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut StudyAnalysis)) -> 
         }],
         finished: Some(FinishReason::MaxBlocks),
         analysis,
-        ceilings_iops: &ceilings,
+        ceilings: &ceilings,
         host_shares: (&[], &[]),
         elasticities: &[],
     })
@@ -379,7 +381,7 @@ fn datastore(index: usize, name: &str) -> (NamedDatastore, DatastoreDescription)
         protocol: protocol.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
         notes: vec![],
     };
-    (NamedDatastore { name: name.into(), url, site_changes: vec![] }, description)
+    (NamedDatastore { name: name.into(), url, site_changes: vec![], ceiling: None }, description)
 }
 
 fn workload(name: &str) -> StudyWorkload {

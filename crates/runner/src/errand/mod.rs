@@ -1,28 +1,37 @@
 //! One errand on real threads: a trial that ends when its work is done.
 //!
 //! File tests and deployments are driven on disks as timed trials are; a transfer is a client and a
-//! server of our own with a TCP connection between them, for each VM.
+//! server of our own with a TCP connection between them, for each VM. Both ends are here, or the servers
+//! are where somebody else orders the work: then its clients come to a door that is open for them alone.
 
+mod before;
 mod client;
 mod disks;
+mod door;
 mod pair;
 mod server;
 mod stream;
 mod transfer;
 
+use std::net::TcpStream;
 use std::sync::atomic::AtomicBool;
 
-use stormeter_datastore::{Datastore, RealClock};
+use stormeter_datastore::{Datastore, DatastoreUrl, OpenOptions, RealClock};
 use stormeter_driver::{
-    Deployment, DiskErrand, ErrandError, ErrandTrial, FileOperation, FileTest, Limits, TransferSink,
+    Deployment, DiskErrand, ErrandError, ErrandTrial, FileOperation, FileTest, Limits, Transfer,
+    TransferSink,
 };
 use stormeter_study::WorkloadKind;
 
-use crate::crew::{Crew, Windows, at_once, check_memory};
+use crate::crew::{Crew, Job, Windows, at_once, check_memory};
 use crate::error::RunError;
 use crate::progress::Progress;
-use crate::threads::{TrialEnd, shares, threads};
+use crate::threads::{Start, TrialEnd, shares, threads};
 use disks::OnDisks;
+
+pub(crate) use before::{Before, before};
+pub(crate) use door::Door;
+pub use door::{Caller, DoorOrder};
 
 /// Offsets on the disks of servers are multiples of this: what direct I/O wants everywhere.
 pub(crate) const BLOCK_BYTES: u32 = 4096;
@@ -90,6 +99,13 @@ impl ErrandRun<'_> {
         }
     }
 
+    fn transfer(&self) -> Result<&Transfer, ErrandError> {
+        match self.kind {
+            WorkloadKind::Transfer(transfer) => Ok(transfer),
+            _ => Err(ErrandError::OtherErrand { given: "other errand", done: "transfer" }),
+        }
+    }
+
     fn disk_errand(&self) -> Option<DiskErrand> {
         match *self.kind {
             WorkloadKind::File(test) => Some(DiskErrand::File(FileTest {
@@ -140,16 +156,24 @@ pub fn run_errand(
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<TrialEnd, RunError> {
+    let start = Start { first_cpu: 0, starter: &mut at_once };
+    run_errand_from(run, datastore, (clock, cancel), start, progress)
+}
+
+/// As [`run_errand`], begun as `start` says.
+pub(crate) fn run_errand_from(
+    run: &ErrandRun<'_>,
+    datastore: &Datastore,
+    clock: (&RealClock, &AtomicBool),
+    start: Start<'_>,
+    progress: &mut dyn Progress,
+) -> Result<TrialEnd, RunError> {
     run.check()?;
-    let interval_ns = run.interval_ns;
-    let windows = Windows::OneByOne;
-    let crew = Crew { datastore, clock, cancel, windows, interval_ns, first_cpu: 0 };
     let Some(errand) = run.disk_errand() else {
-        let WorkloadKind::Transfer(transfer) = run.kind else {
-            return Err(ErrandError::OtherErrand { given: "timed workload", done: "errand" }.into());
-        };
+        let transfer = run.transfer()?;
         check_memory(std::iter::empty(), transfer::memory_bytes(run, transfer))?;
-        return crew.carry_out(transfer::jobs(run, transfer, datastore)?, &mut at_once, progress);
+        let jobs = transfer::pairs(run, transfer, datastore)?;
+        return carry_out(run, jobs, datastore, clock, start, progress);
     };
     let jobs = shares(run.vms, threads(run.threads, run.vms)).map(|(first_disk, disks)| {
         let template = matches!(errand, DiskErrand::Deploy(_)).then_some(run.vms);
@@ -157,5 +181,61 @@ pub fn run_errand(
     });
     let jobs: Vec<OnDisks<'_>> = jobs.collect();
     check_memory(jobs.iter().map(|job| job.trial.buffer_needs()), 0)?;
-    crew.carry_out(jobs, &mut at_once, progress)
+    carry_out(run, jobs, datastore, clock, start, progress)
+}
+
+/// The servers of a transfer whose clients are elsewhere; `sockets` lead to them, in the order of the VMs.
+/// In the sample is what went wrong here: the rest of it is the clients'.
+pub(crate) fn run_servers(
+    run: &ErrandRun<'_>,
+    sockets: Vec<TcpStream>,
+    datastore: &Datastore,
+    clock: (&RealClock, &AtomicBool),
+    start: Start<'_>,
+    progress: &mut dyn Progress,
+) -> Result<TrialEnd, RunError> {
+    run.check()?;
+    let transfer = run.transfer()?;
+    check_memory(std::iter::empty(), transfer::memory_bytes(run, transfer))?;
+    let jobs = transfer::servers(run, transfer, datastore, sockets)?;
+    carry_out(run, jobs, datastore, clock, start, progress)
+}
+
+/// Runs the clients of a transfer whose servers are elsewhere; `sockets` lead to them, in the order of the
+/// VMs. They begin at `start_ns` of `clock`. The sample is as that of [`run_errand`]; the CPU times are
+/// those of the clients.
+///
+/// # Errors
+/// As [`run_errand`].
+pub fn run_clients(
+    run: &ErrandRun<'_>,
+    sockets: Vec<TcpStream>,
+    clock: &RealClock,
+    cancel: &AtomicBool,
+    start_ns: u64,
+    progress: &mut dyn Progress,
+) -> Result<TrialEnd, RunError> {
+    run.check()?;
+    let jobs = transfer::clients(run, run.transfer()?, sockets)?;
+    let url = DatastoreUrl::parse("null:")?;
+    let options = OpenOptions { run_id: "0".repeat(16), ..OpenOptions::default() };
+    // A client has no disks: what it works on is its socket.
+    let nothing = Datastore::open(&url, options)
+        .map_err(|source| RunError::Datastore { url: url.to_string(), source })?;
+    let start = Start { first_cpu: 0, starter: &mut |_| Ok(start_ns) };
+    carry_out(run, jobs, &nothing, (clock, cancel), start, progress)
+}
+
+fn carry_out<J: Job>(
+    run: &ErrandRun<'_>,
+    jobs: Vec<J>,
+    datastore: &Datastore,
+    (clock, cancel): (&RealClock, &AtomicBool),
+    start: Start<'_>,
+    progress: &mut dyn Progress,
+) -> Result<TrialEnd, RunError> {
+    let (windows, interval_ns) = (Windows::OneByOne, run.interval_ns);
+    let Start { first_cpu, starter } = start;
+    let crew = Crew { datastore, clock, cancel, windows, interval_ns, first_cpu };
+    crew.carry_out(jobs, starter, progress)
 }

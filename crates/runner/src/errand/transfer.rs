@@ -1,5 +1,7 @@
 //! The pairs of a transfer: a thread for each client and each server.
 
+use std::net::TcpStream;
+
 use stormeter_datastore::{
     Caching, Datastore, DatastoreError, DiskSet, Farewell, OpenDisks, RealClock,
 };
@@ -48,7 +50,7 @@ pub(super) fn memory_bytes(run: &ErrandRun<'_>, transfer: &Transfer) -> u64 {
 
 /// A client and a server for each VM, connected. The server comes first, so that its reason for an early
 /// end comes before the client's, which only sees the connection end.
-pub(super) fn jobs<'a>(
+pub(super) fn pairs<'a>(
     run: &ErrandRun<'_>,
     transfer: &Transfer,
     datastore: &'a Datastore,
@@ -57,29 +59,65 @@ pub(super) fn jobs<'a>(
     for number in 0..run.vms {
         let (client, server) =
             connected().map_err(|error| RunError::Loopback(error.to_string()))?;
-        let stream = |socket| {
-            Stream::new(socket, run.limits.stall_ns)
-                .map_err(|error| RunError::Loopback(error.to_string()))
-        };
-        let server = Server {
-            stream: stream(server)?,
-            transfer: *transfer,
-            number,
-            disk_bytes: run.disk_bytes,
-            seed: run.seed,
-            interval_ns: run.interval_ns,
-            limits: run.limits,
-        };
-        jobs.push(TransferJob::Server(server, datastore));
-        jobs.push(TransferJob::Client(Client {
-            stream: stream(client)?,
-            transfer: *transfer,
-            number,
-            seed: run.seed,
-            interval_ns: run.interval_ns,
-        }));
+        jobs.push(server_of(run, transfer, (number, server), datastore)?);
+        jobs.push(client_of(run, transfer, (number, client))?);
     }
     Ok(jobs)
+}
+
+/// The servers alone, the first VM's first.
+pub(super) fn servers<'a>(
+    run: &ErrandRun<'_>,
+    transfer: &Transfer,
+    datastore: &'a Datastore,
+    sockets: Vec<TcpStream>,
+) -> Result<Vec<TransferJob<'a>>, RunError> {
+    (0..).zip(sockets).map(|socket| server_of(run, transfer, socket, datastore)).collect()
+}
+
+/// The clients alone, the first VM's first.
+pub(super) fn clients(
+    run: &ErrandRun<'_>,
+    transfer: &Transfer,
+    sockets: Vec<TcpStream>,
+) -> Result<Vec<TransferJob<'static>>, RunError> {
+    (0..).zip(sockets).map(|socket| client_of(run, transfer, socket)).collect()
+}
+
+fn server_of<'a>(
+    run: &ErrandRun<'_>,
+    transfer: &Transfer,
+    (number, socket): (u32, TcpStream),
+    datastore: &'a Datastore,
+) -> Result<TransferJob<'a>, RunError> {
+    let server = Server {
+        stream: stream(run, socket)?,
+        transfer: *transfer,
+        number,
+        disk_bytes: run.disk_bytes,
+        seed: run.seed,
+        interval_ns: run.interval_ns,
+        limits: run.limits,
+    };
+    Ok(TransferJob::Server(server, datastore))
+}
+
+fn client_of(
+    run: &ErrandRun<'_>,
+    transfer: &Transfer,
+    (number, socket): (u32, TcpStream),
+) -> Result<TransferJob<'static>, RunError> {
+    Ok(TransferJob::Client(Client {
+        stream: stream(run, socket)?,
+        transfer: *transfer,
+        number,
+        seed: run.seed,
+        interval_ns: run.interval_ns,
+    }))
+}
+
+fn stream(run: &ErrandRun<'_>, socket: TcpStream) -> Result<Stream, RunError> {
+    Stream::new(socket, run.limits.stall_ns).map_err(|error| RunError::Loopback(error.to_string()))
 }
 
 /// One end of a pair.

@@ -5,7 +5,7 @@ use stormeter_results::{
     TrialRecord,
 };
 use stormeter_statistics::{
-    CellTrial, FailedTrials, StudyAnalysis, StudySurroundings, analyse_study,
+    CellTrial, FailedTrials, MeasuredCeiling, StudyAnalysis, StudySurroundings, analyse_study,
 };
 use stormeter_study::StudyPlan;
 
@@ -25,8 +25,8 @@ pub struct StudyConclusion {
     pub events: Vec<Event>,
     /// Why the run ended; `None` while it runs or after it was killed.
     pub finished: Option<Finished>,
-    /// The generator's ceiling with each workload, in IOPS.
-    pub ceilings_iops: Vec<Option<f64>>,
+    /// The ceilings of the generator and of ways to datastores, as far as they were measured.
+    pub ceilings: Vec<MeasuredCeiling>,
     /// What each host did in the trials that several hosts carried out, by the trials' numbers.
     pub host_shares: Vec<(u64, HostShare)>,
     /// What more of each component would bring, of a prediction.
@@ -55,7 +55,7 @@ pub fn conclude_study(file: &ResultsFile) -> Result<StudyConclusion, ResultsErro
     }
     Ok(StudyConclusion {
         analysis,
-        ceilings_iops: surroundings.ceiling_iops,
+        ceilings: surroundings.ceilings,
         host_shares: file.host_shares()?,
         elasticities: file.elasticities()?,
         events,
@@ -88,12 +88,17 @@ pub(crate) fn surroundings(
     let cells = plan.cells();
     let mut failed: Vec<Option<FailedTrials>> = vec![None; cells.len()];
     let mut verified = vec![None; cells.len()];
-    let mut ceilings_iops = vec![None; plan.workloads.len()];
+    let mut ceilings = Vec::new();
     for trial in trials {
         let Some(cell) = trial.cell.filter(|&cell| cell < cells.len()) else { continue };
         if trial.phase == Phase::Ceiling {
             if let TrialOutcome::Measured { sample, .. } = &trial.outcome {
-                ceilings_iops[cells[cell].workload] = Some(sample.iops());
+                let (workload, iops) = (cells[cell].workload, sample.iops());
+                ceilings.extend(
+                    bounded_by(plan, trial.datastore)
+                        .into_iter()
+                        .map(|datastore| MeasuredCeiling { datastore, workload, iops }),
+                );
             }
             continue;
         }
@@ -110,5 +115,15 @@ pub(crate) fn surroundings(
         }
     }
     let is_predicted = false;
-    StudySurroundings { ceiling_iops: ceilings_iops, is_null, failed, verified, is_predicted }
+    StudySurroundings { ceilings, is_null, failed, verified, is_predicted }
+}
+
+/// The datastores that a ceiling measured for one of them is of: all that name the same. `None` stands for
+/// the generator's.
+fn bounded_by(plan: &StudyPlan, datastore: Option<usize>) -> Vec<Option<usize>> {
+    let Some(datastore) = datastore else { return vec![None] };
+    let ceiling_of =
+        |datastore: usize| plan.datastores.get(datastore).and_then(|it| it.ceiling.as_ref());
+    let same = (0..plan.datastores.len()).filter(|&it| ceiling_of(it) == ceiling_of(datastore));
+    same.map(Some).collect()
 }

@@ -5,6 +5,7 @@
 //! begins: a run that was killed goes on from there. A trial that fails is counted and told, and the
 //! study goes on: of two hundred cells, one that cannot be had is no reason to lose the others.
 
+mod ceilings;
 mod conclusion;
 mod question;
 mod request;

@@ -32,16 +32,16 @@ pub struct StudyRequest {
 }
 
 impl StudyRequest {
-    /// The datastores' URLs as they are opened, with their passwords.
+    /// The datastores' URLs and those of their ceilings as they are opened, with their passwords.
     pub(crate) fn urls(&self) -> Result<Vec<DatastoreUrl>, RunError> {
         self.plain_urls().iter().map(|address| with_secret(address, &self.secrets)).collect()
     }
 
     /// The same as text, without passwords.
     pub(crate) fn plain_urls(&self) -> Vec<String> {
-        let urls = self.plan.datastores.iter().map(|datastore| {
-            let elsewhere = self.addresses.iter().find(|(name, _)| *name == datastore.url);
-            elsewhere.map_or(&datastore.url, |(_, address)| address).clone()
+        let urls = self.plan.urls().into_iter().map(|url| {
+            let elsewhere = self.addresses.iter().find(|(name, _)| name == url);
+            elsewhere.map_or_else(|| url.to_owned(), |(_, address)| address.clone())
         });
         urls.collect()
     }

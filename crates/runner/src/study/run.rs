@@ -108,6 +108,7 @@ pub(crate) struct StudyRun<'a> {
     pub(crate) cells: Vec<Cell>,
     pub(crate) file: ResultsFile,
     pub(crate) venue: Venue<'a>,
+    /// Which store each datastore of the plan is, and behind them each of its ceilings.
     pub(crate) store_of: Vec<usize>,
     pub(crate) trials: Vec<TrialRecord>,
     pub(crate) schedule: Schedule,
@@ -137,12 +138,14 @@ impl<'a> StudyRun<'a> {
         let plan = &request.plan;
         let steps = Steps::new(plan, hands.operator)?;
         let run_id = run_id_of(begun.as_ref(), plan)?;
-        let OpenVenue { venue, store_of, environment, datastores: descriptions, warning } =
+        let OpenVenue { venue, store_of, environment, datastores: mut descriptions, warning } =
             OpenVenue::open(request, &run_id, clock, hands.elsewhere, (cancel, progress))?;
         let opening_notes = descriptions.iter().flat_map(|store| {
             store.notes.iter().map(|note| format!("{}: {note}", store.url)).collect::<Vec<_>>()
         });
         let mut opening_notes: Vec<String> = opening_notes.collect();
+        // What the ceilings are is told by the plan.
+        descriptions.truncate(plan.datastores.len());
         opening_notes.dedup();
         let file = match begun {
             Some(mut file) => {
@@ -192,9 +195,11 @@ impl<'a> StudyRun<'a> {
             progress.note(note);
         }
         self.steps.begin()?;
-        self.ceilings(progress)?;
+        self.generator_ceilings(progress)?;
         self.prepare(progress)?;
+        // What a ceiling writes is rolled back with the rest.
         self.snapshot(progress)?;
+        self.way_ceilings(progress)?;
         self.blocks(progress)
     }
 

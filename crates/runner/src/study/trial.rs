@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use stormeter_datastore::DatastoreUrl;
-use stormeter_driver::{Expectations, FileOperation, FileTest, Limits, Past, Seal};
+use stormeter_driver::{Expectations, FileOperation, Past, Seal};
 use stormeter_results::{Phase, TrialOutcome, TrialRecord};
-use stormeter_study::{Cell, Reset, Timing, WorkloadKind, trial_seed};
+use stormeter_study::{Cell, Reset, WorkloadKind, trial_seed};
 
 use crate::ceiling::measure_ceiling;
 use crate::elsewhere::{PrepareOrder, TrialOrder};
-use crate::errand::{ErrandRun, run_errand};
+use crate::errand::{Before, before, run_errand};
 use crate::error::RunError;
 use crate::journal::{event, outcome_of, unix_ms};
 use crate::progress::{Place, Progress, Silent, TrialStart};
@@ -19,77 +19,28 @@ use crate::study::run::StudyRun;
 use crate::study::setting::{cell_label, disk_spec, filling, loaded, unit_bytes};
 use crate::study::steps::On;
 use crate::study::venue::Venue;
-use crate::threads::{TrialEnd, TrialRun, run_trial};
+use crate::threads::{TrialEnd, run_trial};
 use crate::verify::owner_of;
 
-/// The ceiling is measured for at most this long.
-const CEILING_NS: u64 = 500_000_000;
-
 impl StudyRun<'_> {
-    /// What the generator can do with each workload, at its highest load.
-    pub(crate) fn ceilings(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
-        let plan = self.plan;
-        for (workload, spec) in plan.workloads.iter().enumerate() {
-            // An errand waits for its storage; the generator has nothing to be measured.
-            let WorkloadKind::Io(io) = &spec.kind else { continue };
-            let of_workload = |cell: &usize| self.cells[*cell].workload == workload;
-            // The last cell of a workload has its highest load.
-            let Some(cell) = (0..self.cells.len()).rfind(of_workload) else { continue };
-            let known = |trial: &TrialRecord| {
-                trial.phase == Phase::Ceiling && trial.cell.is_some_and(|cell| of_workload(&cell))
-            };
-            if self.trials.iter().any(known) {
-                continue;
-            }
-            let duration_ns = plan.timing.duration_ns.min(CEILING_NS);
-            let timing = Timing { ramp_ns: duration_ns / 5, duration_ns, interval_ns: duration_ns };
-            let seed = trial_seed(plan.seed, u32::MAX);
-            let io = loaded(io, &self.cells[cell]);
-            let order = TrialOrder {
-                store: None,
-                workload: io,
-                vms: self.cells[cell].vms,
-                disk_bytes: plan.disk_bytes_of(workload),
-                threads: plan.threads,
-                first_cpu: 0,
-                timing,
-                seed,
-                disturbed: false,
-            };
-            let (started_unix_ms, began) = (unix_ms(), Instant::now());
-            let end = self.timed(&order, progress)?;
-            if self.is_cancelled() {
-                return Err(RunError::Interrupted);
-            }
-            self.record(Phase::Ceiling, (0, 0), cell, (started_unix_ms, began), seed, end)?;
-        }
-        Ok(())
-    }
-
     /// A timed trial, or the generator's ceiling, here or on the hosts.
-    fn timed(
+    pub(super) fn timed(
         &mut self,
         order: &TrialOrder,
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
-        let run = TrialRun {
-            workload: &order.workload,
-            vms: order.vms,
-            disk_bytes: order.disk_bytes,
-            threads: order.threads,
-            timing: order.timing,
-            seed: order.seed,
-            disturbed: order.disturbed,
-        };
         let seal = self.seal("ceiling", 0)?;
         let (clock, cancel) = (self.clock, self.cancel);
+        let not_timed = || RunError::Order("it is no timed trial".into());
         match (&mut self.venue, order.store) {
             (Venue::There(hosts, _), _) => hosts.trial(order, cancel, progress),
             (Venue::Here(_), None) => {
+                let run = order.timed().ok_or_else(not_timed)?;
                 let null = DatastoreUrl::parse("null:")?;
                 measure_ceiling(&null, &run, seal, clock, cancel, progress)
             }
             (Venue::Here(stores), Some(store)) => {
+                let run = order.timed().ok_or_else(not_timed)?;
                 let expectations = self.expectations.get_mut(store);
                 run_trial(&run, &stores[store], expectations, clock, cancel, progress)
             }
@@ -309,7 +260,8 @@ impl StudyRun<'_> {
         let stored = match end {
             Ok(end) => {
                 let when = (started_unix_ms, began);
-                self.record(Phase::Main, (block, position), number, when, seed, end)
+                let of = (number, Some(cell.datastore));
+                self.record(Phase::Main, (block, position), of, when, seed, end)
             }
             Err(reason) => self.store(
                 TrialRecord {
@@ -342,76 +294,76 @@ impl StudyRun<'_> {
     ) -> Result<TrialEnd, RunError> {
         let plan = self.plan;
         let store = self.store_of[cell.datastore];
-        let disk_bytes = plan.disk_bytes_of(cell.workload);
-        match &plan.workloads[cell.workload].kind {
-            WorkloadKind::Io(io) => {
-                let order = TrialOrder {
-                    store: Some(store),
-                    workload: loaded(io, cell),
-                    vms: cell.vms,
-                    disk_bytes,
-                    threads: plan.threads,
-                    first_cpu: 0,
-                    timing: plan.timing,
-                    seed,
-                    disturbed: self.steps.disturb(),
-                };
-                self.disturbed(&order, cell, progress)
-            }
-            kind => {
-                let spec = disk_spec(plan);
-                let run = ErrandRun {
-                    kind,
-                    vms: cell.vms,
-                    disk_bytes,
-                    outstanding: cell.outstanding,
-                    threads: plan.threads,
-                    interval_ns: plan.timing.interval_ns,
-                    seed,
-                    limits: Limits::default(),
-                };
-                let operation = match kind {
-                    WorkloadKind::File(test) => Some(test.operation),
-                    _ => None,
-                };
-                if operation == Some(FileOperation::Write) {
-                    // Until it is written whole, others find less than they need.
-                    self.spoilt[store] = true;
-                    let url = self.venue.url(store);
-                    let fresh = self.venue.here(store)?.make_fresh(0..cell.vms);
-                    let notes =
-                        fresh.map_err(|source| RunError::Datastore { url: url.clone(), source })?;
-                    self.note_once(&url, notes, progress)?;
-                }
-                if let WorkloadKind::File(
-                    test @ FileTest { operation: FileOperation::Reread, .. },
-                ) = kind
-                {
-                    // What is read again was read before, at once before and by nobody else since.
-                    let first = FileTest { operation: FileOperation::Read, ..*test };
-                    let kind = WorkloadKind::File(first);
-                    let run = ErrandRun { kind: &kind, ..run };
-                    let stores = &*self.venue.here(store)?;
-                    let first = run_errand(&run, stores, self.clock, self.cancel, &mut Silent)?;
-                    if self.is_cancelled() || first.failure().is_some() {
-                        return Ok(first);
-                    }
-                }
-                let stores = &*self.venue.here(store)?;
-                let end = run_errand(&run, stores, self.clock, self.cancel, progress)?;
-                if operation == Some(FileOperation::Write) && end.failure().is_none() {
-                    self.spoilt[store] = disk_bytes < spec.size_bytes;
-                }
-                Ok(end)
-            }
+        let kind = &plan.workloads[cell.workload].kind;
+        let work = match kind {
+            WorkloadKind::Io(io) => WorkloadKind::Io(loaded(io, cell)),
+            errand => errand.clone(),
+        };
+        let is_timed = matches!(kind, WorkloadKind::Io(_));
+        let order = TrialOrder {
+            store: Some(store),
+            work,
+            outstanding: cell.outstanding,
+            door: None,
+            vms: cell.vms,
+            disk_bytes: plan.disk_bytes_of(cell.workload),
+            threads: plan.threads,
+            first_cpu: 0,
+            timing: plan.timing,
+            seed,
+            disturbed: is_timed && self.steps.disturb(),
+        };
+        if is_timed {
+            self.disturbed(&order, cell, progress)
+        } else {
+            self.errand(&order, store, progress)
         }
     }
 
-    fn record(
+    /// An errand, here or on the hosts.
+    fn errand(
+        &mut self,
+        order: &TrialOrder,
+        store: usize,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        let run = order.errand();
+        if run.wants_fresh_files() {
+            // Until it is written whole, others find less than they need.
+            self.spoilt[store] = true;
+        }
+        let (clock, cancel) = (self.clock, self.cancel);
+        let end = match &mut self.venue {
+            Venue::There(hosts, _) => hosts.trial(order, cancel, progress)?,
+            Venue::Here(stores) => {
+                let datastore = &mut stores[store];
+                match before(&run, datastore, (clock, cancel), &mut Silent)? {
+                    Before::Ended(end) => return Ok(*end),
+                    Before::Ready(notes) => {
+                        let url = datastore.description().url.to_string();
+                        self.note_once(&url, notes, progress)?;
+                    }
+                }
+                if self.is_cancelled() {
+                    return Err(RunError::Interrupted);
+                }
+                let Venue::Here(stores) = &self.venue else {
+                    return Err(RunError::Order("the datastores are gone".into()));
+                };
+                run_errand(&run, &stores[store], clock, cancel, progress)?
+            }
+        };
+        if run.wants_fresh_files() && end.failure().is_none() {
+            self.spoilt[store] = order.disk_bytes < disk_spec(self.plan).size_bytes;
+        }
+        Ok(end)
+    }
+
+    pub(super) fn record(
         &mut self,
         phase: Phase,
         (block, position): (u32, u32),
-        cell: usize,
+        (cell, datastore): (usize, Option<usize>),
         (started_unix_ms, began): (u64, Instant),
         seed: u64,
         mut end: TrialEnd,
@@ -419,7 +371,6 @@ impl StudyRun<'_> {
         let incidents = std::mem::take(&mut end.incidents);
         let monitor = std::mem::take(&mut end.monitor);
         let hosts = std::mem::take(&mut end.hosts);
-        let datastore = (phase == Phase::Main).then(|| self.cells[cell].datastore);
         self.store(
             TrialRecord {
                 id: 0,

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::{Datastore, Location};
 use stormeter_results::{DatastoreDescription, Environment};
-use stormeter_study::StudyPlan;
+use stormeter_study::{StudyPlan, WorkloadKind};
 
 use crate::describe::describe;
 use crate::elsewhere::{Elsewhere, OpenOrder, OpenedHosts, Password};
@@ -30,7 +30,7 @@ pub(crate) enum Venue<'a> {
 /// A venue with everything opened, and what was found.
 pub(crate) struct OpenVenue<'a> {
     pub(crate) venue: Venue<'a>,
-    /// Which store each datastore of the plan is.
+    /// Which store each datastore of the plan is, and behind them each of its ceilings.
     pub(crate) store_of: Vec<usize>,
     pub(crate) environment: Environment,
     pub(crate) datastores: Vec<DatastoreDescription>,
@@ -121,14 +121,6 @@ impl Venue<'_> {
         }
     }
 
-    /// A store of this process. What is not done on hosts was refused before.
-    pub(crate) fn here(&mut self, store: usize) -> Result<&mut Datastore, RunError> {
-        match self {
-            Venue::Here(stores) => Ok(&mut stores[store]),
-            Venue::There(..) => Err(RunError::Hosts(NOT_ELSEWHERE.into())),
-        }
-    }
-
     /// Removes the disks.
     pub(crate) fn remove(&mut self, progress: &mut dyn Progress) {
         let left = match self {
@@ -142,13 +134,12 @@ impl Venue<'_> {
 }
 
 /// Said of what hosts do not do.
-const NOT_ELSEWHERE: &str = "file tests, transfers, deployments and verify are done on this machine \
-                             only; take hosts out of the study, or give those a study of their own";
+const NOT_ELSEWHERE: &str = "deployments and verify are done on this machine only; take hosts out of the \
+                             study, or give those a study of their own";
 
 fn check_can_be_elsewhere(plan: &StudyPlan) -> Result<(), RunError> {
-    let is_timed =
-        |kind: &stormeter_study::WorkloadKind| matches!(kind, stormeter_study::WorkloadKind::Io(_));
-    if plan.verify || !plan.workloads.iter().all(|workload| is_timed(&workload.kind)) {
+    let is_deployment = |kind: &WorkloadKind| matches!(kind, WorkloadKind::Deploy(_));
+    if plan.verify || plan.workloads.iter().any(|workload| is_deployment(&workload.kind)) {
         return Err(RunError::Hosts(NOT_ELSEWHERE.into()));
     }
     Ok(())

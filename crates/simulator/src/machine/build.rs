@@ -136,6 +136,8 @@ pub(super) struct Builder<'a> {
     pub(super) datastore: &'a SiteDatastore,
     pub(super) load: Load,
     pub(super) seed: u64,
+    /// Hashes and places of pieces follow from it.
+    pub(super) layout_seed: u64,
     pub(super) stations: Vec<Station>,
     pub(super) components: Vec<Component>,
     pub(super) steps: Vec<Step>,
@@ -190,6 +192,7 @@ impl Machine {
             datastore,
             load,
             seed,
+            layout_seed: site.as_built.map_or(seed, u64::from),
             stations: Vec::new(),
             components: Vec::new(),
             steps: Vec::new(),

@@ -192,6 +192,7 @@ fn site(trees: &Trees, faults: &mut Faults) -> Option<SiteFile> {
     if let Some(name) = section.text("site", faults) {
         site.name = name.into();
     }
+    site.as_built = section.count("as-built", 0, faults);
     let mut entries = |key: &str, kind: &str, example: &str| {
         part::entries(section.get(key), kind, example, faults)
     };

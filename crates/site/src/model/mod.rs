@@ -26,6 +26,11 @@ pub use network::{Adapter, Aggregation, Network, PathPolicy, PortKind};
 pub struct Site {
     /// What it is, in a line.
     pub name: String,
+    /// What a site does not say and chance decides: over which port a hash sends each pair's messages, on
+    /// which nodes and devices a cluster puts the pieces of a disk. `None`: in every block anew, as for a site
+    /// of which nobody knows how it will be; a number: once for all blocks, as on a test bed that stands, whose
+    /// addresses and disks stay what they are. Another number stands for another test bed.
+    pub as_built: Option<u32>,
     /// Hosts of one kind each: hypervisors, clients, nodes of a cluster.
     pub hosts: Vec<HostGroup>,
     /// What a protocol costs an initiator.

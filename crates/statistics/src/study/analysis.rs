@@ -15,11 +15,22 @@ use crate::analysis::FailedTrials;
 use crate::holm;
 use crate::laws::Severity;
 
+/// A ceiling as it was measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeasuredCeiling {
+    /// The datastore of the plan to which the way leads; `None`: the load generator's, on nothing.
+    pub datastore: Option<usize>,
+    /// The workload of the plan that it was measured with, at its highest load.
+    pub workload: usize,
+    /// I/Os a second.
+    pub iops: f64,
+}
+
 /// What is known of a study beside its trials. A list that is too short knows nothing of the rest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StudySurroundings {
-    /// Per workload: the generator's ceiling with it, in IOPS.
-    pub ceiling_iops: Vec<Option<f64>>,
+    /// What lies before the storage, measured by itself.
+    pub ceilings: Vec<MeasuredCeiling>,
     /// Per datastore: whether it completes at once (`null:`).
     pub is_null: Vec<bool>,
     /// Per cell: its trials that failed.

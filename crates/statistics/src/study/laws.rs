@@ -4,11 +4,11 @@ use stormeter_disk::units::format_duration_ns;
 use stormeter_driver::{RECOVERED_SHARE, Sample};
 use stormeter_study::{Order, Prepare, Unit, WorkloadKind};
 
-use super::analysis::StudySurroundings;
+use super::analysis::{MeasuredCeiling, StudySurroundings};
 use super::measured::Measured;
 use crate::analysis::{failed, gathered};
 use crate::data::check_data;
-use crate::laws::{LawFinding, Severity, TrialFacts, check_errand, check_trial};
+use crate::laws::{CEILING_FACTOR, LawFinding, Severity, TrialFacts, check_errand, check_trial};
 use crate::steadiness::check_steadiness;
 
 /// What is found in the trials of each cell, and of the whole study (`None`).
@@ -19,7 +19,13 @@ pub(super) fn findings(
     let mut findings = Vec::new();
     for (index, cell) in measured.cells.iter().enumerate() {
         let is_null = surroundings.is_null.get(cell.datastore).copied().unwrap_or(false);
-        let ceiling_iops = surroundings.ceiling_iops.get(cell.workload).copied().flatten();
+        let ceiling_of = |datastore| {
+            let mut ceilings = surroundings.ceilings.iter();
+            let of =
+                |it: &&MeasuredCeiling| it.datastore == datastore && it.workload == cell.workload;
+            ceilings.find(of).map(|ceiling| ceiling.iops)
+        };
+        let ceiling_iops = ceiling_of(None);
         let mut own = of_trials(measured, index, is_null, ceiling_iops);
         let timed = matches!(measured.plan.workloads[cell.workload].kind, WorkloadKind::Io(_));
         // What the steps do to a trial is no drift.
@@ -28,6 +34,9 @@ pub(super) fn findings(
                 measured.trials(index).iter().map(|trial| trial.sample).collect();
             own.extend(check_steadiness(&samples));
         }
+        own.extend(
+            ceiling_of(Some(cell.datastore)).and_then(|iops| low_way(measured, index, iops)),
+        );
         own.extend(unrecovered(measured, index));
         if let Some(Some(verified)) = surroundings.verified.get(index) {
             own.extend(check_data(verified));
@@ -39,6 +48,24 @@ pub(super) fn findings(
     }
     findings.extend(of_design(measured).into_iter().map(|finding| (None, finding)));
     findings
+}
+
+/// A way to the storage that can do little more than was measured over it. No more than a warning: that a
+/// share of what is compared is the way's is what some ask about.
+fn low_way(measured: &Measured<'_>, cell: usize, ceiling_iops: f64) -> Option<LawFinding> {
+    let trials = measured.trials(cell).iter();
+    let iops = trials.map(|trial| trial.sample.iops()).fold(0.0, f64::max);
+    (iops * CEILING_FACTOR > ceiling_iops).then(|| LawFinding {
+        law: 8,
+        severity: Severity::Warning,
+        what: format!(
+            "{iops:.0} IOPS were measured, and the way to the storage by itself reaches {ceiling_iops:.0}: \
+             less than {CEILING_FACTOR} times as much, so a part of what was measured is the way's"
+        ),
+        advice: "limit the storage further or quicken what lies before it, unless the way is what you ask \
+                 about"
+            .into(),
+    })
 }
 
 /// Trials that ended before throughput was back.

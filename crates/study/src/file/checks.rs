@@ -6,9 +6,8 @@ use stormeter_driver::{Arrivals, FileOperation, TransferSink, Workload, Workload
 
 use super::keys;
 use crate::plan::Metric;
-use crate::study_plan::{Reset, StudyPlan, StudyWorkload, Unit, WorkloadKind};
-use stormeter_yaml::Section;
-use stormeter_yaml::{Faults, Place};
+use crate::study_plan::{Reset, StudyHost, StudyPlan, StudyWorkload, Unit, WorkloadKind};
+use stormeter_yaml::{Faults, Place, Section, shortened};
 
 /// Where messages about the whole point.
 #[derive(Debug, Default)]
@@ -104,12 +103,8 @@ pub(super) fn check(
              deployments write over it; leave it out, or give those a study of their own",
         );
     }
-    if !plan.hosts.is_empty() && (plan.verify || ios().count() < plan.workloads.len()) {
-        faults.at(
-            places.hosts,
-            "file tests, transfers, deployments and verify are done on the machine that runs the \
-             study, not on hosts; leave hosts out, or give those a study of their own",
-        );
+    if !plan.hosts.is_empty() {
+        check_hosts(plan, places, faults);
     }
     if let Some(&step) = first_step
         && ios().count() < plan.workloads.len()
@@ -147,6 +142,35 @@ pub(super) fn check(
                 ),
             );
         }
+    }
+}
+
+/// What hosts cannot do, and what their clients must know.
+fn check_hosts(plan: &StudyPlan, places: &Places, faults: &mut Faults) {
+    let is_any = |is: fn(&WorkloadKind) -> bool| plan.workloads.iter().any(|w| is(&w.kind));
+    if plan.verify || is_any(|kind| matches!(kind, WorkloadKind::Deploy(_))) {
+        faults.at(
+            places.hosts,
+            "deployments and verify are done on the machine that runs the study, not on hosts; leave \
+             hosts out, or give those a study of their own",
+        );
+    }
+    let unknown =
+        |host: &&StudyHost| host.address.is_none() && host.reached_by.starts_with("command:");
+    if is_any(|kind| matches!(kind, WorkloadKind::Transfer(_)))
+        && let Some(host) = plan.hosts.iter().find(unknown)
+    {
+        let command = host.reached_by.trim_start_matches("command:").trim();
+        faults.at(
+            places.hosts,
+            format!(
+                "host {} is reached by a command, and the clients of transfers need its address; \
+                 write {}: {{command: \"{}\", address: 10.0.0.5}}",
+                host.name,
+                host.name,
+                shortened(command)
+            ),
+        );
     }
 }
 

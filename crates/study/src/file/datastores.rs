@@ -41,14 +41,45 @@ pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<NamedDatasto
             continue;
         };
         check_name("a datastore", name, key, faults);
-        let url = url(name, key, value, faults).unwrap_or_default();
-        datastores.push(NamedDatastore { name: name.into(), url, site_changes: Vec::new() });
+        let (url, ceiling) = urls(name, key, value, faults);
+        let url = url.unwrap_or_default();
+        datastores.push(NamedDatastore {
+            name: name.into(),
+            url,
+            site_changes: Vec::new(),
+            ceiling,
+        });
     }
+    check_ceilings(pairs, &datastores, faults);
     datastores
 }
 
-fn url(name: &str, key: &Node, value: &Node, faults: &mut Faults) -> Option<String> {
-    let node = match &value.value {
+/// A ceiling is what lacks the limits of all that is compared: it cannot be one of it.
+fn check_ceilings(pairs: &[(Node, Node)], datastores: &[NamedDatastore], faults: &mut Faults) {
+    for of in datastores {
+        let is_same = |other: &&NamedDatastore| Some(&other.url) == of.ceiling.as_ref();
+        let Some(same) = datastores.iter().find(is_same) else { continue };
+        let at = pairs.iter().find(|(key, _)| key.text() == Some(&of.name));
+        let place = at.map_or_else(Default::default, |(_, value)| value.place);
+        faults.at(
+            place,
+            format!(
+                "the ceiling of {} is the datastore {}; name one that is reached in the same way and has no \
+                 limit of its own, such as a LUN in memory",
+                of.name, same.name
+            ),
+        );
+    }
+}
+
+/// Where a datastore is, and its ceiling.
+fn urls(
+    name: &str,
+    key: &Node,
+    value: &Node,
+    faults: &mut Faults,
+) -> (Option<String>, Option<String>) {
+    let (node, ceiling) = match &value.value {
         Value::Map(pairs) => {
             // The unquoted URL `null:` is, to YAML, the key null without a value.
             if let [(inner, rest)] = pairs.as_slice()
@@ -56,30 +87,43 @@ fn url(name: &str, key: &Node, value: &Node, faults: &mut Faults) -> Option<Stri
                 && rest.value == Value::Nothing
             {
                 faults.at(value.place, UNQUOTED_NULL_URL);
-                return None;
+                return (None, None);
             }
-            let section =
-                Section::open(value, &format!("datastore {name}"), &keys::DATASTORE, faults)?;
+            let of = format!("datastore {name}");
+            let Some(section) = Section::open(value, &of, &keys::DATASTORE, faults) else {
+                return (None, None);
+            };
             let Some(node) = section.get("url") else {
                 if pairs.is_empty() {
                     faults.at(value.place, format!("datastore {name} has no url; write {EXAMPLE}"));
                 }
-                return None;
+                return (None, None);
             };
-            node
+            let ceiling = section.get("ceiling");
+            (
+                node,
+                ceiling.and_then(|node| {
+                    url((&format!("the ceiling of {name}"), "ceiling"), node, node, faults)
+                }),
+            )
         }
-        _ => value,
+        _ => (value, None),
     };
+    (url((&format!("datastore {name}"), name), key, node, faults), ceiling)
+}
+
+/// The URL of something, which has a name in the file; `key` is where it is missed.
+fn url((of, name): (&str, &str), key: &Node, node: &Node, faults: &mut Faults) -> Option<String> {
     let text = node.text().map(str::trim).unwrap_or_default();
     if text.is_empty() {
         let place = if node.value == Value::Nothing { key.place } else { node.place };
         let message = match node.value {
             Value::List(_) => {
-                format!("datastore {name} has one URL, not a list; give each URL a name of its own")
+                format!("{of} has one URL, not a list; give each URL a name of its own")
             }
             _ => format!(
-                "datastore {name} has no URL; write {name}: /srv/vm (and the datastore that keeps \
-                 nothing in quotes: {name}: \"null:\")"
+                "{of} has no URL; write {name}: /srv/vm (and the datastore that keeps nothing in \
+                 quotes: {name}: \"null:\")"
             ),
         };
         faults.at(place, message);

@@ -1,6 +1,6 @@
 //! `hosts`: who carries out the trials, and how each is reached.
 
-use stormeter_yaml::{Faults, Node, Section, Value, nearest, shortened};
+use stormeter_yaml::{Faults, Node, Place, Section, Value, nearest, shortened};
 
 use super::datastores::check_name;
 use super::keys;
@@ -50,21 +50,64 @@ pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<StudyHost> {
             continue;
         };
         check_name("a host", name, key, faults);
-        if let Some(reached_by) = way(name, value, faults) {
-            hosts.push(StudyHost { name: name.into(), reached_by });
+        if let Some((reached_by, address)) = way(name, value, faults) {
+            hosts.push(StudyHost { name: name.into(), reached_by, address });
         }
     }
     hosts
 }
 
-/// The way to a host, as text.
-fn way(name: &str, node: &Node, faults: &mut Faults) -> Option<String> {
-    if let Value::Map(_) = &node.value {
-        let section = Section::open(node, &format!("host {name}"), &keys::HOST, faults)?;
-        let command = section.text("command", faults)?;
-        return check(name, &format!("command: {command}"), node, faults);
+/// The way to a host, as text, and its address where one is given.
+fn way(name: &str, node: &Node, faults: &mut Faults) -> Option<(String, Option<String>)> {
+    let Value::Map(_) = &node.value else {
+        let way = check(name, node.text().unwrap_or_default(), node, faults)?;
+        return Some((way, None));
+    };
+    let before = faults.count();
+    let section = Section::open(node, &format!("host {name}"), &keys::HOST, faults)?;
+    let (command, ssh) = (section.text("command", faults), section.text("ssh", faults));
+    let address = match section.text("address", faults) {
+        Some(text) => Some(address(name, text.trim(), section.place_of("address"), faults)?),
+        None => None,
+    };
+    let way = match (command, ssh) {
+        (Some(command), None) => format!("command: {command}"),
+        (None, Some(ssh)) => format!("ssh:{ssh}"),
+        (found, _) => {
+            let fault = match found {
+                Some(_) => "has command and ssh, and is reached by one; take the other out",
+                None => "says not how it is reached; write command: … or ssh: user@host",
+            };
+            // A key that is spelt wrong, or is no text, was told.
+            if faults.count() == before {
+                faults.at(section.place, format!("host {name} {fault}"));
+            }
+            return None;
+        }
+    };
+    Some((check(name, &way, node, faults)?, address))
+}
+
+/// `host` or `host:port`; an address of IPv6 that a port follows stands in brackets.
+fn address(name: &str, text: &str, place: Place, faults: &mut Faults) -> Option<String> {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, Some(port)),
+        _ => (text, None),
+    };
+    let is_host = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c == '/');
+    let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
+    if is_host && is_port {
+        return Some(text.to_owned());
     }
-    check(name, node.text().unwrap_or_default(), node, faults)
+    faults.at(
+        place,
+        format!(
+            "the address of host {name} is a name or an address with or without a port, not \"{}\"; \
+             write address: 10.0.0.5, or address: \"10.0.0.5:7878\"",
+            shortened(text)
+        ),
+    );
+    None
 }
 
 fn check(name: &str, text: &str, node: &Node, faults: &mut Faults) -> Option<String> {

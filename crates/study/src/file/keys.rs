@@ -26,10 +26,13 @@ keys! {
     /// A datastore that is more than its URL.
     DATASTORE "datastore" "a datastore" {
         "url": "\"nfs://nas1/export/vm\"",
+        "ceiling": "\"nfs://nas1/export/in-memory\"",
     }
-    /// A host that is reached by a command.
+    /// A host with more to be said of it than the way to it.
     HOST "host" "a host" {
         "command": "kubectl exec -i pod -- stormeter agent",
+        "ssh": "root@esx1",
+        "address": "10.0.0.5",
     }
     /// Load on virtual disks.
     IO "io" "a workload" {

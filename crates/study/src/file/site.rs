@@ -52,6 +52,7 @@ pub(super) fn expand(
                     .join(" "),
                 url: datastore.url.clone(),
                 site_changes: changes.clone(),
+                ceiling: datastore.ceiling.clone(),
             })
             .collect::<Vec<_>>()
     });

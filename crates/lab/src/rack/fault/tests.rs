@@ -19,6 +19,7 @@ fn faults(directory: &Path) -> Faults {
         accelerator: "tcg".into(),
         why: "a test".into(),
         addresses: vec!["127.64.0.1".into()],
+        vm_addresses: vec![None],
         images: Images {
             system: nowhere(),
             kernel: nowhere(),

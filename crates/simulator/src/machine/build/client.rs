@@ -273,7 +273,10 @@ impl<'a> Builder<'a> {
             // A server has one address.
             protocol: Protocol::Nfs,
             flow,
-            senders: Senders::new(self.seed, if back { Talk::ToServer } else { Talk::FromServer }),
+            senders: Senders::new(
+                self.layout_seed,
+                if back { Talk::ToServer } else { Talk::FromServer },
+            ),
             target_port: 0,
         };
         let (at_from, at_to) = pair.ways();

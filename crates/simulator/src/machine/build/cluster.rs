@@ -75,7 +75,7 @@ impl Builder<'_> {
                 most: MOST_PIECES,
             });
         }
-        let places = placed(pieces, self.seed);
+        let places = placed(pieces, self.layout_seed);
         let fullest = places.iter().map(|place| u64::from(place.before) + 1).max().unwrap_or(0);
         if let Some(room) = cluster.capacity.capacity_bytes()
             && fullest.saturating_mul(piece_bytes) > room
@@ -254,7 +254,7 @@ impl Builder<'_> {
     /// aggregation.
     fn ways_to_nodes(&self, ends: &Ends<'_>, host: u32) -> (Ways, Ways) {
         let [by_host, to_node, by_node, to_host] =
-            Senders::new(self.seed, Talk::Storage).salts(host);
+            Senders::new(self.layout_seed, Talk::Storage).salts(host);
         let hashed = |adapter: &Adapter| {
             adapter.aggregation == Aggregation::Hash
                 && self.datastore.policy == PathPolicy::Fixed

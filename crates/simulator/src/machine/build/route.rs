@@ -114,7 +114,7 @@ impl Builder<'_> {
                 policy: self.datastore.policy,
                 protocol: stack.protocol,
                 flow: host << 12 | unit,
-                senders: Senders::new(self.seed, Talk::Storage),
+                senders: Senders::new(self.layout_seed, Talk::Storage),
                 target_port,
             };
             let (at_host, at_target) = pair.ways();

@@ -33,6 +33,7 @@ pub(super) fn plan(datastores: &[&str], workloads: &[&str], vms: &[u32]) -> Stud
                 name: (*name).into(),
                 url: format!("/srv/{name}"),
                 site_changes: vec![],
+                ceiling: None,
             })
             .collect(),
         hosts: Vec::new(),

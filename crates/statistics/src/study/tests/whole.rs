@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::analysis::FailedTrials;
-use crate::laws::Severity;
+use crate::laws::{LawFinding, Severity};
 use crate::study::conclusion::Reply;
-use crate::study::{StudyAnalysis, StudySurroundings, analyse_study};
+use crate::study::{MeasuredCeiling, StudyAnalysis, StudySurroundings, analyse_study};
 use crate::verdict::Verdict;
 
 fn study() -> StudyPlan {
@@ -86,13 +86,31 @@ fn a_broken_law_spoils_the_questions_about_its_cell_only() {
 }
 
 #[test]
+fn a_way_that_can_do_little_more_is_found_and_leaves_answers_standing() {
+    let plan = study();
+    let found = |iops| {
+        let ceiling = MeasuredCeiling { datastore: Some(1), workload: 0, iops };
+        let around = StudySurroundings { ceilings: vec![ceiling], ..StudySurroundings::default() };
+        let analysis = analysed(&plan, &faster(&plan), &around);
+        assert!(analysis.answers.iter().all(|answer| answer.reply == Reply::Yes));
+        let of = |(cell, it): &(Option<usize>, LawFinding)| (*cell, it.law, it.severity);
+        analysis.findings.iter().map(of).collect::<Vec<_>>()
+    };
+    let trials = faster(&plan);
+    let of_cell = trials.views().into_iter().filter(|trial| trial.cell == 1);
+    let most = of_cell.map(|trial| trial.sample.iops()).fold(0.0, f64::max);
+    assert_eq!(found(2.9 * most), [(Some(1), 8, Severity::Warning)], "of its own datastore alone");
+    assert_eq!(found(3.1 * most), []);
+}
+
+#[test]
 fn failing_cells_and_low_ceilings_are_found() {
     let plan = study();
     let failed = FailedTrials { count: 2, reason: "an I/O error".into(), by_datastore: true };
     let around = StudySurroundings {
         is_predicted: false,
         failed: vec![None, None, None, Some(failed)],
-        ceiling_iops: vec![Some(9000.0), None],
+        ceilings: vec![MeasuredCeiling { datastore: None, workload: 0, iops: 9000.0 }],
         ..StudySurroundings::default()
     };
     let analysis = analysed(&plan, &faster(&plan), &around);

@@ -1,0 +1,195 @@
+//! A transfer whose servers are on the hosts and whose clients are here, as a user's is.
+//!
+//! The servers are let know of the trial and a word by the way that leads to their agents, and listen; the
+//! clients connect over the network that is measured and say the word. From then on it is a trial as any
+//! other: begun at one moment, watched, joined. What a message took is the clients' to say, what it cost
+//! is that of the hosts.
+
+use std::fs::File;
+use std::io::Read;
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+
+use stormeter_driver::Interval;
+use stormeter_runner::{
+    Caller, DoorOrder, Password, Progress, RunError, TrialEnd, TrialOrder, run_clients,
+};
+
+use super::gather::Trouble;
+use super::trial::{AFTERWARDS, Ended, Rows};
+use super::{Fleet, no_address};
+use crate::destination::Destination;
+use crate::message::{Command, Report};
+
+impl Fleet {
+    /// Carries out a transfer. What is asked of the hosts that have VMs is in `orders`.
+    pub(super) fn transfer(
+        &mut self,
+        mut orders: Vec<(usize, TrialOrder)>,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<Ended>, RunError> {
+        let hosts: Vec<usize> = orders.iter().map(|(host, _)| *host).collect();
+        let mut words = Vec::new();
+        for (host, order) in &mut orders {
+            let destination = &self.hosts[*host].destination;
+            let word = word()?;
+            order.door = Some(DoorOrder {
+                everywhere: *destination != Destination::Here,
+                port: destination.listen_port(),
+                word: word.clone(),
+            });
+            words.push(word);
+        }
+        for (host, order) in &orders {
+            self.say(*host, Command::Trial(Box::new(order.clone())));
+        }
+        let what = "listen for clients";
+        let ports = self.gather(&hosts, what, cancel, |_, report| match report {
+            Report::Listening { port } => Ok(Some(port)),
+            other => Err(other),
+        })?;
+        let mut sockets = Vec::new();
+        for (((host, order), word), port) in orders.iter().zip(&words).zip(ports) {
+            match self.connect_clients(*host, order.vms, (word, port), cancel) {
+                Ok(connected) => sockets.push(connected),
+                Err(trouble) => return Err(self.stop_after(trouble)),
+            }
+        }
+        self.gather(&hosts, "get ready for the trial", cancel, |_, report| match report {
+            Report::Ready => Ok(Some(())),
+            other => Err(other),
+        })?;
+        let (begins, start_ns) = self.start(&hosts);
+        progress.begun(begins);
+        self.exchange(&orders, sockets, start_ns, cancel, progress)
+    }
+
+    /// Connects a client for each VM of a host.
+    fn connect_clients(
+        &self,
+        host: usize,
+        vms: u32,
+        (word, port): (&Password, u16),
+        cancel: &AtomicBool,
+    ) -> Result<Vec<TcpStream>, Trouble> {
+        let of = &self.hosts[host];
+        let refused = |reason: String| Trouble::Refused(host, reason);
+        if of.destination == Destination::Unknown {
+            return Err(refused(no_address(of)));
+        }
+        let addresses = of.destination.reached(port).map_err(refused)?;
+        let caller = Caller { addresses: &addresses, word };
+        let connect = |vm| {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(Trouble::Cancelled);
+            }
+            caller.enter(vm).map_err(|error| {
+                let at = addresses.first().map(ToString::to_string).unwrap_or_default();
+                refused(format!(
+                    "the server of a transfer cannot be reached at {at}: {error}; see that no firewall \
+                     is between, or name another address or port (address: \"HOST:PORT\")"
+                ))
+            })
+        };
+        (0..vms).map(connect).collect()
+    }
+
+    /// From the start to the last word of the last host.
+    fn exchange(
+        &mut self,
+        orders: &[(usize, TrialOrder)],
+        sockets: Vec<Vec<TcpStream>>,
+        start_ns: u64,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<Ended>, RunError> {
+        let hosts: Vec<usize> = orders.iter().map(|(host, _)| *host).collect();
+        let clock = self.clock.clone();
+        // A server that is gone ends its clients, too, but not at once on every network.
+        let given_up = AtomicBool::new(false);
+        let mut rows = Rows::new(self.hosts.len());
+        let (heard, clients) =
+            thread::scope(|scope| {
+                let (told, telling) = mpsc::channel();
+                let mut clients = Vec::new();
+                for ((host, order), sockets) in orders.iter().zip(sockets) {
+                    let mut teller = Teller { host: *host, told: told.clone() };
+                    let (clock, given_up) = (&clock, &given_up);
+                    clients.push(scope.spawn(move || {
+                        let run = order.errand();
+                        run_clients(&run, sockets, clock, given_up, start_ns, &mut teller)
+                    }));
+                }
+                let mut is_busy = || {
+                    for (host, row) in telling.try_iter() {
+                        rows.tell(host, row, progress);
+                    }
+                    clients.iter().any(|client| !client.is_finished())
+                };
+                let what = "carry out the transfer";
+                let heard =
+                    self.listen(&hosts, what, AFTERWARDS, cancel, &mut is_busy, |_, report| {
+                        match report {
+                            Report::Interval(_) => Ok(None),
+                            Report::Done { end, late_ns } => Ok(Some((end, late_ns))),
+                            other => Err(other),
+                        }
+                    });
+                if heard.is_err() {
+                    given_up.store(true, Ordering::Relaxed);
+                }
+                let joined = clients.into_iter().map(|client| match client.join() {
+                    Ok(ended) => ended,
+                    Err(panic) => std::panic::resume_unwind(panic),
+                });
+                (heard, joined.collect::<Vec<_>>())
+            });
+        let heard = heard.map_err(|trouble| self.stop_after(trouble))?;
+        let mut ended = Vec::new();
+        for (((host, order), (end, late_ns)), clients) in orders.iter().zip(heard).zip(clients) {
+            let end = joined(*end, clients?);
+            ended.push(Ended { host: *host, vms: order.vms, end, late_ns });
+        }
+        Ok(ended)
+    }
+}
+
+/// What the servers of a host and their clients say, as one. The servers' reason for an early end comes
+/// first: clients only see their connections end.
+fn joined(servers: TrialEnd, clients: TrialEnd) -> TrialEnd {
+    let mut all = servers;
+    all.sample.merge(clients.sample);
+    all.clock_deviation = all.clock_deviation.max(clients.clock_deviation);
+    for note in clients.notes {
+        let note = format!("the clients: {note}");
+        if !all.notes.contains(&note) {
+            all.notes.push(note);
+        }
+    }
+    all.incidents.extend(clients.incidents);
+    all
+}
+
+/// 32 letters that nobody can guess.
+fn word() -> Result<Password, RunError> {
+    const SOURCE: &str = "/dev/urandom";
+    let mut bytes = [0; 16];
+    let read = File::open(SOURCE).and_then(|mut file| file.read_exact(&mut bytes));
+    read.map_err(|error| RunError::Hosts(format!("{SOURCE} cannot be read: {error}")))?;
+    Ok(Password(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+}
+
+/// Passes on the rows of a host's clients.
+struct Teller {
+    host: usize,
+    told: Sender<(usize, Interval)>,
+}
+
+impl Progress for Teller {
+    fn interval(&mut self, row: &Interval) {
+        let _ = self.told.send((self.host, *row));
+    }
+}

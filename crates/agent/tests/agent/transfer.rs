@@ -1,0 +1,155 @@
+//! Errands through an agent: transfers whose clients are elsewhere, and file tests.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::atomic::AtomicBool;
+
+use stormeter_agent::{Command, Report};
+use stormeter_datastore::RealClock;
+use stormeter_disk::Clock;
+use stormeter_driver::{
+    Deployment, Ended, FileOperation, FileTest, Transfer, TransferDirection, TransferSink,
+};
+use stormeter_runner::{Caller, DoorOrder, Password, Silent, TrialEnd, TrialOrder, run_clients};
+use stormeter_study::WorkloadKind;
+
+use crate::session::{Session, errand, open, prepare};
+
+const WORD: &str = "00112233445566778899aabbccddeeff";
+const VMS: u32 = 2;
+
+fn transfer(direction: TransferDirection, sink: TransferSink, messages: u32) -> WorkloadKind {
+    WorkloadKind::Transfer(Transfer { message_bytes: 100_000, direction, sink, messages })
+}
+
+fn door() -> Option<DoorOrder> {
+    Some(DoorOrder { everywhere: false, port: 0, word: Password(WORD.into()) })
+}
+
+/// An agent with prepared disks in `place`.
+fn prepared(place: &tempfile::TempDir) -> Session {
+    let mut session = Session::greeted();
+    session.say(&open(place.path().to_str().unwrap()));
+    assert!(matches!(session.hear(), Report::Opened(_)));
+    session.say(&prepare());
+    assert!(matches!(session.answer(), Report::Prepared(_)));
+    session
+}
+
+/// Orders a transfer and gives the address of its door.
+fn ordered(session: &mut Session, order: &TrialOrder) -> SocketAddr {
+    session.say(&Command::Trial(Box::new(order.clone())));
+    let Report::Listening { port } = session.answer() else { panic!("nobody listens") };
+    (Ipv4Addr::LOCALHOST, port).into()
+}
+
+fn enter(address: SocketAddr, word: &str) -> std::io::Result<Vec<TcpStream>> {
+    let (addresses, word) = ([address], Password(word.into()));
+    let caller = Caller { addresses: &addresses, word: &word };
+    (0..VMS).map(|vm| caller.enter(vm)).collect()
+}
+
+fn done(session: &mut Session) -> TrialEnd {
+    match session.answer() {
+        Report::Done { end, .. } => *end,
+        other => panic!("not done: {other:?}"),
+    }
+}
+
+#[test]
+fn messages_go_between_clients_here_and_servers_behind_an_agent() {
+    let place = tempfile::tempdir().unwrap();
+    let mut session = prepared(&place);
+    let file = place.path().join(".stormeter-0123456789abcdef-3/disk-00001");
+    for sink in [TransferSink::Memory, TransferSink::Disk] {
+        for direction in [TransferDirection::Write, TransferDirection::Read] {
+            let order = errand(transfer(direction, sink, 20), door());
+            let before = std::fs::read(&file).unwrap();
+            let sockets = enter(ordered(&mut session, &order), WORD).unwrap();
+            assert_eq!(session.answer(), Report::Ready);
+            session.say(&Command::Start { at_ns: 0 });
+            let mut clock = RealClock::new();
+            let (cancel, start_ns) = (AtomicBool::new(false), clock.now_ns());
+            let run = order.errand();
+            let end = run_clients(&run, sockets, &clock, &cancel, start_ns, &mut Silent).unwrap();
+            assert_eq!(end.sample.ended, Ended::Completed);
+            assert_eq!(end.sample.operations(), 40);
+            assert_eq!(end.sample.bytes(), 4_000_000);
+            let served = done(&mut session);
+            assert_eq!(served.failure(), None);
+            assert_eq!(served.sample.operations(), 0, "messages are counted by clients alone");
+            let is_kept = (sink, direction) == (TransferSink::Disk, TransferDirection::Write);
+            assert_eq!(std::fs::read(&file).unwrap() != before, is_kept);
+        }
+    }
+    session.end().unwrap();
+}
+
+#[test]
+fn who_does_not_know_the_word_is_not_served_and_a_cancel_closes_the_door() {
+    let place = tempfile::tempdir().unwrap();
+    let mut session = prepared(&place);
+    let write = || transfer(TransferDirection::Write, TransferSink::Memory, 1);
+    let address = ordered(&mut session, &errand(write(), door()));
+    let error = enter(address, &WORD.replace('f', "e")).unwrap_err();
+    assert!(error.to_string().contains("closed the connection"), "{error}");
+    session.say(&Command::Cancel);
+    let Report::Failed { reason } = session.answer() else { panic!("not ended") };
+    assert!(reason.contains("interrupted"), "{reason}");
+    assert_eq!(session.answer(), Report::Cancelled);
+    assert!(TcpStream::connect(address).is_err(), "the port is still open");
+    // Whoever leads the hosts names a door.
+    session.say(&Command::Trial(Box::new(errand(write(), None))));
+    let Report::Failed { reason } = session.answer() else { panic!("served") };
+    assert!(reason.contains("no door"), "{reason}");
+    session.end().unwrap();
+}
+
+#[test]
+fn clients_and_servers_that_are_cut_off_end_the_trial_of_the_others() {
+    let place = tempfile::tempdir().unwrap();
+    for sink in [TransferSink::Memory, TransferSink::Disk] {
+        let order = errand(transfer(TransferDirection::Write, sink, u32::MAX), door());
+        // The clients are gone: what the servers did is theirs to judge.
+        let mut session = prepared(&place);
+        drop(enter(ordered(&mut session, &order), WORD).unwrap());
+        assert_eq!(session.answer(), Report::Ready);
+        session.say(&Command::Start { at_ns: 0 });
+        assert_eq!(done(&mut session).sample.ended, Ended::Completed);
+        // The agent is gone, as seen by its clients.
+        let sockets = enter(ordered(&mut session, &order), WORD).unwrap();
+        assert_eq!(session.answer(), Report::Ready);
+        session.say(&Command::Start { at_ns: 0 });
+        let mut clock = RealClock::new();
+        let (cancel, start_ns) = (AtomicBool::new(false), clock.now_ns());
+        let clients = std::thread::spawn(move || {
+            let run = order.errand();
+            run_clients(&run, sockets, &clock, &cancel, start_ns, &mut Silent).unwrap()
+        });
+        session.end().unwrap();
+        let end = clients.join().unwrap();
+        let reason = end.failure().unwrap();
+        assert!(reason.contains("gone") || reason.contains("reset"), "{reason}");
+    }
+}
+
+#[test]
+fn a_file_is_written_anew_and_read_again_on_a_host() {
+    let place = tempfile::tempdir().unwrap();
+    let mut session = prepared(&place);
+    for operation in FileOperation::ALL {
+        let (record_bytes, outstanding, client_cache) = (64 << 10, 1, false);
+        let test = FileTest { operation, record_bytes, outstanding, client_cache };
+        session.say(&Command::Trial(Box::new(errand(WorkloadKind::File(test), None))));
+        assert_eq!(session.answer(), Report::Ready);
+        session.say(&Command::Start { at_ns: 0 });
+        let end = done(&mut session);
+        assert_eq!(end.failure(), None);
+        assert_eq!(end.sample.operations(), 32, "{operation:?}: two files of 16 records");
+    }
+    let deployment =
+        Deployment { copy_bytes: 65536, outstanding: 1, customise_writes: 1, boot_reads: 1 };
+    session.say(&Command::Trial(Box::new(errand(WorkloadKind::Deploy(deployment), None))));
+    let Report::Failed { reason } = session.answer() else { panic!("deployed") };
+    assert!(reason.contains("deployments"), "{reason}");
+    session.end().unwrap();
+}

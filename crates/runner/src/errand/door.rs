@@ -1,0 +1,321 @@
+//! The door by which the clients of a transfer come to servers on another host.
+//!
+//! It is open from the order of a trial until its last client is there, and nobody is let in but those who
+//! say the word of that trial, which the host was told by the way that leads to its agent. Strangers are
+//! dropped and hold nobody up: all who wait are looked at in turn, and every wait has an end.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::elsewhere::Password;
+use crate::error::RunError;
+
+/// So long is waited for the first client, and after each for the next.
+const CLIENT_WITHIN: Duration = Duration::from_secs(30);
+/// A client says its word at once.
+const WORD_WITHIN: Duration = Duration::from_secs(5);
+/// More who wait are strangers: the oldest goes.
+const MOST_WAITING: usize = 64;
+/// How often it is looked who has come.
+const LOOK: Duration = Duration::from_millis(1);
+/// Reaching a host, and its answer.
+const REACHED_WITHIN: Duration = Duration::from_secs(5);
+const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
+/// The answer to the right word.
+const WELCOME: u8 = 1;
+/// Letters of a word; the number of the client's VM follows, four bytes, the highest first.
+const WORD_BYTES: usize = 32;
+const HELLO_BYTES: usize = WORD_BYTES + 4;
+
+/// Where the clients of a trial come in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoorOrder {
+    /// They come from other machines; else over the loopback address.
+    pub everywhere: bool,
+    /// The port to listen at; 0: any.
+    pub port: u16,
+    /// What they say, 32 letters that nobody else knows.
+    pub word: Password,
+}
+
+/// A door that is open.
+pub(crate) struct Door<'a> {
+    listener: TcpListener,
+    order: &'a DoorOrder,
+}
+
+impl<'a> Door<'a> {
+    pub(crate) fn open(order: &'a DoorOrder) -> Result<Self, RunError> {
+        let bind = |address: IpAddr| TcpListener::bind((address, order.port));
+        let bound = if order.word.0.len() != WORD_BYTES {
+            Err(io::Error::new(ErrorKind::InvalidInput, "its word has not 32 letters"))
+        } else if order.everywhere {
+            // Both versions of IP, where the kernel has both.
+            bind(Ipv6Addr::UNSPECIFIED.into()).or_else(|_| bind(Ipv4Addr::UNSPECIFIED.into()))
+        } else {
+            bind(Ipv4Addr::LOCALHOST.into())
+        };
+        let opened = bound.and_then(|listener| {
+            listener.set_nonblocking(true)?;
+            Ok(Self { listener, order })
+        });
+        opened.map_err(|error| {
+            let port = order.port;
+            RunError::Door(format!("port {port} cannot be listened at: {error}; is it in use?"))
+        })
+    }
+
+    pub(crate) fn port(&self) -> Result<u16, RunError> {
+        let address = self.listener.local_addr();
+        address.map(|it| it.port()).map_err(|error| RunError::Door(error.to_string()))
+    }
+
+    /// Lets in a client for each VM and closes. Their connections, the first VM's first.
+    pub(crate) fn admit(self, vms: u32, cancel: &AtomicBool) -> Result<Vec<TcpStream>, RunError> {
+        let mut inside: Vec<Option<TcpStream>> = (0..vms).map(|_| None).collect();
+        let mut waiting: Vec<Visitor> = Vec::new();
+        let mut latest = Instant::now();
+        while inside.iter().any(Option::is_none) {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(RunError::Interrupted);
+            }
+            if latest.elapsed() > CLIENT_WITHIN {
+                let missing = inside.iter().filter(|socket| socket.is_none()).count();
+                return Err(RunError::Door(format!(
+                    "{missing} of {vms} clients did not come within {} s of the one before; is the \
+                     way to this host's port open?",
+                    CLIENT_WITHIN.as_secs()
+                )));
+            }
+            while let Ok((socket, _)) = self.listener.accept() {
+                if waiting.len() == MOST_WAITING {
+                    waiting.remove(0);
+                }
+                if let Ok(visitor) = Visitor::new(socket) {
+                    waiting.push(visitor);
+                }
+            }
+            let mut still = Vec::new();
+            for mut visitor in waiting {
+                match visitor.hear(&self.order.word) {
+                    Heard::Nothing => still.push(visitor),
+                    Heard::Stranger => {}
+                    Heard::Client(number) => {
+                        // Each place is taken once.
+                        if let Some(place @ None) = inside.get_mut(number as usize)
+                            && let Ok(socket) = visitor.welcome()
+                        {
+                            *place = Some(socket);
+                            latest = Instant::now();
+                        }
+                    }
+                }
+            }
+            waiting = still;
+            std::thread::sleep(LOOK);
+        }
+        Ok(inside.into_iter().flatten().collect())
+    }
+}
+
+/// Somebody who has connected.
+struct Visitor {
+    socket: TcpStream,
+    said: Vec<u8>,
+    since: Instant,
+}
+
+enum Heard {
+    Nothing,
+    Stranger,
+    /// The client of the VM of that number.
+    Client(u32),
+}
+
+impl Visitor {
+    fn new(socket: TcpStream) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        Ok(Self { socket, said: Vec::with_capacity(HELLO_BYTES), since: Instant::now() })
+    }
+
+    fn hear(&mut self, word: &Password) -> Heard {
+        let mut bytes = [0; HELLO_BYTES];
+        let room = HELLO_BYTES - self.said.len();
+        match self.socket.read(&mut bytes[..room]) {
+            Ok(0) => return Heard::Stranger,
+            Ok(count) => self.said.extend(&bytes[..count]),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(_) => return Heard::Stranger,
+        }
+        if self.said.len() < HELLO_BYTES {
+            let is_late = self.since.elapsed() > WORD_WITHIN;
+            return if is_late { Heard::Stranger } else { Heard::Nothing };
+        }
+        let (said, number) = self.said.split_at(WORD_BYTES);
+        // All letters are looked at, so that the time tells nothing of how many were right.
+        let differ = said.iter().zip(word.0.as_bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+        match <[u8; 4]>::try_from(number) {
+            Ok(number) if differ == 0 => Heard::Client(u32::from_be_bytes(number)),
+            _ => Heard::Stranger,
+        }
+    }
+
+    fn welcome(mut self) -> io::Result<TcpStream> {
+        self.socket.set_nonblocking(false)?;
+        self.socket.set_write_timeout(Some(WORD_WITHIN))?;
+        self.socket.write_all(&[WELCOME])?;
+        Ok(self.socket)
+    }
+}
+
+/// Who comes to a door: the clients of a trial, one for each VM.
+#[derive(Debug, Clone, Copy)]
+pub struct Caller<'a> {
+    /// Where the door is; the first address that answers is taken.
+    pub addresses: &'a [SocketAddr],
+    /// The word of the trial.
+    pub word: &'a Password,
+}
+
+impl Caller<'_> {
+    /// Lets the client of a VM in. Its connection, once the server has answered.
+    ///
+    /// # Errors
+    /// Nobody is there, it is not let in, or it is not answered within a bounded time.
+    pub fn enter(&self, vm: u32) -> io::Result<TcpStream> {
+        let mut failed = io::Error::new(ErrorKind::NotFound, "it has no address");
+        for address in self.addresses {
+            match TcpStream::connect_timeout(address, REACHED_WITHIN)
+                .and_then(|socket| self.say(socket, vm))
+            {
+                Ok(socket) => return Ok(socket),
+                Err(error) => failed = error,
+            }
+        }
+        Err(failed)
+    }
+
+    fn say(&self, mut socket: TcpStream, vm: u32) -> io::Result<TcpStream> {
+        let hello = [self.word.0.as_bytes(), &vm.to_be_bytes()].concat();
+        socket.set_nodelay(true)?;
+        socket.set_write_timeout(Some(ANSWERED_WITHIN))?;
+        socket.set_read_timeout(Some(ANSWERED_WITHIN))?;
+        socket.write_all(&hello)?;
+        let mut answer = [0];
+        let heard = socket.read_exact(&mut answer);
+        match heard {
+            Ok(()) if answer == [WELCOME] => Ok(socket),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                Err(io::Error::new(ErrorKind::TimedOut, "nobody answers behind the port"))
+            }
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Err(io::Error::new(
+                ErrorKind::ConnectionRefused,
+                "whoever listens there closed the connection",
+            )),
+            Err(error) => Err(error),
+            Ok(()) => Err(io::Error::new(ErrorKind::InvalidData, "something else answers there")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    const WORD: &str = "0123456789abcdef0123456789abcdef";
+
+    fn order() -> DoorOrder {
+        DoorOrder { everywhere: false, port: 0, word: Password(WORD.into()) }
+    }
+
+    /// What an open door for so many VMs comes to, and `act` outside of it.
+    fn with_door<T: Send>(
+        vms: u32,
+        cancel: &AtomicBool,
+        act: impl FnOnce(SocketAddr) -> T + Send,
+    ) -> (Result<Vec<TcpStream>, RunError>, T) {
+        let order = order();
+        let door = Door::open(&order).unwrap();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, door.port().unwrap()));
+        thread::scope(|scope| {
+            let acted = scope.spawn(move || act(address));
+            (door.admit(vms, cancel), acted.join().unwrap())
+        })
+    }
+
+    #[test]
+    fn clients_come_in_and_strangers_do_not() {
+        let word = Password(WORD.into());
+        let (inside, mut clients) = with_door(2, &AtomicBool::new(false), |address| {
+            let addresses = [address];
+            let caller = Caller { addresses: &addresses, word: &word };
+            // Somebody who says nothing, one who says a part, one who is gone at once.
+            let silent = TcpStream::connect(address).unwrap();
+            let mut half = TcpStream::connect(address).unwrap();
+            half.write_all(&WORD.as_bytes()[..7]).unwrap();
+            drop(TcpStream::connect(address).unwrap());
+            let wrong = Password(WORD.replace('0', "1"));
+            let refused = Caller { addresses: &addresses, word: &wrong }.enter(0).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::ConnectionRefused, "{refused}");
+            let second = caller.enter(1).unwrap();
+            assert!(caller.enter(1).is_err(), "its place is taken");
+            assert!(caller.enter(9).is_err(), "there is no such VM");
+            let first = caller.enter(0).unwrap();
+            assert!(TcpStream::connect(address).is_err() || caller.enter(0).is_err());
+            drop((silent, half));
+            [first, second]
+        });
+        let inside = inside.unwrap();
+        for (client, server) in clients.iter_mut().zip(&inside) {
+            assert_eq!(client.local_addr().unwrap(), server.peer_addr().unwrap());
+            client.write_all(&[7]).unwrap();
+            let mut byte = [0];
+            (&*server).read_exact(&mut byte).unwrap();
+            assert_eq!(byte, [7]);
+        }
+    }
+
+    #[test]
+    fn a_door_that_nobody_comes_to_closes_when_it_is_cancelled() {
+        let cancel = AtomicBool::new(false);
+        let (inside, ()) = with_door(1, &cancel, |_| cancel.store(true, Ordering::Relaxed));
+        assert!(matches!(inside, Err(RunError::Interrupted)), "{inside:?}");
+    }
+
+    #[test]
+    fn what_answers_otherwise_is_no_server_of_a_transfer() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let addresses = [listener.local_addr().unwrap()];
+        let word = Password(WORD.into());
+        let error = thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut socket, _) = listener.accept().unwrap();
+                socket.write_all(b"SSH-2.0").unwrap();
+                let _ = socket.read(&mut [0; 64]);
+            });
+            Caller { addresses: &addresses, word: &word }.enter(0).unwrap_err()
+        });
+        assert!(error.to_string().contains("something else"), "{error}");
+        drop(listener);
+        let error = Caller { addresses: &addresses, word: &word }.enter(0).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
+        assert!(Caller { addresses: &[], word: &word }.enter(0).is_err());
+    }
+
+    #[test]
+    fn a_port_that_is_taken_and_a_word_that_is_none_are_told() {
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let error = Door::open(&DoorOrder { port, ..order() }).err().unwrap().to_string();
+        assert!(error.contains(&port.to_string()) && error.contains("in use"), "{error}");
+        let word = Password("short".into());
+        assert!(Door::open(&DoorOrder { word, ..order() }).is_err());
+    }
+}

@@ -1,0 +1,116 @@
+//! What lies before the storage, measured by itself: law 8.
+//!
+//! Of the load generator alone, on nothing; and, where the study names one, of a datastore that is reached in
+//! the same way as another and lacks what limits it. Emulated processors, a network or a hypervisor may be the
+//! limit of that one, and then they are what a comparison compares.
+
+use std::time::Instant;
+
+use stormeter_results::{Phase, TrialRecord};
+use stormeter_study::{Timing, WorkloadKind, trial_seed};
+
+use crate::ceiling::closed;
+use crate::elsewhere::TrialOrder;
+use crate::error::RunError;
+use crate::journal::unix_ms;
+use crate::progress::{Progress, TrialStart};
+use crate::study::run::StudyRun;
+use crate::study::setting::loaded;
+
+/// The generator's ceiling is measured for at most this long.
+const GENERATOR_NS: u64 = 500_000_000;
+/// A way's for so long: its caches and connections get going.
+const WAY_NS: u64 = 3_000_000_000;
+
+/// Whose ceiling.
+#[derive(Clone, Copy)]
+enum Of {
+    /// The load generator's.
+    Generator,
+    /// The way's to a datastore of the plan, measured on a store.
+    Way { datastore: usize, store: usize },
+}
+
+impl StudyRun<'_> {
+    /// What the generator can do with each workload, at its highest load.
+    pub(crate) fn generator_ceilings(
+        &mut self,
+        progress: &mut dyn Progress,
+    ) -> Result<(), RunError> {
+        self.ceilings(Of::Generator, progress)
+    }
+
+    /// What the ways to the datastores can do that have a ceiling. Those that share one share what was
+    /// measured: it is of the first.
+    pub(crate) fn way_ceilings(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
+        let plan = self.plan;
+        for (place, url) in plan.ceilings().into_iter().enumerate() {
+            let of = plan.datastores.iter().position(|of| of.ceiling.as_deref() == Some(url));
+            let store = self.store_of.get(plan.datastores.len() + place);
+            let (Some(datastore), Some(&store)) = (of, store) else { continue };
+            self.ceilings(Of::Way { datastore, store }, progress)?;
+        }
+        Ok(())
+    }
+
+    fn ceilings(&mut self, of: Of, progress: &mut dyn Progress) -> Result<(), RunError> {
+        let plan = self.plan;
+        let (datastore, store, longest_ns) = match of {
+            Of::Generator => (None, None, GENERATOR_NS),
+            Of::Way { datastore, store } => (Some(datastore), Some(store), WAY_NS),
+        };
+        for (workload, spec) in plan.workloads.iter().enumerate() {
+            // An errand waits for its storage; there is nothing to be measured before it.
+            let WorkloadKind::Io(io) = &spec.kind else { continue };
+            let of_workload = |cell: &usize| self.cells[*cell].workload == workload;
+            let is_of = |cell: &usize| {
+                of_workload(cell) && datastore.is_none_or(|it| self.cells[*cell].datastore == it)
+            };
+            // The last cell of a workload has its highest load.
+            let Some(cell) = (0..self.cells.len()).rfind(is_of) else { continue };
+            let known = |trial: &TrialRecord| {
+                trial.phase == Phase::Ceiling
+                    && trial.datastore == datastore
+                    && trial.cell.is_some_and(|cell| of_workload(&cell))
+            };
+            if self.trials.iter().any(known) {
+                continue;
+            }
+            let duration_ns = plan.timing.duration_ns.min(longest_ns);
+            let timing = Timing { ramp_ns: duration_ns / 5, duration_ns, interval_ns: duration_ns };
+            let seed = trial_seed(plan.seed, u32::MAX);
+            // Its own rate would be all that is measured of an open loop.
+            let io = closed(&loaded(io, &self.cells[cell]), u32::MAX);
+            let order = TrialOrder {
+                store,
+                work: WorkloadKind::Io(io),
+                outstanding: None,
+                door: None,
+                vms: self.cells[cell].vms,
+                disk_bytes: plan.disk_bytes_of(workload),
+                threads: plan.threads,
+                first_cpu: 0,
+                timing,
+                seed,
+                disturbed: false,
+            };
+            if let Some(store) = store {
+                progress.trial(&TrialStart {
+                    datastore: &self.venue.url(store),
+                    block: None,
+                    purpose: "ceiling",
+                    length_ns: Some(timing.ramp_ns + timing.duration_ns),
+                    place: None,
+                });
+            }
+            let (started_unix_ms, began) = (unix_ms(), Instant::now());
+            let end = self.timed(&order, progress)?;
+            if self.is_cancelled() {
+                return Err(RunError::Interrupted);
+            }
+            let when = (started_unix_ms, began);
+            self.record(Phase::Ceiling, (0, 0), (cell, datastore), when, seed, end)?;
+        }
+        Ok(())
+    }
+}
