@@ -11,7 +11,16 @@ use crate::steps::Finding;
 pub(crate) fn check(repository: &Repository) -> Finding {
     let binary = static_binary::for_checks(repository)?;
     let mut cargo = repository.cargo(&["test", "--package", "stormeter-lab", "--quiet"]);
-    cargo.args(["--test", "boot", "--test", "faults", "--test", "kernel_path"]);
+    cargo.args([
+        "--test",
+        "boot",
+        "--test",
+        "faults",
+        "--test",
+        "kernel_path",
+        "--test",
+        "snapshot",
+    ]);
     cargo.args(["--", "--nocapture"]).env("STORMETER_LAB_BINARY", binary);
     let begin = Instant::now();
     succeed(&mut cargo)?;

@@ -20,6 +20,10 @@ pub(crate) enum LabCommand {
     Status(LabDirectory),
     /// Do something to a guest: fail a disk, cut a link
     Do(LabDoOptions),
+    /// Take a snapshot of what all disks have, instead of the one before
+    Snapshot(LabDirectory),
+    /// Give all disks again what they had at the snapshot; nothing may use them meanwhile
+    Rollback(LabDirectory),
     /// Join a guest's serial console; Ctrl-] leaves it
     Console(LabConsoleOptions),
     /// End all guests and remove what the lab has made, its disks too

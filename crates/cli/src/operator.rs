@@ -1,34 +1,52 @@
-//! A lab as the operator of a study: its faults as the steps of trials.
+//! A lab as the operator of a study: its faults as the steps of trials, its snapshot as what they begin with.
 
 use std::path::Path;
 
-use stormeter_lab::Faults;
+use stormeter_lab::{Faults, Snapshots};
 use stormeter_runner::{Operator, OperatorError};
-use stormeter_study::{Action, Deed, StudyPlan};
+use stormeter_study::{Action, Deed, Reset, StudyPlan};
 
 use crate::exit::Failure;
 
 /// The lab that takes a study's steps.
-pub(crate) struct LabOperator(Faults);
+pub(crate) struct LabOperator {
+    faults: Faults,
+    snapshots: Snapshots,
+}
 
 impl Operator for LabOperator {
     fn check(&mut self, action: &Action) -> Result<(), OperatorError> {
-        Ok(self.0.check(action)?)
+        Ok(self.faults.check(action)?)
     }
 
     fn apply(&mut self, action: &Action) -> Result<(), OperatorError> {
-        Ok(self.0.apply(action)?)
+        Ok(self.faults.apply(action)?)
     }
 
     fn restore(&mut self) -> Result<(), OperatorError> {
-        Ok(self.0.restore()?)
+        Ok(self.faults.restore()?)
+    }
+
+    fn check_snapshot(&mut self) -> Result<(), OperatorError> {
+        Ok(self.snapshots.check()?)
+    }
+
+    fn snapshot(&mut self) -> Result<(), OperatorError> {
+        Ok(self.snapshots.take()?)
+    }
+
+    fn roll_back(&mut self) -> Result<(), OperatorError> {
+        Ok(self.snapshots.roll_back()?)
     }
 }
 
-/// The lab in `directory`, where the study has steps that are no commands; `None` where it has none.
+/// The lab in `directory`, where the study has steps that are no commands or wants a snapshot; `None` where it has
+/// neither.
 pub(crate) fn operator(plan: &StudyPlan, directory: &Path) -> Result<Option<LabOperator>, Failure> {
-    if !plan.steps.iter().any(|step| matches!(step.what, Deed::Action(_))) {
+    let has_actions = plan.steps.iter().any(|step| matches!(step.what, Deed::Action(_)));
+    if !has_actions && plan.design.reset != Reset::Snapshot {
         return Ok(None);
     }
-    Ok(Some(LabOperator(Faults::open(directory)?)))
+    let (faults, snapshots) = (Faults::open(directory)?, Snapshots::open(directory)?);
+    Ok(Some(LabOperator { faults, snapshots }))
 }

@@ -167,6 +167,14 @@ pub enum LabError {
         /// Those that it has.
         known: String,
     },
+    /// There is no such host.
+    #[error("the lab has no host {name}; it has {known}")]
+    NoHost {
+        /// What was asked for.
+        name: String,
+        /// Those that it has.
+        known: String,
+    },
     /// A guest has no such network, array or disk.
     #[error("{guest} has no {what} called {part}; it has {known}")]
     NoPart {
@@ -194,6 +202,18 @@ pub enum LabError {
         action: String,
         /// Why.
         source: Box<LabError>,
+    },
+    /// There is nothing to roll back to.
+    #[error("the lab has no snapshot; take one: `stormeter lab snapshot`")]
+    NoSnapshot,
+    /// A disk whose contents cannot be changed below those who use it.
+    #[error(
+        "the VM's disk {disk} is a qcow2 file on an export, of which QEMU knows tables that a rollback of \
+         the storage guest would make wrong; write format: raw"
+    )]
+    SnapshotBelowQcow2 {
+        /// As `vm.disk`.
+        disk: String,
     },
     /// A guest does not become ready.
     #[error("{guest} {what}; the end of its console ({}):\n{tail}", console.display())]

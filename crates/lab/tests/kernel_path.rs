@@ -3,12 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use stormeter_lab::down;
+use stormeter_lab::{Faults, down};
+
+#[path = "common/shell.rs"]
+mod shell;
 
 const EXAMPLE: &str = include_str!("../../../examples/lab/kernel-path.yaml");
 
@@ -53,24 +54,9 @@ impl Place {
         (output.status.code(), text.concat())
     }
 
-    /// Has a guest carry out a script, over its control port, and returns its last word.
+    /// Has a guest carry out a script, and returns its last word.
     fn script(&self, guest: &str, lines: &[&str]) -> String {
-        let socket = self.directory().join("guests").join(guest).join("control");
-        let mut stream = UnixStream::connect(socket).unwrap();
-        let mut text = String::from("begin\n");
-        for line in lines {
-            text += &format!("line {line}\n");
-        }
-        stream.write_all((text + "run\n").as_bytes()).unwrap();
-        let mut reader = BufReader::new(stream);
-        loop {
-            let mut line = String::new();
-            assert_ne!(reader.read_line(&mut line).unwrap(), 0, "{guest} has gone");
-            // Answers to a hello that was asked for once more.
-            if !line.starts_with("hello") {
-                return line.trim_end().into();
-            }
-        }
+        shell::script(&self.directory(), guest, lines)
     }
 }
 
@@ -130,6 +116,24 @@ fn a_study_runs_on_every_protocol_of_a_hosts_kernel() {
     assert_eq!(place.script("esx", &mounted), "ready");
     assert_eq!(place.script("esx", &[&paths_written("fc-round-robin", "2")]), "ready");
     assert_eq!(place.script("esx", &[&paths_written("fc-fixed", "1")]), "ready");
+
+    // The host goes on over the other path under both policies, and takes the first again when it is back.
+    let mut faults = Faults::open(&place.directory()).unwrap();
+    faults.apply(&"path-down esx.fc-fixed 0".parse().unwrap()).unwrap();
+    for mount in ["fc-fixed", "fc-round-robin"] {
+        let written = [
+            &format!("dd if=/bin/busybox of=/dev/lab/{mount} bs=64k count=4 oflag=direct"),
+            &format!("dd if=/dev/lab/{mount} of=/tmp/back bs=64k count=4 iflag=direct"),
+            "cmp -n 262144 /bin/busybox /tmp/back",
+            &format!("dmsetup status fc-{mount} | grep -q '[0-9]*:[0-9]* F'"),
+        ];
+        assert_eq!(place.script("esx", &written), "ready", "{mount}");
+    }
+    faults.restore().unwrap();
+    for mount in ["fc-fixed", "fc-round-robin"] {
+        let whole = format!("! dmsetup status fc-{mount} | grep -q '[0-9]*:[0-9]* F'");
+        assert_eq!(place.script("esx", &[&whole]), "ready", "{mount}");
+    }
 
     assert_eq!(place.stormeter(&["lab", "down"]).0, Some(0));
     assert!(!place.directory().exists());

@@ -1,4 +1,4 @@
-//! The boundary to whoever can do things to the storage while it is measured, such as a lab.
+//! The boundary to whoever can do things to the storage while it is measured and between trials, such as a lab.
 
 use stormeter_fault::Action;
 
@@ -25,4 +25,23 @@ pub trait Operator: Send {
     /// # Errors
     /// Something stays broken.
     fn restore(&mut self) -> Result<(), OperatorError>;
+
+    /// Whether it could take a snapshot of the storage and roll it back; asked before anything is written.
+    ///
+    /// # Errors
+    /// It could not.
+    fn check_snapshot(&mut self) -> Result<(), OperatorError>;
+
+    /// Takes the snapshot that trials begin with. Nothing uses the storage meanwhile, and all is written.
+    ///
+    /// # Errors
+    /// There is none now.
+    fn snapshot(&mut self) -> Result<(), OperatorError>;
+
+    /// Brings back what all datastores had at the snapshot, and empties what has cached them. Nothing uses the
+    /// storage meanwhile; who has opened it may go on to use it.
+    ///
+    /// # Errors
+    /// The state is not that of the snapshot.
+    fn roll_back(&mut self) -> Result<(), OperatorError>;
 }

@@ -54,6 +54,20 @@ impl Operator for TestOperator {
         self.notes.note("restore");
         if self.restores { Ok(()) } else { Err("nas stays down".into()) }
     }
+
+    fn check_snapshot(&mut self) -> Result<(), OperatorError> {
+        Ok(())
+    }
+
+    fn snapshot(&mut self) -> Result<(), OperatorError> {
+        self.notes.note("snapshot");
+        Ok(())
+    }
+
+    fn roll_back(&mut self) -> Result<(), OperatorError> {
+        self.notes.note("roll back");
+        Ok(())
+    }
 }
 
 /// A study of two datastores, two blocks and short trials, with these steps.

@@ -177,6 +177,7 @@ fn facts(plan: &StudyPlan, estimate: &Estimate) -> Vec<(&'static str, String)> {
         Reset::None => "nothing; each trial finds what the one before left".into(),
         Reset::Recreate => "the disks are made and written again".into(),
         Reset::Discard => "the disks are discarded and written again".into(),
+        Reset::Snapshot => "the storage is rolled back to its snapshot of the written disks".into(),
         Reset::Command(command) => format!("the command {command}"),
     };
     let prepare = match plan.prepare {

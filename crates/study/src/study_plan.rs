@@ -193,6 +193,9 @@ pub enum Reset {
     /// The storage is told that the disks' content is no longer needed (TRIM, UNMAP, a hole), then it is
     /// written again.
     Discard,
+    /// The storage is brought back to the snapshot that was taken when the disks had been written. Who does
+    /// that, such as a lab, is beside the study.
+    Snapshot,
     /// A command is run by the shell, such as one that rolls a snapshot back. The variables
     /// `STORMETER_DATASTORE` (name) and `STORMETER_URL` say for which datastore.
     Command(String),

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use stormeter_fault::{Action, ActionError};
 use stormeter_lab::{
-    AcceleratorChoice, Cache, Faults, LabError, UpOptions, console, down, parse_lab, status,
-    status_text, up,
+    AcceleratorChoice, Cache, Faults, LabError, Snapshots, UpOptions, console, down, parse_lab,
+    status, status_text, up,
 };
 use stormeter_report::printable;
 
@@ -30,6 +30,18 @@ pub(crate) fn run(options: &LabOptions) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
         LabCommand::Do(options) => perform(options),
+        LabCommand::Snapshot(LabDirectory { dir }) => {
+            let begin = Instant::now();
+            Snapshots::open(dir)?.take()?;
+            say(&format!("snapshot: taken in {:.2} s", begin.elapsed().as_secs_f64()));
+            Ok(Exit::Done)
+        }
+        LabCommand::Rollback(LabDirectory { dir }) => {
+            let begin = Instant::now();
+            Snapshots::open(dir)?.roll_back()?;
+            say(&format!("rollback: done in {:.2} s", begin.elapsed().as_secs_f64()));
+            Ok(Exit::Done)
+        }
         LabCommand::Console(options) => {
             console(&options.directory.dir, &options.name, &mut say)?;
             Ok(Exit::Done)

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::layer;
 use crate::model::{CacheMode, Controller, DiskFormat};
 
 /// What the modules of a network are called in a worker guest.
@@ -67,8 +68,8 @@ pub(crate) struct Disk {
 pub(crate) enum Backend {
     /// Nothing: a guest that is to be frozen.
     Blank,
-    /// A file of the host.
-    File { path: PathBuf, format: DiskFormat },
+    /// A file of the host. What was written since its snapshot, if it has one, is in the layer of this number.
+    File { path: PathBuf, format: DiskFormat, layer: Option<u32> },
     /// A file on an NFS export that QEMU itself is the client of.
     Nfs { host: String, path: String, format: DiskFormat },
     /// A part of a LUN that QEMU itself is the initiator of.
@@ -84,6 +85,16 @@ impl Hardware {
             nics: vec![Plug::Blank; self.nics.len()],
             ..*self
         }
+    }
+
+    /// With what was written since the snapshot of this number, where there is one.
+    pub(crate) fn since(mut self, generation: Option<u32>) -> Hardware {
+        for disk in &mut self.disks {
+            if let Backend::File { layer, .. } = &mut disk.backend {
+                *layer = generation;
+            }
+        }
+        self
     }
 
     /// Whether QEMU can freeze such a machine: its NVMe controller has no state that could be saved.
@@ -177,6 +188,11 @@ pub(crate) fn port(index: usize) -> String {
     format!("nic{index}")
 }
 
+/// The name that QEMU knows one end of a cable by.
+pub(crate) fn cable_end(index: usize) -> String {
+    format!("cable{index}")
+}
+
 /// One end of a cable, a Unix socket: no privilege is needed.
 fn cable(index: usize, path: &Path, server: &str) -> String {
     format!(
@@ -191,20 +207,77 @@ pub(crate) fn group(index: usize) -> String {
 }
 
 impl Disk {
+    /// How QEMU's nodes cache.
+    pub(super) fn cache_of_nodes(&self) -> Value {
+        let direct = matches!(self.cache, CacheMode::None);
+        json!({"direct": direct, "no-flush": self.cache == CacheMode::Unsafe})
+    }
+
+    /// QEMU's name of what a file has, below layers and limits.
+    pub(super) fn base_node(index: usize) -> String {
+        format!("base{index}")
+    }
+
+    /// The topmost node of a disk, over `below`: its limit, or one that does nothing and whose name stays.
+    pub(super) fn top_node(&self, index: usize, below: Value) -> Value {
+        let mut node = match self.iops {
+            Some(_) => json!({"driver": "throttle", "throttle-group": group(index)}),
+            None => json!({"driver": "raw", "cache": self.cache_of_nodes()}),
+        };
+        node["node-name"] = json!(format!("disk{index}"));
+        node["file"] = below;
+        node
+    }
+
+    /// The nodes of a file of the host, with the layer over it if there is one.
+    fn file_node(
+        &self,
+        index: usize,
+        path: &Path,
+        format: DiskFormat,
+        layer: Option<u32>,
+    ) -> Value {
+        let cache = self.cache_of_nodes();
+        let file = |path: &Path| {
+            json!({
+                "driver": "file",
+                "filename": path.to_string_lossy(),
+                "read-only": false,
+                "cache": cache,
+            })
+        };
+        // What is below a layer is written when the two are merged.
+        let base = json!({
+            "driver": format.name(),
+            "node-name": Self::base_node(index),
+            "read-only": false,
+            "cache": cache,
+            "file": file(path),
+        });
+        let Some(generation) = layer else { return base };
+        let mut upper = file(&layer::layer_file(path, generation));
+        upper["node-name"] = json!(layer::file_node(index, generation));
+        json!({
+            "driver": "qcow2",
+            "node-name": layer::layer_node(index, generation),
+            "cache": cache,
+            "file": upper,
+            "backing": base,
+        })
+    }
+
     /// The tree of block nodes, as `blockdev-add` takes it (QEMU QMP Reference Manual,
     /// `BlockdevOptions`), the topmost named `disk` and its place.
     fn node(&self, index: usize) -> Value {
-        let direct = matches!(self.cache, CacheMode::None);
-        let cache = json!({"direct": direct, "no-flush": self.cache == CacheMode::Unsafe});
+        let cache = self.cache_of_nodes();
         let formatted = |format: DiskFormat, file: Value| json!({"driver": format.name(), "cache": cache, "file": file});
         let mut node = match &self.backend {
             Backend::Blank => {
                 json!({"driver": "null-co", "size": self.size_bytes, "read-zeroes": true})
             }
-            Backend::File { path, format } => formatted(
-                *format,
-                json!({"driver": "file", "filename": path.to_string_lossy(), "cache": cache}),
-            ),
+            Backend::File { path, format, layer } => {
+                return self.top_node(index, self.file_node(index, path, *format, *layer));
+            }
             Backend::Nfs { host, path, format } => formatted(
                 *format,
                 json!({
@@ -325,6 +398,24 @@ mod tests {
         assert_eq!(node["file"]["size"], 1u64 << 30);
         assert_eq!(node["file"]["file"]["lun"], 1);
         assert_eq!(node["file"]["file"]["cache"]["direct"], true);
+    }
+
+    #[test]
+    fn a_snapshot_is_below_the_layer_of_what_was_written_since() {
+        let file = |layer| {
+            let path = PathBuf::from("/lab/disk0.raw");
+            disk(Controller::Lsi, Backend::File { path, format: DiskFormat::Raw, layer })
+        };
+        let plain = file(None).node(0);
+        assert_eq!((&plain["node-name"], &plain["driver"]), (&json!("disk0"), &json!("throttle")));
+        assert_eq!(plain["file"]["node-name"], "base0");
+        let since = hardware(vec![file(None)]).since(Some(7)).disks[0].node(0);
+        assert_eq!(since["file"]["node-name"], "layer0-7");
+        assert_eq!(since["file"]["file"]["filename"], "/lab/disk0.raw.since-7");
+        assert_eq!(since["file"]["backing"], plain["file"]);
+        let free = Disk { iops: None, ..file(None) }.node(0);
+        assert_eq!((&free["node-name"], &free["driver"]), (&json!("disk0"), &json!("raw")));
+        assert_eq!(free["file"], plain["file"]);
     }
 
     #[test]

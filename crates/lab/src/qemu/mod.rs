@@ -2,6 +2,7 @@
 
 mod accelerator;
 mod hardware;
+mod layer;
 mod port;
 mod process;
 mod qmp;
@@ -9,7 +10,8 @@ mod spawn;
 mod version;
 
 pub(crate) use accelerator::{Accelerator, Probed, probe};
-pub(crate) use hardware::{Backend, Disk, Hardware, Kind, NETWORK, Plug, group};
+pub(crate) use hardware::{Backend, Disk, Hardware, Kind, NETWORK, Plug, cable_end, group};
+pub(crate) use layer::Layers;
 pub(crate) use process::Process;
 pub(crate) use qmp::Qmp;
 pub(crate) use spawn::{Guest, Memory, Ram, spawn};

@@ -117,6 +117,8 @@ impl Guest {
     fn knock(&self, patience: Duration, go_on: &mut dyn FnMut() -> bool) -> std::io::Result<()> {
         let mut line = UnixStream::connect(self.agent())?;
         line.set_read_timeout(Some(Duration::from_millis(100)))?;
+        // A guest that never comes up reads nothing, and the socket is full one day.
+        line.set_write_timeout(Some(patience))?;
         let end = Instant::now() + patience;
         let mut in_time = || Instant::now() < end && go_on();
         knock(&mut line, &format!("lab-{}", std::process::id()), &mut in_time).map(|_| ())

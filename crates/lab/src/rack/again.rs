@@ -9,6 +9,7 @@ use super::directory::guest;
 use super::plan::{export_in_use, storage_hardware, vm_hardware};
 use super::secrets::Secrets;
 use super::setup::{Disks, script};
+use super::snapshot::layer;
 use super::state::State;
 use super::up::{limit_disks, set_up};
 use crate::error::LabError;
@@ -22,10 +23,11 @@ pub(super) fn start_again(directory: &Path, state: &State, name: &str) -> Result
     if let Some(process) = guest.process() {
         process.kill()?;
     }
+    let layer = layer(directory)?;
     let common = Common { images, accelerator: Accelerator::from_name(&state.accelerator) };
     if let Some(index) = lab.storage.iter().position(|storage| storage.name == name) {
         let storage = &lab.storage[index];
-        let hardware = storage_hardware(directory, lab, index);
+        let hardware = storage_hardware(directory, lab, index).since(layer);
         let ports = storage_ports(export_in_use(lab, index).is_some());
         let forwards = forwards(&addresses[index], &ports);
         bring_up(common, &guest, &hardware, None, &forwards, &mut || true)?;
@@ -35,7 +37,7 @@ pub(super) fn start_again(directory: &Path, state: &State, name: &str) -> Result
     }
     let index = lab.vms.iter().position(|vm| vm.name == name);
     let index = index.ok_or_else(|| guest.failed("is no guest of the lab"))?;
-    let hardware = vm_hardware(directory, lab, &lab.vms[index], addresses);
+    let hardware = vm_hardware(directory, lab, &lab.vms[index], addresses).since(layer);
     let forwards = state.vm_forwards(index);
     bring_up(common, &guest, &hardware, None, &forwards, &mut || true).map(drop)
 }

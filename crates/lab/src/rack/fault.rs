@@ -16,15 +16,18 @@ use super::again::start_again;
 use super::array::{self, ArrayDisk};
 use super::directory::{Directory, guest, started};
 use super::link::{self, NETDEV};
+use super::path::{self, FcPath};
 use super::state::State;
 use crate::error::{LabError, at};
 use crate::model::Storage;
-use crate::qemu::Guest;
+use crate::qemu::{Guest, cable_end};
 
 /// What a study has done and not undone, one action a line.
 const FILE: &str = "lab.json.faults";
 /// A guest that stands still hears nothing; one that runs answers in less.
 const ANSWER: Duration = Duration::from_secs(20);
+/// A path that is up again is tried each second, after its ports have found each other.
+const PATH: Duration = Duration::from_secs(70);
 /// Rebuilding an array whose disks are slow, which is done before the next trial.
 const REBUILD: Duration = Duration::from_secs(1800);
 
@@ -59,14 +62,17 @@ impl Faults {
     /// # Errors
     /// It has not: what it has.
     pub fn check(&self, action: &Action) -> Result<(), LabError> {
+        if let Verb::PathDown | Verb::PathUp = action.verb {
+            return self.path(action).map(|_| ());
+        }
         self.guest(action)?;
         match action.verb {
             Verb::Pause | Verb::Resume | Verb::Kill | Verb::Restart => Ok(()),
             Verb::LinkDown | Verb::LinkUp | Verb::LinkLoss | Verb::LinkFlap => {
                 self.link(action).map(|_| ())
             }
-            Verb::PathDown | Verb::PathUp => Err(self.no_path(action)),
             Verb::DiskFail | Verb::DiskReplace => self.array_disk(action).map(|_| ()),
+            Verb::PathDown | Verb::PathUp => Ok(()),
         }
     }
 
@@ -121,6 +127,9 @@ impl Faults {
     }
 
     fn carry_out(&self, action: &Action) -> Result<(), LabError> {
+        if let Verb::PathDown | Verb::PathUp = action.verb {
+            return self.set_path(&self.path(action)?, action.verb == Verb::PathUp);
+        }
         let guest = self.guest(action)?;
         match action.verb {
             Verb::Pause => self.running(&guest)?.connect()?.run("stop", json!({})).map(drop),
@@ -143,12 +152,17 @@ impl Faults {
             Verb::DiskReplace => {
                 self.tell(&guest, &array::replace(&self.array_disk(action)?), ANSWER)
             }
-            Verb::PathDown | Verb::PathUp => Err(self.no_path(action)),
+            Verb::PathDown | Verb::PathUp => Ok(()),
         }
     }
 
     /// Brings back what an action has changed, whatever was done since: what is whole already is left.
     fn undo(&self, action: &Action) -> Result<(), LabError> {
+        if let Verb::PathDown | Verb::PathUp = action.verb {
+            let path = self.path(action)?;
+            self.set_path(&path, true)?;
+            return self.tell(&guest(&self.directory, &path.host), &path::back(&path), PATH);
+        }
         let guest = self.guest(action)?;
         if guest.process().is_none() {
             start_again(&self.directory, &self.state, &guest.name)?;
@@ -210,12 +224,18 @@ impl Faults {
         array::find(storage, action.part.as_deref().unwrap_or_default(), action.amount as usize)
     }
 
-    /// Paths belong to hosts that mount or log in themselves.
-    fn no_path(&self, action: &Action) -> LabError {
-        LabError::NotStorage {
-            guest: action.guest.clone(),
-            what: "is no host with paths; cut its link with link-down",
+    fn path(&self, action: &Action) -> Result<FcPath, LabError> {
+        let mount = action.part.as_deref().unwrap_or_default();
+        path::find(&self.state.lab, &action.guest, mount, action.amount as usize)
+    }
+
+    /// Cuts both ends of a path, or joins them.
+    fn set_path(&self, path: &FcPath, up: bool) -> Result<(), LabError> {
+        for (name, port) in [(&path.storage, path.cable.storage), (&path.host, path.cable.host)] {
+            let arguments = json!({"name": cable_end(port), "up": up});
+            self.running(&guest(&self.directory, name))?.connect()?.run("set_link", arguments)?;
         }
+        Ok(())
     }
 
     fn set_link(&self, guest: &Guest, up: bool) -> Result<(), LabError> {

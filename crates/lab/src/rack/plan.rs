@@ -48,6 +48,7 @@ pub(super) fn storage_hardware(directory: &Path, lab: &Lab, index: usize) -> Har
         backend: Backend::File {
             path: storage_file(directory, &storage.name, index),
             format: crate::model::DiskFormat::Raw,
+            layer: None,
         },
     });
     Hardware {
@@ -95,7 +96,8 @@ pub(super) fn vm_hardware(directory: &Path, lab: &Lab, vm: &Vm, addresses: &[Str
     let disks = vm.disks.iter().map(|disk| {
         let backend = match disk.datastore {
             Datastore::Local => {
-                Backend::File { path: local_file(directory, vm, disk), format: disk.format }
+                let path = local_file(directory, vm, disk);
+                Backend::File { path, format: disk.format, layer: None }
             }
             Datastore::Export { storage, export } => Backend::Nfs {
                 host: addresses[storage].clone(),

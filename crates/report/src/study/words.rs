@@ -243,6 +243,9 @@ pub(crate) fn reset(reset: &Reset) -> String {
         Reset::None => "nothing: each trial finds what the one before left".into(),
         Reset::Recreate => "the disks are removed, made and written again".into(),
         Reset::Discard => "the content is discarded and written again".into(),
+        Reset::Snapshot => {
+            "the storage is rolled back to a snapshot, taken when the disks had been written".into()
+        }
         Reset::Command(command) => format!("a command: {command}"),
     }
 }

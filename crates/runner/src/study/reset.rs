@@ -1,7 +1,7 @@
 //! The state from which a trial starts: the same before each, where the study asks for it.
 //!
-//! A published comparison rolled its storage back to one snapshot before every run; only a command of
-//! the user's can do that, so one can be given.
+//! A published comparison rolled its storage back to one snapshot before every run. A lab can do that; elsewhere
+//! only a command of the user's can, so one can be given.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,9 +11,11 @@ use crate::shell::{Shell, ShellError};
 /// Rolling back a large snapshot takes minutes; what takes longer than this hangs.
 const LIMIT: Duration = Duration::from_secs(1800);
 
-/// Whether a trial's failure is that of the command: the storage did nothing wrong.
+/// Whether a trial's failure is that of its reset: the storage did nothing wrong.
 pub(crate) fn is_reset_failure(reason: &str) -> bool {
-    reason.starts_with("the reset command")
+    ["the reset command", "the rollback to the snapshot"]
+        .iter()
+        .any(|begin| reason.starts_with(begin))
 }
 
 /// Why the state before a trial could not be had.
@@ -38,6 +40,15 @@ pub enum ResetError {
         /// The command.
         command: String,
     },
+    /// Nobody is there who could take a snapshot, or he could not.
+    #[error("reset: snapshot cannot be done: {0}")]
+    NoSnapshot(String),
+    /// The snapshot was not taken.
+    #[error("the snapshot was not taken: {0}")]
+    NotTaken(String),
+    /// The storage is not as it was.
+    #[error("the rollback to the snapshot failed: {0}")]
+    NotRolledBack(String),
     /// The study was asked to stop meanwhile.
     #[error("interrupted while the reset command ran")]
     Cancelled,
@@ -61,6 +72,10 @@ pub(crate) fn run_command(
         ShellError::Stopped => ResetError::Cancelled,
     })
 }
+
+/// Said where a study wants a snapshot and there is no lab.
+pub(crate) const NOBODY: &str = "there is nobody who could; start the lab (stormeter lab up) and name its \
+                                 directory with --lab DIR, or write a command: reset: {command: \"…\"}";
 
 #[cfg(test)]
 mod tests {

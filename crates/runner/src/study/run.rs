@@ -197,6 +197,8 @@ impl<'a> StudyRun<'a> {
         self.steps.begin()?;
         self.generator_ceilings(progress)?;
         self.prepare(progress)?;
+        // What a ceiling writes is rolled back with the rest.
+        self.snapshot(progress)?;
         self.way_ceilings(progress)?;
         self.blocks(progress)
     }

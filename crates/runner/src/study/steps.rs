@@ -1,4 +1,5 @@
-//! The steps of a trial: taken on a thread beside the load, by the trial's own time, and undone after it.
+//! The steps of a trial: taken on a thread beside the load, by the trial's own time, and undone after it. Whoever
+//! takes them takes snapshots, too.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use stormeter_disk::units::format_duration_ns;
 use stormeter_driver::{Disturbance, Interval, Sample};
-use stormeter_study::{Deed, Step, StudyPlan, Timing};
+use stormeter_study::{Deed, Reset, Step, StudyPlan, Timing};
 
 use crate::error::RunError;
 use crate::operator::{Operator, OperatorError};
 use crate::progress::{BlockEnd, Place, Progress, TrialStart};
 use crate::shell::{Shell, ShellError};
+use crate::study::reset::{self, ResetError};
 
 /// A step's command that takes longer than this hangs.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -39,7 +41,7 @@ pub(crate) struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// Looks whether each can be taken.
+    /// Looks whether each can be taken, and a snapshot where trials begin with one.
     ///
     /// # Errors
     /// There is nobody who could, or he could not.
@@ -61,7 +63,28 @@ impl<'a> Steps<'a> {
                 }
             }
         }
+        if plan.design.reset == Reset::Snapshot {
+            let refused = |reason| RunError::Reset(ResetError::NoSnapshot(reason));
+            match &mut operator {
+                None => return Err(refused(reset::NOBODY.into())),
+                Some(operator) => {
+                    operator.check_snapshot().map_err(|error| refused(error.to_string()))?;
+                }
+            }
+        }
         Ok(Self { steps: &plan.steps, operator, undo: Vec::new() })
+    }
+
+    /// Takes the snapshot that every trial begins with.
+    pub(crate) fn snapshot(&mut self) -> Result<(), ResetError> {
+        let Some(operator) = &mut self.operator else { return Ok(()) };
+        operator.snapshot().map_err(|error| ResetError::NotTaken(error.to_string()))
+    }
+
+    /// Brings the storage back to the snapshot.
+    pub(crate) fn roll_back(&mut self) -> Result<(), ResetError> {
+        let Some(operator) = &mut self.operator else { return Ok(()) };
+        operator.roll_back().map_err(|error| ResetError::NotRolledBack(error.to_string()))
     }
 
     /// Whether there are any: then trials go on through errors and stalls, and these are counted.

@@ -75,9 +75,15 @@ impl StudyRun<'_> {
 
     /// Writes all disks, or finds them written by the killed run.
     pub(crate) fn prepare(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
+        let takes_snapshot = self.plan.design.reset == Reset::Snapshot;
         for store in 0..self.venue.stores() {
-            let reused = self.prepare_store(store, None, progress)?;
+            let mut reused = self.prepare_store(store, None, progress)?;
             let url = self.venue.url(store);
+            if reused && takes_snapshot {
+                // Trials have written to them since the snapshot of the killed run.
+                let anew = Some(stormeter_datastore::DiskReset::Recreate);
+                reused = self.prepare_store(store, anew, progress)?;
+            }
             if reused {
                 progress.note(&format!("{url}: the disks of the interrupted run are used again"));
                 // A run killed while it wrote a file anew left less than the others need.
@@ -91,6 +97,16 @@ impl StudyRun<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Takes the snapshot that every trial begins with, where the study asks for one.
+    pub(crate) fn snapshot(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
+        if self.plan.design.reset != Reset::Snapshot {
+            return Ok(());
+        }
+        self.steps.snapshot()?;
+        progress.note("a snapshot of the storage was taken; every trial begins with it");
+        Ok(self.file.append_event(&event("a snapshot of the storage was taken".into()))?)
     }
 
     fn writes_anew(&self) -> bool {
@@ -156,7 +172,7 @@ impl StudyRun<'_> {
             Reset::None | Reset::Command(_) if self.spoilt[store] => {
                 Some(stormeter_datastore::DiskReset::Recreate)
             }
-            Reset::None | Reset::Command(_) => None,
+            Reset::None | Reset::Command(_) | Reset::Snapshot => None,
         };
         if let Some(reset) = reset {
             progress.resetting(&named.name);
@@ -164,6 +180,17 @@ impl StudyRun<'_> {
             self.spoilt[store] = false;
             if let Some(seal) = self.seal(&self.run_id, store)? {
                 self.expectations[store] = self.expectations_of(seal, Past::Prepared, 0);
+            }
+        }
+        if self.plan.design.reset == Reset::Snapshot {
+            progress.resetting(&named.name);
+            self.steps.roll_back()?;
+            // That was all storage, not this datastore's alone.
+            self.spoilt.fill(false);
+            for store in 0..self.expectations.len() {
+                if let Some(seal) = self.seal(&self.run_id, store)? {
+                    self.expectations[store] = self.expectations_of(seal, Past::Prepared, 0);
+                }
             }
         }
         if let Reset::Command(command) = &self.plan.design.reset {

@@ -2,11 +2,11 @@
 //! can bear.
 
 use stormeter_disk::units::{format_bytes, format_duration_ns};
-use stormeter_driver::{Arrivals, TransferSink, Workload, WorkloadError};
+use stormeter_driver::{Arrivals, FileOperation, TransferSink, Workload, WorkloadError};
 
 use super::keys;
 use crate::plan::Metric;
-use crate::study_plan::{StudyHost, StudyPlan, StudyWorkload, Unit, WorkloadKind};
+use crate::study_plan::{Reset, StudyHost, StudyPlan, StudyWorkload, Unit, WorkloadKind};
 use stormeter_yaml::{Faults, Place, Section, shortened};
 
 /// Where messages about the whole point.
@@ -16,6 +16,7 @@ pub(super) struct Places {
     metric: Place,
     verify: Place,
     time_limit: Place,
+    reset: Place,
     unit: Place,
     load: Place,
     hosts: Place,
@@ -34,6 +35,7 @@ impl Places {
             workloads,
             metric: place("design", &keys::DESIGN, "metric"),
             time_limit: place("design", &keys::DESIGN, "time_limit"),
+            reset: place("design", &keys::DESIGN, "reset"),
             verify: place("measure", &keys::MEASURE, "verify"),
             unit: place("measure", &keys::MEASURE, "unit"),
             load: place("load", &keys::LOAD, "vms"),
@@ -46,6 +48,15 @@ impl Places {
 const MOST_VMS: u32 = 100_000;
 /// The most trials: each is a row with its intervals and histograms in the results file.
 const MOST_CELLS: usize = 10_000;
+
+/// Whether a workload puts files in the place of those that were prepared.
+fn makes_files(workload: &StudyWorkload) -> bool {
+    match &workload.kind {
+        WorkloadKind::File(test) => test.operation == FileOperation::Write,
+        WorkloadKind::Deploy(_) => true,
+        _ => false,
+    }
+}
 
 /// Looks at the plan as a whole.
 pub(super) fn check(
@@ -102,6 +113,13 @@ pub(super) fn check(
             step,
             "steps come at times of a trial, and a file test, a transfer or a deployment lasts as long as \
              it takes; leave steps out, or give such workloads a study of their own",
+        );
+    }
+    if plan.design.reset == Reset::Snapshot && plan.workloads.iter().any(makes_files) {
+        faults.at(
+            places.reset,
+            "a file test that writes and a deployment make files anew, which a rollback takes away again; \
+             write reset: recreate, or give such workloads a study of their own",
         );
     }
     if plan.design.unit == Unit::Interval && ios().count() < plan.workloads.len() {

@@ -162,7 +162,7 @@ fn blocks(node: &Node, faults: &mut Faults) -> Option<Blocks> {
     }
 }
 
-/// `none`, `recreate`, `discard` or `{command: …}`.
+/// `none`, `recreate`, `discard`, `snapshot` or `{command: …}`.
 fn reset(node: &Node, faults: &mut Faults) -> Option<Reset> {
     if let Value::Map(_) = node.value {
         let section = Section::open(node, "reset", &keys::RESET, faults)?;
@@ -180,8 +180,14 @@ fn reset(node: &Node, faults: &mut Faults) -> Option<Reset> {
         None,
         Recreate,
         Discard,
+        Snapshot,
     }
-    let words = [("none", Word::None), ("recreate", Word::Recreate), ("discard", Word::Discard)];
+    let words = [
+        ("none", Word::None),
+        ("recreate", Word::Recreate),
+        ("discard", Word::Discard),
+        ("snapshot", Word::Snapshot),
+    ];
     let text = node.text().unwrap_or_default();
     if text.contains(' ') || text.contains('/') {
         faults.at(
@@ -197,5 +203,6 @@ fn reset(node: &Node, faults: &mut Faults) -> Option<Reset> {
         Word::None => Reset::None,
         Word::Recreate => Reset::Recreate,
         Word::Discard => Reset::Discard,
+        Word::Snapshot => Reset::Snapshot,
     })
 }

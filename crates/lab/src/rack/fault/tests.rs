@@ -60,7 +60,7 @@ fn what_the_lab_has_not_is_refused_and_what_it_has_is_told() {
         ("disk-fail nas.data 2", "data 0 to 1"),
         ("disk-fail nas.date 0", "it has data"),
         ("disk-fail vm.data 0", "vm has no array"),
-        ("path-down nas.vm 0", "no host with paths"),
+        ("path-down nas.vm 0", "no host nas"),
     ] {
         let message = faults.check(&action(text)).unwrap_err().to_string();
         assert!(message.contains(said), "{text}: {message}");

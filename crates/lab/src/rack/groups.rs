@@ -1,0 +1,227 @@
+//! A storage guest's disks as what it serves: disks with their latency, arrays and caches joined of them, file
+//! systems on these; and how all of that lets go of its disks while their contents are changed below it.
+//!
+//! The kernel remembers of an array, a cache and a file system what it has read of them once. So these are taken
+//! apart before other contents come, and put together again of what is there then. What serves them meanwhile
+//! keeps its device: on top of every array and cache is one of the device mapper that waits.
+
+use super::array::{self, delayed_name, group_device, raw_device};
+use super::setup::{Disks, export_path};
+use crate::model::{DiskGroup, Lab, Mounted, NfsVersion, Storage};
+
+/// The program, which waits for no udev.
+const DMSETUP: &str = "/sbin/dmsetup";
+const NO_UDEV: &str = "--noudevsync --noudevrules";
+
+/// Makes the disks of a storage guest ready; the device of each group.
+pub(super) fn make(storage: &Storage, disks: Disks, lines: &mut Vec<String>) -> Vec<String> {
+    for (index, disk) in storage.disks.iter().enumerate() {
+        // A frozen guest has seen another disk here.
+        lines.push(format!("blockdev --flushbufs {}", raw_device(index)));
+        if disk.latency_ms > 0 {
+            let (device, name) = (raw_device(index), delayed_name(index));
+            let (sectors, wait) = (disk.size_bytes / 512, disk.latency_ms);
+            lines.push(format!(
+                "{DMSETUP} create {name} {NO_UDEV} --table '0 {sectors} delay {device} 0 {wait}'"
+            ));
+        }
+    }
+    for group in 0..storage.groups.len() {
+        if storage.groups[group].raid.is_some() {
+            lines.push(join(storage, group, disks));
+            lines.extend(rebuild(storage, group, disks));
+        }
+        if let Some(disk) = storage.groups[group].cache {
+            let (name, fast) = (&storage.groups[group].name, array::device(storage, disk));
+            lines.push(format!("fast=$(blockdev --getsz {fast})"));
+            lines.push(format!(
+                "{DMSETUP} create known-{name} {NO_UDEV} --table \"0 {KNOWN_SECTORS} linear {fast} 0\""
+            ));
+            lines.push(format!(
+                "{DMSETUP} create fast-{name} {NO_UDEV} --table \
+                 \"0 $((fast - {KNOWN_SECTORS})) linear {fast} {KNOWN_SECTORS}\""
+            ));
+        }
+        if let Some(top) = top(storage, group) {
+            lines.push(format!("sectors=$(blockdev --getsz {})", group_device(storage, group)));
+            let table = table(storage, group);
+            lines.push(format!("{DMSETUP} create {top} {NO_UDEV} --table \"{table}\""));
+        }
+    }
+    (0..storage.groups.len()).map(|group| served(storage, group)).collect()
+}
+
+/// Mounts a file system and lets it be reached.
+pub(super) fn export(storage: &Storage, number: usize) -> [String; 2] {
+    let export = &storage.exports[number];
+    let (device, path) = (served(storage, export.group), export_path(&export.name));
+    // Clients come through the host, from any port and as any user.
+    let options = "rw,sync,insecure,no_root_squash,no_subtree_check";
+    [
+        format!("mkdir -p {path} && mount -t ext4 {device} {path}"),
+        format!("/usr/sbin/exportfs -o {options},fsid={} '*:{path}'", number + 1),
+    ]
+}
+
+/// Lines after which the kernel of a storage guest knows nothing of what its disks have, and has nothing left to
+/// write. They may be given again where they were cut off.
+pub(super) fn let_go(lab: &Lab, index: usize) -> String {
+    let storage = &lab.storage[index];
+    let mut lines = vec!["sync".to_owned()];
+    if keeps_state(lab, index) {
+        lines.push("/usr/sbin/rpc.nfsd 0".into());
+    }
+    for export in &storage.exports {
+        let path = export_path(&export.name);
+        lines.push(format!("/usr/sbin/exportfs -u '*:{path}' || true"));
+        // Files that clients have open are let go by the server when it ends; they come again when it is back.
+        lines.push("tries=0".into());
+        lines.push("/usr/sbin/exportfs -f".into());
+        lines.push(format!(
+            "while grep -q ' {path} ' /proc/mounts && ! umount {path} 2>/tmp/busy; do"
+        ));
+        lines.push("tries=$((tries + 1)); [ $tries -lt 100 ] || { cat /tmp/busy; exit 1; }".into());
+        lines.push("[ $tries != 1 ] || /usr/sbin/rpc.nfsd 0".into());
+        lines.push("usleep 50000".into());
+        lines.push("done".into());
+    }
+    for group in 0..storage.groups.len() {
+        if let Some(top) = top(storage, group) {
+            lines.push(format!("sectors=$(blockdev --getsz /dev/mapper/{top})"));
+            lines.push(format!("{DMSETUP} suspend {NO_UDEV} {top}"));
+            lines.push(format!("{DMSETUP} load {top} --table \"0 $sectors error\""));
+            lines.push(format!("{DMSETUP} resume {NO_UDEV} {top}"));
+            // What comes all the same waits.
+            lines.push(format!("{DMSETUP} suspend {NO_UDEV} {top}"));
+        }
+        if storage.groups[group].raid.is_some() {
+            let array = group_device(storage, group);
+            let name = array.trim_start_matches("/dev/");
+            lines.push(format!(
+                "! grep -q '^{name} :' /proc/mdstat || /sbin/mdadm --stop --quiet {array}"
+            ));
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Lines that put together what the disks have now, and serve it again.
+pub(super) fn take_up(lab: &Lab, index: usize) -> String {
+    let storage = &lab.storage[index];
+    let mut lines = Vec::new();
+    for disk in 0..storage.disks.len() {
+        lines.push(format!("blockdev --flushbufs {}", raw_device(disk)));
+        if storage.disks[disk].latency_ms > 0 {
+            lines.push(format!("blockdev --flushbufs /dev/mapper/{}", delayed_name(disk)));
+        }
+    }
+    for (number, group) in storage.groups.iter().enumerate() {
+        if group.raid.is_some() {
+            let array = group_device(storage, number);
+            let name = array.trim_start_matches("/dev/");
+            lines.push(format!(
+                "grep -q '^{name} :' /proc/mdstat || {}",
+                join(storage, number, Disks::Kept)
+            ));
+            lines.extend(rebuild(storage, number, Disks::Kept));
+        }
+        if group.cache.is_some() {
+            lines.push(format!("blockdev --flushbufs /dev/mapper/known-{}", group.name));
+            lines.push(format!("blockdev --flushbufs /dev/mapper/fast-{}", group.name));
+        }
+        if let Some(top) = top(storage, number) {
+            lines.push(format!("sectors=$(blockdev --getsz {})", group_device(storage, number)));
+            let table = table(storage, number);
+            lines.push(format!("{DMSETUP} load {top} --table \"{table}\""));
+            lines.push(format!("{DMSETUP} resume {NO_UDEV} {top}"));
+            lines.push(format!("blockdev --flushbufs /dev/mapper/{top}"));
+        }
+    }
+    for number in 0..storage.exports.len() {
+        let path = export_path(&storage.exports[number].name);
+        let [mount, export] = export(storage, number);
+        lines.push(format!("grep -q ' {path} ' /proc/mounts || {{ {mount}; }}"));
+        lines.push(export);
+    }
+    // Clients have closed their files, and reclaim nothing.
+    lines.push("if [ \"$(cat /proc/fs/nfsd/threads)\" = 0 ]; then".into());
+    lines.push("/usr/sbin/rpc.nfsd --tcp 8; echo Y > /proc/fs/nfsd/v4_end_grace".into());
+    lines.push("fi".into());
+    lines.push("echo 3 > /proc/sys/vm/drop_caches".into());
+    lines.join("\n") + "\n"
+}
+
+/// Whether the server knows clients and their files: those of NFSv4. It forgets them only with all else.
+fn keeps_state(lab: &Lab, storage: usize) -> bool {
+    let mounts = lab.hosts.iter().flat_map(|host| &host.mounts);
+    mounts
+        .filter(|mount| mount.storage == storage)
+        .any(|mount| matches!(mount.of, Mounted::Nfs { version: NfsVersion::FourTwo, .. }))
+}
+
+/// Makes an array, or puts it together again.
+fn join(storage: &Storage, group: usize, disks: Disks) -> String {
+    let device = group_device(storage, group);
+    let group = &storage.groups[group];
+    // A disk to be rebuilt comes to an array that is there.
+    let absent = match disks {
+        Disks::New => group.missing + usize::from(group.rebuild_rate.is_some()),
+        Disks::Kept => group.missing,
+    };
+    let there = group.first..group.first + group.count - absent;
+    let there: Vec<String> = there.map(|disk| array::device(storage, disk)).collect();
+    let of = there.join(" ");
+    match (disks, group.raid) {
+        // New disks are all zeros, of which mirrors and parities are right already.
+        (Disks::New, Some(raid)) => format!(
+            "/sbin/mdadm --create {device} --run --quiet --metadata=1.2 --bitmap=none \
+             --assume-clean --level={} --raid-devices={} {of}{}",
+            raid.name(),
+            group.count,
+            " missing".repeat(absent),
+        ),
+        // An array that was cut off while it was written to is put together all the same.
+        _ => format!("/sbin/mdadm --assemble {device} --run --force --quiet {of}"),
+    }
+}
+
+/// Lines that have an array rebuild its last disk, where the file says so.
+fn rebuild(storage: &Storage, group: usize, disks: Disks) -> Vec<String> {
+    let rate = storage.groups[group].rebuild_rate;
+    rate.map_or_else(Vec::new, |rate| array::rebuild(storage, group, rate, disks))
+}
+
+/// What a cache knows of its blocks is at the begin of the fast disk: zeros there are a new cache.
+const KNOWN_SECTORS: u64 = 16384;
+
+/// What the device mapper calls the device on top of an array or a cache.
+fn top(storage: &Storage, group: usize) -> Option<String> {
+    let group = &storage.groups[group];
+    match (group.raid, group.cache) {
+        (_, Some(_)) => Some(format!("cached-{}", group.name)),
+        (Some(_), None) => Some(format!("array-{}", group.name)),
+        (None, None) => None,
+    }
+}
+
+/// The table of that device; `$sectors` is the size. A cache is dm-cache, written back.
+fn table(storage: &Storage, group: usize) -> String {
+    const BLOCK_SECTORS: u64 = 128;
+    let device = group_device(storage, group);
+    let DiskGroup { name, cache, .. } = &storage.groups[group];
+    match cache {
+        None => format!("0 $sectors linear {device} 0"),
+        Some(_) => format!(
+            "0 $sectors cache /dev/mapper/known-{name} /dev/mapper/fast-{name} {device} \
+             {BLOCK_SECTORS} 1 writeback smq 0"
+        ),
+    }
+}
+
+/// What is served of a group.
+fn served(storage: &Storage, group: usize) -> String {
+    match top(storage, group) {
+        Some(top) => format!("/dev/mapper/{top}"),
+        None => group_device(storage, group),
+    }
+}

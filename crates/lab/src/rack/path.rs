@@ -1,0 +1,115 @@
+//! One of the paths of a host to its LUNs over FC: a cable, cut at both ends, so that both see at once that there
+//! is nothing to wait for.
+
+use crate::error::LabError;
+use crate::model::{Lab, Mounted};
+use crate::wiring::{Cable, Carries, channels};
+
+/// A path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FcPath {
+    pub(super) host: String,
+    pub(super) storage: String,
+    /// The ports of its ends, by their places among those of their guests.
+    pub(super) cable: Cable,
+    /// The name of the storage guest's port.
+    port_name: String,
+    /// The mounts of the host that it leads to.
+    mounts: Vec<String>,
+}
+
+/// The path of this number, from 0, of the host's mount.
+pub(super) fn find(lab: &Lab, host: &str, mount: &str, number: usize) -> Result<FcPath, LabError> {
+    let Some(place) = lab.hosts.iter().position(|of| of.name == host) else {
+        let known: Vec<&str> = lab.hosts.iter().map(|host| host.name.as_str()).collect();
+        return Err(LabError::NoHost {
+            name: host.into(),
+            known: if known.is_empty() { "none".into() } else { known.join(", ") },
+        });
+    };
+    let fc = || {
+        lab.hosts[place].mounts.iter().filter_map(|mount| match mount.of {
+            Mounted::Fc { paths, .. } => Some((mount, paths as usize)),
+            _ => None,
+        })
+    };
+    let no_part = |part: String, what, known: String| LabError::NoPart {
+        guest: host.into(),
+        part,
+        what,
+        known: if known.is_empty() { "none".into() } else { known },
+    };
+    let Some((found, paths)) = fc().find(|(of, _)| of.name == mount) else {
+        let known: Vec<&str> = fc().map(|(mount, _)| mount.name.as_str()).collect();
+        return Err(no_part(mount.into(), "mount over FC", known.join(", ")));
+    };
+    let channel = channels(lab).into_iter().find(|channel| {
+        (channel.host, channel.storage, channel.carries) == (place, found.storage, Carries::Fc)
+    });
+    let cable = channel.as_ref().and_then(|channel| channel.cables[..paths].get(number).copied());
+    let (Some(channel), Some(cable)) = (channel, cable) else {
+        let known = format!("{mount} 0 to {}", paths - 1);
+        return Err(no_part(format!("{mount} {number}"), "path", known));
+    };
+    let beside = fc().filter(|(of, paths)| of.storage == found.storage && number < *paths);
+    Ok(FcPath {
+        host: host.into(),
+        storage: lab.storage[found.storage].name.clone(),
+        cable,
+        port_name: channel.port_name(number, true),
+        mounts: beside.map(|(mount, _)| mount.name.clone()).collect(),
+    })
+}
+
+/// Lines with which a host waits until the path, whose ends are up, is used again.
+pub(super) fn back(path: &FcPath) -> String {
+    let port = path.port_name.replace(':', "");
+    let mut lines = format!(
+        "tries=0\n\
+         patience() {{ tries=$((tries + 1)); [ $tries -lt 600 ] || {{ echo \"$1\"; exit 1; }}; usleep 100000; }}\n\
+         state() {{ for port in /sys/class/fc_remote_ports/rport-*; do\n\
+         [ \"$(cat $port/port_name)\" != 0x{port} ] || cat $port/port_state; done 2>/dev/null; }}\n\
+         until [ \"$(state)\" = Online ]; do patience 'the port 0x{port} does not come back'; done\n"
+    );
+    for mount in &path.mounts {
+        // Somebody in the host tries failed paths each second.
+        lines += &format!(
+            "while /sbin/dmsetup status fc-{mount} | grep -q '[0-9]*:[0-9]* F'; do\n\
+             patience 'a path of {mount} stays failed'; done\n"
+        );
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::parse_lab;
+
+    #[test]
+    fn a_path_is_a_cable_with_two_ends_and_what_it_leads_to() {
+        let lab = parse_lab(
+            "storage: {san: {disks: {a: {size: 64MiB}, b: {size: 64MiB}, c: {size: 64MiB}}, luns: \
+             {a: {disks: a, protocol: fc}, b: {disks: b, protocol: fc}, c: c}}}\n\
+             hosts: {esx: {mounts: {ip: {datastore: san.c}, two: {datastore: san.a, paths: 2}, \
+             one: {datastore: san.b, paths: 1}}}}\n",
+        )
+        .unwrap();
+        let first = find(&lab, "esx", "two", 0).unwrap();
+        assert_eq!((first.cable.host, first.cable.storage), (1, 1));
+        assert_eq!((first.storage.as_str(), first.mounts.len()), ("san", 2));
+        let second = find(&lab, "esx", "two", 1).unwrap();
+        assert_eq!((second.cable.host, second.mounts.as_slice()), (2, &["two".to_owned()][..]));
+        let lines = back(&second);
+        assert!(lines.contains("0x2000024c00010101") && lines.contains("fc-two"), "{lines}");
+        for (host, mount, number, said) in [
+            ("san", "two", 0, "it has esx"),
+            ("esx", "ip", 0, "it has two, one"),
+            ("esx", "two", 2, "it has two 0 to 1"),
+            ("esx", "one", 1, "it has one 0 to 0"),
+        ] {
+            let message = find(&lab, host, mount, number).unwrap_err().to_string();
+            assert!(message.contains(said), "{message}");
+        }
+    }
+}
