@@ -123,7 +123,8 @@ fn a_study_runs_in_vms_and_ends_with_the_reason_when_one_is_killed() {
     assert_ne!(code, Some(0), "{text}");
     assert!(text.contains("lab up"), "without a lab one is told how to start one: {text}");
 
-    assert_eq!(said(&["lab", "build"]).0, Some(0));
+    let (code, text) = said(&["lab", "build"]);
+    assert_eq!(code, Some(0), "{text}");
     let (code, text) = said(&["lab", "up", "lab.yaml", "--accelerator", "tcg"]);
     assert_eq!(code, Some(0), "{text}");
     let (code, text) = said(&[&run[..], &["--output", "b.db"]].concat());

@@ -102,16 +102,24 @@ impl Cache {
     }
 }
 
-/// A folder of work that is removed in the end, or by the next who builds.
+/// A folder of work that is removed in the end, or by the next who builds. One builds at a time: the other
+/// would find what it has made in the way.
 struct Scratch {
     path: PathBuf,
+    /// Locked as long as it is open.
+    _turn: fs::File,
 }
 
 const SCRATCH: &str = ".build-";
+const TURN: &str = ".turn";
 
 impl Scratch {
     fn new(root: &Path) -> Result<Self, LabError> {
         fs::create_dir_all(root).map_err(at(root))?;
+        let turn = root.join(TURN);
+        let file = fs::File::create(&turn).map_err(at(&turn))?;
+        // Until the other build has ended, which the kernel notices however it ends.
+        file.lock().map_err(at(&turn))?;
         for entry in fs::read_dir(root).map_err(at(root))?.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let owner = name.strip_prefix(SCRATCH).and_then(|pid| pid.parse::<u32>().ok());
@@ -122,7 +130,7 @@ impl Scratch {
         let path = root.join(format!("{SCRATCH}{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir(&path).map_err(at(&path))?;
-        Ok(Self { path })
+        Ok(Self { path, _turn: file })
     }
 }
 
@@ -150,6 +158,16 @@ mod tests {
         assert!(path.exists());
         drop(scratch);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn one_builds_at_a_time() {
+        let root = tempfile::tempdir().unwrap();
+        let first = Scratch::new(root.path()).unwrap();
+        let other = || fs::File::open(root.path().join(TURN)).unwrap().try_lock();
+        assert!(matches!(other(), Err(fs::TryLockError::WouldBlock)));
+        drop(first);
+        assert!(other().is_ok());
     }
 
     #[test]
