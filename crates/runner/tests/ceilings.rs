@@ -3,13 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod request;
+
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::RealClock;
 use stormeter_results::{Phase, TrialRecord};
 use stormeter_runner::{Silent, StudyConclusion, StudyRequest, conclude_study, run_study};
-use stormeter_study::parse_study;
 
 /// Two datastores that share a ceiling, and one without.
 fn request(directory: &Path) -> StudyRequest {
@@ -25,16 +26,7 @@ fn request(directory: &Path) -> StudyRequest {
     let rest = "workloads: [vm-4k, {profile: vm-8k, rate: 100}]\ndisk: {size: 4MiB}\n\
                 load: {vms: [1, 2]}\n\
                 measure: {ramp: 20ms, duration: 100ms, interval: 20ms}\ndesign: {blocks: 1}\n";
-    StudyRequest {
-        plan: parse_study(&format!("{text}{rest}")).unwrap_or_else(|errors| panic!("{errors}")),
-        output: directory.join("r.db"),
-        destroy_data: vec![],
-        secrets: vec![],
-        passwords: vec![],
-        addresses: vec![],
-        command_line: vec![],
-        version: "test".into(),
-    }
+    request::request(directory, &format!("{text}{rest}"))
 }
 
 fn ceilings(conclusion: &StudyConclusion) -> Vec<(Option<usize>, usize)> {

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod request;
+
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -15,7 +17,7 @@ use stormeter_runner::{
     Hands, Operator, OperatorError, RunError, Silent, StudyConclusion, StudyRequest, run_study,
     run_study_with,
 };
-use stormeter_study::{Action, parse_study};
+use stormeter_study::Action;
 
 /// A storage of two directories, whose files it brings back in their places: who has them open sees it.
 struct Directories {
@@ -105,16 +107,7 @@ impl Place {
              measure: {{ramp: 20ms, duration: 200ms, interval: 20ms, verify: true}}\n\
              design: {{blocks: 2, order: as-written, reset: snapshot}}\n"
         );
-        StudyRequest {
-            plan: parse_study(&text).unwrap_or_else(|errors| panic!("{errors}")),
-            output: self.folder.path().join("r.db"),
-            destroy_data: vec![],
-            secrets: vec![],
-            passwords: vec![],
-            addresses: vec![],
-            command_line: vec![],
-            version: "test".into(),
-        }
+        request::request(self.folder.path(), &text)
     }
 
     fn run(&mut self) -> Result<StudyConclusion, RunError> {

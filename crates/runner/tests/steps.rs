@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod request;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,7 +16,7 @@ use stormeter_runner::{
     Hands, Operator, OperatorError, Progress, RunError, Silent, StudyConclusion, StudyRequest,
     TrialStart, run_study, run_study_with,
 };
-use stormeter_study::{Action, parse_study};
+use stormeter_study::Action;
 
 /// Writes down what it is asked for.
 #[derive(Default, Clone)]
@@ -80,16 +82,7 @@ fn request(directory: &Path, steps: &str) -> StudyRequest {
          design: {{blocks: 2, order: as-written, metric: latency-mean}}\n\
          steps: {steps}\n"
     );
-    StudyRequest {
-        plan: parse_study(&text).unwrap_or_else(|errors| panic!("{errors}")),
-        output: directory.join("r.db"),
-        destroy_data: vec![],
-        secrets: vec![],
-        passwords: vec![],
-        addresses: vec![],
-        command_line: vec![],
-        version: "test".into(),
-    }
+    request::request(directory, &text)
 }
 
 fn run_with(
