@@ -95,15 +95,15 @@ pub enum Report {
     },
     /// All threads of the trial wait for its start.
     Ready,
+    /// The start was heard of.
+    Starting {
+        /// How long after it; 0: before it, as it should be.
+        late_ns: u64,
+    },
     /// An interval of the trial ended.
     Interval(Interval),
     /// The trial ended.
-    Done {
-        /// What came of it.
-        end: Box<TrialEnd>,
-        /// How long after the start that it was told it heard of it; 0: before.
-        late_ns: u64,
-    },
+    Done(Box<TrialEnd>),
     /// What was asked for last cannot be done.
     Failed {
         /// Why.

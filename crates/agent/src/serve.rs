@@ -238,11 +238,11 @@ impl<W: Write> Hands<W> {
         while self.start.try_recv().is_ok() {}
         let workplace = self.workplace.as_mut().ok_or_else(nothing_open)?;
         let (back, cancel) = (&self.back, &*self.stop.cancel);
-        let mut controller = Controller { back, start: &self.start, cancel, late_ns: 0 };
+        let mut controller = Controller { back, start: &self.start, cancel };
         let mut teller = Teller { back, told: None };
         let real = (&self.clock, cancel);
         let end = workplace.trial(order, real, &mut controller, &mut teller)?;
-        Ok(Report::Done { end: Box::new(end), late_ns: controller.late_ns })
+        Ok(Report::Done(Box::new(end)))
     }
 }
 
@@ -251,8 +251,6 @@ struct Controller<'a, W> {
     back: &'a Back<W>,
     start: &'a Receiver<u64>,
     cancel: &'a AtomicBool,
-    /// How long after the start it was heard of.
-    late_ns: u64,
 }
 
 impl<W: Write> Leader for Controller<'_, W> {
@@ -264,7 +262,7 @@ impl<W: Write> Leader for Controller<'_, W> {
     fn start(&mut self, clock: &mut RealClock) -> Option<u64> {
         self.back.say(&Report::Ready).ok()?;
         let at_ns = told(self.start, self.cancel)?;
-        self.late_ns = clock.now_ns().saturating_sub(at_ns);
+        self.back.say(&Report::Starting { late_ns: clock.now_ns().saturating_sub(at_ns) }).ok()?;
         sleep_until(clock, at_ns.saturating_sub(AWAKE_NS), self.cancel)?;
         Some(at_ns)
     }

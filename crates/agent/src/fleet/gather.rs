@@ -178,7 +178,7 @@ impl Fleet {
     }
 
     /// Has every agent give up what it does. One that does not is given up itself.
-    fn stop_all(&mut self) {
+    pub(super) fn stop_all(&mut self) {
         let mut open = self.live();
         for &host in &open {
             self.say(host, Command::Cancel);

@@ -8,6 +8,7 @@ mod clock;
 mod connect;
 mod gather;
 mod merge;
+mod start;
 mod transfer;
 mod trial;
 
@@ -30,6 +31,7 @@ use crate::error::HostError;
 use crate::link::{Heard, Link};
 use crate::message::{Command, HostFacts, Report};
 use clock::ClockOffset;
+use start::Lead;
 
 /// So long may an agent that was cut off take to leave: another one is refused its datastores until then.
 const REFUSED_WITHIN: Duration = Duration::from_secs(20);
@@ -88,6 +90,7 @@ pub struct Fleet {
     opened: Option<OpenOrder>,
     /// What was written since, by store.
     prepared: Vec<PrepareOrder>,
+    lead: Lead,
 }
 
 struct Host {
@@ -136,6 +139,7 @@ impl Fleet {
             inbox_in,
             opened: None,
             prepared: Vec::new(),
+            lead: Lead::default(),
         })
     }
 

@@ -18,19 +18,21 @@ use stormeter_runner::{
 };
 
 use super::gather::Trouble;
+use super::start::{CommonStart, Start};
 use super::trial::{AFTERWARDS, Ended, Rows};
 use super::{Fleet, no_address};
 use crate::destination::Destination;
 use crate::message::{Command, Report};
 
 impl Fleet {
-    /// Carries out a transfer. What is asked of the hosts that have VMs is in `orders`.
+    /// Carries out a transfer. What is asked of the hosts that have VMs is in `orders`. `None` if somebody
+    /// heard of its start too late.
     pub(super) fn transfer(
         &mut self,
         mut orders: Vec<(usize, TrialOrder)>,
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
-    ) -> Result<Vec<Ended>, RunError> {
+    ) -> Result<Option<Vec<Ended>>, RunError> {
         let hosts: Vec<usize> = orders.iter().map(|(host, _)| *host).collect();
         let mut words = Vec::new();
         for (host, order) in &mut orders {
@@ -62,9 +64,14 @@ impl Fleet {
             Report::Ready => Ok(Some(())),
             other => Err(other),
         })?;
-        let (begins, start_ns) = self.start(&hosts);
-        progress.begun(begins);
-        self.exchange(&orders, sockets, start_ns, cancel, progress)
+        let start = self.start(&orders, cancel, |_, report| match report {
+            // The clients' rows count.
+            Report::Interval(_) => Ok(()),
+            other => Err(other),
+        })?;
+        let Start::Begun(start) = start else { return Ok(None) };
+        progress.begun(start.at);
+        self.exchange(&orders, sockets, start, cancel, progress).map(Some)
     }
 
     /// Connects a client for each VM of a host.
@@ -102,7 +109,7 @@ impl Fleet {
         &mut self,
         orders: &[(usize, TrialOrder)],
         sockets: Vec<Vec<TcpStream>>,
-        start_ns: u64,
+        common: CommonStart,
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
     ) -> Result<Vec<Ended>, RunError> {
@@ -115,7 +122,7 @@ impl Fleet {
             thread::scope(|scope| {
                 let (told, telling) = mpsc::channel();
                 let mut clients = Vec::new();
-                let mut start = ClientStart { at_ns: start_ns, first_cpu: 0 };
+                let mut start = ClientStart { at_ns: common.at_ns, first_cpu: 0 };
                 for ((host, order), sockets) in orders.iter().zip(sockets) {
                     let mut teller = Teller { host: *host, told: told.clone() };
                     let (clock, given_up) = (&clock, &given_up);
@@ -136,7 +143,7 @@ impl Fleet {
                     self.listen(&hosts, what, AFTERWARDS, cancel, &mut is_busy, |_, report| {
                         match report {
                             Report::Interval(_) => Ok(None),
-                            Report::Done { end, late_ns } => Ok(Some((end, late_ns))),
+                            Report::Done(end) => Ok(Some(*end)),
                             other => Err(other),
                         }
                     });
@@ -151,8 +158,9 @@ impl Fleet {
             });
         let heard = heard.map_err(|trouble| self.stop_after(trouble))?;
         let mut ended = Vec::new();
-        for (((host, order), (end, late_ns)), clients) in orders.iter().zip(heard).zip(clients) {
-            let end = joined(*end, clients?);
+        let all = orders.iter().zip(common.late_ns).zip(heard).zip(clients);
+        for ((((host, order), late_ns), end), clients) in all {
+            let end = joined(end, clients?);
             ended.push(Ended { host: *host, vms: order.vms, end, late_ns });
         }
         Ok(ended)

@@ -1,29 +1,21 @@
 //! A trial on all hosts: made ready everywhere, begun at one moment, joined.
 
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use stormeter_disk::Clock;
 use stormeter_driver::Interval;
 use stormeter_runner::{Progress, RunError, TrialEnd, TrialOrder};
 use stormeter_study::{WorkloadKind, vms_of_host};
 
 use super::gather::Trouble;
+use super::start::Start;
 use super::{Fleet, merge, seed_of};
-use crate::error::HostError;
 use crate::message::{Command, Report};
 
-/// The start is so far ahead that all agents hear of it before: the longest way there is added.
-const AHEAD_NS: u64 = 20_000_000;
-/// Telling one more agent takes less.
-const AHEAD_EACH_NS: u64 = 500_000;
-/// A host that begins later than this share of the trial measures another window.
-const LATE_SHARE: f64 = 0.02;
-/// Hearing of the start a little late is no harm, however short the trial.
-const LATE_LEAST_NS: u64 = 10_000_000;
 /// What may be done after the window: outstanding requests come back (the driver gives up after 30 s), a
 /// network datastore confirms what was written.
 pub(super) const AFTERWARDS: Duration = Duration::from_secs(120);
+const TOO_LATE: &str = "a host heard of the common start too late, so the trial was begun again";
 
 /// What a host did.
 pub(super) struct Ended {
@@ -44,37 +36,35 @@ impl Fleet {
         let orders = self.orders(order);
         let hosts: Vec<usize> = orders.iter().map(|(host, _)| *host).collect();
         self.measure_clocks(&hosts, cancel)?;
-        let ended = if matches!(order.work, WorkloadKind::Transfer(_)) {
-            self.transfer(orders, cancel, progress)?
-        } else {
-            self.drive(&orders, &hosts, cancel, progress)?
-        };
-        for it in &ended {
-            // An errand lasts as long as it takes.
-            let length_ns = match order.work {
-                WorkloadKind::Io(_) => {
-                    order.timing.ramp_ns.saturating_add(order.timing.duration_ns)
-                }
-                _ => it.end.sample.window_ns,
+        let is_transfer = matches!(order.work, WorkloadKind::Transfer(_));
+        let mut in_vain = 0;
+        let ended = loop {
+            let ended = match is_transfer {
+                true => self.transfer(orders.clone(), cancel, progress)?,
+                false => self.drive(&orders, &hosts, cancel, progress)?,
             };
-            let allowed_ns = (length_ns as f64 * LATE_SHARE) as u64;
-            if it.late_ns > allowed_ns.max(LATE_LEAST_NS) {
-                let error = HostError::Late { late_ms: it.late_ns as f64 / 1e6 };
-                return Err(self.agent_error(it.host, &error));
+            if let Some(ended) = ended {
+                break ended;
             }
+            progress.note(TOO_LATE);
+            in_vain += 1;
+        };
+        let mut end = merge::trial(&self.hosts, ended)
+            .ok_or_else(|| self.stop_after(Trouble::Refused(0, "no host has a VM".into())))?;
+        if in_vain > 0 {
+            end.notes.push(format!("{TOO_LATE} ({in_vain} ×)"));
         }
-        merge::trial(&self.hosts, ended)
-            .ok_or_else(|| self.stop_after(Trouble::Refused(0, "no host has a VM".into())))
+        Ok(end)
     }
 
-    /// A trial that is all the hosts' own.
+    /// A trial that is all the hosts' own. `None` if somebody heard of its start too late.
     fn drive(
         &mut self,
         orders: &[(usize, TrialOrder)],
         hosts: &[usize],
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
-    ) -> Result<Vec<Ended>, RunError> {
+    ) -> Result<Option<Vec<Ended>>, RunError> {
         for (host, order) in orders {
             self.say(*host, Command::Trial(Box::new(order.clone())));
         }
@@ -84,7 +74,19 @@ impl Fleet {
             Report::Preparing { .. } => Ok(None),
             other => Err(other),
         })?;
-        progress.begun(self.start(hosts).0);
+        // Those that heard of it first may be ahead of the others by some rows, or at their end.
+        let mut early = Vec::new();
+        let mut ends: Vec<Option<TrialEnd>> = self.hosts.iter().map(|_| None).collect();
+        let start = self.start(orders, cancel, |host, report| {
+            match report {
+                Report::Interval(row) => early.push((host, row)),
+                Report::Done(end) => ends[host] = Some(*end),
+                other => return Err(other),
+            }
+            Ok(())
+        })?;
+        let Start::Begun(start) = start else { return Ok(None) };
+        progress.begun(start.at);
         let length_ns = orders.iter().map(|(_, order)| match order.work {
             WorkloadKind::Io(_) => order.timing.ramp_ns.saturating_add(order.timing.duration_ns),
             // An errand's rows tell that it gets on.
@@ -92,23 +94,26 @@ impl Fleet {
         });
         let within = Duration::from_nanos(length_ns.max().unwrap_or(0)) + AFTERWARDS;
         let mut rows = Rows::new(self.hosts.len());
+        early.into_iter().for_each(|(host, row)| rows.tell(host, row, progress));
+        let open: Vec<usize> = hosts.iter().copied().filter(|&host| ends[host].is_none()).collect();
         let what = "carry out the trial";
-        let ends =
-            self.gather_within(hosts, what, within, cancel, |host, report| match report {
+        let last =
+            self.gather_within(&open, what, within, cancel, |host, report| match report {
                 Report::Interval(row) => {
                     rows.tell(host, row, progress);
                     Ok(None)
                 }
-                Report::Done { end, late_ns } => Ok(Some((end, late_ns))),
+                Report::Done(end) => Ok(Some(*end)),
                 other => Err(other),
             })?;
-        let ended = orders.iter().zip(ends).map(|((host, order), (end, late_ns))| Ended {
-            host: *host,
-            vms: order.vms,
-            end: *end,
-            late_ns,
+        for (host, end) in open.into_iter().zip(last) {
+            ends[host] = Some(end);
+        }
+        let all = orders.iter().zip(start.late_ns);
+        let ended = all.filter_map(|((host, order), late_ns)| {
+            Some(Ended { host: *host, vms: order.vms, end: ends[*host].take()?, late_ns })
         });
-        Ok(ended.collect())
+        Ok(Some(ended.collect()))
     }
 
     /// What each host that has VMs is asked for.
@@ -142,21 +147,6 @@ impl Fleet {
             orders.push((host, TrialOrder { vms, first_cpu, seed, ..order.clone() }));
         }
         orders
-    }
-
-    /// Names the common start, each agent by its own clock; gives it by this machine's, too.
-    pub(super) fn start(&mut self, hosts: &[usize]) -> (Instant, u64) {
-        let farthest_ns = hosts.iter().map(|&host| self.hosts[host].offset.error_ns).max();
-        let ahead_ns = AHEAD_NS
-            + AHEAD_EACH_NS * hosts.len() as u64
-            + farthest_ns.unwrap_or(0).saturating_mul(8);
-        let at_ns = self.clock.now_ns() + ahead_ns;
-        for &host in hosts {
-            let at_ns = self.hosts[host].offset.there(at_ns);
-            self.say(host, Command::Start { at_ns });
-        }
-        let ahead_ns = at_ns.saturating_sub(self.clock.now_ns());
-        (Instant::now() + Duration::from_nanos(ahead_ns), at_ns)
     }
 }
 

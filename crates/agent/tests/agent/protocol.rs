@@ -60,11 +60,12 @@ fn every_message_of_a_whole_session_is_understood_as_it_was_meant() {
     };
     assert!(unix_ns > 1_600_000_000_000_000_000);
     ask(&mut session, &Command::Start { at_ns: now_ns + 20_000_000 });
+    assert!(matches!(hear(&mut session), Report::Starting { .. }));
     let mut intervals = 0;
     let end = loop {
         match hear(&mut session) {
             Report::Interval(_) => intervals += 1,
-            Report::Done { end, .. } => break end,
+            Report::Done(end) => break end,
             other => panic!("{other:?}"),
         }
     };
@@ -75,8 +76,9 @@ fn every_message_of_a_whole_session_is_understood_as_it_was_meant() {
     ask(&mut session, &trial(None, 20));
     assert_eq!(hear(&mut session), Report::Ready);
     ask(&mut session, &Command::Start { at_ns: 0 });
-    let Report::Done { late_ns, .. } = session.answer() else { panic!("not done") };
+    let Report::Starting { late_ns } = session.hear() else { panic!("not heard") };
     assert!(late_ns > 0, "the start was gone by");
+    assert!(matches!(session.answer(), Report::Done(_)));
     ask(&mut session, &Command::CleanUp);
     assert_eq!(hear(&mut session), Report::CleanedUp { left: vec![] });
     assert!(folders(place.path()).is_empty());
@@ -159,12 +161,13 @@ fn a_trial_is_given_up_when_it_is_cancelled_and_the_next_one_works() {
         assert_eq!(session.hear(), Report::Ready);
         if begun {
             session.say(&Command::Start { at_ns: 0 });
+            assert!(matches!(session.hear(), Report::Starting { .. }));
             assert!(matches!(session.hear(), Report::Interval(_)));
         }
         session.say(&Command::Cancel);
         match session.answer() {
             Report::Failed { reason } if !begun => assert!(reason.contains("interrupted")),
-            Report::Done { end, .. } if begun => assert_eq!(end.sample.ended, Ended::Cancelled),
+            Report::Done(end) if begun => assert_eq!(end.sample.ended, Ended::Cancelled),
             other => panic!("{other:?}"),
         }
         assert_eq!(session.answer(), Report::Cancelled);
@@ -172,7 +175,7 @@ fn a_trial_is_given_up_when_it_is_cancelled_and_the_next_one_works() {
     session.say(&trial(Some(0), 20));
     assert_eq!(session.hear(), Report::Ready);
     session.say(&Command::Start { at_ns: 0 });
-    assert!(matches!(session.answer(), Report::Done { .. }));
+    assert!(matches!(session.answer(), Report::Done(_)));
     session.end().unwrap();
 }
 

@@ -50,11 +50,11 @@ impl Session {
         read_frame(&mut self.from).unwrap()
     }
 
-    /// The next one that is no interval and no progress.
+    /// The next one that is no interval, no progress and no word of a start.
     pub(crate) fn answer(&mut self) -> Report {
         loop {
             match self.hear() {
-                Report::Interval(_) | Report::Preparing { .. } => {}
+                Report::Interval(_) | Report::Preparing { .. } | Report::Starting { .. } => {}
                 report => return report,
             }
         }

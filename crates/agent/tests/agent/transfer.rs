@@ -52,7 +52,7 @@ fn enter(address: SocketAddr, word: &str) -> std::io::Result<Vec<TcpStream>> {
 
 fn done(session: &mut Session) -> TrialEnd {
     match session.answer() {
-        Report::Done { end, .. } => *end,
+        Report::Done(end) => *end,
         other => panic!("not done: {other:?}"),
     }
 }

@@ -101,6 +101,32 @@ fn a_study_on_two_hosts_deals_its_vms_and_tells_each_hosts_share() {
     assert!(shown.contains("Hosts") && shown.contains('±'), "{shown}");
 }
 
+/// Agents that are frozen again and again, as on machines with too much to do, hear of common starts when they
+/// are over. Their study comes to its end, with every trial.
+#[test]
+fn a_start_that_a_host_hears_of_too_late_is_named_again() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_stormeter");
+    // Most of the time, each in its own rhythm: while one gets ready, the other is frozen. The shortest round
+    // trips tell nothing of it.
+    let frozen = |seconds: f64| {
+        format!(
+            "\"command: (for i in $(seq 150); do kill -STOP $$ || exit; sleep {seconds}; kill -CONT $$; \
+             sleep 0.02; done) >/dev/null 2>&1 & exec {program} agent\""
+        )
+    };
+    let text = format!(
+        "datastores: {{a: \"null:\"}}\nhosts: {{one: {}, other: {}}}\n\
+         workloads: [{{name: w, profile: vm-4k, rate: 200}}]\nload: {{vms: [2, 3, 4, 5]}}\n{SHORT}\n",
+        frozen(0.15),
+        frozen(0.11)
+    );
+    std::fs::write(place.path("s.yaml"), text).unwrap();
+    let outcome = place.run("run s.yaml --output s.db").expect(&[0, 4, 5]);
+    let all = trials(&place.path("s.db"));
+    assert!(all.iter().all(|trial| trial.outcome == "measured"), "{all:?} {outcome:?}");
+}
+
 #[test]
 fn an_agent_that_is_killed_fails_its_trial_and_is_reached_again() {
     let place = Place::new();

@@ -1,0 +1,171 @@
+//! The common start of a trial: named to all agents ahead of it, each in its own time, and confirmed.
+//!
+//! How far ahead is enough depends on the way and on how busy the machines are, which nobody knows
+//! beforehand. So each agent tells whether it heard in time. If one did not, its window would be another
+//! than the others': the trial is given up at once, not measured to its end, and is begun again with a
+//! longer lead.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use stormeter_disk::Clock;
+use stormeter_runner::{RunError, TrialOrder};
+use stormeter_study::WorkloadKind;
+
+use super::Fleet;
+use crate::error::HostError;
+use crate::message::{Command, Report};
+
+/// All agents hear of the start so long before it, to begin with: the longest way there is added.
+const AHEAD_NS: u64 = 20_000_000;
+/// Telling one more agent takes less.
+const AHEAD_EACH_NS: u64 = 500_000;
+/// No start is farther ahead than this: a way that takes longer is none for trials.
+const AHEAD_MOST_NS: u64 = 5_000_000_000;
+/// A host that begins later than this share of the trial measures another window.
+const LATE_SHARE: f64 = 0.02;
+/// Hearing of the start a little late is no harm, however short the trial.
+const LATE_LEAST_NS: u64 = 10_000_000;
+/// A start that somebody hears of too late so often is the way's fault.
+const STARTS: u32 = 4;
+
+/// How far ahead starts are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lead {
+    ahead_ns: u64,
+    /// Starts in a row that somebody heard of too late.
+    in_vain: u32,
+}
+
+impl Default for Lead {
+    fn default() -> Self {
+        Self { ahead_ns: AHEAD_NS, in_vain: 0 }
+    }
+}
+
+impl Lead {
+    /// The lead of a start for so many hosts, of which the clock of the farthest is known to ± so much.
+    fn for_hosts(self, hosts: usize, farthest_ns: u64) -> u64 {
+        let far_ns = farthest_ns.saturating_mul(8);
+        let each_ns = AHEAD_EACH_NS.saturating_mul(hosts as u64);
+        self.ahead_ns.saturating_add(each_ns).saturating_add(far_ns).min(AHEAD_MOST_NS)
+    }
+
+    /// Learns from a start that all heard of in time.
+    fn was_enough(&mut self) {
+        self.in_vain = 0;
+    }
+
+    /// Learns from a start that somebody heard of so much too late. Whether another one is worth it. What
+    /// happened once on a busy machine happens again, so the longer lead is kept.
+    fn was_too_short(&mut self, late_ns: u64) -> bool {
+        self.in_vain += 1;
+        let more_ns = self.ahead_ns.saturating_add(late_ns.saturating_mul(2));
+        self.ahead_ns = more_ns.min(AHEAD_MOST_NS);
+        let again = self.in_vain < STARTS;
+        if !again {
+            self.in_vain = 0;
+        }
+        again
+    }
+}
+
+/// What came of naming a start.
+pub(super) enum Start {
+    /// All heard of it in time, or as good as.
+    Begun(CommonStart),
+    /// Somebody did not; all are stopped and wait for orders.
+    TooLate,
+}
+
+/// The moment, by this machine's clocks, and how late each host heard of it.
+pub(super) struct CommonStart {
+    pub(super) at: Instant,
+    pub(super) at_ns: u64,
+    /// In the order of the hosts; 0: before it.
+    pub(super) late_ns: Vec<u64>,
+}
+
+impl Fleet {
+    /// Names the start of a trial for which all hosts are ready, and waits until they heard of it.
+    /// `early` takes what those say that heard of it before others and get on.
+    pub(super) fn start(
+        &mut self,
+        orders: &[(usize, TrialOrder)],
+        cancel: &AtomicBool,
+        mut early: impl FnMut(usize, Report) -> Result<(), Report>,
+    ) -> Result<Start, RunError> {
+        let hosts: Vec<usize> = orders.iter().map(|(host, _)| *host).collect();
+        let farthest_ns = hosts.iter().map(|&host| self.hosts[host].offset.error_ns).max();
+        let ahead_ns = self.lead.for_hosts(hosts.len(), farthest_ns.unwrap_or(0));
+        let at_ns = self.clock.now_ns().saturating_add(ahead_ns);
+        let at = Instant::now() + Duration::from_nanos(ahead_ns);
+        for &host in &hosts {
+            let at_ns = self.hosts[host].offset.there(at_ns);
+            self.say(host, Command::Start { at_ns });
+        }
+        let what = "hear of the common start";
+        let late_ns = self.gather(&hosts, what, cancel, |host, report| match report {
+            Report::Starting { late_ns } => Ok(Some(late_ns)),
+            other => early(host, other).map(|()| None),
+        })?;
+        let latest =
+            late_ns.iter().zip(&hosts).max().map_or((0, hosts[0]), |(&late, &host)| (late, host));
+        if latest.0 <= allowed_ns(orders) {
+            self.lead.was_enough();
+            return Ok(Start::Begun(CommonStart { at, at_ns, late_ns }));
+        }
+        self.stop_all();
+        if self.lead.was_too_short(latest.0) {
+            return Ok(Start::TooLate);
+        }
+        let error = HostError::Late { late_ms: latest.0 as f64 / 1e6 };
+        Err(self.agent_error(latest.1, &error))
+    }
+}
+
+/// How late a host may hear of the start of a trial.
+fn allowed_ns(orders: &[(usize, TrialOrder)]) -> u64 {
+    let length_ns = orders.iter().map(|(_, order)| match order.work {
+        WorkloadKind::Io(_) => order.timing.ramp_ns.saturating_add(order.timing.duration_ns),
+        // An errand lasts as long as it takes.
+        _ => 0,
+    });
+    let share_ns = length_ns.max().unwrap_or(0) as f64 * LATE_SHARE;
+    (share_ns as u64).max(LATE_LEAST_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lead_grows_beyond_what_was_late_and_stays_so() {
+        let mut lead = Lead::default();
+        let first_ns = lead.for_hosts(2, 1_000);
+        assert_eq!(first_ns, AHEAD_NS + 2 * AHEAD_EACH_NS + 8_000);
+        assert!(lead.was_too_short(44_000_000));
+        let second_ns = lead.for_hosts(2, 1_000);
+        assert!(second_ns >= first_ns + 44_000_000, "{second_ns}");
+        lead.was_enough();
+        assert_eq!(lead.for_hosts(2, 1_000), second_ns, "the machine is as busy as it was");
+    }
+
+    #[test]
+    fn a_way_that_is_late_again_and_again_is_given_up_and_may_be_tried_later() {
+        let mut lead = Lead::default();
+        let worth: Vec<bool> = (0..STARTS).map(|_| lead.was_too_short(u64::MAX)).collect();
+        assert_eq!(worth, [true, true, true, false]);
+        assert_eq!(lead.for_hosts(100, u64::MAX), AHEAD_MOST_NS);
+        assert!(lead.was_too_short(1), "another trial may have another try");
+    }
+
+    #[test]
+    fn starts_that_were_heard_of_in_time_between_late_ones_count() {
+        let mut lead = Lead::default();
+        for _ in 0..10 {
+            assert!(lead.was_too_short(1_000_000));
+            lead.was_enough();
+        }
+    }
+}
