@@ -48,6 +48,9 @@ pub struct Guest {
 /// The port at which clients of transfers are let in in a guest of a lab.
 pub const GUEST_PORT: u16 = 7878;
 
+/// Where guests of a lab have their disks by name.
+const GUEST_DISKS: &str = "/dev/lab/";
+
 /// A way that leads nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransportError {
@@ -74,6 +77,13 @@ pub enum TransportError {
 }
 
 impl Transport {
+    /// Whether a device at the far end is a lab's own, which was made to be written: nobody has to allow it.
+    /// In a guest there is no other device of that name, and none of this machine.
+    pub(crate) fn has_lab_disk(&self, url: &str) -> bool {
+        let name = url.strip_prefix(GUEST_DISKS);
+        matches!(self, Self::Guest(_)) && name.is_some_and(|name| !name.contains('/'))
+    }
+
     /// Reads a way to a host as study files have it; `guests` are those of the lab that is up.
     ///
     /// # Errors
@@ -239,6 +249,27 @@ mod tests {
         assert_eq!(Transport::parse("lab:vm1", &guests).unwrap(), Transport::Guest(guest));
         let message = Transport::parse("lab:vm3", &guests).unwrap_err().to_string();
         assert!(message.contains("vm3") && message.ends_with("it has vm1"), "{message}");
+    }
+
+    #[test]
+    fn a_labs_own_disks_are_those_of_its_guests_and_nothing_else() {
+        let guest = Transport::Guest(Guest {
+            name: "vm1".into(),
+            socket: "/lab/vm1".into(),
+            accelerator: "".into(),
+            address: None,
+        });
+        assert!(guest.has_lab_disk("/dev/lab/fc-fixed"));
+        for other in ["/dev/vda", "/dev/lab", "/dev/lab/../vda", "/lab/nfs", "iscsi://10.0.0.1/t/0"]
+        {
+            assert!(!guest.has_lab_disk(other), "{other}");
+        }
+        for way in [Transport::Local, ssh("esx1", None), Transport::Command("x".into())] {
+            assert!(
+                !way.has_lab_disk("/dev/lab/fc-fixed"),
+                "{way:?}: somebody's disk may be called so"
+            );
+        }
     }
 
     #[test]

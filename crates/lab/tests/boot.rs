@@ -118,7 +118,7 @@ fn a_study_runs_in_vms_and_ends_with_the_reason_when_one_is_killed() {
         );
         (output.status.code(), text)
     };
-    let run = ["run", "study.yaml", "--destroy-data", "/dev/lab/limited"];
+    let run = ["run", "study.yaml"];
     let (code, text) = said(&run);
     assert_ne!(code, Some(0), "{text}");
     assert!(text.contains("lab up"), "without a lab one is told how to start one: {text}");
@@ -139,7 +139,7 @@ fn a_study_runs_in_vms_and_ends_with_the_reason_when_one_is_killed() {
     }
 
     std::fs::write(place.join("transfers.yaml"), TRANSFERS).unwrap();
-    let transfers = ["run", "transfers.yaml", "--destroy-data", "/dev/lab/limited", "--json"];
+    let transfers = ["run", "transfers.yaml", "--json"];
     let output = stormeter(&transfers).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     let report: serde_json::Value =

@@ -100,11 +100,8 @@ fn a_study_runs_on_every_protocol_of_a_hosts_kernel() {
     for path in BLOCKS.iter().chain(&["/lab/nfs3", "/lab/nfs4"]) {
         assert!(text.contains(path), "{path}: {text}");
     }
-    let mut run = vec!["run", "study.yaml", "--output", "a.db"];
-    for device in BLOCKS {
-        run.extend(["--destroy-data", device]);
-    }
-    let (code, text) = place.stormeter(&run);
+    // The lab's own devices need nobody's leave to be written.
+    let (code, text) = place.stormeter(&["run", "study.yaml", "--output", "a.db"]);
     assert_eq!(code, Some(0), "{text}");
 
     // What a script says when it fails is told, and the port serves on.

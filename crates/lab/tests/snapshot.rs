@@ -124,7 +124,7 @@ fn what_is_written_after_a_snapshot_is_gone_after_a_rollback() {
     std::fs::write(parent.path().join("study.yaml"), STUDY).unwrap();
     let output = Command::new(&binary)
         .current_dir(parent.path())
-        .args(["run", "study.yaml", "--lab", "lab", "--destroy-data", "/dev/lab/parity"])
+        .args(["run", "study.yaml", "--lab", "lab"])
         .output()
         .unwrap();
     let said =

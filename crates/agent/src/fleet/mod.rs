@@ -176,6 +176,8 @@ impl Fleet {
         own.disks.count = self.disks_of(order.disks.count, host);
         // Hosts may share storage: each has folders of its own.
         own.first_number = (host * order.urls.len()) as u32;
+        let lab = order.urls.iter().filter(|url| self.hosts[host].way.has_lab_disk(url));
+        own.destroy_data.extend(lab.map(PathBuf::from));
         own
     }
 
