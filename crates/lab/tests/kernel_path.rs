@@ -54,6 +54,16 @@ impl Place {
         (output.status.code(), text.concat())
     }
 
+    /// The host writes there and reads it back.
+    fn uses(&self, path: &str) {
+        let written = [
+            &format!("dd if=/bin/busybox of={path} bs=64k count=4 oflag=direct"),
+            &format!("dd if={path} of=/tmp/back bs=64k count=4 iflag=direct"),
+            "cmp -n 262144 /bin/busybox /tmp/back",
+        ];
+        assert_eq!(self.script("esx", &written), "ready", "{path}");
+    }
+
     /// Has a guest carry out a script, and returns its last word.
     fn script(&self, guest: &str, lines: &[&str]) -> String {
         shell::script(&self.directory(), guest, lines)
@@ -118,19 +128,26 @@ fn a_study_runs_on_every_protocol_of_a_hosts_kernel() {
     let mut faults = Faults::open(&place.directory()).unwrap();
     faults.apply(&"path-down esx.fc-fixed 0".parse().unwrap()).unwrap();
     for mount in ["fc-fixed", "fc-round-robin"] {
-        let written = [
-            &format!("dd if=/bin/busybox of=/dev/lab/{mount} bs=64k count=4 oflag=direct"),
-            &format!("dd if=/dev/lab/{mount} of=/tmp/back bs=64k count=4 iflag=direct"),
-            "cmp -n 262144 /bin/busybox /tmp/back",
-            &format!("dmsetup status fc-{mount} | grep -q '[0-9]*:[0-9]* F'"),
-        ];
-        assert_eq!(place.script("esx", &written), "ready", "{mount}");
+        place.uses(&format!("/dev/lab/{mount}"));
+        let failed = format!("dmsetup status fc-{mount} | grep -q '[0-9]*:[0-9]* F'");
+        assert_eq!(place.script("esx", &[&failed]), "ready", "{mount}");
     }
     faults.restore().unwrap();
     for mount in ["fc-fixed", "fc-round-robin"] {
         let whole = format!("! dmsetup status fc-{mount} | grep -q '[0-9]*:[0-9]* F'");
         assert_eq!(place.script("esx", &[&whole]), "ready", "{mount}");
     }
+
+    // A storage guest that is started again is found again by a host that lives.
+    let files = ["/lab/nfs3/file", "/lab/nfs4/file"];
+    faults.apply(&"restart nas".parse().unwrap()).unwrap();
+    BLOCKS.iter().chain(&files).for_each(|path| place.uses(path));
+    // And both are brought back, in the order that they need.
+    for action in ["kill nas", "kill esx"] {
+        faults.apply(&action.parse().unwrap()).unwrap();
+    }
+    faults.restore().unwrap();
+    BLOCKS.iter().chain(&files).for_each(|path| place.uses(path));
 
     assert_eq!(place.stormeter(&["lab", "down"]).0, Some(0));
     assert!(!place.directory().exists());

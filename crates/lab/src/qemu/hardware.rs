@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::layer;
+use super::{cable, layer};
 use crate::model::{CacheMode, Controller, DiskFormat};
 
 /// What the modules of a network are called in a worker guest.
@@ -164,41 +164,20 @@ impl Hardware {
             }
         }
         for (index, plug) in self.nics.iter().enumerate() {
-            let end = match plug {
-                Plug::Blank => format!("hubport,id=cable{index},hubid={index}"),
-                Plug::Listens(path) => cable(index, path, "on"),
-                Plug::Connects(path) => cable(index, path, "off"),
-            };
-            add("-netdev", end);
+            for end in cable::arguments(index, plug) {
+                add("-netdev", end);
+            }
             // The guest is given another hardware address at its set-up: frozen ones are alike. Ports whose
             // speed is unknown cannot be joined by LACP.
             let device = format!(
                 "virtio-net-pci,id={},netdev=cable{index},mac=52:54:00:4c:00:{index:02x},\
                  speed=10000,duplex=full,romfile=",
-                port(index)
+                cable::port(index)
             );
             add("-device", device);
         }
         arguments
     }
-}
-
-/// The name that QEMU knows a port to another guest by.
-pub(crate) fn port(index: usize) -> String {
-    format!("nic{index}")
-}
-
-/// The name that QEMU knows one end of a cable by.
-pub(crate) fn cable_end(index: usize) -> String {
-    format!("cable{index}")
-}
-
-/// One end of a cable, a Unix socket: no privilege is needed.
-fn cable(index: usize, path: &Path, server: &str) -> String {
-    format!(
-        "stream,id=cable{index},server={server},addr.type=unix,addr.path={}",
-        path.to_string_lossy().replace(',', ",,")
-    )
 }
 
 /// The group of throttled disks that a disk is alone in.
@@ -368,10 +347,6 @@ mod tests {
         assert_eq!(devices(&arguments), devices(&whole.blank().arguments()));
         let text = arguments.join(" ");
         assert!(text.contains("id=nic1,netdev=cable1"), "{text}");
-        assert!(
-            text.contains("server=on,addr.type=unix,addr.path=/lab/guests/a,,b/cable0"),
-            "{text}"
-        );
         assert!(!whole.blank().arguments().join(" ").contains("unix"));
     }
 

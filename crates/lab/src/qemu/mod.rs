@@ -1,6 +1,7 @@
 //! QEMU: what a guest's machine is made of, how it is started, spoken to and ended.
 
 mod accelerator;
+mod cable;
 mod hardware;
 mod layer;
 mod port;
@@ -10,7 +11,8 @@ mod spawn;
 mod version;
 
 pub(crate) use accelerator::{Accelerator, Probed, probe};
-pub(crate) use hardware::{Backend, Disk, Hardware, Kind, NETWORK, Plug, cable_end, group};
+pub(crate) use cable::{cable_end, plug_in, unplug};
+pub(crate) use hardware::{Backend, Disk, Hardware, Kind, NETWORK, Plug, group};
 pub(crate) use layer::Layers;
 pub(crate) use process::Process;
 pub(crate) use qmp::Qmp;

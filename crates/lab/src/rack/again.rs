@@ -5,15 +5,16 @@ use std::path::Path;
 
 use super::address::{forwards, storage_ports};
 use super::clone::{Common, bring_up};
-use super::directory::guest;
-use super::plan::{export_in_use, storage_hardware, vm_hardware};
+use super::directory::{self, guest};
+use super::mounts;
+use super::plan::{FarEnd, export_in_use, far_ends, host_hardware, storage_hardware, vm_hardware};
 use super::secrets::Secrets;
 use super::setup::{Disks, script};
 use super::snapshot::layer;
 use super::state::State;
 use super::up::{limit_disks, set_up};
 use crate::error::LabError;
-use crate::qemu::Accelerator;
+use crate::qemu::{Accelerator, Guest, plug_in, unplug};
 use crate::wiring::channels;
 
 /// Ends the guest `name`, if it runs, and starts it; back when it serves.
@@ -35,9 +36,38 @@ pub(super) fn start_again(directory: &Path, state: &State, name: &str) -> Result
         set_up(&guest, &script(lab, index, Disks::Kept, &channels(lab), &secrets))?;
         return limit_disks(&guest, storage);
     }
+    if let Some(index) = lab.hosts.iter().position(|host| host.name == name) {
+        return host_again(directory, state, index, common);
+    }
     let index = lab.vms.iter().position(|vm| vm.name == name);
     let index = index.ok_or_else(|| guest.failed("is no guest of the lab"))?;
     let hardware = vm_hardware(directory, lab, &lab.vms[index], addresses).since(layer);
     let forwards = state.vm_forwards(index);
     bring_up(common, &guest, &hardware, None, &forwards, &mut || true).map(drop)
+}
+
+/// Starts a host, joins its cables again, and has it mount what it had mounted.
+fn host_again(
+    directory: &Path,
+    state: &State,
+    index: usize,
+    common: Common<'_>,
+) -> Result<(), LabError> {
+    let lab = &state.lab;
+    let guest = guest(directory, &lab.hosts[index].name);
+    // One that does not run finds the host by itself when it is started.
+    let ends: Vec<(Guest, FarEnd)> = far_ends(directory, lab, index)
+        .into_iter()
+        .map(|end| (directory::guest(directory, &lab.storage[end.storage].name), end))
+        .filter(|(storage, _)| storage.process().is_some())
+        .collect();
+    for (storage, end) in &ends {
+        unplug(&mut storage.connect()?, end.port)?;
+    }
+    bring_up(common, &guest, &host_hardware(directory, lab, index), None, &[], &mut || true)?;
+    for (storage, end) in &ends {
+        plug_in(&mut storage.connect()?, end.port, &end.path)?;
+    }
+    let secrets = Secrets::read(lab)?;
+    set_up(&guest, &mounts::script(lab, index, &channels(lab), &secrets))
 }

@@ -92,7 +92,7 @@ impl Faults {
         self.perform(action, Doer::Hand)
     }
 
-    /// Undoes what studies have done, the last first, and waits until it is undone: arrays are rebuilt,
+    /// Undoes what studies have done, the last first, that of hosts last of all, and waits until it is undone: arrays are rebuilt,
     /// guests are up. Nothing where nothing was done.
     ///
     /// # Errors
@@ -100,6 +100,9 @@ impl Faults {
     pub fn restore(&mut self) -> Result<(), LabError> {
         let _lock = Directory::open(&self.directory)?;
         let mut left = self.noted()?;
+        // A host that is started again mounts what storage guests serve: its turn comes after theirs.
+        let is_host = |name: &str| self.state.lab.hosts.iter().any(|host| host.name == name);
+        left.sort_by_key(|action| !is_host(&action.guest));
         let mut kept = Vec::new();
         let mut first_error = None;
         while let Some(action) = left.pop() {
@@ -181,12 +184,11 @@ impl Faults {
 
     /// The guest that an action is about.
     fn guest(&self, action: &Action) -> Result<Guest, LabError> {
-        let lab = &self.state.lab;
-        let names = || lab.storage.iter().map(|s| &s.name).chain(lab.vms.iter().map(|vm| &vm.name));
-        if names().any(|name| *name == action.guest) {
+        let names = || self.state.lab.names();
+        if names().any(|name| name == action.guest) {
             return Ok(guest(&self.directory, &action.guest));
         }
-        let known: Vec<&str> = names().map(String::as_str).collect();
+        let known: Vec<&str> = names().collect();
         Err(LabError::NoGuest { name: action.guest.clone(), known: known.join(", ") })
     }
 

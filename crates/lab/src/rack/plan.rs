@@ -70,6 +70,30 @@ fn storage_plugs(directory: &Path, lab: &Lab, index: usize) -> Vec<Plug> {
         .collect()
 }
 
+/// The other end of one of a host's cables.
+pub(super) struct FarEnd {
+    /// The place of the storage guest.
+    pub(super) storage: usize,
+    /// The place of the cable among its ports to other guests.
+    pub(super) port: usize,
+    /// Where the host listens.
+    pub(super) path: PathBuf,
+}
+
+/// The storage guests' ends of a host's cables.
+pub(super) fn far_ends(directory: &Path, lab: &Lab, host: usize) -> Vec<FarEnd> {
+    let channels = channels(lab);
+    let name = &lab.hosts[host].name;
+    let of = channels.iter().filter(|channel| channel.host == host);
+    let ends = of.flat_map(|channel| channel.cables.iter().map(|cable| (channel.storage, cable)));
+    ends.map(|(storage, cable)| FarEnd {
+        storage,
+        port: cable.storage,
+        path: cable_path(directory, name, cable.host),
+    })
+    .collect()
+}
+
 /// Where a cable is: with the host.
 fn cable_path(directory: &Path, host: &str, port: usize) -> PathBuf {
     directory::guest(directory, host).folder.join(format!("cable{port}"))

@@ -122,6 +122,10 @@ fn nvme(lab: &Lab, index: usize, groups: &[String], lines: &mut Vec<String>) {
         lines.push(format!("echo 1 > {subsystem}/attr_allow_any_host"));
         let device = &groups[lun.group];
         lines.push(format!("echo -n {device} > {subsystem}/namespaces/1/device_path"));
+        // By which hosts know it again when the guest was restarted: another one is another disk to them.
+        lines.push(format!(
+            "echo 4c616200-0000-4000-8000-{index:04x}{number:08x} > {subsystem}/namespaces/1/device_uuid"
+        ));
         lines.push(format!("echo 1 > {subsystem}/namespaces/1/enable"));
         lines.push(format!("ln -s {subsystem} {port}/subsystems/"));
     }

@@ -1,0 +1,102 @@
+//! A cable between two guests: a Unix socket of this machine, so that no privilege is needed.
+//!
+//! One end listens, and listens again when the other has gone. The other end looks for it once only: QEMU
+//! does not try again, and a port cannot be given another socket. So at that end the port hangs on a hub of
+//! two, whose other side is unplugged and plugged in again when the guest that listens was started anew
+//! (QEMU QMP Reference Manual, `netdev_add`, `NetdevHubPortOptions`, `NetdevStreamOptions`).
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::hardware::Plug;
+use super::qmp::Qmp;
+use crate::error::LabError;
+
+/// The name that QEMU knows a port to another guest by.
+pub(crate) fn port(index: usize) -> String {
+    format!("nic{index}")
+}
+
+/// The name that QEMU knows one end of a cable by: what the port hangs on.
+pub(crate) fn cable_end(index: usize) -> String {
+    format!("cable{index}")
+}
+
+/// The socket behind the hub.
+fn wire(index: usize) -> String {
+    format!("wire{index}")
+}
+
+/// The side of the hub that the socket is in.
+fn plug(index: usize) -> String {
+    format!("plug{index}")
+}
+
+/// What `-netdev` is given for a port, in their order.
+pub(super) fn arguments(index: usize, end: &Plug) -> Vec<String> {
+    let stream = |id: &str, path: &Path, server| {
+        let path = path.to_string_lossy().replace(',', ",,");
+        format!("stream,id={id},server={server},addr.type=unix,addr.path={path}")
+    };
+    let (cable, wire, plug) = (cable_end(index), wire(index), plug(index));
+    let hub = format!("hubport,id={cable},hubid={index}");
+    match end {
+        Plug::Blank => vec![hub],
+        Plug::Listens(path) => vec![stream(&cable, path, "on")],
+        Plug::Connects(path) => vec![
+            stream(&wire, path, "off"),
+            format!("hubport,id={plug},hubid={index},netdev={wire}"),
+            hub,
+        ],
+    }
+}
+
+/// Takes the socket away from the end that looks for the other. Nothing where it was taken away before.
+pub(crate) fn unplug(qmp: &mut Qmp, index: usize) -> Result<(), LabError> {
+    for id in [plug(index), wire(index)] {
+        match qmp.run("netdev_del", json!({"id": id})) {
+            // That it has no such device.
+            Ok(_) | Err(LabError::Qmp { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Connects the end that looks for the other, which listens at `path`.
+pub(crate) fn plug_in(qmp: &mut Qmp, index: usize, path: &Path) -> Result<(), LabError> {
+    let wire = wire(index);
+    let address = json!({"type": "unix", "path": path.to_string_lossy()});
+    let socket = json!({"type": "stream", "id": &wire, "server": false, "addr": address});
+    qmp.run("netdev_add", socket)?;
+    let side = json!({"type": "hubport", "id": plug(index), "hubid": index, "netdev": wire});
+    qmp.run("netdev_add", side)?;
+    // What the guest sent meanwhile waits in a hub that had nowhere to go, and nobody wakes it but a guest
+    // that goes on.
+    if qmp.run("query-status", json!({}))?["running"] == true {
+        qmp.run("stop", json!({}))?;
+        qmp.run("cont", json!({}))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_that_looks_for_the_other_has_a_hub_between() {
+        let ends = |end: Plug| arguments(3, &end);
+        assert_eq!(ends(Plug::Blank), ["hubport,id=cable3,hubid=3"]);
+        let path = "/lab/guests/a,b/cable3";
+        let socket = "addr.type=unix,addr.path=/lab/guests/a,,b/cable3";
+        let listens = format!("stream,id=cable3,server=on,{socket}");
+        assert_eq!(ends(Plug::Listens(path.into())), [listens]);
+        let connects = ends(Plug::Connects(path.into()));
+        assert_eq!(connects[0], format!("stream,id=wire3,server=off,{socket}"));
+        // What is named must be there before.
+        assert_eq!(connects[1], "hubport,id=plug3,hubid=3,netdev=wire3");
+        assert_eq!(connects[2], "hubport,id=cable3,hubid=3", "as the frozen guest has it");
+    }
+}
