@@ -58,9 +58,10 @@ fn low_way(measured: &Measured<'_>, cell: usize, ceiling_iops: f64) -> Option<La
     (iops * CEILING_FACTOR > ceiling_iops).then(|| LawFinding {
         law: 8,
         severity: Severity::Warning,
+        // The same words for all cells that share a way: reports tell them in one.
         what: format!(
-            "{iops:.0} IOPS were measured, and the way to the storage by itself reaches {ceiling_iops:.0}: \
-             less than {CEILING_FACTOR} times as much, so a part of what was measured is the way's"
+            "the way to the storage by itself reaches {ceiling_iops:.0} IOPS, less than {CEILING_FACTOR} times \
+             what was measured, so a part of that is the way's"
         ),
         advice: "limit the storage further or quicken what lies before it, unless the way is what you ask \
                  about"

@@ -101,6 +101,12 @@ fn a_way_that_can_do_little_more_is_found_and_leaves_answers_standing() {
     let most = of_cell.map(|trial| trial.sample.iops()).fold(0.0, f64::max);
     assert_eq!(found(2.9 * most), [(Some(1), 8, Severity::Warning)], "of its own datastore alone");
     assert_eq!(found(3.1 * most), []);
+    // Cells that share a way are told of in one, which takes the same words.
+    let of = |datastore| MeasuredCeiling { datastore: Some(datastore), workload: 0, iops: most };
+    let around = StudySurroundings { ceilings: vec![of(0), of(1)], ..StudySurroundings::default() };
+    let analysis = analysed(&plan, &trials, &around);
+    let words: Vec<&str> = analysis.findings.iter().map(|(_, it)| it.what.as_str()).collect();
+    assert!(words.len() == 2 && words[0] == words[1], "{words:?}");
 }
 
 #[test]
