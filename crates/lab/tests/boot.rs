@@ -138,6 +138,13 @@ fn a_study_runs_in_vms_and_ends_with_the_reason_when_one_is_killed() {
         assert!(iops > 10.0 && iops < 120.0 * 1.3, "{iops}");
     }
 
+    let directory = place.join(".stormeter-lab");
+    for vm in status(&directory).unwrap().guests {
+        // What fills the code buffer of an emulator, or a guest's memory, shows once it has worked.
+        let bytes = vm.private_bytes.unwrap();
+        assert!(bytes <= 40 << 20, "{} has {bytes} bytes of its own", vm.name);
+    }
+
     std::fs::write(place.join("transfers.yaml"), TRANSFERS).unwrap();
     let transfers = ["run", "transfers.yaml", "--json"];
     let output = stormeter(&transfers).output().unwrap();
@@ -160,7 +167,6 @@ fn a_study_runs_in_vms_and_ends_with_the_reason_when_one_is_killed() {
         &mut first,
     )
     .unwrap();
-    let directory = place.join(".stormeter-lab");
     kill(Pid::from_raw(pid(&status(&directory).unwrap(), "vm2")), Signal::SIGKILL).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(!output.status.success());

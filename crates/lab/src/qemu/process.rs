@@ -90,15 +90,13 @@ impl Process {
         folder.unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Memory that is its own: what ends with it (proc(5), `Private_*` of `smaps_rollup`).
+    /// Memory that is its own: what it has written, which ends with it (proc(5), `Private_Dirty` of
+    /// `smaps_rollup`). Pages that it has only read are those of files (QEMU's, the frozen guest's), and are
+    /// called private, too, as long as no other guest has looked at them.
     pub(crate) fn private_bytes(&self) -> Option<u64> {
         let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.pid)).ok()?;
-        let kib: u64 = text
-            .lines()
-            .filter(|line| line.starts_with("Private_"))
-            .filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok())
-            .sum();
-        Some(kib * 1024)
+        let dirty = text.lines().find_map(|line| line.strip_prefix("Private_Dirty:"))?;
+        Some(dirty.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
     }
 }
 

@@ -26,6 +26,10 @@ const COMMAND_LINE: &str = "console=ttyS0 quiet panic=-1 mitigations=off nopti n
                             tsc=reliable lpj=4000000 cryptomgr.notests audit=0 \
                             random.trust_cpu=on 8250.nr_uarts=1 rcupdate.rcu_expedited=1";
 
+/// Room for the emulated code of a worker guest (QEMU's `tb-size`). The loop of a trial fits many times over;
+/// with as much room as QEMU takes, each guest fills 20 MiB with code that ran once.
+const WORKER_CODE_MIB: u32 = 6;
+
 /// What QEMU's user-mode network leads ports of this machine to (its option `dhcpstart`).
 const UPLINK_ADDRESS: &str = "10.0.2.15/24";
 
@@ -176,7 +180,12 @@ pub(crate) fn spawn(
     command.args(["-name", &guest.name, "-nodefaults", "-no-user-config", "-display", "none"]);
     command.args(["-no-reboot", "-cpu", "max", "-daemonize"]);
     command.arg("-pidfile").arg(guest.pid_file());
-    let mut machine = format!("q35,accel={}", accelerator.name());
+    let mut accel = String::from(accelerator.name());
+    if accelerator == Accelerator::Tcg && hardware.kind == Kind::Worker {
+        accel += &format!(",tb-size={WORKER_CODE_MIB}");
+    }
+    command.args(["-accel", &accel]);
+    let mut machine = String::from("q35");
     let size = hardware.memory_bytes;
     command.arg("-m").arg(format!("{}K", size / 1024));
     if let Ram::Kept(path) | Ram::Copied(path) = &memory.ram {
