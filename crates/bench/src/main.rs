@@ -68,8 +68,9 @@ fn main() -> ExitCode {
 }
 
 /// What is measured together and has a table of its own.
-const GROUPS: [(&str, &[&str]); 4] = [
-    ("generator", &["null", "agent", "file", "agreement", "scale"]),
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("generator", &["null", "file", "agreement", "scale"]),
+    ("agents", &["agent"]),
     ("nfs", &["nfs"]),
     ("iscsi", &["iscsi"]),
     ("simulator", &["simulator"]),
