@@ -1,9 +1,7 @@
-//! Guests are booted for real. Slow, and in need of QEMU, packages and a static stormeter: the step
-//! `lab` of `cargo xtask test` runs this and says where that is.
+//! A lab from its templates: it comes up, loses a guest, and goes without a trace.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
 
 use nix::sys::signal::{Signal, kill};
@@ -11,6 +9,8 @@ use nix::unistd::Pid;
 use stormeter_lab::{
     AcceleratorChoice, Cache, LabError, Status, UpOptions, down, parse_lab, status, up,
 };
+
+use crate::place::{Place, said};
 
 /// A storage guest, and a VM whose disk is on its LUN: booted, frozen, cloned and joined over iSCSI.
 const LAB: &str = "storage: {nas: {disks: {slow: {size: 64MiB, iops: 300}}, luns: {vm: slow}}}\n\
@@ -26,15 +26,10 @@ fn pid(status: &Status, name: &str) -> i32 {
 
 #[test]
 fn a_lab_comes_up_loses_a_guest_and_goes_without_a_trace() {
-    let Some(binary) = std::env::var_os("STORMETER_LAB_BINARY") else {
-        println!("NOT RUN: boots guests; cargo xtask test --only lab");
-        return;
-    };
+    let Some(place) = Place::new() else { return };
     let mut say = |what: &str| println!("{what}");
-    let images = Cache::at(None).build(Path::new(&binary), &mut say).unwrap();
-    let parent = tempfile::tempdir().unwrap();
-    let directory: PathBuf = parent.path().join("lab");
-    let _guard = Guard(directory.clone());
+    let images = Cache::at(None).build(place.binary(), &mut say).unwrap();
+    let directory = place.directory();
     let (lab, cancel) = (parse_lab(LAB).unwrap(), AtomicBool::new(false));
     let options = UpOptions { accelerator: AcceleratorChoice::Tcg, cold: false };
 
@@ -64,15 +59,6 @@ fn a_lab_comes_up_loses_a_guest_and_goes_without_a_trace() {
     assert!(!directory.exists(), "what was started is ended again");
 }
 
-/// Ends a lab that a failed test leaves.
-struct Guard(PathBuf);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        let _ = down(&self.0);
-    }
-}
-
 /// What a study says of two VMs with a disk each on a local file that is limited to 120 requests a second.
 const STUDY: &str = "hosts: {vm1: 'lab:vm1', vm2: 'lab:vm2'}\n\
                      datastores: {limited: /dev/lab/limited}\n\
@@ -95,42 +81,17 @@ const TRANSFERS: &str = "hosts: {vm1: 'lab:vm1', vm2: 'lab:vm2'}\n\
 
 #[test]
 fn a_study_runs_in_vms_and_ends_with_the_reason_when_one_is_killed() {
-    let Some(binary) = std::env::var_os("STORMETER_LAB_BINARY") else {
-        println!("NOT RUN: boots guests; cargo xtask test --only lab");
-        return;
-    };
-    let parent = tempfile::tempdir().unwrap();
-    let place = parent.path();
-    let _guard = Guard(place.join(".stormeter-lab"));
-    std::fs::write(place.join("lab.yaml"), VMS).unwrap();
-    std::fs::write(place.join("study.yaml"), STUDY).unwrap();
-    let stormeter = |arguments: &[&str]| {
-        let mut command = std::process::Command::new(&binary);
-        command.current_dir(place).args(arguments);
-        command
-    };
-    let said = |arguments: &[&str]| {
-        let output = stormeter(arguments).output().unwrap();
-        let text = format!(
-            "{}{}",
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        );
-        (output.status.code(), text)
-    };
-    let run = ["run", "study.yaml"];
-    let (code, text) = said(&run);
+    let Some(place) = Place::new() else { return };
+    place.write("study.yaml", STUDY);
+    let run = ["run", "study.yaml", "--output", "a.db"];
+    let (code, text) = place.stormeter(&run);
     assert_ne!(code, Some(0), "{text}");
     assert!(text.contains("lab up"), "without a lab one is told how to start one: {text}");
 
-    let (code, text) = said(&["lab", "build"]);
-    assert_eq!(code, Some(0), "{text}");
-    let (code, text) = said(&["lab", "up", "lab.yaml", "--accelerator", "tcg"]);
-    assert_eq!(code, Some(0), "{text}");
-    let (code, text) = said(&[&run[..], &["--output", "b.db"]].concat());
-    assert_eq!(code, Some(0), "{text}");
+    place.up(VMS);
+    let text = place.done(&run);
     assert!(text.contains("vm1, vm2: a guest of the lab, run under tcg"), "{text}");
-    let json = stormeter(&["report", "b.db", "--json"]).output().unwrap().stdout;
+    let json = place.command(&["report", "a.db", "--json"]).output().unwrap().stdout;
     let report: serde_json::Value = serde_json::from_slice(&json).unwrap();
     for host in report["hosts"].as_array().unwrap() {
         // Half a second's requests may be ahead of the limit (QEMU's throttling is a leaky bucket).
@@ -138,16 +99,14 @@ fn a_study_runs_in_vms_and_ends_with_the_reason_when_one_is_killed() {
         assert!(iops > 10.0 && iops < 120.0 * 1.3, "{iops}");
     }
 
-    let directory = place.join(".stormeter-lab");
-    for vm in status(&directory).unwrap().guests {
+    for vm in place.guests() {
         // What fills the code buffer of an emulator, or a guest's memory, shows once it has worked.
         let bytes = vm.private_bytes.unwrap();
         assert!(bytes <= 40 << 20, "{} has {bytes} bytes of its own", vm.name);
     }
 
-    std::fs::write(place.join("transfers.yaml"), TRANSFERS).unwrap();
-    let transfers = ["run", "transfers.yaml", "--json"];
-    let output = stormeter(&transfers).output().unwrap();
+    place.write("transfers.yaml", TRANSFERS);
+    let output = place.command(&["run", "transfers.yaml", "--json"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     let report: serde_json::Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{text}"));
@@ -156,22 +115,14 @@ fn a_study_runs_in_vms_and_ends_with_the_reason_when_one_is_killed() {
         assert_eq!(cells.len(), 2, "both ways into {}: {text}", host["name"]);
     }
 
-    let mut child = stormeter(&[&run[..], &["--output", "c.db"]].concat())
-        .stderr(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut run = place.command(&["run", "study.yaml", "--output", "b.db"]);
+    let mut child = run.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut first = String::new();
-    std::io::BufRead::read_line(
-        &mut std::io::BufReader::new(child.stderr.take().unwrap()),
-        &mut first,
-    )
-    .unwrap();
-    kill(Pid::from_raw(pid(&status(&directory).unwrap(), "vm2")), Signal::SIGKILL).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(!output.status.success());
-    let (_, text) = said(&["report", "c.db"]);
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut first).unwrap();
+    kill(Pid::from_raw(place.guest("vm2").pid.unwrap()), Signal::SIGKILL).unwrap();
+    let (code, _) = said(child.wait_with_output().unwrap());
+    assert_ne!(code, Some(0));
+    let (_, text) = place.stormeter(&["report", "b.db"]);
     assert!(text.contains("vm2"), "the host that is gone is named: {first} {text}");
-    assert_eq!(said(&["lab", "down"]).0, Some(0));
-    assert!(!directory.exists());
+    place.down();
 }

@@ -1,17 +1,15 @@
-//! Faults in guests that run for real: the step `lab` of `cargo xtask test` runs this, as `boot.rs`.
+//! Faults in guests that run for real.
 //!
 //! What is asked each time is what a client of the storage sees over its protocol: that nothing is served
 //! while the fault lasts, and that after its mending the same blocks are.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::AtomicBool;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use stormeter_fault::Action;
-use stormeter_lab::{AcceleratorChoice, Cache, Faults, UpOptions, down, parse_lab, status, up};
+use stormeter_lab::Faults;
+
+use crate::place::{Place, said};
 
 /// A mirror behind a LUN, and a mirror behind an export.
 const LAB: &str = "networks: {lan: {delay: 100us}}\n\
@@ -23,16 +21,10 @@ const LAB: &str = "networks: {lan: {delay: 100us}}\n\
 /// Longer than any step takes on a machine that does other things too.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// A lab to which things are done.
 struct Lab {
-    directory: PathBuf,
+    place: Place,
     faults: Faults,
-    binary: PathBuf,
-}
-
-impl Drop for Lab {
-    fn drop(&mut self) {
-        let _ = down(&self.directory);
-    }
 }
 
 impl Lab {
@@ -41,30 +33,25 @@ impl Lab {
     }
 
     fn url(&self, protocol: &str) -> String {
-        let found = status(&self.directory).unwrap();
-        let urls = found.guests.iter().flat_map(|guest| &guest.urls);
-        urls.into_iter().find(|url| url.starts_with(protocol)).unwrap().clone()
+        let urls = self.place.guests().into_iter().flat_map(|guest| guest.urls);
+        urls.into_iter().find(|url| url.starts_with(protocol)).unwrap()
     }
 
     fn state(&self, name: &str) -> String {
-        let found = status(&self.directory).unwrap();
-        found.guests.iter().find(|guest| guest.name == name).unwrap().state.clone()
+        self.place.guest(name).state
     }
 
     /// A study of one datastore under load, every read held against what was written.
-    fn load(&self, place: &Path, url: &str, duration: &str) -> Child {
+    fn load(&self, url: &str, duration: &str) -> Child {
         let text = format!(
             "datastores: {{it: \"{url}\"}}\ndisk: {{size: 8MiB}}\nload: {{outstanding: 2}}\n\
              measure: {{ramp: 0, duration: {duration}, interval: 250ms, verify: true}}\n\
              design: {{blocks: 1}}\n"
         );
-        std::fs::write(place.join("load.yaml"), text).unwrap();
-        let output = place.join("load.db");
-        let _ = std::fs::remove_file(&output);
-        Command::new(&self.binary)
-            .current_dir(place)
-            .args(["run", "load.yaml", "--destroy-data", url, "--output"])
-            .arg(&output)
+        self.place.write("load.yaml", &text);
+        let _ = std::fs::remove_file(self.place.path("load.db"));
+        self.place
+            .command(&["run", "load.yaml", "--destroy-data", url, "--output", "load.db"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -72,13 +59,10 @@ impl Lab {
     }
 }
 
-/// Waits for the end of a load; what it said, if it ended well.
-fn ended(child: Child) -> String {
-    let output = child.wait_with_output().unwrap();
-    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (out, err) = (said(&output.stdout), said(&output.stderr));
-    assert!(output.status.success(), "{out}{err}");
-    out
+/// Waits for the end of a load, which must be a good one.
+fn ended(child: Child) {
+    let (code, text) = said(child.wait_with_output().unwrap());
+    assert_eq!(code, Some(0), "{text}");
 }
 
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
@@ -91,24 +75,14 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 
 #[test]
 fn every_fault_is_felt_and_mended() {
-    let Some(binary) = std::env::var_os("STORMETER_LAB_BINARY").map(PathBuf::from) else {
-        println!("NOT RUN: boots guests; cargo xtask test --only lab");
-        return;
-    };
-    let mut say = |what: &str| println!("{what}");
-    let images = Cache::at(None).build(&binary, &mut say).unwrap();
-    let parent = tempfile::tempdir().unwrap();
-    let place = parent.path();
-    let directory = place.join("lab");
-    let options = UpOptions { accelerator: AcceleratorChoice::Tcg, cold: false };
-    let cancel = AtomicBool::new(false);
-    up(&parse_lab(LAB).unwrap(), &directory, &images, options, &mut say, &cancel).unwrap();
-    let faults = Faults::open(&directory).unwrap();
-    let mut lab = Lab { directory: directory.clone(), faults, binary };
+    let Some(place) = Place::new() else { return };
+    place.up(LAB);
+    let faults = Faults::open(&place.directory()).unwrap();
+    let mut lab = Lab { place, faults };
     let (lun, export) = (lab.url("iscsi:"), lab.url("nfs:"));
 
     // Under load a pause and a cut link stop it, and it goes on: no I/O is lost and none is wrong.
-    let mut load = lab.load(place, &lun, "6s");
+    let mut load = lab.load(&lun, "6s");
     let mut rounds = 0;
     // A link that is never up for long lets nothing through, which is right and ends the load.
     while rounds < 3 && load.try_wait().unwrap().is_none() {
@@ -127,7 +101,7 @@ fn every_fault_is_felt_and_mended() {
     lab.faults.restore().unwrap();
 
     // A mirror goes on with one disk, and is whole again when restoring has ended.
-    let load = lab.load(place, &lun, "3s");
+    let load = lab.load(&lun, "3s");
     lab.apply("disk-fail nas.mirror 1");
     let again = lab.faults.apply(&"disk-fail nas.mirror 1".parse().unwrap());
     assert!(again.is_err(), "a disk that was pulled out cannot fail");
@@ -141,19 +115,18 @@ fn every_fault_is_felt_and_mended() {
     lab.faults.restore().unwrap();
 
     // What is killed is found and brought back by whoever comes next, with its file system.
-    ended(lab.load(place, &export, "1s"));
+    ended(lab.load(&export, "1s"));
     lab.apply("kill nas");
     lab.apply("kill vm");
     wait_until("both are gone", || lab.state("nas") == "gone" && lab.state("vm") == "gone");
     let refused = lab.faults.apply(&"link-down nas".parse().unwrap()).unwrap_err().to_string();
     assert!(refused.contains("does not run"), "{refused}");
-    lab.faults = Faults::open(&directory).unwrap();
+    lab.faults = Faults::open(&lab.place.directory()).unwrap();
     lab.faults.restore().unwrap();
     assert_eq!((lab.state("nas").as_str(), lab.state("vm").as_str()), ("running", "running"));
-    ended(lab.load(place, &export, "1s"));
-    ended(lab.load(place, &lun, "1s"));
-    assert!(!directory.join("lab.json.faults").exists(), "nothing is left to undo");
+    ended(lab.load(&export, "1s"));
+    ended(lab.load(&lun, "1s"));
+    assert!(!lab.place.directory().join("lab.json.faults").exists(), "nothing is left to undo");
 
-    assert_eq!(down(&directory).unwrap().guests, 2);
-    assert!(!directory.exists());
+    lab.place.down();
 }

@@ -1,0 +1,128 @@
+//! An empty folder with a lab in it, as a user has one: stormeter is run there, and the lab ends with the folder.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use stormeter_lab::{GuestStatus, down, status};
+
+/// Where a test that boots guests does so.
+pub(crate) struct Place {
+    folder: tempfile::TempDir,
+    binary: PathBuf,
+}
+
+impl Place {
+    /// A new one, the images made; none where guests cannot be booted, which is said.
+    pub(crate) fn new() -> Option<Self> {
+        let Some(binary) = std::env::var_os("STORMETER_LAB_BINARY").map(PathBuf::from) else {
+            println!("NOT RUN: boots guests; cargo xtask test --only lab");
+            return None;
+        };
+        let place = Self { folder: tempfile::tempdir().unwrap(), binary };
+        place.done(&["lab", "build"]);
+        Some(place)
+    }
+
+    /// The program that is tried, and put into guests.
+    pub(crate) fn binary(&self) -> &Path {
+        &self.binary
+    }
+
+    /// A file of the folder.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The lab's directory.
+    pub(crate) fn directory(&self) -> PathBuf {
+        self.path(".stormeter-lab")
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    /// Stormeter, to be run here.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.current_dir(self.folder.path()).args(arguments);
+        command
+    }
+
+    /// Runs stormeter here; its exit code and all that it said.
+    pub(crate) fn stormeter(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        said(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs stormeter here, which must succeed; all that it said.
+    pub(crate) fn done(&self, arguments: &[&str]) -> String {
+        let (code, text) = self.stormeter(arguments);
+        assert_eq!(code, Some(0), "stormeter {arguments:?}: {text}");
+        text
+    }
+
+    /// Tries to bring up this lab, its processors emulated.
+    pub(crate) fn try_up(&self, lab: &str) -> (Option<i32>, String) {
+        self.write("lab.yaml", lab);
+        self.stormeter(&["lab", "up", "lab.yaml", "--accelerator", "tcg"])
+    }
+
+    /// Brings up this lab.
+    pub(crate) fn up(&self, lab: &str) {
+        let (code, text) = self.try_up(lab);
+        assert_eq!(code, Some(0), "{text}");
+        println!("{text}");
+    }
+
+    /// Ends the lab, without a trace of it.
+    pub(crate) fn down(&self) {
+        self.done(&["lab", "down"]);
+        assert!(!self.directory().exists());
+    }
+
+    /// The lab's guests as they are now.
+    pub(crate) fn guests(&self) -> Vec<GuestStatus> {
+        status(&self.directory()).unwrap().guests
+    }
+
+    pub(crate) fn guest(&self, name: &str) -> GuestStatus {
+        self.guests().into_iter().find(|guest| guest.name == name).unwrap()
+    }
+
+    /// Has a guest carry out a script over its control port, and returns its last word: `ready`, or `failed` and the
+    /// last that it said.
+    pub(crate) fn script(&self, guest: &str, lines: &[&str]) -> String {
+        let socket = self.directory().join("guests").join(guest).join("control");
+        let mut stream = UnixStream::connect(socket).unwrap();
+        let mut text = String::from("begin\n");
+        for line in lines {
+            text += &format!("line {line}\n");
+        }
+        stream.write_all((text + "run\n").as_bytes()).unwrap();
+        let mut reader = BufReader::new(stream);
+        loop {
+            let mut line = String::new();
+            assert_ne!(reader.read_line(&mut line).unwrap(), 0, "{guest} has gone");
+            // Answers to a hello that was asked for once more.
+            if !line.starts_with("hello") {
+                return line.trim_end().into();
+            }
+        }
+    }
+}
+
+/// A failed test leaves no lab.
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = down(&self.directory());
+    }
+}
+
+/// What a program that has ended gave back: its exit code and all that it said.
+pub(crate) fn said(output: Output) -> (Option<i32>, String) {
+    let text =
+        [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
+    (output.status.code(), text.concat())
+}
