@@ -16,8 +16,8 @@ use crate::child::{output, succeed};
 use crate::repository::Repository;
 use crate::steps::Finding;
 
-/// As many processors as CI has.
-const AT_ONCE: usize = 2;
+/// More than CI has processors: most of a study is waiting until its trials' time is up.
+const AT_ONCE: usize = 3;
 const STUDIES: [&str; 5] = ["virtual-physical", "nfs-datastore", "tr3808", "vsan", "mpls-servers"];
 /// Studies that can only be predicted, by the study whose findings they ask.
 const PREDICTED_ONLY: [(&str, &str); 4] = [
@@ -81,8 +81,7 @@ pub(crate) fn check(repository: &Repository) -> Finding {
     let directory = repository.scratch("studies")?;
     let errands = Mutex::new(errands(&repository.root).into_iter());
     let ended = Mutex::new(Vec::new());
-    // Two at once: most of a study is waiting until its trials' time is up. They disturb one another, which
-    // no more than their verdicts shows.
+    // They disturb one another, which no more than their verdicts shows.
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
