@@ -106,8 +106,8 @@ impl Cache {
 /// would find what it has made in the way.
 struct Scratch {
     path: PathBuf,
-    /// Locked as long as it is open.
-    _turn: fs::File,
+    /// Locked.
+    turn: fs::File,
 }
 
 const SCRATCH: &str = ".build-";
@@ -130,13 +130,15 @@ impl Scratch {
         let path = root.join(format!("{SCRATCH}{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir(&path).map_err(at(&path))?;
-        Ok(Self { path, _turn: file })
+        Ok(Self { path, turn: file })
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
+        // Not by closing it: a child that another thread has forked and that is not its own program yet has it, too.
+        let _ = self.turn.unlock();
     }
 }
 
@@ -166,6 +168,8 @@ mod tests {
         let first = Scratch::new(root.path()).unwrap();
         let other = || fs::File::open(root.path().join(TURN)).unwrap().try_lock();
         assert!(matches!(other(), Err(fs::TryLockError::WouldBlock)));
+        // As a child has it that is forked meanwhile.
+        let _forked = first.turn.try_clone().unwrap();
         drop(first);
         assert!(other().is_ok());
     }

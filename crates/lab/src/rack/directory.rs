@@ -15,7 +15,7 @@ use crate::qemu::{Guest, Process};
 pub(super) struct Directory {
     /// Absolute and without links, so that it is always spelt alike.
     pub(super) path: PathBuf,
-    _lock: File,
+    lock: File,
 }
 
 const LOCK: &str = "lock";
@@ -66,7 +66,7 @@ impl Directory {
             .open(&file)
             .map_err(at(&file))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { path, _lock: lock }),
+            Ok(()) => Ok(Self { path, lock }),
             Err(TryLockError::WouldBlock) => Err(LabError::Busy { directory: path }),
             Err(TryLockError::Error(source)) => Err(at(&file)(source)),
         }
@@ -133,6 +133,13 @@ pub(super) fn started(path: &Path) -> Result<(PathBuf, State), LabError> {
     }
 }
 
+impl Drop for Directory {
+    /// Not by closing it: a child that another thread has forked and that is not its own program yet has the lock, too.
+    fn drop(&mut self) {
+        let _ = self.lock.unlock();
+    }
+}
+
 fn existing(path: &Path) -> Result<PathBuf, LabError> {
     let no_lab = || LabError::NoLab { directory: path.to_owned() };
     let path = fs::canonicalize(path).map_err(|_| no_lab())?;
@@ -181,7 +188,11 @@ mod tests {
         assert!(matches!(Directory::claim(&path), Err(LabError::Busy { .. })));
         fs::create_dir_all(guest(&first.path, "vm1").folder).unwrap();
         fs::write(path.join(FILE), "half").unwrap();
-        first.clear().unwrap();
+        // As a child has it that is forked meanwhile.
+        let _forked = first.lock.try_clone().unwrap();
+        drop(first);
+        let second = Directory::claim(&path).unwrap();
+        second.clear().unwrap();
         assert!(!path.exists());
     }
 
