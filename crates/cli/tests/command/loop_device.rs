@@ -149,11 +149,15 @@ fn a_device_that_another_run_uses_is_refused() {
     let place = Place::new();
     let Some(device) = LoopDevice::new(&place, "disk", BYTES) else { return };
     let name = &device.name;
+    // Trials so long that I/Os end in each: one without would end the run, and the device would be free.
     let mut running = place.start(&format!(
-        "compare a {name} {SHORT} --rate 300 --precision 0.1% --metric latency-max --output r.db"
+        "compare a {name} --size 8MiB --duration 1s --ramp 20ms --time-limit 60s --rate 300 \
+         --precision 0.1% --metric latency-max --output r.db"
     ));
     running.until("a trial", || (!trials(&place.path("r.db")).is_empty()).then_some(()));
-    let outcome = place.run(&format!("compare b {name} {SHORT} {SURE}")).expect(&[1]);
+    let outcome = place.run(&format!("compare b {name} {SHORT} {SURE}"));
+    running.goes_on();
+    let outcome = outcome.expect(&[1]);
     assert!(outcome.stderr.contains("in use"), "{outcome:?}");
     running.kill();
     // The kernel ends what was under way on the device a little after the process.

@@ -192,6 +192,14 @@ impl Running {
         self.child.try_wait().unwrap()
     }
 
+    /// Fails with everything that was printed when it has ended.
+    #[track_caller]
+    pub(crate) fn goes_on(&mut self) {
+        if let Some(status) = self.ended() {
+            panic!("it has ended: {:#?}", self.outcome(status));
+        }
+    }
+
     pub(crate) fn wait(mut self) -> Outcome {
         let status = until("the command to end", || self.ended());
         self.outcome(status)
