@@ -137,9 +137,6 @@ fn tests(repository: &Repository) -> Finding {
     let mut cargo = repository.cargo(&["test", "--workspace", "--no-fail-fast", "--quiet"]);
     // A test that expects a panic would fill the log.
     cargo.env("RUST_BACKTRACE", "0");
-    // Most of what takes long waits for trials whose time must pass.
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    cargo.env("RUST_TEST_THREADS", (2 * processors).to_string());
     let ended = watch(&mut cargo, &see);
     let [passed, failed, not_run] = [passed, failed, not_run].map(AtomicUsize::into_inner);
     let mut counts = format!("{passed} tests");
