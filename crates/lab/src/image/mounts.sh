@@ -65,11 +65,6 @@ find_iscsi() {
   [ -z "$session" ] || block_below "$session/device/target"*/*:*:*:"$3"/block
 }
 
-# start_fc DEVICE: a port that speaks to the one at the other end, without a switch (VN2VN, FC-BB-6).
-start_fc() {
-  echo "$1" > /sys/module/libfcoe/parameters/create_vn2vn
-}
-
 # mount_fc NAME LUN POLICY PORT...
 mount_fc() {
   name=$1 lun=$2 policy=$3

@@ -1,7 +1,7 @@
 //! What a host is told to do: its ports, then what it mounts, as lines of its set-up. The words are those
 //! of `mounts.sh` in its image.
 
-use super::ports::{self, End, devices};
+use super::ports::{self, End, devices, start_fc};
 use super::secrets::Secrets;
 use super::setup::export_path;
 use super::state::{target, target_of};
@@ -16,7 +16,7 @@ pub(super) fn script(lab: &Lab, index: usize, channels: &[Channel], secrets: &Se
     for channel in of() {
         lines.extend(ports::lines(channel, network(lab, channel.storage), End::Host));
         if channel.carries == Carries::Fc {
-            lines.extend(devices(channel, End::Host).iter().map(|name| format!("start_fc {name}")));
+            lines.extend(devices(channel, End::Host).iter().flat_map(|name| start_fc(name)));
         }
     }
     for mount in &host.mounts {
@@ -122,8 +122,8 @@ hosts:
             "mount_iscsi block 10.77.1.1 iqn.2026-01.stormeter.lab:nas 1",
             "mount_fc fabric 0 round-robin 20:00:02:4c:00:01:02:00 20:00:02:4c:00:01:02:01",
             "mount_nvme express 10.77.0.1 iqn.2026-01.stormeter.lab:nas.d",
-            "start_fc eth2",
-            "start_fc eth3",
+            "echo eth2 > /sys/module/libfcoe/parameters/create_vn2vn",
+            "echo eth3 > /sys/module/libfcoe/parameters/create_vn2vn",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }

@@ -48,7 +48,10 @@ pub(super) fn lines(channel: &Channel, network: Option<&Network>, end: End) -> V
         if bond.is_some() {
             lines.push(format!("/bin/ip link set {device} master {joint}"));
         }
-        lines.push(format!("/bin/ip link set {device} up"));
+        // FC's ports are up when somebody can take their frames ([`start_fc`]).
+        if channel.carries != Carries::Fc {
+            lines.push(format!("/bin/ip link set {device} up"));
+        }
     }
     if matches!(channel.carries, Carries::Ip { .. }) {
         let device = if bond.is_some() { joint } else { devices(channel, end).swap_remove(0) };
@@ -57,6 +60,17 @@ pub(super) fn lines(channel: &Channel, network: Option<&Network>, end: End) -> V
         lines.push(format!("/bin/ip link set {device} up"));
     }
     lines
+}
+
+/// Lines that make of a port one that speaks to the port at the other end without a switch (VN2VN, FC-BB-6).
+///
+/// In this order: Linux takes frames for a port before it has made what they are for, and one that comes in between,
+/// which the other end sends on its own account, ends the kernel.
+pub(super) fn start_fc(device: &str) -> [String; 2] {
+    [
+        format!("echo {device} > /sys/module/libfcoe/parameters/create_vn2vn"),
+        format!("/bin/ip link set {device} up"),
+    ]
 }
 
 /// What the guest calls its ports of a channel. A storage guest's first leads to this machine.
@@ -92,6 +106,8 @@ pub(super) fn netem(network: &Network) -> Option<String> {
 mod tests {
     use super::*;
     use crate::file::parse_lab;
+    use crate::rack::secrets::Secrets;
+    use crate::rack::setup::Disks;
     use crate::wiring::channels;
 
     const LAB: &str = "
@@ -99,6 +115,27 @@ networks: {lan: {rate: 100Mb, delay: 1ms, loss: 0.1%, aggregation: {ports: 2}}}
 storage: {nas: {network: lan, disks: {a: {size: 64MiB}}, exports: {a: a}}}
 hosts: {esx: {mounts: {a: {datastore: nas.a, mtu: 9000}}}}
 ";
+
+    #[test]
+    fn no_frame_comes_to_an_fc_port_that_is_not_made_yet() {
+        let lab = parse_lab(
+            "storage: {nas: {disks: {a: {size: 64MiB}}, luns: {a: {disks: a, protocol: fc}}}}\n\
+             hosts: {esx: {mounts: {a: {datastore: nas.a}}}}\n",
+        )
+        .unwrap();
+        let channels = channels(&lab);
+        for script in [
+            crate::rack::mounts::script(&lab, 0, &channels, &Secrets::default()),
+            crate::rack::setup::script(&lab, 0, Disks::New, &channels, &Secrets::default()),
+        ] {
+            let lines: Vec<&str> = script.lines().collect();
+            let made = lines.iter().position(|line| line.contains("create_vn2vn")).unwrap();
+            let device = lines[made].split(' ').nth(1).unwrap();
+            let up = format!("/bin/ip link set {device} up");
+            let ups: Vec<usize> = (0..lines.len()).filter(|&at| lines[at] == up).collect();
+            assert_eq!(ups, [made + 1], "{script}");
+        }
+    }
 
     #[test]
     fn each_end_shapes_each_port_and_joins_them() {

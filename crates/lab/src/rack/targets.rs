@@ -1,7 +1,7 @@
 //! What a storage guest serves block by block, as lines of its set-up: the kernel's targets are made in its
 //! file system of settings (Linux, Documentation/target/scripts.rst and drivers/nvme/target/configfs.c).
 
-use super::ports::{End, devices};
+use super::ports::{End, devices, start_fc};
 use super::secrets::Secrets;
 use super::state::{target, target_of};
 use crate::model::{Chap, Lab, Protocol};
@@ -96,7 +96,7 @@ fn fc(lab: &Lab, channel: &Channel, lines: &mut Vec<String>) {
             lines.push(format!("mkdir {initiator}/lun_{lun}"));
             lines.push(format!("ln -s {group}/lun/lun_{lun} {initiator}/lun_{lun}/lun"));
         }
-        lines.push(format!("echo {device} > /sys/module/libfcoe/parameters/create_vn2vn"));
+        lines.extend(start_fc(device));
     }
 }
 
