@@ -227,6 +227,22 @@ pub enum LabError {
         /// The log's last lines.
         tail: String,
     },
+    /// A guest whose kernel has failed.
+    #[error(
+        "{guest} {what}: its kernel has failed, which is no fault of the lab file; try again, and if it happens \
+         again, report it with this (all of its console is in {}):\n{report}",
+        console.display()
+    )]
+    KernelFailed {
+        /// Its name.
+        guest: String,
+        /// What it did, or did not.
+        what: String,
+        /// Its log.
+        console: PathBuf,
+        /// What the kernel said of it, beginning with what went wrong.
+        report: String,
+    },
     /// A process that does not end.
     #[error(
         "process {pid} of {guest} does not end, not even when it is killed; look at it with ps"

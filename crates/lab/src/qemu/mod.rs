@@ -4,6 +4,7 @@ mod accelerator;
 mod cable;
 mod hardware;
 mod layer;
+mod log;
 mod port;
 mod process;
 mod qmp;

@@ -13,6 +13,7 @@ use stormeter_agent::knock;
 
 use super::accelerator::Accelerator;
 use super::hardware::{Hardware, Kind};
+use super::log::{kernel_report, tail};
 use super::port::Port;
 use super::process::Process;
 use super::qmp::Qmp;
@@ -21,8 +22,9 @@ use crate::error::{LabError, at, tool};
 use crate::guest::{ADDRESS_WANTED, AGENT_PORT};
 use crate::image::{Images, last_words};
 
-/// What makes Linux start faster in a guest that is emulated and that nobody attacks.
-const COMMAND_LINE: &str = "console=ttyS0 quiet panic=-1 mitigations=off nopti no_timer_check \
+/// What makes Linux start faster in a guest that is emulated and that nobody attacks. A kernel that has failed ends
+/// its guest at once, which is seen and told, instead of leaving it to hang.
+const COMMAND_LINE: &str = "console=ttyS0 quiet oops=panic panic=-1 mitigations=off nopti no_timer_check \
                             tsc=reliable lpj=4000000 cryptomgr.notests audit=0 \
                             random.trust_cpu=on 8250.nr_uarts=1 rcupdate.rcu_expedited=1";
 
@@ -91,7 +93,11 @@ impl Guest {
     }
 
     pub(crate) fn connect(&self) -> Result<Qmp, LabError> {
-        Qmp::connect(&self.name, &self.qmp(), &self.log())
+        Qmp::connect(&self.name, &self.qmp(), &self.log()).map_err(|error| {
+            // QEMU removes its sockets a little before it has ended.
+            let runs = self.qmp().exists() && self.process().is_some();
+            if runs { error } else { self.failed("does not run") }
+        })
     }
 
     /// Waits until the guest answers. `go_on` is asked ten times a second.
@@ -130,15 +136,12 @@ impl Guest {
 
     /// An error of this guest, with what its console says.
     pub(crate) fn failed(&self, what: &str) -> LabError {
-        const LINES: usize = 12;
         let bytes = fs::read(self.log()).unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-        LabError::Guest {
-            guest: self.name.clone(),
-            what: what.into(),
-            console: self.log(),
-            tail: lines[lines.len().saturating_sub(LINES)..].join("\n"),
+        let said = String::from_utf8_lossy(&bytes);
+        let (guest, what, console) = (self.name.clone(), what.into(), self.log());
+        match kernel_report(&said) {
+            Some(report) => LabError::KernelFailed { guest, what, console, report },
+            None => LabError::Guest { guest, what, console, tail: tail(&said) },
         }
     }
 }

@@ -94,6 +94,16 @@ impl Place {
     /// Has a guest carry out a script over its control port, and returns its last word: `ready`, or `failed` and the
     /// last that it said.
     pub(crate) fn script(&self, guest: &str, lines: &[&str]) -> String {
+        self.told(guest, lines).unwrap_or_else(|| panic!("{guest} has gone"))
+    }
+
+    /// Has a guest's kernel fail, and waits until the guest has ended.
+    pub(crate) fn crash(&self, guest: &str) {
+        assert_eq!(self.told(guest, &["echo c > /proc/sysrq-trigger"]), None);
+    }
+
+    /// What a guest says at the end of a script; nothing when it has ended itself.
+    fn told(&self, guest: &str, lines: &[&str]) -> Option<String> {
         let socket = self.directory().join("guests").join(guest).join("control");
         let mut stream = UnixStream::connect(socket).unwrap();
         let mut text = String::from("begin\n");
@@ -101,15 +111,9 @@ impl Place {
             text += &format!("line {line}\n");
         }
         stream.write_all((text + "run\n").as_bytes()).unwrap();
-        let mut reader = BufReader::new(stream);
-        loop {
-            let mut line = String::new();
-            assert_ne!(reader.read_line(&mut line).unwrap(), 0, "{guest} has gone");
-            // Answers to a hello that was asked for once more.
-            if !line.starts_with("hello") {
-                return line.trim_end().into();
-            }
-        }
+        // Answers to a hello that was asked for once more are passed over.
+        let mut said = BufReader::new(stream).lines().map_while(Result::ok);
+        said.find(|line| !line.starts_with("hello"))
     }
 }
 
