@@ -233,9 +233,11 @@ impl Faults {
 
     /// Cuts both ends of a path, or joins them.
     fn set_path(&self, path: &FcPath, up: bool) -> Result<(), LabError> {
-        for (name, port) in [(&path.storage, path.cable.storage), (&path.host, path.cable.host)] {
-            let arguments = json!({"name": cable_end(port), "up": up});
-            self.running(&guest(&self.directory, name))?.connect()?.run("set_link", arguments)?;
+        let end = |name| self.running(&guest(&self.directory, name))?.connect();
+        // Neither end is touched when the other cannot be reached.
+        let ends = [(end(&path.storage)?, path.cable.storage), (end(&path.host)?, path.cable.host)];
+        for (mut qmp, port) in ends {
+            qmp.run("set_link", json!({"name": cable_end(port), "up": up}))?;
         }
         Ok(())
     }
