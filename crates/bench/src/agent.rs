@@ -23,7 +23,7 @@ const MOST_CPU: f64 = 1.02;
 /// One timed run. What is looked for is less than two runs of one program differ by, so there are many, and
 /// short ones.
 const TIMED_MS: u64 = 2000;
-const LEAST_PAIRS: usize = 25;
+const PAIRS: usize = 25;
 
 /// The lines of the table.
 pub(crate) fn lines(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
@@ -32,8 +32,7 @@ pub(crate) fn lines(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
     let run = |drive: &Drive| {
         ours::run(drive, &[]).map(|(report, _)| [report.iops, report.cpu_per_io_ns])
     };
-    let [iops, cpu] =
-        interleave(arguments.pairs.max(LEAST_PAIRS), || run(&by_agent), || run(&drive))?;
+    let [iops, cpu] = interleave(arguments.pairs_or(PAIRS), || run(&by_agent), || run(&drive))?;
     let what = |figure| format!("`null:`, one thread, agent on a pipe: {figure}");
     let beside = "in process";
     Ok(vec![

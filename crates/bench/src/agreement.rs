@@ -1,70 +1,148 @@
-//! Whether both sides measure the same where they do the same: equal load on the same file.
+//! Whether what is measured is true: beside fio on a disk of programmed service times, where both do
+//! the same; and beside exact theory, where fio is no reference.
+//!
+//! In an open loop fio sleeps between looks at its queue and so sends requests in groups, which wait
+//! for one another; its latencies begin when a request is issued. There the reference is the theory
+//! of open queues, by way of a twin of the disk in virtual time that is given the same requests at the
+//! same moments: the twin takes the chance out of the comparison, and a test holds the twin to the
+//! theory.
 
-use crate::Failure;
 use crate::arguments::Arguments;
 use crate::drive::Drive;
-use crate::file::fio_on;
-use crate::fio::Fio;
+use crate::fio::{Engine, Fio, Stop};
 use crate::line::{Bound, Line, rate};
-use crate::ours::{self, Store};
+use crate::ours::{self, Latency};
 use crate::pairs::interleave;
+use crate::queue::{ConstantService, ExponentialService, ResponseTimes};
+use crate::timed_disk::schedule::{Service, Spread};
+use crate::timed_disk::{TimedDisk, expected};
+use crate::{Failure, machine};
 
-/// Interleaved blocks at the least.
-const BLOCKS: usize = 10;
+/// Interleaved pairs, unless asked for otherwise.
+const PAIRS: usize = 20;
+const DISK_BYTES: u64 = 96 << 20;
+const RUN_BYTES: u64 = 64 << 20;
 const RAMP_MS: u64 = 500;
-const TIMED_MS: u64 = 3000;
-/// The open loop's load, as a share of what the closed loop reached: low enough that neither side
-/// has to queue.
-const OPEN_SHARE: f64 = 0.3;
 
-pub(crate) fn measure(arguments: &Arguments, store: &Store) -> Result<Vec<Line>, Failure> {
-    let disk = store.prepare(0, 1, arguments.file_mib << 20)?;
-    let timed = Drive { ramp_ms: RAMP_MS, duration_ms: TIMED_MS, outstanding: 4, ..disk.clone() };
-    let fio = fio_on(&timed, store);
-    let mut lines = Vec::new();
-    let name = "4 outstanding, 75 % reads";
-    let closed_iops = blocks(arguments, name, &timed, &fio, &mut lines)?;
+/// In the closed loop: a device that serves four at a time, far slower than both sides and than the
+/// path.
+const CLOSED: Service = Service { servers: 4, mean_ns: 2_000_000, spread: Spread::Uniform };
+const CLOSED_MS: u64 = 4000;
+const DEPTHS: [u32; 3] = [1, 4, 16];
 
-    // Reads only: fio paces each direction by itself.
-    let rate_per_s = (closed_iops * OPEN_SHARE) as u64;
-    let open = Drive { rate_per_s: Some(rate_per_s), read_percent: 100, ..timed };
-    let fio = Fio {
-        read_percent: 100,
-        outstanding: 64,
-        extra: [fio.extra, vec![format!("--rate_iops={rate_per_s}")]].concat(),
-        ..fio
-    };
-    // fio's latencies begin when it issues a request, ours when the request was due; the lateness
-    // of the system's timer lies between the two. The bound is the same: what misses it is shown.
-    let name = format!("open loop of reads at {rate_per_s} a second");
-    blocks(arguments, &name, &open, &fio, &mut lines)?;
-    store.remove(&disk)?;
+/// In the open loop: as slow as hard disks, so that the path is a small part.
+const CONSTANT: Service = Service { servers: 1, mean_ns: 4_000_000, spread: Spread::Constant };
+const EXPONENTIAL: Service =
+    Service { servers: 4, mean_ns: 4_000_000, spread: Spread::Exponential };
+const LOADS: [f64; 2] = [0.5, 0.7];
+const OPEN_MS: u64 = 60_000;
+
+pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
+    let mut lines = beside_fio(arguments)?;
+    for (name, service) in [("M/D/1", CONSTANT), ("M/M/4", EXPONENTIAL)] {
+        lines.extend(beside_theory(name, service)?);
+    }
     Ok(lines)
 }
 
-/// Gives the median of our IOPS.
-fn blocks(
-    arguments: &Arguments,
-    name: &str,
-    drive: &Drive,
-    fio: &Fio,
-    lines: &mut Vec<Line>,
-) -> Result<f64, Failure> {
-    let [iops, p50, p99] = interleave(
-        arguments.pairs.max(BLOCKS),
-        || {
-            let report = ours::run(drive, &[])?.0;
-            Ok([report.iops, report.latency_p50_ns, report.latency_p99_ns])
-        },
-        || {
-            let report = fio.run(&[])?.0;
-            Ok([report.iops, report.latency_p50_ns, report.latency_p99_ns])
-        },
-    )?;
-    let microseconds = |ns: f64| format!("{:.1} µs", ns / 1e3);
-    let what = |figure: &str| format!("agreement, {name}: {figure}");
-    lines.push(Line::paired(what("IOPS"), &iops, Bound::Within(0.02), rate));
-    lines.push(Line::paired(what("p50"), &p50, Bound::Within(0.05), microseconds));
-    lines.push(Line::paired(what("p99"), &p99, Bound::Within(0.05), microseconds));
-    Ok(iops.ours)
+/// A prepared disk, and what drives it; the disk's process has the last CPU, the generators the first.
+fn disk(service: Service) -> Result<(TimedDisk, Drive), Failure> {
+    let disk = TimedDisk::attach(service, DISK_BYTES, &machine::cpus().1)?;
+    let url = Some(disk.device().display().to_string());
+    let drive = Drive { url, disk_bytes: RUN_BYTES, ramp_ms: RAMP_MS, ..Drive::default() };
+    ours::prepare(&drive)?;
+    Ok((disk, drive))
+}
+
+fn beside_fio(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
+    let (disk, drive) = disk(CLOSED)?;
+    let mut lines = Vec::new();
+    for outstanding in DEPTHS {
+        let drive = Drive { outstanding, duration_ms: CLOSED_MS, ..drive.clone() };
+        let fio = fio_on(&disk, &drive);
+        let figures = |iops, latency: Latency| {
+            let Latency { mean_ns, p50_ns, p95_ns, p99_ns } = latency;
+            Ok([iops, mean_ns, p50_ns, p95_ns, p99_ns])
+        };
+        let [iops, times @ ..] = interleave(
+            arguments.pairs_or(PAIRS),
+            || ours::run(&drive, &[]).and_then(|(run, _)| figures(run.iops, run.latency)),
+            || fio.run(&[]).and_then(|(run, _)| figures(run.iops, run.latency)),
+        )?;
+        let what = |figure: &str| format!("agreement, closed loop, {outstanding}: {figure}");
+        lines.push(Line::paired(what("IOPS"), &iops, Bound::Within(0.01), rate));
+        for (name, time) in ["mean", "p50", "p95", "p99"].into_iter().zip(&times) {
+            lines.push(Line::paired(what(name), time, Bound::Within(0.02), microseconds));
+        }
+    }
+    Ok(lines)
+}
+
+/// fio on the same places: behind the owner's mark.
+fn fio_on(disk: &TimedDisk, drive: &Drive) -> Fio {
+    Fio {
+        engine: Engine::Uring { files: vec![disk.device().into()], bytes: drive.disk_bytes },
+        outstanding: drive.outstanding,
+        read_percent: drive.read_percent,
+        ramp_ms: drive.ramp_ms,
+        stop: Stop::Milliseconds(drive.duration_ms),
+        extra: vec!["--offset=1m".into(), format!("--cpus_allowed={}", machine::cpus().0)],
+    }
+}
+
+fn beside_theory(name: &str, service: Service) -> Result<Vec<Line>, Failure> {
+    let (_disk, drive) = disk(service)?;
+    let path_ns = path_ns(&drive, service)?;
+    let mut lines = Vec::new();
+    for load in LOADS {
+        let rate_per_s = load * f64::from(service.servers) * 1e9 / service.mean_ns as f64;
+        let drive = Drive {
+            rate_per_s: Some(rate_per_s as u64),
+            is_poisson: true,
+            read_percent: 100,
+            duration_ms: OPEN_MS,
+            ..drive.clone()
+        };
+        let measured = ours::run(&drive, &[])?.0.latency;
+        let twin = expected(&drive, service)?.total();
+        let percentile = |share| twin.histogram.percentile_ns(share).unwrap_or(f64::NAN);
+        let theory = theory(service, rate_per_s);
+        let figures = [
+            ("mean", measured.mean_ns, twin.latency_mean_ns().unwrap_or(f64::NAN), theory.mean_s()),
+            ("p95", measured.p95_ns, percentile(0.95), theory.percentile_s(0.95)),
+            ("p99", measured.p99_ns, percentile(0.99), theory.percentile_s(0.99)),
+        ];
+        for (figure, measured_ns, twin_ns, theory_s) in figures {
+            // The chance of this run's arrivals, which the twin had as well, is taken out.
+            let (theory_ns, chance) = (theory_s * 1e9, twin_ns / (theory_s * 1e9));
+            let own_ns = (measured_ns - path_ns) / chance;
+            let what = format!("agreement, open loop, {name} at {load}: {figure}");
+            let bound = Bound::Within(0.02);
+            let line = Line::single(what, (own_ns, theory_ns), bound, microseconds);
+            lines.push(line.beside("theory"));
+        }
+    }
+    Ok(lines)
+}
+
+fn theory(service: Service, rate_per_s: f64) -> Box<dyn ResponseTimes> {
+    let service_s = service.mean_ns as f64 / 1e9;
+    match service.spread {
+        Spread::Constant => Box::new(ConstantService { rate_per_s, service_s }),
+        _ => Box::new(ExponentialService { rate_per_s, service_s, servers: service.servers }),
+    }
+}
+
+/// What the way to the disk and back takes by itself: the mean response time without any queue less
+/// that of the twin.
+fn path_ns(drive: &Drive, service: Service) -> Result<f64, Failure> {
+    let alone =
+        Drive { outstanding: 1, read_percent: 100, duration_ms: CLOSED_MS, ..drive.clone() };
+    let measured = ours::run(&alone, &[])?.0.latency.mean_ns;
+    let twin = expected(&alone, service)?.total().latency_mean_ns();
+    Ok(measured - twin.unwrap_or(f64::NAN))
+}
+
+fn microseconds(ns: f64) -> String {
+    format!("{:.1} µs", ns / 1e3)
 }

@@ -6,6 +6,7 @@ use crate::Failure;
 use crate::drive::Drive;
 use crate::null_server::Protocol;
 use crate::simulate::Simulate;
+use crate::timed_disk::schedule::{Service, Spread};
 
 const USAGE: &str = "\
 usage: stormeter-bench [--short] [--write] [--dir DIR] [--size MIB] [--pairs N] [--only SECTION]
@@ -13,7 +14,7 @@ usage: stormeter-bench [--short] [--write] [--dir DIR] [--size MIB] [--pairs N] 
   --write         put the table into docs/performance.md (run from the repository's root)
   --dir DIR       where the test files go; removed at the end [stormeter-bench-tmp]
   --size MIB      size of the test file [1024]
-  --pairs N       interleaved pairs of runs [7]
+  --pairs N       interleaved pairs of runs [7; of the agreement and of agents more]
   --only SECTION  null, agent, file, agreement, scale, nfs, iscsi or simulator";
 
 /// What to do.
@@ -28,6 +29,8 @@ pub(crate) enum Command {
     Simulate(Simulate),
     /// Serve a protocol on a port (0: a free one) from nothing, until standard input ends.
     Serve(Protocol, u16),
+    /// Serve a disk of programmed service times in a directory, until standard input ends.
+    ServeDisk { service: Service, bytes: u64, directory: PathBuf },
 }
 
 /// What to measure, and how thoroughly.
@@ -36,7 +39,7 @@ pub(crate) struct Arguments {
     pub(crate) write: Option<PathBuf>,
     pub(crate) directory: PathBuf,
     pub(crate) file_mib: u64,
-    pub(crate) pairs: usize,
+    pairs: Option<usize>,
     pub(crate) only: Option<String>,
 }
 
@@ -44,6 +47,16 @@ pub(crate) struct Arguments {
 const PAIRS: usize = 7;
 
 impl Arguments {
+    /// Interleaved pairs of runs.
+    pub(crate) fn pairs(&self) -> usize {
+        self.pairs_or(PAIRS)
+    }
+
+    /// Interleaved pairs of runs where a section has a number of its own.
+    pub(crate) fn pairs_or(&self, usual: usize) -> usize {
+        self.pairs.unwrap_or(usual)
+    }
+
     /// The command that repeats this, without paths of this machine.
     pub(crate) fn spelled(&self) -> String {
         let mut text = "cargo xtask bench".to_owned();
@@ -53,8 +66,8 @@ impl Arguments {
         if let Some(only) = &self.only {
             text.push_str(&format!(" --only {only}"));
         }
-        if self.pairs != PAIRS {
-            text.push_str(&format!(" --pairs {}", self.pairs));
+        if let Some(pairs) = self.pairs {
+            text.push_str(&format!(" --pairs {pairs}"));
         }
         text
     }
@@ -67,7 +80,7 @@ pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Command, 
         write: None,
         directory: "stormeter-bench-tmp".into(),
         file_mib: 1024,
-        pairs: PAIRS,
+        pairs: None,
         only: None,
     };
     while let Some(word) = words.next() {
@@ -78,11 +91,20 @@ pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Command, 
             "simulate" => return Simulate::parse(words).map(Command::Simulate),
             "serve-null-nfs" => return Ok(Command::Serve(Protocol::Nfs, port(&value()?)?)),
             "serve-null-iscsi" => return Ok(Command::Serve(Protocol::Iscsi, port(&value()?)?)),
+            "serve-timed-disk" => {
+                let service = Service {
+                    servers: number(&value()?)? as u32,
+                    mean_ns: number(&value()?)?,
+                    spread: Spread::from_name(&value()?).ok_or("no such spread")?,
+                };
+                let (bytes, directory) = (number(&value()?)?, value()?.into());
+                return Ok(Command::ServeDisk { service, bytes, directory });
+            }
             "--short" => bench.short = true,
             "--write" => bench.write = Some("docs/performance.md".into()),
             "--dir" => bench.directory = value()?.into(),
             "--size" => bench.file_mib = number(&value()?)?.max(64),
-            "--pairs" => bench.pairs = number(&value()?)?.max(1) as usize,
+            "--pairs" => bench.pairs = Some(number(&value()?)?.max(1) as usize),
             "--only" => bench.only = Some(value()?),
             _ => return Err(format!("unknown argument {word}\n{USAGE}")),
         }

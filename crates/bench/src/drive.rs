@@ -29,15 +29,17 @@ pub(crate) const BLOCK_BYTES: u32 = 4096;
 pub(crate) struct Drive {
     /// `None`: the URL, or else `null:`.
     pub(crate) directory: Option<PathBuf>,
-    /// A network datastore.
+    /// A network datastore, or a device, whose data are lost.
     pub(crate) url: Option<String>,
     /// Which of the directory's sets of disks.
     pub(crate) number: u32,
     pub(crate) vms: u32,
     pub(crate) disk_bytes: u64,
     pub(crate) outstanding: u32,
-    /// An open loop with constant arrivals instead, in I/Os a second in all.
+    /// An open loop instead, in I/Os a second in all.
     pub(crate) rate_per_s: Option<u64>,
+    /// Its arrivals are those of a Poisson process, else evenly spaced.
+    pub(crate) is_poisson: bool,
     pub(crate) read_percent: u32,
     /// 0: one a CPU.
     pub(crate) threads: u32,
@@ -60,6 +62,7 @@ impl Default for Drive {
             disk_bytes: 64 << 30,
             outstanding: 1,
             rate_per_s: None,
+            is_poisson: false,
             read_percent: 75,
             threads: 1,
             ramp_ms: 0,
@@ -81,6 +84,10 @@ impl Drive {
             }
             if word == "--agent" {
                 drive.agent = true;
+                continue;
+            }
+            if word == "--poisson" {
+                drive.is_poisson = true;
                 continue;
             }
             let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
@@ -140,6 +147,9 @@ impl Drive {
         if self.agent {
             words.push("--agent".into());
         }
+        if self.is_poisson {
+            words.push("--poisson".into());
+        }
         words
     }
 
@@ -152,8 +162,10 @@ impl Drive {
     }
 
     pub(crate) fn workload(&self) -> Workload {
-        let arrivals = match self.rate_per_s {
-            Some(rate) => Arrivals::Constant { rate_per_s: rate as f64 / f64::from(self.vms) },
+        let rate_per_s = self.rate_per_s.map(|rate| rate as f64 / f64::from(self.vms));
+        let arrivals = match rate_per_s {
+            Some(rate_per_s) if self.is_poisson => Arrivals::Poisson { rate_per_s },
+            Some(rate_per_s) => Arrivals::Constant { rate_per_s },
             None => Arrivals::Closed { outstanding: self.outstanding },
         };
         Workload {
@@ -190,8 +202,12 @@ pub(crate) fn run(drive: &Drive) -> Result<(), Failure> {
         (None, url) => DatastoreUrl::parse(url.as_deref().unwrap_or("null:"))
             .map_err(|error| error.to_string())?,
     };
-    let options =
-        OpenOptions { run_id: RUN_ID.into(), number: drive.number, ..OpenOptions::default() };
+    // A device is one that the bench made for itself.
+    let destroy_data = match &url.location {
+        Location::Device(path) => vec![path.clone()],
+        _ => Vec::new(),
+    };
+    let options = OpenOptions { run_id: RUN_ID.into(), number: drive.number, destroy_data };
     let failed = |error: stormeter_datastore::DatastoreError| error.to_string();
     let mut datastore = Datastore::open(&url, options).map_err(failed)?;
     if drive.remove {
@@ -249,6 +265,7 @@ fn measure(
         "iops": end.sample.iops(),
         "latency_mean_ns": total.latency_sum_ns as f64 / total.operations.max(1) as f64,
         "latency_p50_ns": percentile(0.50),
+        "latency_p95_ns": percentile(0.95),
         "latency_p99_ns": percentile(0.99),
         "cpu_per_io_ns": end.cpu.process_ns as f64 / total.operations.max(1) as f64,
         "peak_memory_bytes": peak_memory_bytes(),
@@ -276,6 +293,7 @@ mod tests {
             disk_bytes: 4 << 20,
             outstanding: 5,
             rate_per_s: Some(6),
+            is_poisson: true,
             read_percent: 100,
             threads: 7,
             ramp_ms: 8,

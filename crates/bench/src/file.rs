@@ -63,7 +63,7 @@ fn timed(arguments: &Arguments, store: &Store, drive: &Drive) -> Result<[Line; 2
     let (our_start, fio_start) = (our_run(START_MS)?.1, fio_run(START_MS)?.1);
     let figures = |(iops, run), start| Ok([iops, slope(start, run)?]);
     let [iops, cpu] = interleave(
-        arguments.pairs,
+        arguments.pairs(),
         || figures(our_run(TIMED_MS)?, our_start),
         || figures(fio_run(TIMED_MS)?, fio_start),
     )?;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::Failure;
-use crate::process;
+use crate::ours::Latency;
+use crate::{Failure, process};
 
 /// What fio drives.
 #[derive(Debug, Clone)]
@@ -43,8 +43,7 @@ pub(crate) struct Report {
     pub(crate) operations: u64,
     pub(crate) iops: f64,
     /// Of fio's `lat`: from the making of a request to its completion, submission included.
-    pub(crate) latency_p50_ns: f64,
-    pub(crate) latency_p99_ns: f64,
+    pub(crate) latency: Latency,
 }
 
 impl Fio {
@@ -65,7 +64,7 @@ impl Fio {
         // Reads and writes in one distribution, and `lat` instead of `clat`: as ours counts.
         option("unified_rw_reporting", "1".into());
         option("lat_percentiles", "1".into());
-        option("percentile_list", "50:99".into());
+        option("percentile_list", "50:95:99".into());
         option("group_reporting", "1".into());
         match self.stop {
             Stop::Operations(count) => option("number_ios", count.to_string()),
@@ -135,8 +134,12 @@ fn parse(output: &str) -> Result<Report, Failure> {
     Ok(Report {
         operations: mixed["total_ios"].as_u64().ok_or("fio counted no I/Os")?,
         iops: float(&mixed["iops"]),
-        latency_p50_ns: percentile("50.000000"),
-        latency_p99_ns: percentile("99.000000"),
+        latency: Latency {
+            mean_ns: float(&mixed["lat_ns"]["mean"]),
+            p50_ns: percentile("50.000000"),
+            p95_ns: percentile("95.000000"),
+            p99_ns: percentile("99.000000"),
+        },
     })
 }
 
@@ -148,9 +151,10 @@ mod tests {
     fn a_report_is_read_behind_warnings() {
         let text = r#"note: something
             {"jobs": [{"error": 0, "mixed": {"total_ios": 7, "iops": 3.5,
-            "lat_ns": {"percentile": {"50.000000": 100, "99.000000": 900}}}}]}"#;
-        let report =
-            Report { operations: 7, iops: 3.5, latency_p50_ns: 100.0, latency_p99_ns: 900.0 };
+            "lat_ns": {"mean": 200, "percentile":
+            {"50.000000": 100, "95.000000": 800, "99.000000": 900}}}}]}"#;
+        let latency = Latency { mean_ns: 200.0, p50_ns: 100.0, p95_ns: 800.0, p99_ns: 900.0 };
+        let report = Report { operations: 7, iops: 3.5, latency };
         assert_eq!(parse(text), Ok(report));
     }
 

@@ -60,8 +60,8 @@ fn null(arguments: &Arguments, libiscsi: &Program) -> Result<Vec<Line>, Failure>
     }
     if !arguments.short {
         for (outstanding, least) in NULL_IOPS {
-            lines.push(qemu(READS, outstanding).iops(arguments.pairs, Bound::Least(least))?);
-            lines.push(alone(READS, outstanding).iops(arguments.pairs, Bound::Shown)?);
+            lines.push(qemu(READS, outstanding).iops(arguments.pairs(), Bound::Least(least))?);
+            lines.push(alone(READS, outstanding).iops(arguments.pairs(), Bound::Shown)?);
         }
     }
     Ok(lines)
@@ -83,8 +83,8 @@ fn real(arguments: &Arguments, libiscsi: &Program) -> Result<Vec<Line>, Failure>
             drive: alone.drive.clone(),
             rival: LIBISCSI.in_qemu(&url, what == WRITES, OUTSTANDING),
         };
-        lines.extend(qemu.iops_and_cpu(arguments.pairs, REAL)?);
-        lines.extend(alone.iops_and_cpu(arguments.pairs, [Bound::Shown; 2])?);
+        lines.extend(qemu.iops_and_cpu(arguments.pairs(), REAL)?);
+        lines.extend(alone.iops_and_cpu(arguments.pairs(), [Bound::Shown; 2])?);
     }
     Ok(lines)
 }

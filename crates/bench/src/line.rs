@@ -60,6 +60,17 @@ impl Line {
         }
     }
 
+    /// Of a figure and what it is to be, each of them written by `show`.
+    pub(crate) fn single(
+        what: impl Into<String>,
+        (ours, theirs): (f64, f64),
+        bound: Bound,
+        show: impl Fn(f64) -> String,
+    ) -> Self {
+        let ratio = ours / theirs;
+        Self::paired(what, &Paired { ours, theirs, ratio, spread: (ratio, ratio) }, bound, show)
+    }
+
     /// Names another than fio.
     pub(crate) fn beside(mut self, other: impl Into<String>) -> Self {
         self.beside = other.into();

@@ -32,9 +32,11 @@ mod ours;
 mod pairs;
 mod plan;
 mod process;
+mod queue;
 mod scale;
 mod simulate;
 mod simulator;
+mod timed_disk;
 
 use std::process::ExitCode;
 
@@ -54,6 +56,10 @@ fn main() -> ExitCode {
             let (until, told) = (std::io::stdin(), std::io::stdout());
             null_server::serve((protocol, port), until, told).map(|()| true)
         }
+        Ok(Command::ServeDisk { service, bytes, directory }) => {
+            let (until, ready) = (std::io::stdin(), std::io::stdout());
+            timed_disk::serve(service, bytes, &directory, until, ready).map(|()| true)
+        }
         Ok(Command::Bench(bench)) => run(&bench),
         Err(reason) => Err(reason),
     };
@@ -68,8 +74,9 @@ fn main() -> ExitCode {
 }
 
 /// What is measured together and has a table of its own.
-const GROUPS: [(&str, &[&str]); 5] = [
-    ("generator", &["null", "file", "agreement", "scale"]),
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("generator", &["null", "file", "scale"]),
+    ("agreement", &["agreement"]),
     ("agents", &["agent"]),
     ("nfs", &["nfs"]),
     ("iscsi", &["iscsi"]),
@@ -115,7 +122,7 @@ fn measure(section: &str, arguments: &Arguments, store: &Store) -> Result<Vec<Li
         "null" => null::measure(arguments),
         "agent" if !arguments.short => agent::lines(arguments),
         "file" => file::measure(arguments, store),
-        "agreement" if !arguments.short => agreement::measure(arguments, store),
+        "agreement" if !arguments.short => agreement::measure(arguments),
         "scale" if !arguments.short => scale::measure(arguments, store),
         "nfs" => nfs::measure(arguments),
         "iscsi" => iscsi::measure(arguments),

@@ -62,8 +62,8 @@ fn null(arguments: &Arguments, libnfs: &Program) -> Result<Vec<Line>, Failure> {
         alone(COUNTED_OUTSTANDING).instructions(3, Bound::Shown)?,
     ];
     for (outstanding, least) in NULL_IOPS {
-        lines.push(qemu(outstanding).iops(arguments.pairs, Bound::Least(least))?);
-        lines.push(alone(outstanding).iops(arguments.pairs, Bound::Shown)?);
+        lines.push(qemu(outstanding).iops(arguments.pairs(), Bound::Least(least))?);
+        lines.push(alone(outstanding).iops(arguments.pairs(), Bound::Shown)?);
     }
     Ok(lines)
 }
@@ -86,7 +86,7 @@ fn real(arguments: &Arguments, libnfs: &Program) -> Result<Vec<Line>, Failure> {
                 drive: Drive { outstanding, ..drive.clone() },
                 rival,
             };
-            lines.extend(sides.iops_and_cpu(arguments.pairs, bounds)?);
+            lines.extend(sides.iops_and_cpu(arguments.pairs(), bounds)?);
         }
     }
     Ok(lines)

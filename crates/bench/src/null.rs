@@ -66,7 +66,7 @@ pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
             let fio =
                 Fio { stop: Stop::Milliseconds(TIMED_MS), ramp_ms: 200, ..fio(outstanding, extra) };
             let [paired] = interleave(
-                arguments.pairs,
+                arguments.pairs(),
                 || Ok([ours::run(&drive, &pinned)?.0.iops]),
                 || Ok([fio.run(&pinned)?.0.iops]),
             )?;

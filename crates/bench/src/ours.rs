@@ -9,14 +9,22 @@ use crate::Failure;
 use crate::drive::Drive;
 use crate::process::{self, Ended};
 
+/// How long I/Os took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Latency {
+    pub(crate) mean_ns: f64,
+    pub(crate) p50_ns: f64,
+    pub(crate) p95_ns: f64,
+    pub(crate) p99_ns: f64,
+}
+
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Report {
     /// I/Os, those of the ramp among them.
     pub(crate) operations: u64,
     pub(crate) iops: f64,
-    pub(crate) latency_p50_ns: f64,
-    pub(crate) latency_p99_ns: f64,
+    pub(crate) latency: Latency,
     /// CPU time of the process an I/O, within the window.
     pub(crate) cpu_per_io_ns: f64,
     pub(crate) peak_memory_bytes: u64,
@@ -33,8 +41,12 @@ pub(crate) fn run(drive: &Drive, before: &[String]) -> Result<(Report, Ended), F
     let report = Report {
         operations: value["operations"].as_u64().ok_or("our own run counted no I/Os")?,
         iops: float("iops"),
-        latency_p50_ns: float("latency_p50_ns"),
-        latency_p99_ns: float("latency_p99_ns"),
+        latency: Latency {
+            mean_ns: float("latency_mean_ns"),
+            p50_ns: float("latency_p50_ns"),
+            p95_ns: float("latency_p95_ns"),
+            p99_ns: float("latency_p99_ns"),
+        },
         cpu_per_io_ns: float("cpu_per_io_ns"),
         peak_memory_bytes: value["peak_memory_bytes"].as_u64().unwrap_or(u64::MAX),
         comparable: value["engine"] == "io_uring" && value["direct"] == true,

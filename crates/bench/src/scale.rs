@@ -29,12 +29,12 @@ pub(crate) fn measure(arguments: &Arguments, store: &Store) -> Result<Vec<Line>,
     let fio = fio_on(&many, store);
     let mut memory = (0u64, 0u64);
     let [against_one] = interleave(
-        arguments.pairs,
+        arguments.pairs(),
         || Ok([ours::run(&many, &[])?.0.iops]),
         || Ok([ours::run(&one, &[])?.0.iops]),
     )?;
     let [against_fio] = interleave(
-        arguments.pairs.min(3),
+        arguments.pairs().min(3),
         || {
             let (report, _) = ours::run(&many, &[])?;
             memory.0 = memory.0.max(report.peak_memory_bytes);

@@ -51,7 +51,7 @@ pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
     let mut lines = Vec::new();
     let site = Simulate { what: What::FibreChannel, ms: FIBRE_CHANNEL_MS };
     let runs: Vec<Report> =
-        (0..arguments.pairs).map(|_| run(&site, &pinned)).collect::<Result<_, _>>()?;
+        (0..arguments.pairs()).map(|_| run(&site, &pinned)).collect::<Result<_, _>>()?;
     for (what, least, count) in [
         ("I/Os", OPERATIONS_PER_S, (|run| run.operations) as fn(&Report) -> f64),
         ("events", EVENTS_PER_S, |run| run.events),
@@ -102,7 +102,7 @@ pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
     ] {
         let mut responses_s = (0.0, 0.0);
         let [paired] = interleave(
-            arguments.pairs,
+            arguments.pairs(),
             || {
                 let report = run(&simulate, &pinned)?;
                 responses_s.0 = report.response_s;

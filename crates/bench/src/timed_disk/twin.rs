@@ -1,0 +1,125 @@
+//! What must be measured: the same loop with the same seed on the same schedule in virtual time. All
+//! chance is the same, so what is left between the two is the path's own time and the generator's error.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
+use stormeter_driver::{Limits, Sample, Trial};
+use stormeter_simulator::VirtualTime;
+
+use super::schedule::{Schedule, Service};
+use crate::Failure;
+use crate::drive::{Drive, SEED};
+
+/// Where the disks of a run begin on a device: behind the first MiB, which has the owner's mark.
+const BASE_BYTES: u64 = 1 << 20;
+
+/// The sample of `drive` on the disk, had everything but the service taken no time.
+pub(crate) fn expected(drive: &Drive, service: Service) -> Result<Sample, Failure> {
+    let timing = drive.timing();
+    let trial = Trial {
+        workload: drive.workload(),
+        first_disk: 0,
+        disks: 1,
+        disk_bytes: drive.disk_bytes,
+        seed: SEED,
+        ramp_ns: timing.ramp_ns,
+        duration_ns: timing.duration_ns,
+        interval_ns: timing.interval_ns,
+        limits: Limits::default(),
+        verify: false,
+    };
+    let time = VirtualTime::new();
+    let mut clock = time.clock();
+    let mut disk =
+        Twin { time, schedule: Schedule::new(service), served: 0, due: BinaryHeap::new() };
+    stormeter_driver::drive(&trial, || Some(0), &mut disk, &mut clock, &mut ())
+        .map_err(|error| error.to_string())
+}
+
+struct Twin {
+    time: VirtualTime,
+    schedule: Schedule,
+    served: u64,
+    /// When each ends, its turn, slot and length.
+    due: BinaryHeap<Reverse<(u64, u64, u32, u32)>>,
+}
+
+impl Disks for Twin {
+    fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
+        for operation in operations {
+            let place = BASE_BYTES + operation.offset_bytes;
+            let due_ns = self.schedule.admit(self.time.now_ns(), place);
+            self.due.push(Reverse((due_ns, self.served, operation.slot, operation.length_bytes)));
+            self.served += 1;
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, wait: Wait, completions: &mut Vec<Completion>) -> Result<(), DisksError> {
+        let now_ns = self.time.now_ns();
+        let until_ns = match wait {
+            Wait::No => now_ns,
+            Wait::AtMost(wait_ns) => now_ns.saturating_add(wait_ns),
+        };
+        let next_ns = self.due.peek().map_or(u64::MAX, |Reverse((due_ns, ..))| *due_ns);
+        self.time.advance_to(next_ns.min(until_ns));
+        let now_ns = self.time.now_ns();
+        while let Some(&Reverse((due_ns, _, slot, bytes))) = self.due.peek()
+            && due_ns <= now_ns
+        {
+            self.due.pop();
+            completions.push(Completion::moved(slot, bytes));
+        }
+        Ok(())
+    }
+
+    fn buffer(&mut self, _: u32) -> Option<&mut [u8]> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::{ConstantService, ExponentialService, ResponseTimes};
+    use crate::timed_disk::schedule::Spread;
+
+    fn follows(service: Service, load: f64, theory: &dyn ResponseTimes) {
+        let rate_per_s = load * f64::from(service.servers) * 1e9 / service.mean_ns as f64;
+        let drive = Drive {
+            disk_bytes: 256 << 20,
+            rate_per_s: Some(rate_per_s as u64),
+            is_poisson: true,
+            read_percent: 100,
+            ramp_ms: 1000,
+            duration_ms: 6_000_000,
+            ..Drive::default()
+        };
+        let total = expected(&drive, service).unwrap().total();
+        let near = |what: &str, measured_ns: f64, expected_s: f64| {
+            let ratio = measured_ns / (expected_s * 1e9);
+            assert!((ratio - 1.0).abs() < 0.015, "{service:?} {load} {what}: {ratio}");
+        };
+        near("mean", total.latency_mean_ns().unwrap(), theory.mean_s());
+        for share in [0.5, 0.95, 0.99] {
+            let measured = total.histogram.percentile_ns(share).unwrap();
+            near(&share.to_string(), measured, theory.percentile_s(share));
+        }
+    }
+
+    /// The loop, the schedule and the formulas are each made by themselves, and have to agree: millions of
+    /// requests come as near as the histogram's buckets let them.
+    #[test]
+    fn open_loops_are_as_theory_says() {
+        for load in [0.5, 0.7] {
+            let rate_per_s = 1000.0 * load;
+            let service = Service { servers: 1, mean_ns: 1_000_000, spread: Spread::Constant };
+            follows(service, load, &ConstantService { rate_per_s, service_s: 1e-3 });
+            let service = Service { servers: 4, mean_ns: 1_000_000, spread: Spread::Exponential };
+            let rate_per_s = 4.0 * rate_per_s;
+            follows(service, load, &ExponentialService { rate_per_s, service_s: 1e-3, servers: 4 });
+        }
+    }
+}
