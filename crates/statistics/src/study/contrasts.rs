@@ -52,7 +52,9 @@ pub(super) fn draft(measured: &Measured<'_>, asked: &Asked) -> Result<Draft, Str
         average(measured, asked, &loads, level)?
     };
     if loads.len() > 1 {
-        draft.parts = loads.iter().map(|load| part(asked, load, level)).collect();
+        // Where one load decides the whole, each is answered with the error that the whole is.
+        let places = if asked.everywhere { loads.len() } else { 1 };
+        draft.parts = loads.iter().map(|load| part(asked, load, level, places)).collect();
     }
     if let Some(why) = missing.first() {
         let left_out = plural(missing.len(), "load");
@@ -177,13 +179,13 @@ fn worst<'l>(loads: &'l [AtLoad], replies: &[Reply]) -> Option<&'l AtLoad> {
     })
 }
 
-fn part(asked: &Asked, load: &AtLoad, level: f64) -> AnswerPart {
+fn part(asked: &Asked, load: &AtLoad, level: f64, places: usize) -> AnswerPart {
     let interval = load.effect.interval(asked.region.interval_level(level));
     AnswerPart {
         load: load.name.clone(),
         value: load.effect.estimate().exp(),
         interval: Some(exponential(&interval)),
-        reply: load.ruling.reply(1.0 - level, 1),
+        reply: load.ruling.reply(1.0 - level, places),
     }
 }
 

@@ -135,6 +135,22 @@ fn an_open_question_says_how_many_blocks_would_settle_it() {
     }
 }
 
+/// The list once counted each load at the full error and the sentence at the shared one.
+#[test]
+fn the_answer_everywhere_and_its_list_agree() {
+    let plan = study();
+    let mut open = 0;
+    for seed in 0..200 {
+        // Near the edge: with the full error some loads would show the contrary, with the shared not.
+        let trials = noisy(&plan, 6, 0.1, seed, |cell| if cell % 2 == 1 { -0.08 } else { 0.0 });
+        let answer = trials.ask(&plan, "b is faster than a everywhere");
+        let contrary = answer.parts.iter().any(|part| part.reply == Reply::No);
+        assert_eq!(answer.reply == Reply::No, contrary, "seed {seed}: {answer:?}");
+        open += u32::from(answer.reply == Reply::Inconclusive);
+    }
+    assert!((20..180).contains(&open), "{open} of 200 are open: not near the edge");
+}
+
 #[test]
 fn everywhere_is_more_than_on_average() {
     let plan = study();
