@@ -76,6 +76,26 @@ fn a_page_fetches_and_runs_nothing() {
     }
 }
 
+/// What is folded away on a screen is open on paper, where its name is the only heading that it has.
+#[test]
+fn a_printed_page_keeps_the_names_of_what_was_folded() {
+    let page = page("two.html", &report(&[LOCAL, NAS]));
+    let printed = page.split("@media print").nth(1).unwrap();
+    for rule in printed.split('}').filter(|rule| rule.contains("display: none")) {
+        let of = rule.split('{').next().unwrap().split("*/").last().unwrap().trim();
+        assert!(["summary::-webkit-details-marker", "details.stored"].contains(&of), "{of}");
+    }
+}
+
+#[test]
+fn a_hypervisor_without_a_name_is_not_called_yes() {
+    let mut report = report(&[LOCAL, NAS]);
+    report.header.environment.virtualization = Some("yes".into());
+    let page = html(&report);
+    let row = page.split("<dt>Virtual machine</dt>").nth(1).unwrap().trim_start();
+    assert!(row.starts_with("<dd>yes, of an unnamed hypervisor</dd>"), "{}", &row[..60]);
+}
+
 #[test]
 fn hostile_text_stays_text() {
     const ATTACK: &str = "nfs://<script>alert(1)</script>/\"onload='x'&<img src=x>\0";

@@ -148,7 +148,7 @@ pub(crate) fn environment(
         ("Host", environment.hostname.clone()),
         ("Kernel", Some(environment.kernel.clone())),
         ("System", environment.operating_system.clone()),
-        ("Runs in", environment.virtualization.clone()),
+        ("Virtual machine", environment.virtualization.as_deref().map(hypervisor)),
         ("CPU", Some(format!("{cpu}, {}", plural(u64::from(environment.cpus), "CPU")))),
         ("Governor", environment.governor.clone()),
         ("Memory", memory),
@@ -163,6 +163,11 @@ pub(crate) fn environment(
         .filter_map(|(name, value)| Some((name, value?)))
         .filter(|(_, value)| !value.is_empty())
         .collect()
+}
+
+/// The hypervisor; "yes" is how a results file says that there is one and that it does not name itself.
+fn hypervisor(name: &str) -> String {
+    if name == "yes" { "yes, of an unnamed hypervisor".into() } else { name.into() }
 }
 
 pub(crate) fn list(page: &mut Markup, rows: &[(&'static str, String)]) {

@@ -8,7 +8,7 @@ use super::scale::Scale;
 use super::{BOLD_CHARACTER, WIDTH, chart, color_class, duration_tick, line, text};
 use crate::markup::{Markup, coordinate};
 use crate::model::{LatencyDistribution, Report};
-use crate::quantity::{decimals, duration};
+use crate::quantity::{duration, percent};
 
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 16.0;
@@ -76,8 +76,8 @@ fn row(
     let class = color_class(latencies.datastore);
     let label = report.label(latencies.datastore);
     text(markup, &format!("name start ink halo {class}"), (LEFT, top + 13.0), &label);
-    for share in [most, most / 2.0] {
-        let words = format!("{} %", decimals(share * 100.0));
+    for share in y.ticks(3).into_iter().filter(|share| *share > 0.0) {
+        let words = format!("{} %", percent(share));
         text(markup, "tick end", (LEFT - 8.0, y.at(share) + 4.0), &words);
     }
     let width = (WIDTH - RIGHT - LEFT) / COLUMNS as f64;

@@ -27,6 +27,9 @@ const NUMBERED: f64 = 27.0;
 /// Beyond this bars from 0 hide the small ones, and the axis is logarithmic.
 const LINEAR_UP_TO: f64 = 500.0;
 
+/// So many times the longest bar a whisker may reach.
+const WHISKER_REACH: f64 = 2.0;
+
 /// The chart; `None` when nothing is relative to anything.
 pub(crate) fn bars(grid: &Grid<'_>, workload: usize, metric: Metric, id: &str) -> Option<Markup> {
     let loads = grid.loads_of(workload);
@@ -46,7 +49,7 @@ pub(crate) fn bars(grid: &Grid<'_>, workload: usize, metric: Metric, id: &str) -
     let bar = bar.clamp(NARROWEST * 0.4, WIDEST);
     let gap = room / groups as f64 - bar * columns.len() as f64;
     let gap = gap.clamp(GROUP_GAP * 0.5, WIDEST_GAP);
-    let y = axis(grid, &loads, metric);
+    let y = axis(grid, metric);
     let title = format!(
         "{} of {} relative to {} = 100",
         metric.title(),
@@ -64,19 +67,23 @@ pub(crate) fn bars(grid: &Grid<'_>, workload: usize, metric: Metric, id: &str) -
     Some(markup)
 }
 
-fn axis(grid: &Grid<'_>, loads: &[&Load], metric: Metric) -> Scale {
-    let (mut low, mut high) = (100.0f64, 100.0f64);
-    let cells = loads.iter().flat_map(|load| &load.cells);
-    for relative in cells.filter_map(|&cell| grid.relative(cell, metric)) {
-        let interval = relative.comparison.as_ref().map(|comparison| comparison.interval);
-        let ends = [Some(relative.ratio), interval.map(|i| i.low), interval.map(|i| i.high)];
-        for end in ends.into_iter().flatten().map(|ratio| ratio * 100.0) {
-            if end.is_finite() && end > 0.0 && end < 1e7 {
-                low = low.min(end);
-                high = high.max(end);
-            }
-        }
-    }
+/// One axis for all workloads of a metric, so that their charts can be compared.
+fn axis(grid: &Grid<'_>, metric: Metric) -> Scale {
+    let relatives = || {
+        let cells = grid.loads.iter().flat_map(|load| &load.cells);
+        cells.filter_map(|&cell| grid.relative(cell, metric))
+    };
+    let hundreds = |ratios: &mut dyn Iterator<Item = f64>| {
+        let within = ratios.map(|ratio| ratio * 100.0).filter(|at| at.is_finite() && *at > 0.0);
+        within.fold((100.0f64, 100.0f64), |(low, high), at| (low.min(at), high.max(at)))
+    };
+    let (least, most) = hundreds(&mut relatives().map(|relative| relative.ratio));
+    let intervals =
+        || relatives().filter_map(|relative| Some(relative.comparison.as_ref()?.interval));
+    let (low, high) = hundreds(&mut intervals().flat_map(|interval| [interval.low, interval.high]));
+    // An interval that reaches far out does not press all else to the ground: its whisker is cut off.
+    let low = low.max(least / WHISKER_REACH).min(least);
+    let high = high.min(most * WHISKER_REACH).max(most);
     if high <= LINEAR_UP_TO {
         Scale::linear(0.0, high * 1.06, TOP + PLOT, TOP)
     } else {
@@ -97,7 +104,7 @@ fn panel(
     let width = loads.len() as f64 * (grid.datastores() as f64 * bar + gap);
     markup.tag("g").at("transform", format!("translate(0 {top:.0})")).open();
     let right = LEFT + width;
-    let ticks: Vec<_> = y.ticks(5).into_iter().map(|tick| (tick, format!("{tick:.0}"))).collect();
+    let ticks: Vec<_> = y.ticks(5).into_iter().map(|tick| (tick, hundredth(tick))).collect();
     y_axis(markup, y, (LEFT, right), &ticks);
     let at = y.at(100.0);
     let mut labels = Markup::default();
@@ -119,6 +126,17 @@ fn panel(
     line(markup, "baseline", (LEFT, at), (right, at)).empty();
     markup.append(labels);
     markup.close();
+}
+
+/// A relative value at the axis, where 100 is the baseline: whole, unless it is below 1.
+fn hundredth(value: f64) -> String {
+    if value == 0.0 || value >= 0.95 { format!("{value:.0}") } else { decimals_below_one(value) }
+}
+
+/// One significant digit.
+fn decimals_below_one(value: f64) -> String {
+    let digits = (-value.log10().floor()).clamp(1.0, 9.0) as usize;
+    format!("{value:.digits$}")
 }
 
 fn bar(
@@ -196,4 +214,15 @@ fn description(grid: &Grid<'_>, loads: &[&Load], metric: Metric) -> String {
         words.push("the rest is in the table".into());
     }
     words.join(". ") + "."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_value_at_an_axis_is_rounded_to_nothing() {
+        let all = [0.0, 0.001, 0.02, 0.5, 1.0, 50.0, 2000.0].map(hundredth);
+        assert_eq!(all, ["0", "0.001", "0.02", "0.5", "1", "50", "2000"]);
+    }
 }

@@ -12,13 +12,14 @@ pub(crate) mod time;
 use stormeter_study::Metric;
 
 use crate::markup::Markup;
-use crate::quantity::quantity;
+use crate::quantity::{percent, quantity};
 use crate::svg::{color_class, duration_tick};
 
 /// A metric's value at an axis.
 pub(crate) fn metric_tick(metric: Metric, value: f64) -> String {
     match metric {
-        Metric::Iops | Metric::Throughput | Metric::HostCpu => {
+        Metric::HostCpu => format!("{}\u{202f}%", percent(value)),
+        Metric::Iops | Metric::Throughput => {
             if value == 0.0 {
                 "0".into()
             } else {
@@ -68,6 +69,7 @@ mod tests {
     fn ticks_have_their_metric_s_unit() {
         assert_eq!(metric_tick(Metric::Iops, 20_000.0), "20\u{202f}000");
         assert_eq!(metric_tick(Metric::LatencyMean, 1.5e6), "1.5 ms");
-        assert_eq!(metric_tick(Metric::HostCpu, 0.5), "50.0\u{202f}%");
+        assert_eq!(metric_tick(Metric::HostCpu, 0.5), "50\u{202f}%");
+        assert_eq!(metric_tick(Metric::HostCpu, 0.0002), "0.02\u{202f}%");
     }
 }

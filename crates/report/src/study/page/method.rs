@@ -12,7 +12,7 @@ use crate::wording;
 pub(super) fn method(grid: &Grid<'_>) -> Markup {
     let mut page = Markup::default();
     method::list(&mut page, &words::plan(grid.report));
-    page.tag("details").open();
+    page.tag("details").at("class", "stored").open();
     page.leaf("summary", "The plan as it was stored");
     let plan = serde_json::to_string_pretty(grid.report.plan()).unwrap_or_default();
     page.tag("pre").open();

@@ -62,7 +62,7 @@ pub(super) fn whole_study(grid: &Grid<'_>) -> Option<Markup> {
     let caption = if is_monitored {
         format!(
             "Time since the study began. IOPS: a stroke a trial, in its datastore's colour. The host: means \
-             over {} s within each trial, ramps included; network without loopback, which has a dotted \
+             over each trial, ramps included, or over {} s where it is longer; network without loopback, which has a dotted \
              line of its own; dashed: writes. The details of a cell show its middle trial in full.",
             AVERAGE_NS / 1_000_000_000
         )
