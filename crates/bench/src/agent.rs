@@ -95,6 +95,8 @@ pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
         first_cpu: 0,
         timing: drive.timing(),
         seed: SEED,
+        start: Default::default(),
+        content_seed: 0,
         disturbed: false,
     };
     let before_ns = own_cpu_ns();

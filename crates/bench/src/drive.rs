@@ -247,6 +247,8 @@ fn measure(
         threads: drive.threads,
         timing: drive.timing(),
         seed: SEED,
+        start: Default::default(),
+        content_seed: 0,
         disturbed: false,
     };
     let cancel = AtomicBool::new(false);

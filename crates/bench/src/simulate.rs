@@ -145,6 +145,8 @@ pub(crate) fn run(simulate: &Simulate) -> Result<(), Failure> {
         disks: vms,
         disk_bytes: DISK_BYTES,
         seed: SEED,
+        start: Default::default(),
+        content_seed: 0,
         ramp_ns: 100_000_000,
         duration_ns: simulate.ms * 1_000_000,
         interval_ns: 1_000_000_000,

@@ -134,22 +134,24 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         verification: V,
     ) -> Self {
         let (pacing, slots) = Pacing::new(trial);
+        let pattern = Pattern::new(&trial.workload, trial.disk_bytes);
+        let disks_of_all = trial.first_disk..trial.first_disk + trial.disks;
+        let cursor = |disk| pattern.cursor(trial.seed, trial.start, disk);
+        let cursors = disks_of_all.map(cursor).collect();
         Self {
             trial,
             disks,
             clock,
             observer,
             verification,
-            pattern: Pattern::new(&trial.workload, trial.disk_bytes),
-            content: ContentSource::new(trial.workload.content, trial.seed),
+            pattern,
+            content: ContentSource::new(trial.workload.content, trial.content_seed),
             content_random: Random::stream(trial.seed, 0xc0de ^ u64::from(trial.first_disk)),
             write_buffers: trial.write_buffers(),
             next_write: 0,
             keeps_content: false,
-            generation: trial.seed ^ (u64::from(trial.first_disk) << 44),
-            cursors: (0..trial.disks)
-                .map(|disk| Cursor::new(trial.seed, trial.first_disk + disk))
-                .collect(),
+            generation: trial.content_seed ^ (u64::from(trial.first_disk) << 44),
+            cursors,
             slots,
             pacing,
             recorder: Recorder::new(trial.disks),

@@ -7,6 +7,7 @@
 use stormeter_disk::Kind;
 
 use crate::random::{Random, below, unit};
+use crate::start::Start;
 use crate::workload::{Distribution, Workload};
 use crate::zipf::{Scatter, Zipf};
 
@@ -90,6 +91,23 @@ impl Pattern {
         }
     }
 
+    /// Where the sequential stream of a disk begins. A multiple of the largest request, so that requests lie
+    /// to the blocks below as those of a stream from the disk's begin do.
+    fn begin(&self, start: Start, disk: u32) -> u64 {
+        let largest = self.sizes.iter().map(|size| u64::from(size.places.bytes)).max().unwrap_or(1);
+        let step_bytes = largest.next_multiple_of(self.alignment_bytes.unwrap_or(1).max(1));
+        let count = self.disk_bytes.saturating_sub(largest) / step_bytes + 1;
+        start.place(disk, count) * step_bytes
+    }
+
+    /// The cursor of disk number `disk`, counted over all threads.
+    pub(crate) fn cursor(&self, seed: u64, start: Start, disk: u32) -> Cursor {
+        Cursor {
+            random: Random::stream(seed, u64::from(disk)),
+            next_bytes: self.begin(start, disk),
+        }
+    }
+
     /// The next request of the disk that `cursor` belongs to.
     #[inline]
     pub(crate) fn next(&self, cursor: &mut Cursor) -> Request {
@@ -138,10 +156,6 @@ impl Pattern {
 }
 
 impl Cursor {
-    pub(crate) fn new(seed: u64, disk: u32) -> Self {
-        Self { random: Random::stream(seed, u64::from(disk)), next_bytes: 0 }
-    }
-
     /// The last request went elsewhere and ended here; the next one in sequence follows it.
     pub(crate) fn follow(&mut self, request: &Request) {
         self.next_bytes = request.offset_bytes + u64::from(request.length_bytes);
@@ -171,7 +185,7 @@ mod tests {
 
     fn take(workload: &Workload, seed: u64, n: usize) -> Vec<Request> {
         let pattern = Pattern::new(workload, DISK);
-        let mut cursor = Cursor::new(seed, 0);
+        let mut cursor = pattern.cursor(seed, Start::default(), 0);
         (0..n).map(|_| pattern.next(&mut cursor)).collect()
     }
 
@@ -246,10 +260,37 @@ mod tests {
     }
 
     #[test]
+    fn a_sequential_stream_begins_where_it_is_told_and_reaches_every_place() {
+        let mut sequential = workload();
+        sequential.random_percent = 0.0;
+        for (bytes, alignment) in
+            [(4096, None), (12_288, None), (4096, Some(512)), (512, Some(8192))]
+        {
+            sequential.sizes[0].bytes = bytes;
+            sequential.alignment_bytes = alignment;
+            let pattern = Pattern::new(&sequential, DISK);
+            let step = u64::from(bytes).next_multiple_of(alignment.unwrap_or(1));
+            let mut begins = std::collections::HashSet::new();
+            for trial in 0..5 {
+                let mut cursor = pattern.cursor(1, Start(9).of_trial(trial), 3);
+                let first = pattern.next(&mut cursor).offset_bytes;
+                assert_eq!(first % step, 0);
+                assert!(begins.insert(first), "{first}");
+                let mut offsets: Vec<u64> = std::iter::once(first)
+                    .chain((1..DISK / step).map(|_| pattern.next(&mut cursor).offset_bytes))
+                    .collect();
+                offsets.sort_unstable();
+                offsets.dedup();
+                assert_eq!(offsets.len() as u64, DISK / step, "one pass is over the whole disk");
+            }
+        }
+    }
+
+    #[test]
     fn disks_have_their_own_streams() {
         let pattern = Pattern::new(&workload(), DISK);
-        let first = pattern.next(&mut Cursor::new(1, 0));
-        let others = (1..20).filter(|&d| pattern.next(&mut Cursor::new(1, d)) == first).count();
+        let first_of = |disk| pattern.next(&mut pattern.cursor(1, Start::default(), disk));
+        let others = (1..20).filter(|&disk| first_of(disk) == first_of(0)).count();
         assert!(others < 3);
     }
 }

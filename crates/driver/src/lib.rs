@@ -21,6 +21,7 @@ mod pacing;
 mod random;
 mod recorder;
 mod sample;
+mod start;
 mod trial;
 mod verify;
 mod workload;
@@ -41,6 +42,7 @@ pub use observer::Observer;
 pub use sample::{
     DiskTotals, Ended, Fault, FaultOutcome, Interval, IntervalTotals, KindTotals, Sample,
 };
+pub use start::Start;
 pub use trial::{BufferNeeds, Limits, Trial};
 pub use verify::{
     BlockName, Corruption, Expectations, ExpectedBlock, FoundBlock, LentExpectations, Past, Seal,

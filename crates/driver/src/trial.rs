@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::start::Start;
 use crate::workload::{Arrivals, Workload, WorkloadError};
 
 /// What one thread is to drive, and for how long.
@@ -16,8 +17,14 @@ pub struct Trial {
     pub disks: u32,
     /// Size of each disk.
     pub disk_bytes: u64,
-    /// Operations and contents follow from it.
+    /// Operations follow from it.
     pub seed: u64,
+    /// Where sequential streams begin: elsewhere than those of other trials on the same disks.
+    #[serde(default)]
+    pub start: Start,
+    /// What is written follows from it: other bytes than any other trial writes, on this datastore or another.
+    #[serde(default)]
+    pub content_seed: u64,
     /// Load before the window opens.
     pub ramp_ns: u64,
     /// Length of the window.

@@ -69,6 +69,8 @@ fn written(content: Content, outstanding: u32) -> Vec<u8> {
         disks: 1,
         disk_bytes: DISK as u64,
         seed: 5,
+        start: Default::default(),
+        content_seed: 0,
         ramp_ns: 0,
         duration_ns: 20_000_000,
         interval_ns: 20_000_000,

@@ -36,6 +36,8 @@ fn trial(outstanding: u32) -> Trial {
         disks: 1,
         disk_bytes: 1 << 30,
         seed: 1,
+        start: Default::default(),
+        content_seed: 0,
         ramp_ns: 100 * MS,
         duration_ns: S,
         interval_ns: 100 * MS,

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use stormeter_driver::{CpuUsage, Sample};
 use stormeter_site::Site;
-use stormeter_study::{Cell, StudyPlan, Timing, trial_seed};
+use stormeter_study::{Cell, StudyPlan, Timing, trial_seed, trial_start};
 
 use crate::crew::{in_order, threads};
 use crate::error::PredictError;
@@ -46,6 +46,7 @@ pub fn predict_cells(
             timing,
             errand_interval_ns: timing.interval_ns,
             seed: trial_seed(plan.seed, 0),
+            start: trial_start(plan.seed, 0),
             site,
             place: places[cell.datastore],
             faults: &[],

@@ -72,8 +72,8 @@ fn check(
     cancel: &AtomicBool,
 ) -> Result<(), PredictError> {
     let mut idle: Vec<&String> = request.prediction.faults.iter().collect();
-    for cell in cells {
-        let run = run_of(request, *cell, 0, cancel);
+    for (number, cell) in cells.iter().enumerate() {
+        let run = run_of(request, (0, number), *cell, cancel);
         let label = || label(&request.plan, cell);
         if let WorkloadKind::Transfer(_) = &request.plan.workloads[cell.workload].kind
             && run.site.client.is_none()
@@ -114,8 +114,8 @@ fn late_fault(run: &TrialRun<'_>) -> Result<(), PredictError> {
 
 fn run_of<'a>(
     request: &'a PredictRequest,
+    (block, number): (u32, usize),
     cell: Cell,
-    seed: u64,
     cancel: &'a AtomicBool,
 ) -> TrialRun<'a> {
     let place = request.places[cell.datastore];
@@ -128,7 +128,8 @@ fn run_of<'a>(
             .shortened_from
             .map_or(request.plan.timing, |(planned, _)| planned)
             .interval_ns,
-        seed,
+        seed: request.plan.seed_of(block),
+        start: request.plan.start_of(block, number),
         site: &request.sites[place.site],
         place,
         faults: &request.prediction.faults,
@@ -240,8 +241,9 @@ impl Predicting<'_> {
         let order = plan.trials_of_block(block);
         let seed = plan.seed_of(block);
         let cells = self.cells.clone();
-        let task =
-            |position: usize| run_of(request, cells[order[position]], seed, cancel).carry_out();
+        let task = |position: usize| {
+            run_of(request, (block, order[position]), cells[order[position]], cancel).carry_out()
+        };
         in_order(self.threads, order.len(), cancel, task, |position, end| {
             let cell = order[position];
             let record = self.record((block, position as u32), cell, seed, end);
@@ -321,7 +323,8 @@ impl Predicting<'_> {
         progress: &mut dyn Progress,
     ) -> Result<(), PredictError> {
         let (request, cancel, cells) = (self.request, self.cancel, &self.cells);
-        let task = |cell: usize| elasticities(&run_of(request, cells[cell], 0, cancel), cell);
+        let task =
+            |cell: usize| elasticities(&run_of(request, (0, cell), cells[cell], cancel), cell);
         let mut all: Vec<Elasticity> = Vec::new();
         in_order(self.threads, cells.len(), cancel, task, |cell, found| {
             all.extend(found);

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use stormeter_driver::{
     Arrivals, ComponentUse, CpuUsage, Deployment, DiskErrand, Distribution, Ended, ErrandTrial,
-    FileOperation, FileTest, Limits, MonitorRow, Observer, Sample, Transfer, Trial, Workload,
-    drive, drive_deployment, drive_file_test,
+    FileOperation, FileTest, Limits, MonitorRow, Observer, Sample, Start, Transfer, Trial,
+    Workload, drive, drive_deployment, drive_file_test,
 };
 use stormeter_simulator::{
     Load, Machine, SiteFault, SitePart, TransferTrial, Window, drive_transfer,
@@ -34,6 +34,7 @@ pub(crate) struct TrialRun<'a> {
     /// The interval of errands, which are never shortened.
     pub(crate) errand_interval_ns: u64,
     pub(crate) seed: u64,
+    pub(crate) start: Start,
     pub(crate) site: &'a Site,
     pub(crate) place: SitePlace,
     /// What goes wrong, as it was written; times count from the trial's begin, ramp included.
@@ -154,6 +155,8 @@ impl TrialRun<'_> {
             disks: self.cell.vms,
             disk_bytes: self.plan.disk_bytes_of(self.cell.workload),
             seed: self.seed,
+            start: self.start,
+            content_seed: self.seed,
             ramp_ns,
             duration_ns,
             interval_ns,
@@ -195,6 +198,7 @@ impl TrialRun<'_> {
             transfer,
             vms: self.cell.vms,
             disk_bytes: self.plan.disk_bytes_of(self.cell.workload),
+            start: self.start,
             interval_ns,
             limits: Limits { stall_ns: TRANSFER_GIVES_UP_NS, ..Limits::default() },
         };
@@ -210,6 +214,7 @@ impl TrialRun<'_> {
             disks: self.cell.vms,
             disk_bytes: self.plan.disk_bytes_of(self.cell.workload),
             seed: self.seed,
+            content_seed: self.seed,
             interval_ns: self.errand_interval_ns,
             limits: Limits::default(),
         };

@@ -13,7 +13,9 @@ use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, Location, RealClock
 use stormeter_disk::units::format_duration_ns;
 use stormeter_driver::{Arrivals, Expectations, Workload};
 use stormeter_results::{FinishReason, Finished, Phase, ResultsFile, TrialOutcome, TrialRecord};
-use stormeter_study::{ComparisonPlan, EqualLoad, Timing, trial_seed};
+use stormeter_study::{
+    ComparisonPlan, EqualLoad, Timing, content_seed, fill_seed, trial_seed, trial_start,
+};
 
 use crate::ceiling::{granularity, measure_ceiling};
 use crate::conclusion::{Conclusion, conclude};
@@ -194,9 +196,10 @@ impl<'a> Run<'a> {
         }
         let duration_ns = self.plan.timing.duration_ns.min(CEILING_NS);
         let timing = Timing { ramp_ns: duration_ns / 5, duration_ns, interval_ns: duration_ns };
-        let seed = trial_seed(self.plan.seed, u32::MAX);
+        let number = number_of(Phase::Ceiling, 0);
+        let seed = trial_seed(self.plan.seed, number);
         let workload = self.plan.workload.clone();
-        let run = self.trial_run(&workload, timing, seed);
+        let run = self.trial_run(&workload, timing, 0, number);
         let started_unix_ms = unix_ms();
         let began = Instant::now();
         let seal = seal_of(&self.plan, "ceiling", 0)?;
@@ -230,14 +233,9 @@ impl<'a> Run<'a> {
     }
 
     fn prepare(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
-        let filling = Filling {
-            disks: disk_spec(&self.plan),
-            content: self.plan.workload.content,
-            seed: self.plan.seed,
-            zero: false,
-        };
         let run_id = self.file.header()?.run_id;
         for (number, datastore) in self.stores.iter_mut().enumerate() {
+            let filling = filling(&self.plan, number);
             let seal = seal_of(&self.plan, &run_id, number)?;
             let url = datastore.description().url.to_string();
             let prepared = filling.write(datastore, seal, None, self.cancel, progress)?;
@@ -323,10 +321,8 @@ impl<'a> Run<'a> {
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
         let timing = self.plan.timing;
-        let seed = match phase {
-            Phase::Main => trial_seed(self.plan.seed, block),
-            _ => trial_seed(self.plan.seed, u32::MAX - 1),
-        };
+        let number = number_of(phase, block);
+        let seed = trial_seed(self.plan.seed, number);
         let url = self.plan.datastores[datastore].clone();
         progress.trial(&TrialStart {
             datastore: &url,
@@ -337,7 +333,7 @@ impl<'a> Run<'a> {
         });
         let started_unix_ms = unix_ms();
         let began = Instant::now();
-        let run = self.trial_run(workload, timing, seed);
+        let run = self.trial_run(workload, timing, datastore, number);
         let store = self.store_of[datastore];
         let expectations = self.expectations.get_mut(store);
         let end =
@@ -380,14 +376,22 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn trial_run<'w>(&self, workload: &'w Workload, timing: Timing, seed: u64) -> TrialRun<'w> {
+    fn trial_run<'w>(
+        &self,
+        workload: &'w Workload,
+        timing: Timing,
+        datastore: usize,
+        number: u32,
+    ) -> TrialRun<'w> {
         TrialRun {
             workload,
             vms: self.plan.vms,
             disk_bytes: self.plan.disk_bytes,
             threads: self.plan.threads,
             timing,
-            seed,
+            seed: trial_seed(self.plan.seed, number),
+            start: trial_start(self.plan.seed, u64::from(number)),
+            content_seed: content_seed(self.plan.seed, datastore, u64::from(number)),
             disturbed: false,
         }
     }
@@ -406,6 +410,25 @@ impl<'a> Run<'a> {
                 progress.note(&left);
             }
         }
+    }
+}
+
+/// What the disks of a store hold before the first trial.
+fn filling(plan: &ComparisonPlan, store: usize) -> Filling {
+    Filling {
+        disks: disk_spec(plan),
+        content: plan.workload.content,
+        seed: fill_seed(plan.seed, store),
+        zero: false,
+    }
+}
+
+/// By which number a trial's operations and places are drawn: the same for all datastores of a block.
+fn number_of(phase: Phase, block: u32) -> u32 {
+    match phase {
+        Phase::Main => block,
+        Phase::Ceiling => u32::MAX,
+        _ => u32::MAX - 1,
     }
 }
 

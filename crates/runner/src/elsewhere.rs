@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 use stormeter_datastore::{DiskReset, DiskSpec};
-use stormeter_driver::Limits;
+use stormeter_driver::{Limits, Start};
 use stormeter_results::{DatastoreDescription, HostDescription};
 use stormeter_study::{Timing, WorkloadKind};
 
@@ -149,8 +149,12 @@ pub struct TrialOrder {
     pub first_cpu: u32,
     /// How it passes in time.
     pub timing: Timing,
-    /// Operations and contents follow from it.
+    /// Operations follow from it.
     pub seed: u64,
+    /// What is written follows from it.
+    pub content_seed: u64,
+    /// Where sequential streams begin.
+    pub start: Start,
     /// The storage is disturbed on purpose: errors and stalls are counted and end nothing.
     #[serde(default)]
     pub disturbed: bool,
@@ -167,6 +171,8 @@ impl TrialOrder {
             threads: self.threads,
             timing: self.timing,
             seed: self.seed,
+            content_seed: self.content_seed,
+            start: self.start,
             disturbed: self.disturbed,
         })
     }
@@ -181,6 +187,8 @@ impl TrialOrder {
             threads: self.threads,
             interval_ns: self.timing.interval_ns,
             seed: self.seed,
+            content_seed: self.content_seed,
+            start: self.start,
             limits: Limits::default(),
         }
     }

@@ -33,8 +33,12 @@ pub struct TrialRun<'a> {
     pub threads: u32,
     /// How it passes in time.
     pub timing: Timing,
-    /// Operations and contents follow from it.
+    /// Operations follow from it.
     pub seed: u64,
+    /// What is written follows from it.
+    pub content_seed: u64,
+    /// Where sequential streams begin.
+    pub start: stormeter_driver::Start,
     /// The storage is disturbed on purpose: errors and stalls are counted and end nothing.
     pub disturbed: bool,
 }
@@ -173,6 +177,8 @@ fn split(run: &TrialRun<'_>, threads: u32, verify: bool) -> Vec<Trial> {
         disks,
         disk_bytes: run.disk_bytes,
         seed: run.seed,
+        start: run.start,
+        content_seed: run.content_seed,
         ramp_ns: run.timing.ramp_ns,
         duration_ns: run.timing.duration_ns,
         interval_ns: run.timing.interval_ns,

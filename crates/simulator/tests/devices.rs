@@ -52,6 +52,8 @@ fn run(device: &Device, ask: Ask) -> (Sample, ComponentUse) {
         disks: ask.disks,
         disk_bytes: ask.disk_bytes,
         seed: 7,
+        start: Default::default(),
+        content_seed: 0,
         ramp_ns: ask.ramp_ns,
         duration_ns: ask.duration_ns,
         interval_ns: SECOND.min(ask.duration_ns),

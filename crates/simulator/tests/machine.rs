@@ -25,6 +25,8 @@ fn run(site: &Site, vms: u32, outstanding: u32, seconds: u64) -> (Sample, Machin
         disks: vms,
         disk_bytes: 1 << 30,
         seed: 1,
+        start: Default::default(),
+        content_seed: 0,
         ramp_ns: 1_000_000_000,
         duration_ns: seconds * 1_000_000_000,
         interval_ns: 1_000_000_000,

@@ -88,8 +88,14 @@ fn machine_for(site: &Site, vms: u32) -> Machine {
 fn run(site: &Site, vms: u32, transfer: Transfer) -> (Sample, Vec<ComponentUse>) {
     let mut machine = machine_for(site, vms);
     let limits = Limits::default();
-    let trial =
-        TransferTrial { transfer, vms, disk_bytes: 1 << 30, interval_ns: INTERVAL_NS, limits };
+    let trial = TransferTrial {
+        transfer,
+        vms,
+        disk_bytes: 1 << 30,
+        start: Default::default(),
+        interval_ns: INTERVAL_NS,
+        limits,
+    };
     let sample = drive_transfer(&trial, &mut machine, &mut ()).expect("driven");
     assert_eq!(sample.ended, Ended::Completed);
     machine.end_window();
@@ -259,6 +265,7 @@ fn a_fault_of_the_disk_ends_the_transfer() {
         transfer: transfer(10_000_000, Write, Disk),
         vms: 1,
         disk_bytes: 1 << 30,
+        start: Default::default(),
         interval_ns: INTERVAL_NS,
         limits: Limits::default(),
     };
@@ -275,6 +282,7 @@ fn what_cannot_be_driven_says_why() {
         transfer: transfer(1000, Write, Memory),
         vms: 1,
         disk_bytes: 1 << 30,
+        start: Default::default(),
         interval_ns: INTERVAL_NS,
         limits: Limits::default(),
     };

@@ -284,6 +284,8 @@ mod tests {
             disks: 2,
             disk_bytes: 1 << 30,
             seed: 1,
+            start: Default::default(),
+            content_seed: 0,
             ramp_ns: 10_000_000,
             duration_ns: 1_000_000_000,
             interval_ns: 100_000_000,

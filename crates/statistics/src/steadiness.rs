@@ -121,6 +121,8 @@ mod tests {
                     disks: 1,
                     disk_bytes: 1 << 30,
                     seed,
+                    start: Default::default(),
+                    content_seed: 0,
                     ramp_ns,
                     duration_ns: 2_000_000_000,
                     interval_ns: 50_000_000,

@@ -17,7 +17,9 @@ use stormeter_simulator::{
 };
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{Surroundings, TrialView, Verdict, analyse, decide};
-use stormeter_study::{ComparisonPlan, Metric, Timing, block_order, profile, trial_seed};
+use stormeter_study::{
+    ComparisonPlan, Metric, Timing, block_order, profile, trial_seed, trial_start,
+};
 
 const SEEDS: u64 = 1000;
 const MS: u64 = 1_000_000;
@@ -81,6 +83,8 @@ impl Machine {
             disks: plan.vms,
             disk_bytes: plan.disk_bytes,
             seed: trial_seed(plan.seed, block),
+            start: trial_start(plan.seed, u64::from(block)),
+            content_seed: 0,
             ramp_ns: plan.timing.ramp_ns,
             duration_ns: plan.timing.duration_ns,
             interval_ns: plan.timing.interval_ns,

@@ -51,6 +51,8 @@ fn sample(plan: &ComparisonPlan) -> Sample {
         disks: plan.vms,
         disk_bytes: plan.disk_bytes,
         seed: plan.seed,
+        start: Default::default(),
+        content_seed: 0,
         verify: false,
         ramp_ns: plan.timing.ramp_ns,
         duration_ns: plan.timing.duration_ns,

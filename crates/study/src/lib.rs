@@ -15,7 +15,10 @@ pub use file::{
     DEFAULT_SEED, StudyError, StudyErrors, key_lists, parse_study, study_schema, workloads_text,
 };
 pub use listing::{Estimate, plan_text, vms_of_host};
-pub use plan::{ComparisonPlan, EqualLoad, Metric, PlanError, Timing, block_order, trial_seed};
+pub use plan::{
+    ComparisonPlan, EqualLoad, Metric, PlanError, Timing, block_order, content_seed, fill_seed,
+    trial_seed, trial_start,
+};
 pub use profile::{
     Profile, ProfileSet, StudyProfile, UnknownProfile, profile, profile_sets, profiles,
     study_profile, study_profile_names, study_profiles,

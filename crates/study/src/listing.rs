@@ -7,7 +7,9 @@ use std::fmt::Write;
 
 use stormeter_disk::units::{format_bytes, format_duration_ns};
 
-use crate::plan::{block_order, trial_seed};
+use stormeter_driver::Start;
+
+use crate::plan::{block_order, content_seed, trial_seed, trial_start};
 use crate::step::Deed;
 use crate::study_plan::{Blocks, Order, Prepare, Reset, StudyPlan, Unit, WorkloadKind};
 
@@ -49,6 +51,20 @@ impl StudyPlan {
     /// that a difference between them is their datastores'.
     pub fn seed_of(&self, block: u32) -> u64 {
         trial_seed(self.seed, block)
+    }
+
+    /// Where the sequential streams of a cell's trial begin: the same place for all datastores, and far from
+    /// where other trials begin, of this cell and of all that share its disks.
+    pub fn start_of(&self, block: u32, cell: usize) -> Start {
+        // Datastores are the innermost of what cells are made of.
+        let datastores = self.datastores.len().max(1);
+        let loads = (self.cells().len() / datastores) as u64;
+        trial_start(self.seed, u64::from(block) * loads + (cell / datastores) as u64)
+    }
+
+    /// What a cell's trial writes: like that of no other trial.
+    pub fn content_seed_of(&self, block: u32, cell: usize) -> u64 {
+        content_seed(self.seed, cell, u64::from(block))
     }
 
     /// What the study takes.

@@ -4,7 +4,7 @@
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{Workload, WorkloadError};
+use stormeter_driver::{Start, Workload, WorkloadError};
 
 /// What is compared, how it is measured and when it ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -323,6 +323,23 @@ pub fn trial_seed(seed: u64, block: u32) -> u64 {
     mix(seed, 0x7_12a1 ^ (u64::from(block) << 32))
 }
 
+/// Where the sequential streams of a trial begin that is the number `number` of those that use the same
+/// disks. As with [`trial_seed`], all datastores of a block get the same.
+pub fn trial_start(seed: u64, number: u64) -> Start {
+    Start(mix(seed, 0x57a2_7000)).of_trial(number)
+}
+
+/// What a trial writes: other bytes for each datastore and each trial `number`, so that no store that
+/// deduplicates finds in one what it knows from another. [`fill_seed`] is that of the prepared disks.
+pub fn content_seed(seed: u64, datastore: usize, number: u64) -> u64 {
+    mix(mix(seed, 0xc0_7e17 ^ ((datastore as u64 + 1) << 32)), number)
+}
+
+/// What the prepared disks of a store hold, before any trial writes to them.
+pub fn fill_seed(seed: u64, store: usize) -> u64 {
+    mix(seed, 0xf1_11ed ^ ((store as u64 + 1) << 32))
+}
+
 fn mix(seed: u64, stream: u64) -> u64 {
     SplitMix64::seed_from_u64(seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15)).next_u64()
 }
@@ -402,6 +419,13 @@ mod tests {
         assert_ne!(orders(7), orders(8));
         assert_ne!(trial_seed(7, 0), trial_seed(7, 1));
         assert_ne!(trial_seed(7, 0), trial_seed(8, 0));
+        assert_ne!(trial_start(7, 0), trial_start(8, 0));
+        let seeds = [7, 8].into_iter().flat_map(|seed| {
+            let trials = (0..9).map(move |n| content_seed(seed, n % 3, n as u64 / 3));
+            trials.chain((0..3).map(move |store| fill_seed(seed, store)))
+        });
+        let seeds: std::collections::HashSet<_> = seeds.collect();
+        assert_eq!(seeds.len(), 24, "no two trials or stores have the same content");
     }
 
     #[test]

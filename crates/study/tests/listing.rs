@@ -46,6 +46,21 @@ fn another_seed_is_another_order_and_other_operations() {
     assert_ne!(one.seed_of(3), other.seed_of(3));
     assert_ne!(one.seed_of(3), one.seed_of(4));
     assert_eq!(one.seed_of(3), trial_seed(1, 3));
+    // Cells of one load differ in their datastore alone and begin at one place; no others do.
+    let cells = one.cells();
+    let starts: Vec<_> = (0..3)
+        .flat_map(|block| (0..cells.len()).map(move |cell| (block, cell)))
+        .map(|(block, cell)| {
+            let load = (block, cells[cell].workload, cells[cell].vms, cells[cell].outstanding);
+            (load, one.start_of(block, cell))
+        })
+        .collect();
+    for (load, start) in &starts {
+        for (other, begins) in &starts {
+            assert_eq!(load == other, start == begins, "{load:?} {other:?}");
+        }
+    }
+    assert_ne!(one.start_of(0, 0), other.start_of(0, 0));
 }
 
 #[test]

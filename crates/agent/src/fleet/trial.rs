@@ -144,7 +144,10 @@ impl Fleet {
                     }
                 };
             let seed = seed_of(order.seed, host);
-            orders.push((host, TrialOrder { vms, first_cpu, seed, ..order.clone() }));
+            let start = order.start.of_host(host as u32);
+            let content_seed = seed_of(order.content_seed, host);
+            let own = TrialOrder { vms, first_cpu, seed, start, content_seed, ..order.clone() };
+            orders.push((host, own));
         }
         orders
     }

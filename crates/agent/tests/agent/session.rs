@@ -109,6 +109,8 @@ pub(crate) fn trial(store: Option<usize>, duration_ms: u64) -> Command {
         first_cpu: 1,
         timing: Timing { ramp_ns: 5 * MS, duration_ns: duration_ms * MS, interval_ns: 10 * MS },
         seed: 11,
+        start: Default::default(),
+        content_seed: 0,
         disturbed: false,
     }))
 }

@@ -24,6 +24,8 @@ pub(crate) fn expected(drive: &Drive, service: Service) -> Result<Sample, Failur
         disks: 1,
         disk_bytes: drive.disk_bytes,
         seed: SEED,
+        start: Default::default(),
+        content_seed: 0,
         ramp_ns: timing.ramp_ns,
         duration_ns: timing.duration_ns,
         interval_ns: timing.interval_ns,

@@ -137,6 +137,8 @@ impl Case<'_> {
             disks: self.vms,
             disk_bytes: self.disk_bytes,
             seed,
+            start: Default::default(),
+            content_seed: 0,
             ramp_ns: ns(self.ramp_s),
             duration_ns: ns(self.window_s * longer),
             interval_ns: ns(self.window_s * longer),

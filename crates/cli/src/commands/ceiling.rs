@@ -41,6 +41,8 @@ pub(crate) fn run(options: &CeilingOptions) -> Result<Exit, Failure> {
             interval_ns: (options.duration / 10).max(1),
         },
         seed: options.seed,
+        start: Default::default(),
+        content_seed: 0,
         disturbed: false,
     };
     let server = options.through.map(null_server).transpose()?;

@@ -98,7 +98,7 @@ impl Deploying {
                 u64::from(deployment.boot_reads),
             ],
             vms: (0..trial.disks).map(vm).collect(),
-            content: ContentSource::new(Content::default(), trial.seed),
+            content: ContentSource::new(Content::default(), trial.content_seed),
             generation: 0,
             begun_ns: 0,
             busy: u64::from(trial.disks),

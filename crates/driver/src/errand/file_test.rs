@@ -79,7 +79,7 @@ impl FilePass {
             test,
             records,
             workers: (0..trial.disks).map(worker).collect(),
-            content: ContentSource::new(Content::default(), trial.seed),
+            content: ContentSource::new(Content::default(), trial.content_seed),
             generation: trial.seed ^ (u64::from(trial.first_disk) << 44),
             write_buffers: trial.write_buffers(),
             next_write: 0,

@@ -27,8 +27,10 @@ pub struct ErrandTrial {
     pub disks: u32,
     /// Size of each disk, and of the template.
     pub disk_bytes: u64,
-    /// Orders, offsets and contents follow from it.
+    /// Orders and offsets follow from it.
     pub seed: u64,
+    /// What is written follows from it.
+    pub content_seed: u64,
     /// Length of an interval row.
     pub interval_ns: u64,
     /// When to give up; `open_loop_outstanding` has no meaning here.

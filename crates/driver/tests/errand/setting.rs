@@ -36,6 +36,7 @@ fn trial(errand: DiskErrand, disks: u32) -> ErrandTrial {
         disks,
         disk_bytes: DISK,
         seed: 11,
+        content_seed: 11,
         interval_ns: MS,
         limits: Limits::default(),
     }

@@ -83,6 +83,8 @@ impl Store {
             disks: self.disks,
             disk_bytes: self.disk_bytes,
             seed,
+            start: Default::default(),
+            content_seed: 0,
             ramp_ns: 2 * MS,
             duration_ns: self.duration_ns,
             interval_ns: 5 * MS,

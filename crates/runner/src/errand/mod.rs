@@ -52,8 +52,13 @@ pub struct ErrandRun<'a> {
     pub threads: u32,
     /// Length of an interval row.
     pub interval_ns: u64,
-    /// Orders, offsets and contents follow from it.
+    /// Orders and offsets follow from it.
     pub seed: u64,
+    /// What is written or sent follows from it.
+    pub content_seed: u64,
+    /// Where on their disks the servers of a transfer begin. File tests and deployments pass over the whole disk
+    /// each time.
+    pub start: stormeter_driver::Start,
     /// When to give up.
     pub limits: Limits,
 }
@@ -127,6 +132,7 @@ impl ErrandRun<'_> {
             disks,
             disk_bytes: self.disk_bytes,
             seed: self.seed,
+            content_seed: self.content_seed,
             interval_ns: self.interval_ns,
             limits: self.limits,
         }
@@ -143,8 +149,8 @@ impl ErrandRun<'_> {
 /// the step `transfer` is done once a message. On the sink `disk` "has it" means that the datastore has
 /// answered every write of the message; that these are stable is only asked for at the end of the trial,
 /// where the datastore has a way to ask ([`stormeter_datastore::DiskSet::finish`]: NFS with
-/// `sync=unstable`). A message takes whole blocks of 4 KiB there, one message behind the other, and
-/// begins again at the disk's begin when its end is reached.
+/// `sync=unstable`). A message takes whole blocks of 4 KiB there, one message behind the other from
+/// [`ErrandRun::start`] on, and goes on at the disk's begin when its end is reached.
 ///
 /// # Errors
 /// An errand that cannot be done, disks that cannot be opened, threads that cannot be started, too little

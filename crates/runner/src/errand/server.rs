@@ -3,7 +3,7 @@
 use stormeter_datastore::DiskSet;
 use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_driver::{
-    Ended, ErrandLog, Fault, FaultOutcome, Limits, Observer, Payload, Sample, Transfer,
+    Ended, ErrandLog, Fault, FaultOutcome, Limits, Observer, Payload, Sample, Start, Transfer,
     TransferDirection,
 };
 
@@ -22,6 +22,7 @@ pub(super) struct Server {
     pub(super) transfer: Transfer,
     pub(super) number: u32,
     pub(super) disk_bytes: u64,
+    pub(super) start: Start,
     pub(super) seed: u64,
     pub(super) interval_ns: u64,
     pub(super) limits: Limits,
@@ -132,14 +133,16 @@ struct Files<'a, 'b, D> {
 
 impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
     fn new(disks: &'a mut D, server: &Server, watcher: &'a mut Watcher<'b>) -> Self {
+        let chunk_bytes = chunk_bytes(server.disk_bytes);
+        let places = server.disk_bytes / u64::from(chunk_bytes.max(1));
         Self {
             disks,
             watcher,
             disk: server.number,
             disk_bytes: server.disk_bytes,
-            chunk_bytes: chunk_bytes(server.disk_bytes),
+            chunk_bytes,
             stall_ns: server.limits.stall_ns,
-            at_bytes: 0,
+            at_bytes: server.start.place(server.number, places) * u64::from(chunk_bytes),
             slots: [None; OUTSTANDING as usize],
             done: Vec::new(),
             faults: Vec::new(),
@@ -338,6 +341,7 @@ mod tests {
     /// The server's part of one message of so many bytes, the client's end beside it.
     fn with_message<T>(
         disk: &mut SlowDisk,
+        start: Start,
         act: impl FnOnce(&mut Files<'_, '_, SlowDisk>, &mut Stream, &mut Stream) -> T,
     ) -> T {
         let (client, server) = connected().unwrap();
@@ -352,6 +356,7 @@ mod tests {
             },
             number: 0,
             disk_bytes: disk.bytes.len() as u64,
+            start,
             seed: 1,
             interval_ns: 1,
             limits: Limits::default(),
@@ -370,7 +375,7 @@ mod tests {
     fn a_message_counts_as_taken_when_the_disk_has_all_of_it() {
         let mut disk = SlowDisk::new(vec![0; 8 * CHUNK]);
         let message = message(6 * CHUNK + 100);
-        with_message(&mut disk, |files, server, client| {
+        with_message(&mut disk, Start::default(), |files, server, client| {
             std::thread::scope(|scope| {
                 scope.spawn(|| client.send(&message, &mut || Ok(())).unwrap());
                 files.take(server, message.len() as u64).unwrap();
@@ -388,7 +393,7 @@ mod tests {
         bytes.resize(8 * CHUNK, 0);
         let mut disk = SlowDisk::new(bytes);
         let mut received = vec![0; message.len()];
-        with_message(&mut disk, |files, server, client| {
+        with_message(&mut disk, Start::default(), |files, server, client| {
             std::thread::scope(|scope| {
                 scope.spawn(|| client.receive(&mut received, &mut || Ok(())).unwrap());
                 files.give(server, message.len() as u64).unwrap();
@@ -396,6 +401,25 @@ mod tests {
         });
         assert!(received == message);
         assert_eq!(disk.deepest, OUTSTANDING as usize);
+    }
+
+    #[test]
+    fn messages_of_another_trial_are_elsewhere_on_the_disk() {
+        let written = |start| {
+            let mut disk = SlowDisk::new(vec![0; 8 * CHUNK]);
+            let message = vec![7; 2 * CHUNK];
+            with_message(&mut disk, start, |files, server, client| {
+                std::thread::scope(|scope| {
+                    scope.spawn(|| client.send(&message, &mut || Ok(())).unwrap());
+                    files.take(server, message.len() as u64).unwrap();
+                });
+            });
+            disk.bytes.chunks(CHUNK).map(|chunk| chunk[0] == 7).collect::<Vec<_>>()
+        };
+        let (first, next) = (written(Start::default()), written(Start::default().of_trial(1)));
+        let both: Vec<bool> = first.iter().zip(&next).map(|(a, b)| *a && *b).collect();
+        assert_eq!(first.iter().chain(&next).filter(|it| **it).count(), 4);
+        assert!(both.iter().all(|both| !both), "{first:?} {next:?}");
     }
 
     #[test]

@@ -95,7 +95,8 @@ fn server_of<'a>(
         transfer: *transfer,
         number,
         disk_bytes: run.disk_bytes,
-        seed: run.seed,
+        start: run.start,
+        seed: run.content_seed,
         interval_ns: run.interval_ns,
         limits: run.limits,
     };
@@ -111,7 +112,7 @@ fn client_of(
         stream: stream(run, socket)?,
         transfer: *transfer,
         number,
-        seed: run.seed,
+        seed: run.content_seed,
         interval_ns: run.interval_ns,
     }))
 }

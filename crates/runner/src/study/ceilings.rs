@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use stormeter_results::{Phase, TrialRecord};
-use stormeter_study::{Timing, WorkloadKind, trial_seed};
+use stormeter_study::{Timing, WorkloadKind, trial_seed, trial_start};
 
 use crate::ceiling::closed;
 use crate::elsewhere::TrialOrder;
@@ -92,6 +92,8 @@ impl StudyRun<'_> {
                 first_cpu: 0,
                 timing,
                 seed,
+                start: trial_start(plan.seed, u64::from(u32::MAX)),
+                content_seed: seed,
                 disturbed: false,
             };
             if let Some(store) = store {

@@ -2,7 +2,7 @@
 
 use stormeter_datastore::DiskSpec;
 use stormeter_driver::Workload;
-use stormeter_study::{Cell, PlanError, Prepare, StudyPlan, WorkloadKind};
+use stormeter_study::{Cell, PlanError, Prepare, StudyPlan, WorkloadKind, fill_seed};
 
 use crate::ceiling::granularity;
 use crate::filling::Filling;
@@ -31,15 +31,22 @@ fn granularity_of(kind: &WorkloadKind) -> u32 {
 
 /// What the disks hold before the first trial: what the first workload that writes writes, so that an
 /// overwritten place is like one that was not.
-pub(crate) fn filling(plan: &StudyPlan) -> Filling {
+pub(crate) fn filling(plan: &StudyPlan, store: usize) -> Filling {
     let content = plan.workloads.iter().find_map(|workload| match &workload.kind {
-        WorkloadKind::Io(io) => Some(io.content),
+        WorkloadKind::Io(io) if io.read_percent < 100.0 => Some(io.content),
         _ => None,
+    });
+    // Where nothing is written, what is read says what it wants to find.
+    let content = content.or_else(|| {
+        plan.workloads.iter().find_map(|workload| match &workload.kind {
+            WorkloadKind::Io(io) => Some(io.content),
+            _ => None,
+        })
     });
     Filling {
         disks: disk_spec(plan),
         content: content.unwrap_or_default(),
-        seed: plan.seed,
+        seed: fill_seed(plan.seed, store),
         zero: plan.prepare == Prepare::Zero,
     }
 }

@@ -127,7 +127,7 @@ impl StudyRun<'_> {
         progress: &mut dyn Progress,
     ) -> Result<bool, RunError> {
         let seal = self.seal(&self.run_id, store)?;
-        let filling = filling(self.plan);
+        let filling = filling(self.plan, store);
         let url = self.venue.url(store);
         let (reused, notes) = match &mut self.venue {
             Venue::Here(stores) => {
@@ -232,7 +232,7 @@ impl StudyRun<'_> {
                 length_ns,
                 place: Some(place.clone()),
             });
-            self.drive(&cell, seed, progress)
+            self.drive(number, block, progress)
         });
         let restored = std::mem::replace(&mut self.restored, Ok(()));
         if self.is_cancelled() {
@@ -288,15 +288,16 @@ impl StudyRun<'_> {
     /// The load or the errand of a cell.
     fn drive(
         &mut self,
-        cell: &Cell,
-        seed: u64,
+        number: usize,
+        block: u32,
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
         let plan = self.plan;
+        let cell = self.cells[number];
         let store = self.store_of[cell.datastore];
         let kind = &plan.workloads[cell.workload].kind;
         let work = match kind {
-            WorkloadKind::Io(io) => WorkloadKind::Io(loaded(io, cell)),
+            WorkloadKind::Io(io) => WorkloadKind::Io(loaded(io, &cell)),
             errand => errand.clone(),
         };
         let is_timed = matches!(kind, WorkloadKind::Io(_));
@@ -310,11 +311,13 @@ impl StudyRun<'_> {
             threads: plan.threads,
             first_cpu: 0,
             timing: plan.timing,
-            seed,
+            seed: trial_seed(plan.seed, block),
+            start: plan.start_of(block, number),
+            content_seed: plan.content_seed_of(block, number),
             disturbed: is_timed && self.steps.disturb(),
         };
         if is_timed {
-            self.disturbed(&order, cell, progress)
+            self.disturbed(&order, &cell, progress)
         } else {
             self.errand(&order, store, progress)
         }

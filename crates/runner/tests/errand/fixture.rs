@@ -135,6 +135,8 @@ pub(crate) fn errand(kind: &WorkloadKind, vms: u32, disk_bytes: u64) -> ErrandRu
         threads: 2,
         interval_ns: 20_000_000,
         seed: SEED,
+        start: Default::default(),
+        content_seed: 0,
         limits: Limits::default(),
     }
 }

@@ -9,6 +9,8 @@ use stormeter_study::WorkloadKind;
 use crate::fixture::*;
 
 const DISK: u64 = 4 << 20;
+/// Messages go to disks in pieces of this, and begin at a multiple of it.
+const CHUNK: u64 = 256 << 10;
 
 fn transfer(
     message_bytes: u64,
@@ -59,11 +61,17 @@ fn messages_lie_on_the_disk_one_behind_the_other_and_none_like_another() {
     let workload = transfer(100_000, TransferDirection::Write, TransferSink::Disk, 10);
     let run = errand(&workload, 2, DISK);
     let place = Place::prepared(Kind::Directory, &run);
-    let prepared = [place.disk(0), place.disk(1)];
+    // From where the messages of this trial begin on.
+    let from_start = |disk: u32| {
+        let mut bytes = place.disk(disk);
+        bytes.rotate_left(run.start.place(disk, DISK / CHUNK) as usize * CHUNK as usize);
+        bytes
+    };
+    let prepared = [from_start(0), from_start(1)];
     place.run(&run).unwrap();
     let mut seen = HashSet::new();
     for (disk, prepared) in prepared.iter().enumerate() {
-        let written = place.disk(disk as u32);
+        let written = from_start(disk as u32);
         // 25 blocks a message; the last one has 1696 bytes of it.
         let messages = written.chunks(25 * 4096).take(10);
         for (index, message) in messages.enumerate() {

@@ -3,7 +3,7 @@
 //! The sizes and the order are those of the runner's server.
 
 use stormeter_disk::{Kind, Operation};
-use stormeter_driver::Payload;
+use stormeter_driver::{Payload, Start};
 
 /// I/Os of a server that are outstanding at most: what its file system would read ahead or write behind.
 pub(super) const OUTSTANDING: u32 = 4;
@@ -26,13 +26,15 @@ pub(super) struct Files {
 }
 
 impl Files {
-    pub(super) fn new(disk: u32, disk_bytes: u64, first_slot: u32) -> Self {
+    /// On disk number `disk`, of this size, from `start` on.
+    pub(super) fn new(disk: u32, (disk_bytes, start): (u64, Start), first_slot: u32) -> Self {
         let chunk = disk_bytes.min(Payload::CHUNK_BYTES as u64);
+        let chunk_bytes = chunk - chunk % u64::from(BLOCK_BYTES);
         Self {
             disk,
             disk_bytes,
-            chunk_bytes: chunk - chunk % u64::from(BLOCK_BYTES),
-            at_bytes: 0,
+            chunk_bytes,
+            at_bytes: start.place(disk, disk_bytes / chunk_bytes.max(1)) * chunk_bytes,
             first_slot,
             slots: [None; OUTSTANDING as usize],
             chunk: 0,
@@ -121,7 +123,7 @@ mod tests {
 
     #[test]
     fn chunks_are_whole_blocks_one_behind_the_other_and_begin_anew_at_the_end() {
-        let mut files = Files::new(0, 10_000, 0);
+        let mut files = Files::new(0, (10_000, Start::default()), 0);
         let mut operations = Vec::new();
         for length in [8192, 100, 8192] {
             files.chunk += 1;
@@ -132,8 +134,20 @@ mod tests {
     }
 
     #[test]
+    fn the_first_chunk_is_where_the_trial_begins() {
+        let begins: Vec<u64> = (0..4)
+            .map(|trial| Files::new(2, (1 << 30, Start(3).of_trial(trial)), 0).at_bytes)
+            .collect();
+        let far = |(n, &one): (usize, &u64)| {
+            begins[..n].iter().all(|other| one.abs_diff(*other) > 50 << 20)
+                && one % (256 << 10) == 0
+        };
+        assert!(begins.iter().enumerate().all(far), "{begins:?}");
+    }
+
+    #[test]
     fn four_chunks_are_read_ahead_and_given_in_order() {
-        let mut files = Files::new(0, 1 << 30, 0);
+        let mut files = Files::new(0, (1 << 30, Start::default()), 0);
         let (mut operations, message, chunk) = (Vec::new(), (6 << 18) + 100, 1 << 18);
         files.read(message, &mut operations);
         assert_eq!(operations.len(), 4);

@@ -9,7 +9,7 @@ mod pair;
 
 use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_driver::{
-    Ended, ErrandError, ErrandLog, Fault, FaultOutcome, Limits, Observer, Sample, StepTime,
+    Ended, ErrandError, ErrandLog, Fault, FaultOutcome, Limits, Observer, Sample, Start, StepTime,
     Transfer, TransferDirection, TransferSink,
 };
 
@@ -29,6 +29,8 @@ pub struct TransferTrial {
     pub vms: u32,
     /// Size of each VM's disk.
     pub disk_bytes: u64,
+    /// Where on their disks the servers begin.
+    pub start: Start,
     /// Length of an interval row.
     pub interval_ns: u64,
     /// When to give up; a transfer ends with its first fault.

@@ -73,7 +73,8 @@ pub(super) struct Pair {
 impl Pair {
     pub(super) fn new(vm: u32, trial: &TransferTrial, way: ClientWay) -> Self {
         let transfer = &trial.transfer;
-        let files = || Files::new(vm, trial.disk_bytes, vm * SLOTS + FIRST_IO);
+        let first_slot = vm * SLOTS + FIRST_IO;
+        let files = || Files::new(vm, (trial.disk_bytes, trial.start), first_slot);
         Self {
             vm,
             way,
