@@ -99,10 +99,17 @@ pub struct Farewell {
 }
 
 impl DiskSet {
-    /// Ends the work with the disks: what is not stable yet is made so, servers are taken leave of.
-    pub fn finish(&mut self) -> Farewell {
+    /// Ends the work with the disks: what is not stable yet is made so (`fsync`, NFS's COMMIT, SYNCHRONIZE
+    /// CACHE of a unit with a volatile cache), servers are taken leave of. Where `give_up` says so, what a
+    /// file system keeps in memory is left to it.
+    pub fn finish(&mut self, give_up: &dyn Fn() -> bool) -> Farewell {
         match self {
-            Self::Null(_) | Self::Files(_) => Farewell::default(),
+            Self::Null(_) => Farewell::default(),
+            Self::Files(disks) => {
+                let lost = disks.settle(give_up).err();
+                let lost = lost.map(|error| format!("making written data stable: {error}"));
+                Farewell { incidents: Vec::new(), lost }
+            }
             Self::Nfs(disks) => farewell(disks),
             Self::Iscsi(disks) => farewell(disks),
         }

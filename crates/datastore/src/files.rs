@@ -25,6 +25,8 @@ pub struct FileDisks {
     extents: Vec<Extent>,
     size_bytes: u64,
     raw: Vec<RawCompletion>,
+    /// Whether anything was written, so that there may be something to settle.
+    has_written: bool,
     /// Operations that would leave their disk: they fail here and never reach the storage.
     refused: Vec<Completion>,
 }
@@ -38,7 +40,14 @@ impl FileDisks {
         options: impl FnOnce(EngineOptions) -> EngineOptions,
     ) -> Result<Self, EngineError> {
         let engine = Engine::open(choice, options(EngineOptions::new(files)))?;
-        Ok(Self { engine, extents, size_bytes, raw: Vec::new(), refused: Vec::new() })
+        Ok(Self {
+            engine,
+            extents,
+            size_bytes,
+            raw: Vec::new(),
+            has_written: false,
+            refused: Vec::new(),
+        })
     }
 
     /// `io_uring` or `positional`.
@@ -47,6 +56,13 @@ impl FileDisks {
             Engine::Ring(_) => "io_uring",
             Engine::Positional(_) => "positional",
         }
+    }
+
+    /// Waits until what was written is on storage and not in this host's memory or a cache of the
+    /// device that loses it with the power: whatever is left there is written while the next trial is
+    /// measured. `give_up` is asked before each file.
+    pub(crate) fn settle(&mut self, give_up: &dyn Fn() -> bool) -> std::io::Result<()> {
+        if std::mem::take(&mut self.has_written) { self.engine.sync(give_up) } else { Ok(()) }
     }
 
     /// What the engine was asked for and did not get.
@@ -72,7 +88,10 @@ impl Disks for FileDisks {
             };
             let kind = match one.kind {
                 Kind::Read => stormeter_uring::Kind::Read,
-                Kind::Write => stormeter_uring::Kind::Write,
+                Kind::Write => {
+                    self.has_written = true;
+                    stormeter_uring::Kind::Write
+                }
             };
             let raw = RawOperation {
                 user: one.slot,

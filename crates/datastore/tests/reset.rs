@@ -93,7 +93,7 @@ fn assert_pristine(store: &Datastore) {
             assert!(bytes.iter().all(|&byte| byte == expected), "disk {disk} at {offset}");
         }
     }
-    assert_eq!(disks.finish().lost, None);
+    assert_eq!(disks.finish(&|| false).lost, None);
 }
 
 /// Writes here and there, so that there is something to be undone.
@@ -104,7 +104,7 @@ fn spoil(store: &Datastore) {
             write(&mut disks, disk, offset);
         }
     }
-    assert_eq!(disks.finish().lost, None);
+    assert_eq!(disks.finish(&|| false).lost, None);
 }
 
 /// Both resets bring back what was prepared; gives their notes.
@@ -256,7 +256,7 @@ fn fresh_files(store: &mut Datastore, directory: &Path) {
     for offset in (0..SPEC.size_bytes).step_by(4096) {
         write(&mut disks, 0, offset);
     }
-    assert_eq!(disks.finish().lost, None);
+    assert_eq!(disks.finish(&|| false).lost, None);
     drop(disks);
     assert_eq!(sizes(), [SPEC.size_bytes, 0, SPEC.size_bytes]);
     assert!(fs::read(&files[2]).unwrap().iter().all(|&byte| byte == 0xee));

@@ -190,6 +190,7 @@ mod tests {
             verified: None,
             steps: vec![],
             disturbances: steps.iter().map(step).collect(),
+            settled_ns: 0,
             ended: Ended::Completed,
         }
     }

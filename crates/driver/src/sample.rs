@@ -57,6 +57,10 @@ pub struct Sample {
     /// leads the trial adds it.
     #[serde(default)]
     pub disturbances: Vec<Disturbance>,
+    /// Time that it took after the window until what was written was on storage and the disks were
+    /// closed, in nanoseconds. The driver leaves it zero: whoever leads the trial adds it.
+    #[serde(default)]
+    pub settled_ns: u64,
     /// Why the loop ended.
     pub ended: Ended,
 }
@@ -342,6 +346,7 @@ impl Sample {
             }
         }
         self.disturbances.extend(other.disturbances);
+        self.settled_ns = self.settled_ns.max(other.settled_ns);
         if self.ended == Ended::Completed {
             self.ended = other.ended;
         }

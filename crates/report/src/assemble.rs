@@ -16,6 +16,7 @@ use crate::model::{
     MetricValue, PercentilePoint, Report, SeriesPoint, Severity, Status, TrialSeries,
     curve_fractions,
 };
+use crate::settling::settling;
 use crate::wording::shell_command;
 
 /// Arranges a run for showing. `trials`, `events` and `finished` are the results file's, `analysis` is what
@@ -137,6 +138,8 @@ fn findings(
         ));
     }
     findings.extend(incidents(trials, names));
+    let settled = trials.iter().filter_map(|t| Some((t.datastore?, t.sample()?.settled_ns)));
+    findings.extend(settling(settled, names));
     let mut told = HashSet::new();
     for event in events {
         // A run that was killed often says so once.

@@ -15,6 +15,7 @@ mod model;
 mod printable;
 mod quantity;
 mod sentence;
+mod settling;
 mod study;
 mod svg;
 mod terminal;

@@ -19,6 +19,7 @@ mod host;
 mod lock;
 mod monitor;
 mod read;
+mod settled;
 mod step;
 mod trial;
 mod verified;

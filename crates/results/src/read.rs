@@ -15,7 +15,7 @@ use stormeter_driver::{
 
 use crate::finished::Event;
 use crate::trial::{Incident, Phase, TrialOutcome, TrialRecord};
-use crate::{component, disturbance, monitor, step, verified};
+use crate::{component, disturbance, monitor, settled, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -80,6 +80,11 @@ impl File {
     /// Form 5: what was done to the storage during trials.
     fn has_disturbances(self) -> bool {
         self.form >= 5
+    }
+
+    /// Form 6: how long it took until what was written was on storage.
+    fn has_settled(self) -> bool {
+        self.form >= 6
     }
 
     /// Form 4: the parts of predicted sites, and what more of each would bring.
@@ -161,6 +166,10 @@ fn sample(connection: &Connection, file: File, id: i64) -> Result<Option<Sample>
                 disturbances: match file.has_disturbances() {
                     true => disturbance::read(connection, id)?,
                     false => Vec::new(),
+                },
+                settled_ns: match file.has_settled() {
+                    true => settled::read(connection, id)?,
+                    false => 0,
                 },
                 ended: json::<Ended>(row, "ended")?,
             })

@@ -10,7 +10,7 @@ use crate::contents::Planned;
 use crate::finished::Event;
 use crate::header::Header;
 use crate::trial::{TrialOutcome, TrialRecord};
-use crate::{component, disturbance, monitor, step, verified};
+use crate::{component, disturbance, monitor, settled, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -192,6 +192,7 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
     faults(connection, id, sample)?;
     step::write(connection, id, &sample.steps)?;
     disturbance::write(connection, id, sample)?;
+    settled::write(connection, id, sample.settled_ns)?;
     match &sample.verified {
         Some(verified) => verified::write(connection, id, verified),
         None => Ok(()),

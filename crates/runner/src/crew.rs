@@ -1,7 +1,7 @@
 //! Threads that work together: each opens what it drives, is pinned to a CPU and reports ready; all
 //! begin at the same instant; what they measured is joined.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -48,8 +48,9 @@ pub(crate) trait Job: Send {
         watcher: &mut Watcher<'_>,
     ) -> Option<Sample>;
 
-    /// Takes leave, after the window.
-    fn leave(tools: Self::Tools) -> Farewell;
+    /// Takes leave, after the windows of all threads: what was written is on storage when it returns,
+    /// unless `give_up` says that nothing follows that it could disturb.
+    fn leave(tools: Self::Tools, give_up: &dyn Fn() -> bool) -> Farewell;
 }
 
 /// When the windows of the threads close.
@@ -137,7 +138,7 @@ impl Crew<'_> {
             let ahead_ns = start_ns.saturating_sub(clock_here.now_ns());
             progress.begun(Instant::now() + Duration::from_nanos(ahead_ns));
             let monitor = Monitor::start(Duration::from_nanos(interval_ns));
-            for starter in starters {
+            for starter in &starters {
                 // A thread that is gone is seen when it is joined.
                 let _ = starter.send(start_ns);
             }
@@ -156,6 +157,8 @@ impl Crew<'_> {
                     whole.window_closed();
                 }
             }
+            // All windows are closed: now what was written may be brought to storage.
+            drop(starters);
             let mut ends = Vec::new();
             for handle in handles {
                 match handle.join() {
@@ -301,16 +304,22 @@ impl<J: Job> Worker<'_, J> {
         // Timers as exact as the system can make them: an open loop sleeps until a request is due.
         let _ = nix::sys::prctl::set_timerslack(1);
         let mut watcher = Watcher::new(self.cancel, &self.told, self.index, self.target);
-        let (ready, start) = (self.ready, self.start);
+        let (ready, starter) = (self.ready, self.start);
         let start = || {
             let _ = ready.send(Ok(()));
             // Who waits for the others must not wait for this one any longer.
             drop(ready);
-            start.recv().ok()
+            starter.recv().ok()
         };
-        let sample = self.job.work(&mut tools, start, &mut self.clock, &mut watcher)?;
+        let mut sample = self.job.work(&mut tools, start, &mut self.clock, &mut watcher)?;
         let (cpu, target_unknown) = watcher.finish();
-        Some(WorkerEnd { sample, cpu, is_pinned, farewell: J::leave(tools), target_unknown })
+        // Writing back while another thread still measures would be in its window.
+        drop(self.told);
+        let _ = starter.recv();
+        let ended_ns = self.clock.now_ns();
+        let farewell = J::leave(tools, &|| self.cancel.load(Ordering::Relaxed));
+        sample.settled_ns = self.clock.now_ns().saturating_sub(ended_ns);
+        Some(WorkerEnd { sample, cpu, is_pinned, farewell, target_unknown })
     }
 }
 

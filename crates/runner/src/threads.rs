@@ -245,8 +245,8 @@ impl Job for Timed<'_> {
         .ok()
     }
 
-    fn leave(mut disks: DiskSet) -> Farewell {
-        disks.finish()
+    fn leave(mut disks: DiskSet, give_up: &dyn Fn() -> bool) -> Farewell {
+        disks.finish(give_up)
     }
 }
 

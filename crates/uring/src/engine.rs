@@ -103,6 +103,27 @@ impl Engine {
         either!(self, engine => engine.in_flight())
     }
 
+    /// Waits until what was written to the files, and ended, is on their storage (`fsync(2)`), as far as
+    /// `give_up` lets it, which is asked before each file. Blocks the calling thread.
+    ///
+    /// # Errors
+    /// What the system says: something that was written may be lost. Files that have nothing to sync
+    /// (pipes and the like) are none.
+    pub fn sync(&self, give_up: &dyn Fn() -> bool) -> std::io::Result<()> {
+        for file in either!(self, engine => engine.files()) {
+            if give_up() {
+                break;
+            }
+            match file.sync_all() {
+                Err(error) if error.kind() != std::io::ErrorKind::InvalidInput => {
+                    return Err(error);
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
     /// What was asked for and not got.
     pub fn notes(&self) -> &[Note] {
         either!(self, engine => engine.notes())

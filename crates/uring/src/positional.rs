@@ -66,7 +66,7 @@ struct Shared {
 /// and the files together with the engine, and free them when they end.
 pub struct Positional {
     buffers: Buffers,
-    files: u32,
+    shared: Arc<Shared>,
     jobs: Option<Sender<Job>>,
     /// The workers' end, kept to take back what they have not begun.
     queue: Receiver<Job>,
@@ -85,7 +85,6 @@ impl Positional {
         options.check()?;
         let buffers = Buffers::new(options.buffers, options.buffer_bytes)?;
         let EngineOptions { files, in_flight, knobs, .. } = options;
-        let file_count = files.len() as u32;
         let (jobs, queue) = bounded(in_flight as usize);
         let (completed, done) = bounded(in_flight as usize);
         let shared =
@@ -108,7 +107,7 @@ impl Positional {
         let notes = vec![Note::Positional { threads: threads.len() as u32, in_flight }];
         Ok(Self {
             buffers,
-            files: file_count,
+            shared,
             jobs: Some(jobs),
             queue,
             done,
@@ -130,7 +129,7 @@ impl Positional {
         if self.in_flight >= self.max_in_flight {
             return Err(Refusal::Full);
         }
-        if operation.file >= self.files {
+        if operation.file as usize >= self.shared.files.len() {
             return Err(Refusal::File);
         }
         let address = if operation.kind == Kind::Flush {
@@ -191,6 +190,11 @@ impl Positional {
     #[inline]
     pub fn in_flight(&self) -> u32 {
         self.in_flight
+    }
+
+    /// The files, by their indices.
+    pub(crate) fn files(&self) -> &[File] {
+        &self.shared.files
     }
 
     /// What was asked for and not got.

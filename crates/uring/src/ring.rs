@@ -60,8 +60,8 @@ pub struct Ring {
     chunk_shift: u32,
     patience_ms: u32,
     notes: Vec<Note>,
-    /// Kept open: unregistered files are named by descriptor.
-    _files: Vec<File>,
+    /// Kept open: unregistered files are named by descriptor, and all are synced here.
+    files: Vec<File>,
     _of_one_thread: PhantomData<*mut ()>,
 }
 
@@ -128,7 +128,7 @@ impl Ring {
             chunk_shift: buffers_registered.unwrap_or(u32::BITS),
             patience_ms: knobs.patience_ms,
             notes,
-            _files: files,
+            files,
             _of_one_thread: PhantomData,
         })
     }
@@ -230,6 +230,11 @@ impl Ring {
     #[inline]
     pub fn in_flight(&self) -> u32 {
         self.in_flight
+    }
+
+    /// The files, by their indices.
+    pub(crate) fn files(&self) -> &[File] {
+        &self.files
     }
 
     /// What was asked for and not got.

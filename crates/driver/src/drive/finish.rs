@@ -57,6 +57,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             verified: self.verification.finish(),
             steps: Vec::new(),
             disturbances: Vec::new(),
+            settled_ns: 0,
             ended,
         }
     }

@@ -130,6 +130,7 @@ impl ErrandLog {
             faults: recorded.faults,
             verified: None,
             disturbances: Vec::new(),
+            settled_ns: 0,
             steps,
             ended,
         }

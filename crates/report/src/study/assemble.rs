@@ -19,6 +19,7 @@ use super::model::{CellReasons, MonitorAverage, StudyReport, TrialTrace, Workloa
 use super::steps::{Disturbed, disturbed};
 use crate::incidents::incidents_of;
 use crate::model::{Finding, SeriesPoint, Severity, Status};
+use crate::settling::settling;
 use crate::wording::{plural, shell_command};
 
 /// The mean that charts over the whole study draw: as the `mpls-servers` study (2012) shows CPU and
@@ -394,6 +395,10 @@ fn findings(report: &StudyReport, trials: &[StudyTrial<'_>], events: &[Event]) -
     });
     let names: Vec<String> = report.plan().datastores.iter().map(|d| d.name.clone()).collect();
     findings.extend(incidents_of(happened, &names));
+    let settled = trials
+        .iter()
+        .filter_map(|trial| Some((cells.get(trial.cell)?.datastore, trial.measured?.0.settled_ns)));
+    findings.extend(settling(settled, &names));
     let failed = report.status.failed_trials;
     if failed > 0 {
         findings.push(Finding {

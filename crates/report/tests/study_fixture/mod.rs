@@ -193,6 +193,7 @@ impl Made {
             faults: vec![],
             verified: None,
             disturbances: vec![],
+            settled_ns: 0,
             steps,
             ended: Ended::Completed,
         };
@@ -549,6 +550,7 @@ pub(crate) fn predicted() -> StudyReport {
         faults: vec![],
         verified: None,
         disturbances: vec![],
+        settled_ns: 0,
         steps: vec![],
         ended: stormeter_driver::Ended::Completed,
     };

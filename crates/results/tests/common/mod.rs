@@ -121,6 +121,7 @@ fn sample(dice: &mut Dice) -> Sample {
         verified: dice.maybe(verified),
         steps: Vec::new(),
         disturbances: Vec::new(),
+        settled_ns: 0,
         ended: match dice.below(6) {
             0 => Ended::Cancelled,
             1 => Ended::TooManyErrors,
@@ -232,7 +233,10 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
     });
     match &mut trial.outcome {
         TrialOutcome::Measured { sample, .. }
-        | TrialOutcome::Failed { sample: Some(sample), .. } => sample.steps = steps.collect(),
+        | TrialOutcome::Failed { sample: Some(sample), .. } => {
+            sample.steps = steps.collect();
+            sample.settled_ns = dice.below(2) * dice.count();
+        }
         TrialOutcome::Failed { sample: None, .. } => {}
     }
     trial

@@ -165,9 +165,9 @@ impl Job for TransferJob<'_> {
         }
     }
 
-    fn leave(keeper: Option<Keeper>) -> Farewell {
+    fn leave(keeper: Option<Keeper>, give_up: &dyn Fn() -> bool) -> Farewell {
         match keeper {
-            Some(Keeper::Disk(mut disks)) => DiskSet::finish(&mut disks),
+            Some(Keeper::Disk(mut disks)) => DiskSet::finish(&mut disks, give_up),
             _ => Farewell::default(),
         }
     }

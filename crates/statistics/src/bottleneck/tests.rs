@@ -27,6 +27,7 @@ fn sample(operations: u64, outstanding: f64) -> Sample {
         faults: vec![],
         verified: None,
         disturbances: vec![],
+        settled_ns: 0,
         steps: vec![],
         ended: Ended::Completed,
     }

@@ -105,6 +105,7 @@ pub(super) fn sample(iops: f64) -> Sample {
         faults: Vec::new(),
         verified: None,
         disturbances: vec![],
+        settled_ns: 0,
         steps: Vec::new(),
         ended: Ended::Completed,
     }
