@@ -19,6 +19,13 @@ pub struct CpuUsage {
     pub voluntary_switches: u64,
     /// Context switches of the driving threads that were preempted.
     pub involuntary_switches: u64,
+    /// Driving threads whose figures these are; 0 where it was not counted.
+    #[serde(default)]
+    pub threads: u32,
+    /// How long the driving threads were ready to run and had no CPU (the second figure of
+    /// `/proc/thread-self/schedstat`). `None` where the kernel does not tell.
+    #[serde(default)]
+    pub run_delay_ns: Option<u64>,
     /// The whole machine, as `/proc/stat` splits it.
     pub host: HostCpu,
     /// User and system time of the target: the processes on this machine that serve the datastore.
@@ -64,6 +71,8 @@ impl CpuUsage {
         self.threads_system_ns += other.threads_system_ns;
         self.voluntary_switches += other.voluntary_switches;
         self.involuntary_switches += other.involuntary_switches;
+        self.threads += other.threads;
+        self.run_delay_ns = self.run_delay_ns.zip(other.run_delay_ns).map(|(a, b)| a + b);
         if other.process_ns > self.process_ns {
             self.process_ns = other.process_ns;
             self.host = other.host;
@@ -79,6 +88,9 @@ impl CpuUsage {
         self.process_ns += other.process_ns;
         self.voluntary_switches += other.voluntary_switches;
         self.involuntary_switches += other.involuntary_switches;
+        self.threads = self.threads.max(other.threads);
+        self.run_delay_ns =
+            self.run_delay_ns.zip(other.run_delay_ns).map(|(now, more)| now.saturating_add(more));
         let (host, later) = (&mut self.host, &other.host);
         host.user_ns += later.user_ns;
         host.system_ns += later.system_ns;

@@ -116,6 +116,8 @@ struct Drive<'a, D, C, O, V> {
     interval_start_ns: u64,
     outstanding: u64,
     outstanding_integral: u128,
+    /// Since the window opened, or before it since the begin: [`Sample::turn_wait_ns`].
+    turn_wait_ns: u64,
     carried_ns: i64,
     last_turn_ns: u64,
     last_progress_ns: u64,
@@ -161,6 +163,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             interval_start_ns: 0,
             outstanding: 0,
             outstanding_integral: 0,
+            turn_wait_ns: 0,
             carried_ns: 0,
             last_turn_ns: 0,
             last_progress_ns: 0,
@@ -462,6 +465,8 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             Kind::Write => self.write_buffer(slot, request.length_bytes),
         };
         let started_ns = if V::ON { self.begun_ns(started_ns) } else { started_ns };
+        // What was due before this turn has waited as an outstanding request, and this is 0.
+        self.turn_wait_ns += started_ns.saturating_sub(self.last_turn_ns);
         self.slots[slot as usize] = Slot {
             started_ns,
             offset_bytes: request.offset_bytes,

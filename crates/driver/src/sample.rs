@@ -34,6 +34,11 @@ pub struct Sample {
     /// Time that I/Os outstanding at the window's end had been so, less that of those outstanding at
     /// its begin. The sum of the latencies and this is the outstanding time within the window.
     pub carried_ns: i64,
+    /// How long slots of a closed loop waited for their turn while others were handed over, summed over the
+    /// window: they were not outstanding, and it is in no latency. `None` in samples from before it was
+    /// counted, whose [`Sample::outstanding_mean`] takes them for outstanding.
+    #[serde(default)]
+    pub turn_wait_ns: Option<u64>,
     /// What the closed loop was to keep outstanding, all disks together; `None` in an open loop
     /// and with pauses between bursts.
     pub outstanding_configured: Option<u64>,
@@ -322,6 +327,7 @@ impl Sample {
         self.disks.extend(other.disks);
         self.outstanding_mean += other.outstanding_mean;
         self.carried_ns += other.carried_ns;
+        self.turn_wait_ns = self.turn_wait_ns.zip(other.turn_wait_ns).map(|(a, b)| a + b);
         self.outstanding_configured =
             self.outstanding_configured.zip(other.outstanding_configured).map(|(a, b)| a + b);
         self.offered_rate_per_s =

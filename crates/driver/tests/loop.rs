@@ -94,6 +94,54 @@ fn a_closed_loop_over_constant_service_is_exact() {
     assert_tallies(&sample);
 }
 
+/// Disks that answer within the call that hands a request over, which takes its time: a page cache.
+struct AtOnce {
+    time: VirtualTime,
+    submit_ns: u64,
+    done: Vec<Completion>,
+}
+
+impl Disks for AtOnce {
+    fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
+        for operation in operations {
+            self.time.advance_to(self.time.now_ns() + self.submit_ns);
+            self.done.push(Completion::moved(operation.slot, operation.length_bytes));
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, _: Wait, completions: &mut Vec<Completion>) -> Result<(), DisksError> {
+        self.time.advance_to(self.time.now_ns() + 100);
+        completions.append(&mut self.done);
+        Ok(())
+    }
+
+    fn buffer(&mut self, _: u32) -> Option<&mut [u8]> {
+        None
+    }
+}
+
+/// Slots that wait while others are handed over are not outstanding, and Little's law holds to the digit.
+#[test]
+fn what_waits_for_its_turn_is_not_outstanding() {
+    for outstanding in [1, 4, 16, 64] {
+        let time = VirtualTime::new();
+        let (mut clock, submit_ns) = (time.clock(), 2000);
+        let mut disks = AtOnce { time, submit_ns, done: Vec::new() };
+        let mut trial = trial(outstanding);
+        trial.duration_ns = 10 * MS;
+        trial.interval_ns = MS;
+        let sample = drive(&trial, || Some(0), &mut disks, &mut clock, &mut ()).unwrap();
+        assert_tallies(&sample);
+        // Of a batch of n the last is handed over n - 1 calls after the first: half are outstanding.
+        let share = sample.outstanding_mean / f64::from(outstanding);
+        assert!(outstanding == 1 || (0.45..0.75).contains(&share), "{outstanding}: {share}");
+        let waited = sample.turn_wait_ns.unwrap() as f64 / sample.window_ns as f64;
+        let both = sample.outstanding_mean + waited;
+        assert!((both / f64::from(outstanding) - 1.0).abs() < 1e-6, "{outstanding}: {both}");
+    }
+}
+
 #[test]
 fn the_ramp_is_left_out_and_rows_cover_the_window() {
     let mut trial = trial(1);

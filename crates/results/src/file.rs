@@ -26,12 +26,13 @@ pub const FORMAT_VERSION: i32 = 6;
 /// What brings a file to a form from the one before: the tables that the form adds, which new files get from
 /// the same text, then what it changes in those that were there. Both stay as they are, or files that were
 /// brought up earlier would differ from those that are brought up now.
-const UPGRADES: [(i32, &str, &str); 5] = [
+const UPGRADES: [(i32, &str, &str); 6] = [
     (2, include_str!("incident.sql"), include_str!("upgrade-2.sql")),
     (3, include_str!("study.sql"), include_str!("upgrade-3.sql")),
     (4, include_str!("component.sql"), ""),
     (5, include_str!("disturbance.sql"), ""),
     (6, include_str!("settled.sql"), ""),
+    (6, include_str!("fact.sql"), ""),
 ];
 /// How long to wait for a reader in another program.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);

@@ -12,6 +12,7 @@ mod contents;
 mod disturbance;
 mod environment;
 mod error;
+mod fact;
 mod file;
 mod finished;
 mod header;

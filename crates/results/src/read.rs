@@ -15,7 +15,7 @@ use stormeter_driver::{
 
 use crate::finished::Event;
 use crate::trial::{Incident, Phase, TrialOutcome, TrialRecord};
-use crate::{component, disturbance, monitor, settled, step, verified};
+use crate::{component, disturbance, fact, monitor, settled, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -67,6 +67,11 @@ struct File {
 }
 
 impl File {
+    /// Form 6: a figure of a trial by its name.
+    fn fact(self, connection: &Connection, id: i64, name: &str) -> Result<Option<u64>> {
+        if self.form >= 6 { fact::read(connection, id, name) } else { Ok(None) }
+    }
+
     /// Form 2: the target's CPU time, incidents.
     fn has_targets(self) -> bool {
         self.form >= 2
@@ -150,6 +155,7 @@ fn sample(connection: &Connection, file: File, id: i64) -> Result<Option<Sample>
                 outstanding_mean: number(row, "outstanding_mean")?,
                 outstanding_configured: optional_count(row, "outstanding_configured")?,
                 carried_ns: row.get("carried_ns")?,
+                turn_wait_ns: file.fact(connection, id, fact::TURN_WAIT_NS)?,
                 offered_rate_per_s: row.get("offered_rate_per_s")?,
                 ramp_operations: count(row, "ramp_operations")?,
                 due_operations: count(row, "due_operations")?,
@@ -291,6 +297,8 @@ fn cpu(connection: &Connection, file: File, id: i64) -> Result<CpuUsage> {
             process_ns: count(row, "process_ns")?,
             voluntary_switches: count(row, "voluntary_switches")?,
             involuntary_switches: count(row, "involuntary_switches")?,
+            threads: file.fact(connection, id, fact::DRIVING_THREADS)?.unwrap_or(0) as u32,
+            run_delay_ns: file.fact(connection, id, fact::RUN_DELAY_NS)?,
             host: HostCpu {
                 user_ns: count(row, "host_user_ns")?,
                 system_ns: count(row, "host_system_ns")?,

@@ -10,7 +10,7 @@ use crate::contents::Planned;
 use crate::finished::Event;
 use crate::header::Header;
 use crate::trial::{TrialOutcome, TrialRecord};
-use crate::{component, disturbance, monitor, settled, step, verified};
+use crate::{component, disturbance, fact, monitor, settled, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -187,6 +187,7 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
         )?;
         histogram(connection, id, kind, &totals.histogram)?;
     }
+    fact::write(connection, id, fact::TURN_WAIT_NS, sample.turn_wait_ns)?;
     intervals(connection, id, sample)?;
     disks(connection, id, sample)?;
     faults(connection, id, sample)?;
@@ -303,7 +304,10 @@ fn cpu(connection: &Connection, id: u64, cpu: &CpuUsage) -> Result<()> {
             cpu.target_ns.map(int).transpose()?,
         ],
     )?;
-    Ok(())
+    let id = int(id)?;
+    let threads = (cpu.threads > 0).then_some(u64::from(cpu.threads));
+    fact::write(connection, id, fact::DRIVING_THREADS, threads)?;
+    fact::write(connection, id, fact::RUN_DELAY_NS, cpu.run_delay_ns)
 }
 
 /// SQLite counts to 2^63 - 1; a count beyond it is refused and never bent.

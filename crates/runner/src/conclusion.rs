@@ -5,9 +5,10 @@ use stormeter_results::{
     Event, Finished, Header, Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord,
 };
 use stormeter_statistics::{
-    Analysis, FailedTrials, LawFinding, Severity, Surroundings, TrialView, analyse,
+    Analysis, Check, FailedTrials, LawFinding, Severity, Surroundings, TrialView, analyse,
 };
 
+use crate::ceiling::best;
 use crate::failures::{count_failure, is_the_datastores};
 use crate::resume::AFTER_VERDICT;
 
@@ -56,6 +57,7 @@ pub fn conclude(file: &ResultsFile) -> Result<Conclusion, ResultsError> {
 /// What is to be said of a run that went on after its verdict could be read.
 pub(crate) fn went_on(events: &[Event]) -> Option<LawFinding> {
     events.iter().any(|event| event.what == AFTER_VERDICT).then(|| LawFinding {
+        check: Check::Single,
         law: 0,
         severity: Severity::Warning,
         what: "the run went on after its verdict could be read; going on until a verdict pleases \
@@ -104,10 +106,9 @@ fn verified(datastore: usize, trials: &[TrialRecord]) -> Option<Verified> {
 }
 
 fn ceiling_iops(trials: &[TrialRecord]) -> Option<f64> {
-    trials.iter().rfind(|trial| trial.phase == Phase::Ceiling).and_then(|trial| {
-        match &trial.outcome {
-            TrialOutcome::Measured { sample, .. } => Some(sample.iops()),
-            TrialOutcome::Failed { .. } => None,
-        }
-    })
+    let own = trials.iter().filter(|trial| trial.phase == Phase::Ceiling);
+    best(own.filter_map(|trial| match &trial.outcome {
+        TrialOutcome::Measured { sample, .. } => Some(sample.iops()),
+        TrialOutcome::Failed { .. } => None,
+    }))
 }

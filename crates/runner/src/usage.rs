@@ -21,6 +21,9 @@ impl Reading {
             usage.voluntary_switches = thread.voluntary_context_switches() as u64;
             usage.involuntary_switches = thread.involuntary_context_switches() as u64;
         }
+        usage.threads = 1;
+        usage.run_delay_ns =
+            fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|it| run_delay(&it));
         if whole {
             let process = getrusage(UsageWho::RUSAGE_SELF);
             usage.process_ns = process.as_ref().map(total_ns).unwrap_or(0);
@@ -44,6 +47,11 @@ impl Reading {
             involuntary_switches: now
                 .involuntary_switches
                 .saturating_sub(then.involuntary_switches),
+            threads: now.threads,
+            run_delay_ns: now
+                .run_delay_ns
+                .zip(then.run_delay_ns)
+                .map(|(now, then)| now.saturating_sub(then)),
             host: HostCpu {
                 user_ns: host.user_ns.saturating_sub(before.user_ns),
                 system_ns: host.system_ns.saturating_sub(before.system_ns),
@@ -65,6 +73,12 @@ fn total_ns(usage: &Usage) -> u64 {
 
 fn nanoseconds(time: TimeVal) -> u64 {
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_usec() as u64 * 1_000
+}
+
+/// The second of the three figures of a schedstat file (Documentation/scheduler/sched-stats.rst): time spent
+/// waiting on a runqueue.
+fn run_delay(text: &str) -> Option<u64> {
+    text.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// The first line of /proc/stat (proc(5)): user nice system idle iowait irq softirq steal, in ticks
@@ -104,6 +118,14 @@ mod tests {
         assert_eq!((host.steal_ns, host.cpus), (8 * ms, 2));
         assert_eq!(host.busy_ns(), (3 + 3 + 6 + 7) * ms);
         assert!(parse_host("nonsense").is_none());
+    }
+
+    #[test]
+    fn the_run_delay_is_the_second_figure() {
+        assert_eq!(run_delay("5277841 16129 57\n"), Some(16_129));
+        assert_eq!(run_delay("5277841"), None);
+        let own = Reading::now(false).0;
+        assert!(own.threads == 1 && own.run_delay_ns.is_some(), "{own:?}");
     }
 
     #[test]

@@ -42,7 +42,10 @@ fn a_shared_ceiling_is_measured_once_with_each_workload_and_told_of_all_that_sha
     let trials = &conclusion.trials;
     let measured: Vec<&TrialRecord> =
         trials.iter().filter(|trial| trial.phase == Phase::Ceiling).collect();
-    let of: Vec<Option<usize>> = measured.iter().map(|trial| trial.datastore).collect();
+    // One that the machine disturbed is measured again.
+    let mut of: Vec<_> = measured.iter().map(|trial| (trial.datastore, trial.cell)).collect();
+    of.dedup();
+    let of: Vec<Option<usize>> = of.into_iter().map(|(datastore, _)| datastore).collect();
     assert_eq!(of, [None, None, Some(0), Some(0)], "the generator, then the way");
     let first = trials.iter().position(|trial| trial.phase == Phase::Main).unwrap();
     assert_eq!(first, measured.len(), "before the first block");
@@ -55,4 +58,23 @@ fn a_shared_ceiling_is_measured_once_with_each_workload_and_told_of_all_that_sha
     // The same from the file, a year later.
     let file = stormeter_results::ResultsFile::open(&request.output).unwrap();
     assert_eq!(ceilings(&conclude_study(&file).unwrap()), ceilings(&conclusion));
+}
+
+/// The levels are in the order in which they were written, and the ceiling is that of the highest.
+#[test]
+fn a_ceiling_is_measured_at_the_highest_load_wherever_it_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = "datastores: {a: 'null:', b: 'null:'}\nworkloads: [vm-4k]\ndisk: {size: 4MiB}\n\
+                load: {vms: [2, 4, 1], outstanding: [1, 8, 2]}\n\
+                measure: {ramp: 20ms, duration: 100ms, interval: 20ms}\ndesign: {blocks: 1}\n";
+    let request = request::request(directory.path(), text);
+    let never = AtomicBool::new(false);
+    let conclusion = run_study(&request, &RealClock::new(), &never, &mut Silent).unwrap();
+    let cells = request.plan.cells();
+    let ceilings = conclusion.trials.iter().filter(|trial| trial.phase == Phase::Ceiling);
+    let loads: Vec<_> = ceilings
+        .map(|trial| &cells[trial.cell.unwrap()])
+        .map(|cell| (cell.vms, cell.outstanding))
+        .collect();
+    assert!(!loads.is_empty() && loads.iter().all(|load| *load == (4, Some(8))), "{loads:?}");
 }

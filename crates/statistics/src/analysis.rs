@@ -10,7 +10,7 @@ use stormeter_study::{ComparisonPlan, Metric};
 use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
 use crate::data::check_data;
 use crate::estimate::{Estimate, Interval};
-use crate::laws::{LawFinding, Severity, TrialFacts, check_trial};
+use crate::laws::{Check, LawFinding, Severity, TrialFacts, check_trial};
 use crate::metrics::{direction_of, percentile_of, value_of};
 use crate::ratio::LogRatios;
 use crate::steadiness::check_steadiness;
@@ -375,6 +375,7 @@ fn laws(
                 sample: trial.sample,
                 is_null,
                 ceiling_iops: surroundings.ceiling_iops,
+                cpu: Some(trial.cpu),
             })
         };
         let found = gathered(own.iter().map(of_trial).collect());
@@ -402,9 +403,7 @@ pub(crate) fn gathered(trials: Vec<Vec<LawFinding>>) -> Vec<LawFinding> {
     let of = trials.len();
     let mut found: Vec<(u32, LawFinding)> = Vec::new();
     for finding in trials.into_iter().flatten() {
-        let same = found
-            .iter_mut()
-            .find(|(_, known)| known.law == finding.law && known.severity == finding.severity);
+        let same = found.iter_mut().find(|(_, known)| known.is_like(&finding));
         match same {
             Some((count, _)) => *count += 1,
             None => found.push((1, finding)),
@@ -424,6 +423,7 @@ pub(crate) fn gathered(trials: Vec<Vec<LawFinding>>) -> Vec<LawFinding> {
 pub(crate) fn failed(trials: &FailedTrials, nothing_left: bool) -> LawFinding {
     let FailedTrials { count, reason, by_datastore } = trials;
     LawFinding {
+        check: Check::Single,
         law: 10,
         severity: if *by_datastore || nothing_left { Severity::Invalid } else { Severity::Warning },
         what: format!("{count} {} failed: {reason}", if *count == 1 { "trial" } else { "trials" }),
@@ -450,6 +450,7 @@ fn block_findings(pairs: &[Pair]) -> Vec<(Option<usize>, LawFinding)> {
             findings.push((
                 Some(pair.candidate),
                 LawFinding {
+                    check: Check::Single,
                     law: 0,
                     severity: Severity::Warning,
                     what: format!(
@@ -466,6 +467,7 @@ fn block_findings(pairs: &[Pair]) -> Vec<(Option<usize>, LawFinding)> {
             findings.push((
                 Some(pair.candidate),
                 LawFinding {
+                    check: Check::Single,
                     law: 0,
                     severity: Severity::Warning,
                     what: format!(

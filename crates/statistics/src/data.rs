@@ -6,7 +6,7 @@
 use stormeter_disk::units::format_count;
 use stormeter_driver::Verified;
 
-use crate::laws::{LawFinding, Severity};
+use crate::laws::{Check, LawFinding, Severity};
 
 /// Whether all blocks were right.
 pub fn check_data(verified: &Verified) -> Option<LawFinding> {
@@ -18,6 +18,7 @@ pub fn check_data(verified: &Verified) -> Option<LawFinding> {
     let count = |count: u64| format_count(count as f64);
     let were = if verified.wrong_blocks == 1 { "was" } else { "were" };
     Some(LawFinding {
+        check: Check::Single,
         law: 10,
         severity: Severity::Invalid,
         what: format!(

@@ -4,15 +4,17 @@
 //! and what to do next. The numbers are those of the project's list of laws:
 //!
 //! 1. throughput = IOPS × request size;
-//! 2. Little's law, L = λW (J. D. C. Little, Operations Research 9(3), 1961): in a closed loop
-//!    IOPS × mean latency is the configured number of outstanding I/Os;
+//! 2. Little's law, L = λW (J. D. C. Little, Operations Research 9(3), 1961): IOPS × mean latency is the
+//!    mean number of outstanding I/Os, which is counted by itself;
 //! 4. histogram counts = operations = sum of the intervals (= sum of the disks);
 //! 8. the generator's own ceiling is at least three times what was measured;
 //! 10. no error, no short I/O, no wrong data, the trial came to its end (drift and warm-up are judged
 //!     over all trials together, in [`crate::steadiness`]; data in [`crate::data`]).
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{Ended, Sample, Workload};
+use stormeter_driver::{CpuUsage, Ended, Sample, Workload};
+
+use crate::neighbours::check_cpus;
 
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -26,17 +28,57 @@ pub enum Severity {
     Note,
 }
 
+/// What a finding was looked for by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Check {
+    /// One that is made once, and so never gathered.
+    #[default]
+    Single,
+    /// Bytes are I/Os times their size.
+    Throughput,
+    /// Little's law.
+    Little,
+    /// Fewer are outstanding than asked, because they end at once.
+    AnsweredAtOnce,
+    /// Tallies agree.
+    Tallies,
+    /// The generator's ceiling.
+    Ceiling,
+    /// Errors.
+    Errors,
+    /// The trial came to its end.
+    End,
+    /// An open loop keeps up.
+    Backlog,
+    /// The driving threads were run.
+    Starvation,
+    /// Other programs on the CPUs.
+    Neighbours,
+    /// CPU time that the hypervisor took.
+    Steal,
+}
+
 /// A law that is broken or bent, or something else worth knowing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LawFinding {
     /// The number of the law in the project's list; 0 for what is no law.
     pub law: u8,
+    /// What was looked for: findings of one check are told of together.
+    #[serde(skip)]
+    pub check: Check,
     /// How much it weighs.
     pub severity: Severity,
     /// What was found.
     pub what: String,
     /// What to do next.
     pub advice: String,
+}
+
+impl LawFinding {
+    /// Whether the two are of one kind and weight, in whichever trials.
+    pub(crate) fn is_like(&self, other: &LawFinding) -> bool {
+        (self.law, self.check, self.severity) == (other.law, other.check, other.severity)
+    }
 }
 
 /// What is known of a trial beside its sample.
@@ -51,22 +93,31 @@ pub struct TrialFacts<'a> {
     pub is_null: bool,
     /// The generator's ceiling with this workload on this machine, in IOPS, when it was measured.
     pub ceiling_iops: Option<f64>,
+    /// What it cost, and what else the CPUs did.
+    pub cpu: Option<&'a CpuUsage>,
 }
 
 /// The generator's ceiling must be this many times what was measured.
 pub const CEILING_FACTOR: f64 = 3.0;
-/// IOPS × latency may differ from the outstanding I/Os by this share before the law is bent…
-const LITTLE_BENT: f64 = 0.05;
-/// … and by this share before it is broken.
-const LITTLE_BROKEN: f64 = 0.20;
+/// IOPS × latency and the outstanding I/Os are counted apart and are the same, but for rounding and for an errand's
+/// last step: from this share of difference on the law is bent…
+const LITTLE_BENT: f64 = 0.01;
+/// … and from this on it is broken.
+const LITTLE_BROKEN: f64 = 0.05;
+/// From this share of slots on that wait for their turn one is told that the storage answers at once.
+const AT_ONCE: f64 = 0.05;
 /// A queue that gained more than so many standard deviations of the number of arrivals (that of a Poisson
 /// process, whose variance is its mean) did not do so by chance.
 const GROWING_SD: f64 = 3.0;
 
 /// Checks one trial against all laws that concern a single trial.
 pub fn check_trial(facts: &TrialFacts<'_>) -> Vec<LawFinding> {
-    let checks = [throughput, little, tallies, ceiling, errors, backlog];
-    checks.iter().filter_map(|check| check(facts)).collect()
+    let checks = [throughput, little, answered_at_once, tallies, ceiling, errors, backlog];
+    let mut found: Vec<_> = checks.iter().filter_map(|check| check(facts)).collect();
+    if let Some(cpu) = facts.cpu {
+        found.extend(check_cpus(cpu, facts.sample.window_ns));
+    }
+    found
 }
 
 /// Checks a trial of an errand, which ends when its work is done: against the laws about its
@@ -75,8 +126,8 @@ pub fn check_errand(sample: &Sample) -> Vec<LawFinding> {
     [counted(sample), ended(sample)].into_iter().flatten().collect()
 }
 
-fn invalid(law: u8, what: String, advice: &str) -> LawFinding {
-    LawFinding { law, severity: Severity::Invalid, what, advice: advice.into() }
+fn invalid(law: u8, check: Check, what: String, advice: &str) -> LawFinding {
+    LawFinding { law, check, severity: Severity::Invalid, what, advice: advice.into() }
 }
 
 fn throughput(facts: &TrialFacts<'_>) -> Option<LawFinding> {
@@ -89,6 +140,7 @@ fn throughput(facts: &TrialFacts<'_>) -> Option<LawFinding> {
         if kind.bytes < least || kind.bytes > most {
             return Some(invalid(
                 1,
+                Check::Throughput,
                 format!(
                     "{} {name}s of {smallest} to {largest} bytes cannot have moved {} bytes",
                     kind.operations, kind.bytes
@@ -104,12 +156,8 @@ fn throughput(facts: &TrialFacts<'_>) -> Option<LawFinding> {
 fn little(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     let sample = facts.sample;
     let total = sample.total();
-    let is_promised = sample.outstanding_configured.is_some();
-    let configured = match sample.outstanding_configured {
-        Some(configured) => configured as f64,
-        None => sample.outstanding_mean,
-    };
-    if facts.is_null || total.operations == 0 || configured == 0.0 {
+    let outstanding = sample.outstanding_mean;
+    if facts.is_null || total.operations == 0 || outstanding == 0.0 {
         return None;
     }
     let busy_ns = total.latency_sum_ns as f64 + sample.carried_ns as f64;
@@ -117,32 +165,50 @@ fn little(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     // I/Os that failed were outstanding too, but their latency is not in the sum.
     let faulty = sample.faulty_operations() as f64;
     let unseen = faulty / (faulty + total.operations as f64);
-    let deviation = (product / configured - 1.0).abs() - unseen;
+    let deviation = match sample.turn_wait_ns {
+        Some(_) => (product / outstanding - 1.0).abs() - unseen,
+        // Samples of earlier versions take a slot that waited for its turn for outstanding.
+        None => product / outstanding - 1.0,
+    };
     if deviation <= LITTLE_BENT {
         return None;
     }
-    let what = format!(
-        "IOPS × mean latency is {product:.2} outstanding I/Os, but {configured:.2} were kept \
-         outstanding (Little's law)"
-    );
-    // Where no number was promised, a moment in which the generator was not run at the very end of
-    // the window shows in the mean and not in any latency: that is no contradiction.
-    Some(if is_promised && deviation > LITTLE_BROKEN {
-        invalid(
+    Some(LawFinding {
+        severity: if deviation > LITTLE_BROKEN { Severity::Invalid } else { Severity::Warning },
+        ..invalid(
             2,
-            what,
-            "latency or IOPS is wrong, or the machine was so busy that the generator was not \
-             run; free the machine (see `stormeter doctor`) and measure again",
+            Check::Little,
+            format!(
+                "IOPS × mean latency is {product:.2} outstanding I/Os, but {outstanding:.2} were \
+                 outstanding in the mean (Little's law)"
+            ),
+            "the counters contradict one another; this is a fault of the program that made the \
+             result: please report it with the results file",
         )
-    } else {
-        LawFinding {
-            law: 2,
-            severity: Severity::Warning,
-            what,
-            advice: "the generator had to wait for a CPU; leave it one of its own, or use fewer \
-                     --threads than CPUs"
-                .into(),
-        }
+    })
+}
+
+/// A loop that cannot keep as many outstanding as asked, because what it hands over first has ended before it
+/// has handed over the rest. That is how fast storage behaves, and no fault.
+fn answered_at_once(facts: &TrialFacts<'_>) -> Option<LawFinding> {
+    let sample = facts.sample;
+    let configured = sample.outstanding_configured? as f64;
+    let kept = sample.outstanding_mean;
+    let waited = sample.turn_wait_ns? as f64 / sample.window_ns.max(1) as f64;
+    if facts.is_null || waited < AT_ONCE * configured {
+        return None;
+    }
+    Some(LawFinding {
+        law: 0,
+        check: Check::AnsweredAtOnce,
+        severity: Severity::Note,
+        what: format!(
+            "{kept:.1} of {configured:.0} I/Os were outstanding in the mean: requests are answered while \
+             others are still being handed over"
+        ),
+        advice: "a cache in this machine answers, or a disk as fast as memory; where the storage \
+                 behind the cache is meant, use direct I/O and disks larger than the cache"
+            .into(),
     })
 }
 
@@ -160,6 +226,7 @@ fn counted(sample: &Sample) -> Option<LawFinding> {
     let (name, count) = counts.into_iter().find(|&(_, count)| count != operations)?;
     Some(invalid(
         4,
+        Check::Tallies,
         format!("{operations} I/Os were counted, but {name} hold {count}"),
         "the counters contradict one another; this is a fault of the program that made the \
          result: please report it with the results file",
@@ -174,6 +241,7 @@ fn ceiling(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     }
     Some(invalid(
         8,
+        Check::Ceiling,
         format!(
             "{iops:.0} IOPS were measured, but the generator's own ceiling is {ceiling:.0}: less \
              than {CEILING_FACTOR} times as much, so it may be the generator that was measured"
@@ -192,6 +260,7 @@ fn ended(sample: &Sample) -> Option<LawFinding> {
     if faulty > 0 && !sample.disturbances.is_empty() {
         return Some(LawFinding {
             law: 10,
+            check: Check::Errors,
             severity: Severity::Warning,
             what: format!(
                 "{faulty} I/Os failed or came back short{first}, while the study's steps disturbed it"
@@ -204,6 +273,7 @@ fn ended(sample: &Sample) -> Option<LawFinding> {
     if faulty > 0 {
         return Some(invalid(
             10,
+            Check::Errors,
             format!("{faulty} I/Os failed or came back short{first}"),
             "look for the cause in the kernel log (dmesg) and on the storage; a result with \
              errors says nothing about speed",
@@ -212,12 +282,14 @@ fn ended(sample: &Sample) -> Option<LawFinding> {
     match &sample.ended {
         Ended::Completed if sample.operations() == 0 => Some(invalid(
             10,
+            Check::End,
             "not one I/O ended within the measured window".into(),
             "use a longer --duration, or look whether the storage answers at all",
         )),
         Ended::Completed => None,
         ended => Some(invalid(
             10,
+            Check::End,
             format!("the trial did not come to its end: {ended}"),
             "look for the cause in the kernel log (dmesg) and on the storage, then measure again",
         )),
@@ -244,6 +316,7 @@ fn backlog(facts: &TrialFacts<'_>) -> Option<LawFinding> {
         false => format!("the queue grew by {gained:.0} within the window"),
     };
     Some(LawFinding {
+        check: Check::Backlog,
         law: 10,
         severity: Severity::Warning,
         what: format!(
@@ -305,7 +378,7 @@ mod tests {
 
     fn findings(sample: &Sample, ceiling_iops: Option<f64>) -> Vec<(u8, Severity)> {
         let workload = &trial().workload;
-        check_trial(&TrialFacts { workload, sample, is_null: false, ceiling_iops })
+        check_trial(&TrialFacts { workload, sample, is_null: false, ceiling_iops, cpu: None })
             .iter()
             .map(|finding| (finding.law, finding.severity))
             .collect()
@@ -354,7 +427,8 @@ mod tests {
         assert_eq!(findings(&sample, low), [(8, Severity::Invalid)]);
         assert_eq!(findings(&sample, Some(sample.iops() * 3.1)), []);
         let workload = &trial().workload;
-        let facts = TrialFacts { workload, sample: &sample, is_null: true, ceiling_iops: low };
+        let facts =
+            TrialFacts { workload, sample: &sample, is_null: true, ceiling_iops: low, cpu: None };
         assert_eq!(check_trial(&facts), []);
     }
 
@@ -404,7 +478,8 @@ mod tests {
         early.reads.operations -= 1200;
         early.intervals[0].reads.operations -= 1200;
         let workload = &trial.workload;
-        let facts = TrialFacts { workload, sample: &early, is_null: false, ceiling_iops: None };
+        let facts =
+            TrialFacts { workload, sample: &early, is_null: false, ceiling_iops: None, cpu: None };
         assert_eq!(backlog(&facts), None);
     }
 
@@ -424,7 +499,27 @@ mod tests {
         trial.duration_ns = 1_000_000_000;
         let mut sample = sample_of(&trial, FaultPlan::default());
         sample.reads.latency_sum_ns *= 3;
-        assert_eq!(findings(&sample, None), [(2, Severity::Warning)]);
+        assert_eq!(findings(&sample, None), [(2, Severity::Invalid)]);
+    }
+
+    /// Storage that answers while the rest of a batch is handed over: fast, and no fault.
+    #[test]
+    fn fast_storage_is_told_of_and_never_invalid() {
+        let honest = sample_of(&trial(), FaultPlan::default());
+        let half_ns = (honest.outstanding_mean / 2.0) * honest.window_ns as f64;
+        let mut fast = honest.clone();
+        // Half the latency, and half of the slots waiting for their turn.
+        let shorten = |kind: &mut stormeter_driver::KindTotals| kind.latency_sum_ns /= 2;
+        shorten(&mut fast.reads);
+        shorten(&mut fast.writes);
+        fast.carried_ns /= 2;
+        fast.outstanding_mean /= 2.0;
+        fast.turn_wait_ns = Some(half_ns as u64);
+        assert_eq!(findings(&fast, None), [(0, Severity::Note)]);
+        // As a version would have written it that took the waiting slots for outstanding.
+        let before =
+            Sample { outstanding_mean: honest.outstanding_mean, turn_wait_ns: None, ..fast };
+        assert_eq!(findings(&before, None), []);
     }
 
     #[test]

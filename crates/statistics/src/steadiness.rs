@@ -6,7 +6,7 @@
 
 use stormeter_driver::Sample;
 
-use crate::laws::{LawFinding, Severity};
+use crate::laws::{Check, LawFinding, Severity};
 use crate::series::{Drift, effective_sample_size, lag1_autocorrelation};
 use crate::warmup::Warmup;
 
@@ -33,7 +33,13 @@ pub fn check_steadiness(samples: &[&Sample]) -> Vec<LawFinding> {
 }
 
 fn warning(what: String, advice: &str) -> Option<LawFinding> {
-    Some(LawFinding { law: 10, severity: Severity::Warning, what, advice: advice.into() })
+    Some(LawFinding {
+        law: 10,
+        check: Check::Single,
+        severity: Severity::Warning,
+        what,
+        advice: advice.into(),
+    })
 }
 
 fn often(count: usize, series: &[Vec<f64>]) -> bool {

@@ -21,6 +21,10 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             self.phase = Phase::Window;
             self.interval_start_ns = window_start_ns;
             self.carried_ns -= self.outstanding_age_ns(window_start_ns);
+            // The turn in which the window opened was partly within it.
+            self.outstanding_integral =
+                u128::from(self.outstanding) * u128::from(now_ns - window_start_ns);
+            self.turn_wait_ns = self.begun_later_ns(window_start_ns);
             self.observer.window_opened();
         }
         while self.phase == Phase::Window {
@@ -62,6 +66,12 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
         outstanding.map(|slot| at_ns.saturating_sub(slot.started_ns) as i64).sum()
     }
 
+    /// How long after `at_ns` those outstanding I/Os were begun that were not so then, summed.
+    fn begun_later_ns(&self, at_ns: u64) -> u64 {
+        let outstanding = self.slots.iter().filter(|slot| slot.length_bytes > 0);
+        outstanding.map(|slot| slot.started_ns.saturating_sub(at_ns)).sum()
+    }
+
     fn close_window(&mut self, window_end_ns: u64, now_ns: u64) {
         self.phase = Phase::Drain;
         self.window_ns = self.trial.duration_ns;
@@ -71,6 +81,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
         self.outstanding_integral = self
             .outstanding_integral
             .saturating_sub(u128::from(self.outstanding) * u128::from(beyond_ns));
+        self.turn_wait_ns = self.turn_wait_ns.saturating_sub(self.begun_later_ns(window_end_ns));
         if let Pacing::Open { due, .. } = &mut self.pacing {
             while due.next_ns() < window_end_ns {
                 due.take();

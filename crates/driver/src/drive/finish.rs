@@ -42,9 +42,13 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             writes: recorded.writes,
             intervals: recorded.intervals,
             disks: recorded.disks,
-            outstanding_mean: self.outstanding_integral as f64 / window_ns.max(1) as f64,
+            outstanding_mean: self
+                .outstanding_integral
+                .saturating_sub(u128::from(self.turn_wait_ns)) as f64
+                / window_ns.max(1) as f64,
             outstanding_configured: configured,
             carried_ns,
+            turn_wait_ns: Some(self.turn_wait_ns),
             offered_rate_per_s: trial
                 .workload
                 .arrivals

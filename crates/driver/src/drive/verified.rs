@@ -2,7 +2,7 @@
 
 use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind};
 
-use super::{Drive, Phase};
+use super::Drive;
 use crate::generator::Request;
 use crate::observer::Observer;
 use crate::pacing::Pacing;
@@ -38,13 +38,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             // It was due then, whatever kept it.
             return started_ns;
         }
-        let now_ns = self.clock.now_ns();
-        if self.phase == Phase::Window {
-            let spent_ns = now_ns.saturating_sub(self.last_turn_ns);
-            self.outstanding_integral =
-                self.outstanding_integral.saturating_sub(u128::from(spent_ns));
-        }
-        now_ns
+        self.clock.now_ns()
     }
 
     /// Before the slot's buffer is used again.

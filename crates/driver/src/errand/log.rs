@@ -123,6 +123,7 @@ impl ErrandLog {
             // Workers end one by one, so no number is kept to the end.
             outstanding_configured: None,
             carried_ns,
+            turn_wait_ns: Some(0),
             offered_rate_per_s: None,
             ramp_operations: 0,
             due_operations: 0,

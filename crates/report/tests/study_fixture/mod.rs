@@ -18,7 +18,7 @@ use stormeter_report::{StudyParts, StudyReport, StudyTrial, assemble_study};
 use stormeter_results::{DatastoreDescription, Environment, Event, FinishReason, Header, Incident};
 use stormeter_statistics::metrics::{direction_of, value_of};
 use stormeter_statistics::{
-    CellSummary, Comparison, ComparisonInput, Dependence, Estimate, LawFinding, Looks,
+    CellSummary, Check, Comparison, ComparisonInput, Dependence, Estimate, LawFinding, Looks,
     MeasuredCeiling, MetricSummary, PowerStatement, Relative, Severity, StudyAnalysis, Summary,
 };
 use stormeter_study::{
@@ -185,6 +185,7 @@ impl Made {
             disks: vec![],
             outstanding_mean: load,
             carried_ns: 0,
+            turn_wait_ns: Some(0),
             outstanding_configured: Some(load as u64),
             offered_rate_per_s: None,
             ramp_operations: 0,
@@ -461,6 +462,7 @@ fn analysis(shape: &Shape, plan: &StudyPlan, cells: &[Cell], trials: &[Made]) ->
         findings: vec![(
             Some(1),
             LawFinding {
+                check: Check::Single,
                 law: 10,
                 severity: Severity::Warning,
                 what: "IOPS fell by 4.1 % within 3 of 10 trials (law 10)".into(),
@@ -542,6 +544,7 @@ pub(crate) fn predicted() -> StudyReport {
         disks: vec![],
         outstanding_mean: 8.0,
         carried_ns: 0,
+        turn_wait_ns: Some(0),
         outstanding_configured: Some(8),
         offered_rate_per_s: None,
         ramp_operations: 0,

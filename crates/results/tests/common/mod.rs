@@ -112,6 +112,7 @@ fn sample(dice: &mut Dice) -> Sample {
         disks,
         outstanding_mean: dice.float(),
         carried_ns: -12_345,
+        turn_wait_ns: None,
         outstanding_configured: dice.maybe(Dice::count),
         offered_rate_per_s: dice.maybe(Dice::float),
         ramp_operations: dice.count(),
@@ -174,6 +175,8 @@ fn cpu(dice: &mut Dice) -> CpuUsage {
         process_ns: dice.count(),
         voluntary_switches: dice.count(),
         involuntary_switches: dice.count(),
+        threads: 0,
+        run_delay_ns: None,
         host: HostCpu {
             user_ns: dice.below(1 << 60),
             system_ns: dice.below(1 << 60),
@@ -236,8 +239,13 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
         | TrialOutcome::Failed { sample: Some(sample), .. } => {
             sample.steps = steps.collect();
             sample.settled_ns = dice.below(2) * dice.count();
+            sample.turn_wait_ns = dice.maybe(Dice::count);
         }
         TrialOutcome::Failed { sample: None, .. } => {}
+    }
+    if let TrialOutcome::Measured { cpu, .. } = &mut trial.outcome {
+        cpu.threads = dice.below(9) as u32;
+        cpu.run_delay_ns = dice.maybe(Dice::count);
     }
     trial
 }

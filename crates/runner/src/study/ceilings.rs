@@ -6,10 +6,11 @@
 
 use std::time::Instant;
 
-use stormeter_results::{Phase, TrialRecord};
+use stormeter_driver::Arrivals;
+use stormeter_results::Phase;
 use stormeter_study::{Timing, WorkloadKind, trial_seed, trial_start};
 
-use crate::ceiling::closed;
+use crate::ceiling::{closed, is_sound, until_sound};
 use crate::elsewhere::TrialOrder;
 use crate::error::RunError;
 use crate::journal::unix_ms;
@@ -66,16 +67,16 @@ impl StudyRun<'_> {
             let is_of = |cell: &usize| {
                 of_workload(cell) && datastore.is_none_or(|it| self.cells[*cell].datastore == it)
             };
-            // The last cell of a workload has its highest load.
-            let Some(cell) = (0..self.cells.len()).rfind(is_of) else { continue };
-            let known = |trial: &TrialRecord| {
-                trial.phase == Phase::Ceiling
-                    && trial.datastore == datastore
-                    && trial.cell.is_some_and(|cell| of_workload(&cell))
+            // At the highest load, wherever that is written among the levels.
+            let load = |cell: &usize| {
+                let cell = &self.cells[*cell];
+                let outstanding = match closed(&loaded(io, cell), u32::MAX).arrivals {
+                    Arrivals::Closed { outstanding } => outstanding,
+                    _ => 1,
+                };
+                u64::from(cell.vms) * u64::from(outstanding)
             };
-            if self.trials.iter().any(known) {
-                continue;
-            }
+            let Some(cell) = (0..self.cells.len()).filter(is_of).max_by_key(load) else { continue };
             let duration_ns = plan.timing.duration_ns.min(longest_ns);
             let timing = Timing { ramp_ns: duration_ns / 5, duration_ns, interval_ns: duration_ns };
             let seed = trial_seed(plan.seed, u32::MAX);
@@ -96,22 +97,27 @@ impl StudyRun<'_> {
                 content_seed: seed,
                 disturbed: false,
             };
-            if let Some(store) = store {
-                progress.trial(&TrialStart {
-                    datastore: &self.venue.url(store),
-                    block: None,
-                    purpose: "ceiling",
-                    length_ns: Some(timing.ramp_ns + timing.duration_ns),
-                    place: None,
-                });
-            }
-            let (started_unix_ms, began) = (unix_ms(), Instant::now());
-            let end = self.timed(&order, progress)?;
-            if self.is_cancelled() {
-                return Err(RunError::Interrupted);
-            }
-            let when = (started_unix_ms, began);
-            self.record(Phase::Ceiling, (0, 0), (cell, datastore), when, seed, end)?;
+            // Also when a study goes on: the machine may be another one by then.
+            until_sound(|attempt| {
+                if let Some(store) = store {
+                    progress.trial(&TrialStart {
+                        datastore: &self.venue.url(store),
+                        block: None,
+                        purpose: "ceiling",
+                        length_ns: Some(timing.ramp_ns + timing.duration_ns),
+                        place: None,
+                    });
+                }
+                let (started_unix_ms, began) = (unix_ms(), Instant::now());
+                let end = self.timed(&order, progress)?;
+                if self.is_cancelled() {
+                    return Err(RunError::Interrupted);
+                }
+                let sound = is_sound(&end);
+                let when = (started_unix_ms, began);
+                self.record(Phase::Ceiling, (0, attempt), (cell, datastore), when, seed, end)?;
+                Ok(sound)
+            })?;
         }
         Ok(())
     }

@@ -94,11 +94,9 @@ pub(crate) fn surroundings(
         if trial.phase == Phase::Ceiling {
             if let TrialOutcome::Measured { sample, .. } = &trial.outcome {
                 let (workload, iops) = (cells[cell].workload, sample.iops());
-                ceilings.extend(
-                    bounded_by(plan, trial.datastore)
-                        .into_iter()
-                        .map(|datastore| MeasuredCeiling { datastore, workload, iops }),
-                );
+                for datastore in bounded_by(plan, trial.datastore) {
+                    add_ceiling(&mut ceilings, MeasuredCeiling { datastore, workload, iops });
+                }
             }
             continue;
         }
@@ -126,4 +124,15 @@ fn bounded_by(plan: &StudyPlan, datastore: Option<usize>) -> Vec<Option<usize>> 
         |datastore: usize| plan.datastores.get(datastore).and_then(|it| it.ceiling.as_ref());
     let same = (0..plan.datastores.len()).filter(|&it| ceiling_of(it) == ceiling_of(datastore));
     same.map(Some).collect()
+}
+
+/// The best of several of one thing counts, and none that saw no I/O.
+fn add_ceiling(ceilings: &mut Vec<MeasuredCeiling>, one: MeasuredCeiling) {
+    let is_same =
+        |it: &&mut MeasuredCeiling| (it.datastore, it.workload) == (one.datastore, one.workload);
+    match ceilings.iter_mut().find(is_same) {
+        Some(known) => known.iops = known.iops.max(one.iops),
+        None if one.iops > 0.0 => ceilings.push(one),
+        None => {}
+    }
 }

@@ -148,7 +148,8 @@ pub(crate) fn assert_laws(sample: &Sample, bytes: u64) {
         sizes: vec![SizeShare { bytes: u32::try_from(bytes).unwrap(), share: 1.0 }],
         ..profile("vm-4k").unwrap().workload
     };
-    let facts = TrialFacts { workload: &workload, sample, is_null: false, ceiling_iops: None };
+    let facts =
+        TrialFacts { workload: &workload, sample, is_null: false, ceiling_iops: None, cpu: None };
     let mut found = check_trial(&facts);
     // Where no number of outstanding I/Os is promised, law 2 is bent by a machine that does not run the
     // generator for a moment: the machine's affair, and no contradiction in the figures.

@@ -19,6 +19,7 @@ fn sample(operations: u64, outstanding: f64) -> Sample {
         disks: vec![],
         outstanding_mean: outstanding,
         carried_ns: 0,
+        turn_wait_ns: Some(0),
         outstanding_configured: None,
         offered_rate_per_s: None,
         ramp_operations: 0,

@@ -1,14 +1,16 @@
 //! The laws over the trials of a study, cell by cell.
 
 use stormeter_disk::units::format_duration_ns;
-use stormeter_driver::{RECOVERED_SHARE, Sample};
+use stormeter_driver::{CpuUsage, RECOVERED_SHARE, Sample};
 use stormeter_study::{Order, Prepare, Unit, WorkloadKind};
 
 use super::analysis::{MeasuredCeiling, StudySurroundings};
 use super::measured::Measured;
 use crate::analysis::{failed, gathered};
 use crate::data::check_data;
-use crate::laws::{CEILING_FACTOR, LawFinding, Severity, TrialFacts, check_errand, check_trial};
+use crate::laws::{
+    CEILING_FACTOR, Check, LawFinding, Severity, TrialFacts, check_errand, check_trial,
+};
 use crate::steadiness::check_steadiness;
 
 /// What is found in the trials of each cell, and of the whole study (`None`).
@@ -56,6 +58,7 @@ fn low_way(measured: &Measured<'_>, cell: usize, ceiling_iops: f64) -> Option<La
     let trials = measured.trials(cell).iter();
     let iops = trials.map(|trial| trial.sample.iops()).fold(0.0, f64::max);
     (iops * CEILING_FACTOR > ceiling_iops).then(|| LawFinding {
+        check: Check::Single,
         law: 8,
         severity: Severity::Warning,
         // The same words for all cells that share a way: reports tell them in one.
@@ -74,6 +77,7 @@ fn unrecovered(measured: &Measured<'_>, cell: usize) -> Option<LawFinding> {
     let (count, least_ns) = measured.unrecovered(cell)?;
     let of = measured.trials(cell).len();
     Some(LawFinding {
+        check: Check::Single,
         law: 0,
         severity: Severity::Warning,
         what: format!(
@@ -109,22 +113,28 @@ fn of_trials(
     ceiling_iops: Option<f64>,
 ) -> Vec<LawFinding> {
     let workload = &measured.plan.workloads[measured.cells[cell].workload].kind;
-    let of_trial = |sample: &Sample| match workload {
+    let of_trial = |sample: &Sample, cpu: &CpuUsage| match workload {
         WorkloadKind::Io(workload) => {
-            check_trial(&TrialFacts { workload, sample, is_null, ceiling_iops })
+            check_trial(&TrialFacts { workload, sample, is_null, ceiling_iops, cpu: Some(cpu) })
         }
         WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => {
             check_errand(sample)
         }
     };
-    gathered(measured.trials(cell).iter().map(|trial| of_trial(trial.sample)).collect())
+    gathered(measured.trials(cell).iter().map(|trial| of_trial(trial.sample, trial.cpu)).collect())
 }
 
 /// What the design itself puts in doubt.
 fn of_design(measured: &Measured<'_>) -> Vec<LawFinding> {
     let mut findings = Vec::new();
     let mut add = |law, severity, what: &str, advice: &str| {
-        findings.push(LawFinding { law, severity, what: what.into(), advice: advice.into() });
+        findings.push(LawFinding {
+            law,
+            check: Check::Single,
+            severity,
+            what: what.into(),
+            advice: advice.into(),
+        });
     };
     let plan = measured.plan;
     let reads = plan.workloads.iter().any(|workload| match &workload.kind {

@@ -1,0 +1,28 @@
+//! Plain figures of a trial that earlier forms did not have, as rows of a name and a value: whoever adds one
+//! changes no table. A figure that is not known has no row.
+
+use rusqlite::{Connection, OptionalExtension, Result};
+
+use crate::read::count;
+use crate::write::int;
+
+pub(crate) const TURN_WAIT_NS: &str = "turn_wait_ns";
+pub(crate) const DRIVING_THREADS: &str = "driving_threads";
+pub(crate) const RUN_DELAY_NS: &str = "run_delay_ns";
+
+pub(crate) fn write(
+    connection: &Connection,
+    trial_id: i64,
+    name: &str,
+    value: Option<u64>,
+) -> Result<()> {
+    let Some(value) = value else { return Ok(()) };
+    let mut insert = connection.prepare_cached("INSERT INTO fact VALUES (?, ?, ?)")?;
+    insert.execute((trial_id, name, int(value)?)).map(drop)
+}
+
+pub(crate) fn read(connection: &Connection, trial_id: i64, name: &str) -> Result<Option<u64>> {
+    let mut select =
+        connection.prepare_cached("SELECT value FROM fact WHERE trial_id = ? AND name = ?")?;
+    select.query_row((trial_id, name), |row| count(row, 0)).optional()
+}
