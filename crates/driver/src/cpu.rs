@@ -64,6 +64,17 @@ impl HostCpu {
 }
 
 impl CpuUsage {
+    /// Takes off time that the driving threads were awake only to be in time.
+    pub fn take_off_spinning(&mut self, spun_ns: u64) {
+        let user_ns = spun_ns.min(self.threads_user_ns);
+        let system_ns = (spun_ns - user_ns).min(self.threads_system_ns);
+        self.threads_user_ns -= user_ns;
+        self.threads_system_ns -= system_ns;
+        self.process_ns = self.process_ns.saturating_sub(user_ns + system_ns);
+        self.host.user_ns = self.host.user_ns.saturating_sub(user_ns);
+        self.host.system_ns = self.host.system_ns.saturating_sub(system_ns);
+    }
+
     /// Joins the usage of another driving thread of the same process: thread figures add up, those
     /// of the process, the host and the target are the same for all and the larger reading is kept.
     pub fn merge_thread(&mut self, other: &CpuUsage) {

@@ -182,6 +182,7 @@ mod tests {
             outstanding_mean: 1.0,
             carried_ns: 0,
             turn_wait_ns: Some(0),
+            spun_ns: 0,
             outstanding_configured: Some(1),
             offered_rate_per_s: None,
             ramp_operations: 0,

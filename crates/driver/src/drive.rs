@@ -118,6 +118,8 @@ struct Drive<'a, D, C, O, V> {
     outstanding_integral: u128,
     /// Since the window opened, or before it since the begin: [`Sample::turn_wait_ns`].
     turn_wait_ns: u64,
+    /// See [`Sample::spun_ns`].
+    spun_ns: u64,
     carried_ns: i64,
     last_turn_ns: u64,
     last_progress_ns: u64,
@@ -164,6 +166,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             outstanding: 0,
             outstanding_integral: 0,
             turn_wait_ns: 0,
+            spun_ns: 0,
             carried_ns: 0,
             last_turn_ns: 0,
             last_progress_ns: 0,
@@ -207,7 +210,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         self.issue_first(now_ns)?;
         let mut still_turns = 0;
         loop {
-            let wait = Wait::AtMost(self.wake_ns().saturating_sub(now_ns));
+            let wait = self.wait(now_ns);
             self.disks.reap(wait, &mut completions)?;
             let seen_ns = self.clock.now_ns();
             // A clock that stands still would make every turn the first one for ever.
@@ -219,6 +222,9 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             if self.phase == Phase::Window {
                 let turn_ns = now_ns.saturating_sub(self.last_turn_ns);
                 self.outstanding_integral += u128::from(self.outstanding) * u128::from(turn_ns);
+                if wait == Wait::No && completions.is_empty() {
+                    self.spun_ns += turn_ns;
+                }
             }
             self.last_turn_ns = now_ns;
             if now_ns >= self.boundary_ns
@@ -281,6 +287,17 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             now_ns = seen_ns;
         }
         Ok(Ok(now_ns))
+    }
+
+    /// How to wait: until shortly before the loop must be awake, then by looking again and again.
+    #[inline]
+    fn wait(&self, now_ns: u64) -> Wait {
+        let left_ns = self.wake_ns().saturating_sub(now_ns);
+        let awake_ns = self.trial.limits.awake_ns;
+        if awake_ns == 0 || left_ns == 0 {
+            return Wait::AtMost(left_ns);
+        }
+        if left_ns <= awake_ns { Wait::No } else { Wait::AtMost(left_ns - awake_ns) }
     }
 
     /// When the loop must be awake next.

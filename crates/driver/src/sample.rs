@@ -39,6 +39,10 @@ pub struct Sample {
     /// counted, whose [`Sample::outstanding_mean`] takes them for outstanding.
     #[serde(default)]
     pub turn_wait_ns: Option<u64>,
+    /// How long the driving threads were awake within the window only to be in time ([`crate::Limits::awake_ns`]):
+    /// no cost of the I/O.
+    #[serde(default)]
+    pub spun_ns: u64,
     /// What the closed loop was to keep outstanding, all disks together; `None` in an open loop
     /// and with pauses between bursts.
     pub outstanding_configured: Option<u64>,
@@ -327,6 +331,7 @@ impl Sample {
         self.disks.extend(other.disks);
         self.outstanding_mean += other.outstanding_mean;
         self.carried_ns += other.carried_ns;
+        self.spun_ns += other.spun_ns;
         self.turn_wait_ns = self.turn_wait_ns.zip(other.turn_wait_ns).map(|(a, b)| a + b);
         self.outstanding_configured =
             self.outstanding_configured.zip(other.outstanding_configured).map(|(a, b)| a + b);

@@ -48,11 +48,16 @@ pub struct Limits {
     /// At most so many I/Os of an open loop are outstanding on this thread; those that fall due
     /// beyond it wait, and their latency counts from when they were due.
     pub open_loop_outstanding: u32,
+    /// In an open loop the last part of each wait, so long, is spent awake: a system wakes a sleeper tens of
+    /// microseconds late, and every request that falls due would carry that. 0: none is, which is how it
+    /// has to be where the clock only moves while one waits, and should be where no CPU is free.
+    #[serde(default)]
+    pub awake_ns: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { stall_ns: 30_000_000_000, faults: 1000, open_loop_outstanding: 1024 }
+        Self { stall_ns: 30_000_000_000, faults: 1000, open_loop_outstanding: 1024, awake_ns: 0 }
     }
 }
 

@@ -142,6 +142,56 @@ fn what_waits_for_its_turn_is_not_outstanding() {
     }
 }
 
+/// Disks behind a timer that wakes late; a look at what is there takes 100 ns.
+struct WokenLate {
+    time: VirtualTime,
+    late_ns: u64,
+    done: Vec<Completion>,
+}
+
+impl Disks for WokenLate {
+    fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
+        let moved = |one: &Operation| Completion::moved(one.slot, one.length_bytes);
+        self.done.extend(operations.iter().map(moved));
+        Ok(())
+    }
+
+    fn reap(&mut self, wait: Wait, completions: &mut Vec<Completion>) -> Result<(), DisksError> {
+        let passed_ns = match wait {
+            Wait::AtMost(ns) if self.done.is_empty() => ns + self.late_ns,
+            _ => 100,
+        };
+        self.time.advance_to(self.time.now_ns() + passed_ns);
+        completions.append(&mut self.done);
+        Ok(())
+    }
+
+    fn buffer(&mut self, _: u32) -> Option<&mut [u8]> {
+        None
+    }
+}
+
+#[test]
+fn an_open_loop_that_stays_awake_is_in_time_though_its_timer_is_not() {
+    let sample = |awake_ns| {
+        let time = VirtualTime::new();
+        let mut clock = time.clock();
+        let mut disks = WokenLate { time, late_ns: 60 * US, done: Vec::new() };
+        let mut trial = trial(1);
+        trial.workload.arrivals = Arrivals::Constant { rate_per_s: 1_000.0 };
+        trial.limits.awake_ns = awake_ns;
+        let sample = drive(&trial, || Some(0), &mut disks, &mut clock, &mut ()).unwrap();
+        assert_tallies(&sample);
+        assert_eq!(sample.operations(), 1000);
+        (sample.total().latency_mean_ns().unwrap(), sample.spun_ns)
+    };
+    let (slept, awake) = (sample(0), sample(100 * US));
+    assert!(slept.0 > 55_000.0 && slept.1 == 0, "{slept:?}");
+    assert!(awake.0 < 500.0, "{awake:?}");
+    // Woken 60 µs late, it is awake for the other 40 before each request.
+    assert!((awake.1 as f64 / (1000.0 * 40e3) - 1.0).abs() < 0.02, "{awake:?}");
+}
+
 #[test]
 fn the_ramp_is_left_out_and_rows_cover_the_window() {
     let mut trial = trial(1);
@@ -358,7 +408,8 @@ fn whatever_the_disks_do_the_tallies_agree() {
         trial.duration_ns = 50 * MS;
         trial.interval_ns = 7 * MS;
         trial.ramp_ns = (seed % 5) * MS;
-        trial.limits = Limits { stall_ns: 10 * MS, faults: 40, open_loop_outstanding: 5 };
+        trial.limits =
+            Limits { stall_ns: 10 * MS, faults: 40, open_loop_outstanding: 5, awake_ns: 0 };
         match seed % 4 {
             1 => trial.workload.arrivals = Arrivals::Poisson { rate_per_s: 3_000.0 },
             2 => trial.workload.burst = Some(Burst { length: 3, delay_ns: MS }),

@@ -155,6 +155,7 @@ fn sample(connection: &Connection, file: File, id: i64) -> Result<Option<Sample>
                 outstanding_mean: number(row, "outstanding_mean")?,
                 outstanding_configured: optional_count(row, "outstanding_configured")?,
                 carried_ns: row.get("carried_ns")?,
+                spun_ns: file.fact(connection, id, fact::SPUN_NS)?.unwrap_or(0),
                 turn_wait_ns: file.fact(connection, id, fact::TURN_WAIT_NS)?,
                 offered_rate_per_s: row.get("offered_rate_per_s")?,
                 ramp_operations: count(row, "ramp_operations")?,

@@ -188,6 +188,8 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
         histogram(connection, id, kind, &totals.histogram)?;
     }
     fact::write(connection, id, fact::TURN_WAIT_NS, sample.turn_wait_ns)?;
+    let spun_ns = (sample.spun_ns > 0).then_some(sample.spun_ns);
+    fact::write(connection, id, fact::SPUN_NS, spun_ns)?;
     intervals(connection, id, sample)?;
     disks(connection, id, sample)?;
     faults(connection, id, sample)?;

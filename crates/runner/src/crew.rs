@@ -369,7 +369,7 @@ impl Joined {
     }
 
     fn end(self, clock_deviation: f64) -> Result<TrialEnd, RunError> {
-        let (mut sample, cpu) =
+        let (mut sample, mut cpu) =
             self.trial.ok_or_else(|| RunError::Thread("none was started".into()))?;
         if sample.ended == Ended::Completed
             && let Some(reason) = self.lost
@@ -378,6 +378,7 @@ impl Joined {
         }
         let incidents = gather(self.incidents);
         let (notes, monitor) = (self.notes, self.monitor);
+        cpu.take_off_spinning(sample.spun_ns);
         Ok(TrialEnd { sample, cpu, clock_deviation, notes, incidents, monitor, hosts: Vec::new() })
     }
 }

@@ -182,14 +182,18 @@ fn split(run: &TrialRun<'_>, threads: u32, verify: bool) -> Vec<Trial> {
         ramp_ns: run.timing.ramp_ns,
         duration_ns: run.timing.duration_ns,
         interval_ns: run.timing.interval_ns,
-        limits: limits(run, verify),
+        limits: limits(run, threads, verify),
         verify,
     };
     shares(run.vms, threads).map(trial).collect()
 }
 
+/// Before a request is due its thread is awake for so long: the timer's slack of 50 µs (timer_slack_ns in
+/// prctl(2)) and what waking takes in a virtual machine.
+const AWAKE_NS: u64 = 150_000;
+
 /// In an open loop the number of buffers is ours to choose: as many as half a gibibyte holds.
-fn limits(run: &TrialRun<'_>, verify: bool) -> Limits {
+fn limits(run: &TrialRun<'_>, threads: u32, verify: bool) -> Limits {
     const OPEN_LOOP_BYTES: u32 = 512 << 20;
     let workload = run.workload;
     let mut room = (OPEN_LOOP_BYTES / (2 * workload.largest_bytes().max(4096))).clamp(16, 1024);
@@ -197,7 +201,10 @@ fn limits(run: &TrialRun<'_>, verify: bool) -> Limits {
         // No more than can be kept from overlapping, were all of them on one disk.
         room = room.min(workload.most_outstanding_verified(run.disk_bytes));
     }
-    let limits = Limits { open_loop_outstanding: room, ..Limits::default() };
+    // A CPU is free when the threads leave one over; then whoever else works has it.
+    let is_free = allowed_cpus().len() as u32 > threads;
+    let awake_ns = if workload.arrivals.rate_per_s().is_some() && is_free { AWAKE_NS } else { 0 };
+    let limits = Limits { open_loop_outstanding: room, awake_ns, ..Limits::default() };
     if !run.disturbed {
         return limits;
     }

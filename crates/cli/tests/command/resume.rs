@@ -37,7 +37,8 @@ fn a_run_killed_again_and_again_measures_what_a_whole_run_measures() {
     place.run(&format!("{} --output whole.db", compare(4711))).expect(&[0, 4]);
     let whole = trials(&place.path("whole.db"));
     assert_eq!(turns(&all), turns(&whole));
-    assert_eq!(one::<i64>(&path, "SELECT count(*) FROM trial WHERE phase = 'ceiling'"), 1);
+    let ceilings = one::<i64>(&path, "SELECT count(*) FROM trial WHERE phase = 'ceiling'");
+    assert!(ceilings > 1, "who goes on measures it again");
     assert_eq!(one::<String>(&path, "PRAGMA integrity_check"), "ok");
     assert!(place.folders("a").is_empty() && place.folders("b").is_empty());
     for beside in ["killed.db-wal", "killed.db-shm", "killed.db-lock"] {

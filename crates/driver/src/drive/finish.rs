@@ -49,6 +49,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             outstanding_configured: configured,
             carried_ns,
             turn_wait_ns: Some(self.turn_wait_ns),
+            spun_ns: self.spun_ns,
             offered_rate_per_s: trial
                 .workload
                 .arrivals

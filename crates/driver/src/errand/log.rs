@@ -124,6 +124,7 @@ impl ErrandLog {
             outstanding_configured: None,
             carried_ns,
             turn_wait_ns: Some(0),
+            spun_ns: 0,
             offered_rate_per_s: None,
             ramp_operations: 0,
             due_operations: 0,

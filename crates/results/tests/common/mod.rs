@@ -113,6 +113,7 @@ fn sample(dice: &mut Dice) -> Sample {
         outstanding_mean: dice.float(),
         carried_ns: -12_345,
         turn_wait_ns: None,
+        spun_ns: 0,
         outstanding_configured: dice.maybe(Dice::count),
         offered_rate_per_s: dice.maybe(Dice::float),
         ramp_operations: dice.count(),
@@ -240,6 +241,7 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
             sample.steps = steps.collect();
             sample.settled_ns = dice.below(2) * dice.count();
             sample.turn_wait_ns = dice.maybe(Dice::count);
+            sample.spun_ns = dice.below(9);
         }
         TrialOutcome::Failed { sample: None, .. } => {}
     }

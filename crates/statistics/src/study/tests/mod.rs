@@ -98,6 +98,7 @@ pub(super) fn sample(iops: f64) -> Sample {
         outstanding_mean: 4.0,
         carried_ns: 0,
         turn_wait_ns: Some(0),
+        spun_ns: 0,
         outstanding_configured: Some(4),
         offered_rate_per_s: None,
         ramp_operations: 0,
