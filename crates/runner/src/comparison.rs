@@ -14,7 +14,8 @@ use stormeter_disk::units::format_duration_ns;
 use stormeter_driver::{Arrivals, Expectations, Workload};
 use stormeter_results::{FinishReason, Finished, Phase, ResultsFile, TrialOutcome, TrialRecord};
 use stormeter_study::{
-    ComparisonPlan, EqualLoad, Timing, content_seed, fill_seed, trial_seed, trial_start,
+    ComparisonPlan, EqualLoad, Timing, block_order, content_seed, fill_seed, trial_seed,
+    trial_start,
 };
 
 use crate::ceiling::{granularity, is_sound, measure_ceiling, until_sound};
@@ -33,6 +34,7 @@ use crate::room::shared_file_system;
 use crate::stores::{Stores, open_stores, with_secret};
 use crate::target::check_target;
 use crate::threads::{TrialRun, run_trial, trial_length};
+use crate::turns::write_in_turns;
 use crate::verify::{check_memory, expectations, seal_of};
 
 /// A comparison to be carried out.
@@ -236,11 +238,14 @@ impl<'a> Run<'a> {
 
     fn prepare(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
         let run_id = self.file.header()?.run_id;
-        for (number, datastore) in self.stores.iter_mut().enumerate() {
-            let filling = filling(&self.plan, number);
-            let seal = seal_of(&self.plan, &run_id, number)?;
+        let of_store =
+            |number| Ok((filling(&self.plan, number), seal_of(&self.plan, &run_id, number)?));
+        let fillings =
+            (0..self.stores.len()).map(of_store).collect::<Result<Vec<_>, RunError>>()?;
+        let seed = self.plan.seed;
+        let all = write_in_turns(&mut self.stores, &fillings, seed, self.cancel, progress)?;
+        for ((datastore, (_, seal)), prepared) in self.stores.iter().zip(fillings).zip(all) {
             let url = datastore.description().url.to_string();
-            let prepared = filling.write(datastore, seal, None, self.cancel, progress)?;
             if let Some(seal) = seal {
                 let events = self.file.events()?;
                 self.expectations.push(expectations(&self.plan, seal, prepared.reused, &events));
@@ -281,14 +286,15 @@ impl<'a> Run<'a> {
         progress: &mut dyn Progress,
     ) -> Result<f64, RunError> {
         let mut least = f64::INFINITY;
-        for datastore in 0..self.plan.datastores.len() {
+        let count = self.plan.datastores.len();
+        for (position, datastore) in (0..).zip(block_order(self.plan.seed, u32::MAX, count)) {
             let known = self.trials.iter().find(|trial| {
                 trial.phase == Phase::Capacity
                     && trial.datastore == Some(datastore)
                     && matches!(trial.outcome, TrialOutcome::Measured { .. })
             });
             if known.is_none() {
-                self.trial(workload, Phase::Capacity, 0, datastore as u32, datastore, progress)?;
+                self.trial(workload, Phase::Capacity, 0, position, datastore, progress)?;
                 if self.is_cancelled() {
                     return Err(RunError::Interrupted);
                 }

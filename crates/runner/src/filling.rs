@@ -42,6 +42,20 @@ impl Filling {
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
     ) -> Result<Prepared, RunError> {
+        let cancelled = || cancel.load(Ordering::Relaxed);
+        self.write_paced(datastore, seal, reset, (&|_| {}, &cancelled), progress)
+    }
+
+    /// The same, asking `pace` before so many bytes more are written, which returns when they may be,
+    /// and `cancelled` whether to give up.
+    pub(crate) fn write_paced(
+        &self,
+        datastore: &mut Datastore,
+        seal: Option<Seal>,
+        reset: Option<DiskReset>,
+        (pace, cancelled): (&(dyn Fn(u64) + Sync), &dyn Fn() -> bool),
+        progress: &mut dyn Progress,
+    ) -> Result<Prepared, RunError> {
         let source = ContentSource::new(self.content, self.seed);
         let source = match seal {
             Some(seal) => source.sealed(seal),
@@ -49,6 +63,7 @@ impl Filling {
         };
         let zero = self.zero && seal.is_none();
         let fill = |disk: u32, offset: u64, bytes: &mut [u8]| {
+            pace(bytes.len() as u64);
             if zero {
                 bytes.fill(0);
             } else {
@@ -61,7 +76,7 @@ impl Filling {
             content_id: self.id(seal.map(|seal| seal.unit_bytes)),
             fill: &fill,
             progress: &mut |done, total| progress.preparing(&url, done, total),
-            cancelled: &|| cancel.load(Ordering::Relaxed),
+            cancelled,
         };
         match reset {
             None => datastore.prepare(preparation),

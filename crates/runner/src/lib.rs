@@ -36,6 +36,7 @@ mod stores;
 mod study;
 mod target;
 mod threads;
+mod turns;
 mod usage;
 mod verify;
 mod watcher;

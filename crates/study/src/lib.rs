@@ -16,8 +16,8 @@ pub use file::{
 };
 pub use listing::{Estimate, plan_text, vms_of_host};
 pub use plan::{
-    ComparisonPlan, EqualLoad, Metric, PlanError, Timing, block_order, content_seed, fill_seed,
-    trial_seed, trial_start,
+    ComparisonPlan, EqualLoad, Metric, PlanError, Timing, block_order, content_seed, fill_order,
+    fill_seed, trial_seed, trial_start,
 };
 pub use profile::{
     Profile, ProfileSet, StudyProfile, UnknownProfile, profile, profile_sets, profiles,

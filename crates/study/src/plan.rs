@@ -308,13 +308,25 @@ impl ComparisonPlan {
 /// `0..datastores` that follows from the seed and the block's number alone, so that a resumed run
 /// repeats the order of an interrupted block.
 pub fn block_order(seed: u64, block: u32, datastores: usize) -> Vec<usize> {
-    let mut random = SplitMix64::seed_from_u64(mix(seed, 0x0b10_c0de ^ u64::from(block)));
-    let mut order: Vec<usize> = (0..datastores).collect();
+    shuffled(mix(seed, 0x0b10_c0de ^ u64::from(block)), datastores)
+}
+
+/// A random permutation of `0..count`.
+fn shuffled(seed: u64, count: usize) -> Vec<usize> {
+    let mut random = SplitMix64::seed_from_u64(seed);
+    let mut order: Vec<usize> = (0..count).collect();
     // Fisher-Yates from the end; the modulo bias of 2^64 over a handful of datastores is nothing.
-    for last in (1..datastores).rev() {
+    for last in (1..count).rev() {
         order.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
     }
     order
+}
+
+/// The order in which the stores of a run take their turns in round number `round` of writing their disks: a
+/// random permutation of `0..stores` that follows from the seed, so that nobody's disks are written
+/// last because of where it is listed.
+pub fn fill_order(seed: u64, round: u32, stores: usize) -> Vec<usize> {
+    shuffled(mix(seed, 0xf1_110d ^ (u64::from(round) << 32)), stores)
 }
 
 /// The seed of a trial's operations. All datastores of a block get the same operations, so that

@@ -5,7 +5,7 @@ use std::time::Instant;
 use stormeter_datastore::DatastoreUrl;
 use stormeter_driver::{Expectations, FileOperation, Past, Seal};
 use stormeter_results::{Phase, TrialOutcome, TrialRecord};
-use stormeter_study::{Cell, Reset, WorkloadKind, trial_seed};
+use stormeter_study::{Cell, Reset, WorkloadKind, fill_order, trial_seed};
 
 use crate::ceiling::measure_ceiling;
 use crate::elsewhere::{PrepareOrder, TrialOrder};
@@ -20,6 +20,7 @@ use crate::study::setting::{cell_label, disk_spec, filling, loaded, unit_bytes};
 use crate::study::steps::On;
 use crate::study::venue::Venue;
 use crate::threads::{TrialEnd, run_trial};
+use crate::turns::write_in_turns;
 use crate::verify::owner_of;
 
 impl StudyRun<'_> {
@@ -76,8 +77,8 @@ impl StudyRun<'_> {
     /// Writes all disks, or finds them written by the killed run.
     pub(crate) fn prepare(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
         let takes_snapshot = self.plan.design.reset == Reset::Snapshot;
-        for store in 0..self.venue.stores() {
-            let mut reused = self.prepare_store(store, None, progress)?;
+        let all = self.prepare_all(progress)?;
+        for (store, mut reused) in all.into_iter().enumerate() {
             let url = self.venue.url(store);
             if reused && takes_snapshot {
                 // Trials have written to them since the snapshot of the killed run.
@@ -97,6 +98,30 @@ impl StudyRun<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Writes the disks of all stores, so that none of them is favoured; gives of each whether disks that
+    /// were there are used again. Hosts write one store after the other, in an order that follows from the
+    /// seed.
+    fn prepare_all(&mut self, progress: &mut dyn Progress) -> Result<Vec<bool>, RunError> {
+        let count = self.venue.stores();
+        let of_store = |store| Ok((filling(self.plan, store), self.seal(&self.run_id, store)?));
+        let fillings = (0..count).map(of_store).collect::<Result<Vec<_>, RunError>>()?;
+        let seed = self.plan.seed;
+        let mut reused = vec![false; count];
+        if let Venue::Here(stores) = &mut self.venue {
+            let all = write_in_turns(stores, &fillings, seed, self.cancel, progress)?;
+            for (store, prepared) in all.into_iter().enumerate() {
+                reused[store] = prepared.reused;
+                let url = self.venue.url(store);
+                self.note_once(&url, prepared.notes, progress)?;
+            }
+        } else {
+            for store in fill_order(seed, 0, count) {
+                reused[store] = self.prepare_store(store, None, progress)?;
+            }
+        }
+        Ok(reused)
     }
 
     /// Takes the snapshot that every trial begins with, where the study asks for one.
