@@ -46,11 +46,12 @@ pub(crate) struct Guarded {
 }
 
 impl Guarded {
-    /// Starts it with its output appended to `log`.
+    /// Starts it in `folder`, with its output appended to `log`, an absolute path.
     pub(crate) fn start(
         program: Program,
         arguments: &[String],
         environment: &[(&str, &str)],
+        folder: &Path,
         log: &Path,
     ) -> Result<Self, PeerError> {
         let failed = |source| PeerError::Start { program: program.name.to_owned(), source };
@@ -62,6 +63,7 @@ impl Guarded {
             .arg(program.path()?)
             .args(arguments)
             .envs(environment.iter().copied())
+            .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -168,8 +170,8 @@ mod tests {
     #[test]
     fn the_process_id_is_the_servers_and_dropping_ends_it() {
         let directory = tempfile::tempdir().unwrap();
-        let child =
-            Guarded::start(SLEEP, &["600".into()], &[], &directory.path().join("log")).unwrap();
+        let log = directory.path().join("log");
+        let child = Guarded::start(SLEEP, &["600".into()], &[], directory.path(), &log).unwrap();
         let pid = child.pid();
         let is_sleep = || {
             std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "sleep\n")
@@ -185,7 +187,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let log = directory.path().join("log");
         let mut child =
-            Guarded::start(SHELL, &["-c".into(), "echo why".into()], &[], &log).unwrap();
+            Guarded::start(SHELL, &["-c".into(), "echo why".into()], &[], directory.path(), &log)
+                .unwrap();
         assert!(child.ends_within(PATIENCE));
         assert_eq!(tail(&log), "why");
         child.kill();
@@ -196,7 +199,9 @@ mod tests {
     fn it_ends_when_its_owner_is_killed() {
         const OWNER: &str = "STORMETER_PEERS_OWNER";
         if let Some(log) = std::env::var_os(OWNER) {
-            let child = Guarded::start(SLEEP, &["600".into()], &[], Path::new(&log)).unwrap();
+            let child =
+                Guarded::start(SLEEP, &["600".into()], &[], Path::new("/"), Path::new(&log))
+                    .unwrap();
             eprintln!("pid {}", child.pid());
             std::io::stdin().read_line(&mut String::new()).unwrap();
             return;

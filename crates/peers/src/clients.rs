@@ -135,19 +135,24 @@ fn qemu_io(url: &str, command: &str) -> Result<(), PeerError> {
 
 /// Runs a tool to its end, with a bound on the time.
 pub(crate) fn run(program: Program, arguments: &[&str]) -> Result<String, PeerError> {
-    run_with(program, arguments, &[])
+    run_with(program, arguments, &[], None)
 }
 
-/// The same with an environment.
+/// The same with an environment, and in a folder.
 pub(crate) fn run_with(
     program: Program,
     arguments: &[&str],
     environment: &[(&str, &str)],
+    folder: Option<&Path>,
 ) -> Result<String, PeerError> {
     // Tools of the trade try again for ever when a server is away.
     const LIMIT: [&str; 3] = ["-k", "5", "60"];
     let spelled = || format!("{} {}", program.name, arguments.join(" "));
-    let output = Command::new("timeout")
+    let mut command = Command::new("timeout");
+    if let Some(folder) = folder {
+        command.current_dir(folder);
+    }
+    let output = command
         .args(LIMIT)
         .arg(program.path()?)
         .args(arguments)

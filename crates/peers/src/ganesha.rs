@@ -231,7 +231,7 @@ fn spawn(scratch: &Path) -> Result<Guarded, PeerError> {
     ];
     // A server under test does not register with the machine's bus.
     let environment = [("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent")];
-    Guarded::start(GANESHA, &arguments, &environment, &log)
+    Guarded::start(GANESHA, &arguments, &environment, scratch, &log)
 }
 
 /// Its configuration file: ganesha-core-config(8), ganesha-export-config(8).

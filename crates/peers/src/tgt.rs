@@ -19,7 +19,9 @@ use crate::program::{TGTADM, TGTD};
 const PATIENCE_S: u64 = 10;
 /// The target's name but for its last part.
 const NAME: &str = "iqn.2026-01.test.stormeter:";
-const SOCKET: &str = "TGT_IPC_SOCKET";
+/// Where server and tool meet: in the folder in which both run. An address of a socket has room for 108 bytes
+/// (unix(7)), which the whole path may exceed.
+const CONTROL: (&str, &str) = ("TGT_IPC_SOCKET", "control");
 
 /// How the target reads and writes the file behind a logical unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,6 +104,8 @@ impl Tgt {
 
     fn try_start(options: TgtOptions) -> Result<Self, PeerError> {
         let directory = options.directory.clone().unwrap_or_else(std::env::temp_dir);
+        // The programs run in a folder below it.
+        let directory = std::path::absolute(&directory).map_err(at(&directory))?;
         let scratch = TempDir::with_prefix_in("tgt", &directory).map_err(at(&directory))?;
         for (index, bytes) in options.units_bytes.iter().enumerate() {
             make_file(&unit_file(scratch.path(), index + 1), *bytes)?;
@@ -139,14 +143,12 @@ impl Tgt {
     }
 
     fn wait_for_control(&mut self) -> Result<(), PeerError> {
-        let socket = [(SOCKET, self.socket())];
-        let environment = socket.each_ref().map(|(name, value)| (*name, value.as_str()));
         let show = ["--lld", "iscsi", "--mode", "portal", "--op", "show"];
         TGTADM.path()?;
         let process = &mut self.process;
         let mut ready = false;
         wait_until(Duration::from_secs(PATIENCE_S), || {
-            ready = run_with(TGTADM, &show, &environment).is_ok();
+            ready = tgtadm(self.scratch.path(), &show).is_ok();
             ready || !process.is_running()
         });
         let program = TGTD.name;
@@ -309,10 +311,6 @@ impl Tgt {
         self.scratch.path().join("log")
     }
 
-    fn socket(&self) -> String {
-        socket(self.scratch.path())
-    }
-
     fn admin_show_portals(&self) -> Result<String, PeerError> {
         self.tgtadm(&["--lld", "iscsi", "--mode", "portal", "--op", "show"])
     }
@@ -328,12 +326,12 @@ impl Tgt {
     }
 
     fn tgtadm(&self, arguments: &[&str]) -> Result<String, PeerError> {
-        run_with(TGTADM, arguments, &[(SOCKET, &self.socket())])
+        tgtadm(self.scratch.path(), arguments)
     }
 }
 
-fn socket(scratch: &Path) -> String {
-    scratch.join("control").to_string_lossy().into_owned()
+fn tgtadm(scratch: &Path, arguments: &[&str]) -> Result<String, PeerError> {
+    run_with(TGTADM, arguments, &[CONTROL], Some(scratch))
 }
 
 fn unit_file(scratch: &Path, lun: usize) -> PathBuf {
@@ -347,5 +345,5 @@ fn make_file(path: &Path, bytes: u64) -> Result<(), PeerError> {
 fn spawn(scratch: &Path, port: u16) -> Result<Guarded, PeerError> {
     // Without a portal it would listen on every address of the machine.
     let arguments = ["-f", "--iscsi", &format!("portal=127.0.0.1:{port}")].map(str::to_owned);
-    Guarded::start(TGTD, &arguments, &[(SOCKET, &socket(scratch))], &scratch.join("log"))
+    Guarded::start(TGTD, &arguments, &[CONTROL], scratch, &scratch.join("log"))
 }

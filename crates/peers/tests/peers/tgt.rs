@@ -30,6 +30,19 @@ fn blocks_go_in_and_out_and_lie_in_its_file() {
 }
 
 #[test]
+fn it_serves_from_a_directory_of_any_depth() {
+    let parent = tempfile::tempdir().unwrap();
+    let mut deep = parent.path().to_owned();
+    (0..4).for_each(|_| deep.push("x".repeat(60)));
+    std::fs::create_dir_all(&deep).unwrap();
+    let mut tgt = start(TgtOptions { directory: Some(deep.clone()), ..TgtOptions::default() });
+    assert!(tgt.unit_file(1).starts_with(&deep));
+    iscsi_write_pattern(&url(&tgt), 0, 4096, 0x5a).unwrap();
+    tgt.restart().unwrap();
+    iscsi_verify_pattern(&url(&tgt), 0, 4096, 0x5a).unwrap();
+}
+
+#[test]
 fn it_listens_on_loopback_only_and_is_gone_after_drop() {
     let tgt = start(TgtOptions { two_portals: true, ..TgtOptions::default() });
     let name = std::fs::read_to_string(format!("/proc/{}/comm", tgt.pid())).unwrap();
