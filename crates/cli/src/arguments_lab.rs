@@ -44,7 +44,7 @@ pub(crate) struct LabImages {
     /// Where images are kept [default: stormeter/lab in the user's cache directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
-    /// The static stormeter that is a worker guest's init [default: this program]
+    /// The stormeter that runs in guests [default: this program]
     #[arg(long, value_name = "FILE")]
     pub(crate) binary: Option<PathBuf>,
 }

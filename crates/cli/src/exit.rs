@@ -131,7 +131,8 @@ impl Failure {
             },
             Failure::Lab(error) => match error.as_ref() {
                 LabError::Interrupted => Exit::Interrupted,
-                LabError::NotStatic { .. }
+                LabError::NoProgram { .. }
+                | LabError::NoLibrary { .. }
                 | LabError::NoLab { .. }
                 | LabError::NoGuest { .. }
                 | LabError::NotOurs { .. }

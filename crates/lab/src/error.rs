@@ -72,15 +72,26 @@ pub enum LabError {
         /// Who wants it.
         program: String,
     },
-    /// The worker guest is this program.
+    /// What is to run in guests does not run there.
     #[error(
-        "{} is not static and cannot be a guest's init; give the static binary with --binary FILE \
-         (`cargo xtask static` builds it)",
+        "{} is no program for Linux on x86-64, and cannot run in guests; name a stormeter that is",
         path.display()
     )]
-    NotStatic {
-        /// The program that was to be it.
+    NoProgram {
+        /// The file.
         path: PathBuf,
+    },
+    /// What a program loads is not found.
+    #[error(
+        "{} needs {library}, which is in none of the folders where Debian has libraries, so guests cannot be given \
+         it; use the static stormeter, which `cargo xtask static` builds",
+        program.display()
+    )]
+    NoLibrary {
+        /// Its file's name, or its path.
+        library: String,
+        /// Who wants it.
+        program: PathBuf,
     },
     /// There are no images yet, or not those of this program.
     #[error("there are no images for this stormeter in {}; run `stormeter lab build`", cache.display())]

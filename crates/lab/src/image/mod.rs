@@ -3,15 +3,17 @@
 //! A *system* is all that depends on packages: the kernel, its modules, the storage guest's image. Its
 //! folder is named by the hash of what it was made from and appears by being renamed, so that a build
 //! that was killed leaves nothing that could be taken for one. A worker guest's image is a system's
-//! modules and the static stormeter as init, a host's the system's programs and stormeter behind them; both
-//! are made in a moment and without a network.
+//! modules and stormeter as init, a host's the system's programs and stormeter behind them, with the libraries that
+//! it needs; both are made in a moment and without a network.
 
 mod closure;
 mod cpio;
+mod elf;
 mod kernel;
 mod key;
 mod modules;
 mod packages;
+mod program;
 mod recipe;
 mod room;
 mod system;
@@ -26,6 +28,7 @@ pub(crate) use key::key;
 pub(crate) use packages::last_words;
 pub(crate) use room::need_room;
 
+use self::program::Program;
 use crate::error::{LabError, at};
 
 /// What guests are started from.
@@ -68,35 +71,34 @@ impl Cache {
     /// Makes what is not there yet or whose inputs have changed. `say` is told what is done.
     ///
     /// # Errors
-    /// A tool or a package is missing, a module is, the disk is full, or `binary` is not static.
+    /// A tool or a package is missing, a module is, the disk is full, or `binary` cannot run in a guest.
     pub fn build(&self, binary: &Path, say: &mut dyn FnMut(&str)) -> Result<Images, LabError> {
-        worker::check(binary)?;
+        let program = Program::read(binary, Path::new("/"))?;
         let system = system::build(&self.root, say)?;
-        self.with_worker(system, binary, say)
+        Self::with_program(system, &program, say)
     }
 
     /// What the last build left, with a worker guest for this binary.
     ///
     /// # Errors
-    /// Nothing was built for this version of the recipe.
+    /// Nothing was built for this version of the recipe, or `binary` cannot run in a guest.
     pub fn images(&self, binary: &Path, say: &mut dyn FnMut(&str)) -> Result<Images, LabError> {
-        worker::check(binary)?;
+        let program = Program::read(binary, Path::new("/"))?;
         let system = system::current(&self.root)
             .ok_or_else(|| LabError::NotBuilt { cache: self.root.clone() })?;
-        self.with_worker(system, binary, say)
+        Self::with_program(system, &program, say)
     }
 
-    fn with_worker(
-        &self,
+    fn with_program(
         system: PathBuf,
-        binary: &Path,
+        program: &Program,
         say: &mut dyn FnMut(&str),
     ) -> Result<Images, LabError> {
         Ok(Images {
             kernel: system.join(system::KERNEL),
             storage: system.join(system::STORAGE),
-            worker: worker::image(&system, binary, say)?,
-            host: worker::host(&system, binary, say)?,
+            worker: worker::image(&system, program, say)?,
+            host: worker::host(&system, program, say)?,
             system,
         })
     }
@@ -177,15 +179,12 @@ mod tests {
     #[test]
     fn without_a_build_one_is_asked_for() {
         let root = tempfile::tempdir().unwrap();
-        let binary = root.path().join("static");
-        // The smallest file that asks for no interpreter: an ELF header without program headers.
-        let mut header = b"\x7fELF\x02\x01".to_vec();
-        header.resize(64, 0);
-        fs::write(&binary, header).unwrap();
+        let text = root.path().join("script");
+        fs::write(&text, "#!/bin/sh\n").unwrap();
         let cache = Cache::at(Some(root.path()));
-        let error = cache.images(&binary, &mut |_| {}).unwrap_err().to_string();
-        assert!(error.contains("stormeter lab build"), "{error}");
         let error = cache.images(&std::env::current_exe().unwrap(), &mut |_| {}).unwrap_err();
-        assert!(error.to_string().contains("--binary"), "{error}");
+        assert!(error.to_string().contains("stormeter lab build"), "{error}");
+        let error = cache.images(&text, &mut |_| {}).unwrap_err();
+        assert!(matches!(error, LabError::NoProgram { .. }), "{error}");
     }
 }

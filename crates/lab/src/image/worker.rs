@@ -4,30 +4,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::closure;
 use super::cpio::Archive;
-use super::key::key;
+use super::program::Program;
 use super::system::{INITIATOR, MODULES, ORDER};
 use crate::error::{LabError, at};
 
-/// Whether the program can be a guest's init, where there is no library.
-pub(super) fn check(binary: &Path) -> Result<(), LabError> {
-    let file = fs::read(binary).map_err(at(binary))?;
-    match closure::needs(&file) {
-        Some(needs) if needs.is_empty() => Ok(()),
-        _ => Err(LabError::NotStatic { path: binary.to_owned() }),
-    }
-}
-
-/// The host's image of this system and this binary, made if it is not there. The kernel unpacks one
+/// The host's image of this system and this program, made if it is not there. The kernel unpacks one
 /// archive after the other.
 pub(super) fn host(
     system: &Path,
-    binary: &Path,
+    program: &Program,
     say: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, LabError> {
-    let program = fs::read(binary).map_err(at(binary))?;
-    let path = system.join(format!("host-{}.img", key(&[&program])));
+    let path = system.join(format!("host-{}.img", program.key()));
     if path.exists() {
         return Ok(path);
     }
@@ -35,26 +24,25 @@ pub(super) fn host(
     let first = system.join(INITIATOR);
     let mut image = fs::read(&first).map_err(at(&first))?;
     let mut archive = Archive::default();
-    archive.file("bin/stormeter", 0o755, &program);
+    program.put_as_command(&mut archive);
     image.extend(archive.finish());
     keep(system, &path, &image)?;
     Ok(path)
 }
 
-/// The worker guest's image of this system and this binary, made if it is not there.
+/// The worker guest's image of this system and this program, made if it is not there.
 pub(super) fn image(
     system: &Path,
-    binary: &Path,
+    program: &Program,
     say: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, LabError> {
-    let program = fs::read(binary).map_err(at(binary))?;
-    let path = system.join(format!("worker-{}.img", key(&[&program])));
+    let path = system.join(format!("worker-{}.img", program.key()));
     if path.exists() {
         return Ok(path);
     }
     say("making the worker guest");
     let mut archive = Archive::default();
-    archive.file("init", 0o755, &program);
+    program.put_as_init(&mut archive);
     for folder in ["proc", "sys", "dev", "tmp"] {
         archive.folder(folder);
     }
@@ -82,19 +70,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_image_is_made_once_for_each_binary() {
+    fn an_image_is_made_once_for_each_program() {
         let system = tempfile::tempdir().unwrap();
         fs::create_dir(system.path().join(MODULES)).unwrap();
         fs::write(system.path().join(MODULES).join("a.ko"), "module").unwrap();
         fs::write(system.path().join(ORDER), "base: a.ko\n").unwrap();
         let binary = system.path().join("binary");
-        fs::write(&binary, "one").unwrap();
+        let program = |end: &str| {
+            let mut file = super::super::elf::STATIC.to_vec();
+            file.extend(end.as_bytes());
+            fs::write(&binary, file).unwrap();
+            Program::read(&binary, system.path()).unwrap()
+        };
         let mut said = 0;
-        let mut make = || image(system.path(), &binary, &mut |_| said += 1).unwrap();
-        let first = make();
-        assert_eq!(make(), first);
-        fs::write(&binary, "other").unwrap();
-        let second = make();
+        let mut make =
+            |program: &Program| image(system.path(), program, &mut |_| said += 1).unwrap();
+        let one = program("one");
+        let first = make(&one);
+        assert_eq!(make(&one), first);
+        let second = make(&program("other"));
         assert_ne!(first, second);
         assert_eq!(said, 2);
         let bytes = fs::read(&second).unwrap();
