@@ -54,7 +54,7 @@ pub(super) const UPLINK: [&str; 1] = ["virtio_net"];
 
 /// Modules of the storage guest. Checksums are named although nothing says that it depends on them:
 /// ext4 and iSCSI ask for them by their algorithm.
-pub(super) const SERVER: [&str; 26] = [
+pub(super) const SERVER: [&str; 28] = [
     "virtio_blk",
     "virtio_net",
     "crc32c_generic",
@@ -71,7 +71,9 @@ pub(super) const SERVER: [&str; 26] = [
     "sch_netem",
     "sch_ingress",
     "cls_matchall",
+    "cls_u32",
     "act_mirred",
+    "act_gact",
     "ifb",
     "sd_mod",
     "fcoe",

@@ -23,7 +23,7 @@ use crate::model::Storage;
 use crate::qemu::{Guest, cable_end};
 
 /// What a study has done and not undone, one action a line.
-const FILE: &str = "lab.json.faults";
+pub(super) const FILE: &str = "lab.json.faults";
 /// A guest that stands still hears nothing; one that runs answers in less.
 const ANSWER: Duration = Duration::from_secs(20);
 /// A path that is up again is tried each second, after its ports have found each other.
@@ -236,6 +236,8 @@ impl Faults {
         let end = |name| self.running(&guest(&self.directory, name))?.connect();
         // Neither end is touched when the other cannot be reached.
         let ends = [(end(&path.storage)?, path.cable.storage), (end(&path.host)?, path.cable.host)];
+        let lines = if up { path::admit(path) } else { path::drain(path) };
+        self.tell(&guest(&self.directory, &path.storage), &lines, ANSWER)?;
         for (mut qmp, port) in ends {
             qmp.run("set_link", json!({"name": cable_end(port), "up": up}))?;
         }

@@ -1,5 +1,11 @@
 //! One of the paths of a host to its LUNs over FC: a cable, cut at both ends, so that both see at once that there
 //! is nothing to wait for.
+//!
+//! Linux's FC target must have nothing under way when its port loses the link: it forgets the exchange of such a
+//! request and never lets go of the request, and the next logoff of the initiator waits for it for ever, with the locks
+//! of the port and of all networks held (`ft_recv_seq`, `ft_queue_status` and `ft_prlo` of tcm_fc, Linux 6.1). Under a
+//! load that is what every other cut ends in. So a path is cut in two steps: commands no longer arrive, what is under
+//! way is answered, and then the cable is cut. To the host the path is dead from the first step on.
 
 use crate::error::LabError;
 use crate::model::{Lab, Mounted};
@@ -61,6 +67,43 @@ pub(super) fn find(lab: &Lab, host: &str, mount: &str, number: usize) -> Result<
     })
 }
 
+/// Lines after which no command arrives at the storage guest over the path, and what was under way has ended.
+pub(super) fn drain(path: &FcPath) -> String {
+    let device = device(path);
+    // The information unit of a command (FC-FS-3, R_CTL 06h; FCP-4, FCP_CMND), behind the 14 bytes of the header
+    // of FC over Ethernet (FC-BB-6).
+    let command = "protocol 0x8906 u32 match u8 0x06 0xff at 14";
+    format!(
+        "/sbin/tc qdisc show dev {device} | grep -q ingress || \
+         /sbin/tc qdisc add dev {device} handle ffff: ingress\n\
+         /sbin/tc filter replace dev {device} parent ffff: prio 1 handle 800::1 {command} action drop\n\
+         sent= still=0 tries=0\n\
+         while [ $still -lt {STILL} ] && [ $tries -lt {TRIES} ]; do\n\
+         usleep 100000; tries=$((tries + 1)); still=$((still + 1))\n\
+         now=$(cat /sys/class/net/{device}/statistics/tx_packets)\n\
+         [ \"$now\" = \"$sent\" ] || still=0; sent=$now\n\
+         done\n"
+    )
+}
+
+/// How many tenths of a second a port that answers nothing more has been still: longer than a request waits at a disk.
+const STILL: u32 = 10;
+/// And how many it is waited for.
+const TRIES: u32 = 100;
+
+/// Lines after which commands arrive at the storage guest again.
+pub(super) fn admit(path: &FcPath) -> String {
+    let device = device(path);
+    format!(
+        "! /sbin/tc qdisc show dev {device} | grep -q ingress || /sbin/tc qdisc del dev {device} ingress\n"
+    )
+}
+
+/// What the storage guest calls its end.
+fn device(path: &FcPath) -> String {
+    format!("eth{}", path.cable.storage + 1)
+}
+
 /// Lines with which a host waits until the path, whose ends are up, is used again.
 pub(super) fn back(path: &FcPath) -> String {
     let port = path.port_name.replace(':', "");
@@ -100,6 +143,8 @@ mod tests {
         assert_eq!((first.storage.as_str(), first.mounts.len()), ("san", 2));
         let second = find(&lab, "esx", "two", 1).unwrap();
         assert_eq!((second.cable.host, second.mounts.as_slice()), (2, &["two".to_owned()][..]));
+        let (cut, joined) = (drain(&second), admit(&second));
+        assert!(cut.contains("tc filter replace dev eth3 ") && joined.contains("del dev eth3 "));
         let lines = back(&second);
         assert!(lines.contains("0x2000024c00010101") && lines.contains("fc-two"), "{lines}");
         for (host, mount, number, said) in [

@@ -81,6 +81,22 @@ fn a_study_runs_on_every_protocol_of_a_hosts_kernel() {
         assert_eq!(place.script("esx", &[&whole]), "ready", "{mount}");
     }
 
+    // A path that is cut while the storage guest answers, and again: it comes back each time.
+    let load = "while [ ! -e /tmp/enough ]; do dd if=/bin/busybox of=/dev/lab/fc-round-robin bs=64k count=16 \
+                oflag=direct; done > /dev/null 2>&1";
+    let begin = [
+        &format!("echo '{load}' > /tmp/load.sh"),
+        "for i in 1 2 3 4; do setsid sh /tmp/load.sh < /dev/null > /dev/null 2>&1 & done",
+    ];
+    assert_eq!(place.script("esx", &begin), "ready");
+    for _ in 0..3 {
+        faults.apply(&"path-down esx.fc-round-robin 0".parse().unwrap()).unwrap();
+        // Back when the other path is written, which is when this one was given up.
+        uses(&place, "/dev/lab/fc-fixed");
+        faults.restore().unwrap();
+    }
+    assert_eq!(place.script("esx", &["touch /tmp/enough"]), "ready");
+
     // A storage guest that is started again is found again by a host that lives.
     let files = ["/lab/nfs3/file", "/lab/nfs4/file"];
     faults.apply(&"restart nas".parse().unwrap()).unwrap();
