@@ -17,6 +17,7 @@ mod link;
 mod message;
 mod port;
 mod serve;
+mod socket;
 
 pub use binary::is_static;
 pub use command::{GUEST_PORT, Guest, Transport, TransportError};
@@ -27,3 +28,4 @@ pub use knock::knock;
 pub use message::{Command, HostFacts, PROTOCOL, Report};
 pub use port::serve_port;
 pub use serve::{ServeError, Stop, serve};
+pub use socket::{connect, listen};

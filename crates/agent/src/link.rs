@@ -27,6 +27,7 @@ use crate::error::HostError;
 use crate::frame::{FrameError, read_frame, write_frame};
 use crate::knock::enter;
 use crate::message::{Command, Report};
+use crate::socket::connect;
 
 /// How often an ending is looked for.
 const LOOK: Duration = Duration::from_millis(5);
@@ -161,7 +162,7 @@ impl Link {
         clock: &RealClock,
         inbox: &Sender<Heard>,
     ) -> Result<Self, HostError> {
-        let connected = UnixStream::connect(path).and_then(|socket| {
+        let connected = connect(path).and_then(|socket| {
             // Between two knocks it is looked whether there was an answer.
             socket.set_read_timeout(Some(Duration::from_millis(100)))?;
             Ok((socket.try_clone()?, socket.try_clone()?, socket))

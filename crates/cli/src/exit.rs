@@ -135,8 +135,7 @@ impl Failure {
                 | LabError::NoLibrary { .. }
                 | LabError::NoLab { .. }
                 | LabError::NoGuest { .. }
-                | LabError::NotOurs { .. }
-                | LabError::LongPath { .. } => Exit::Usage,
+                | LabError::NotOurs { .. } => Exit::Usage,
                 _ => Exit::Failed,
             },
             Failure::Run(RunError::Interrupted) => Exit::Interrupted,

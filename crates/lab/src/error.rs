@@ -153,17 +153,6 @@ pub enum LabError {
         /// What speaks against it.
         why: &'static str,
     },
-    /// Sockets' paths are short.
-    #[error(
-        "{} is too long for a socket ({length} bytes, 107 are possible); choose a shorter place with \
-         --dir DIR", path.display()
-    )]
-    LongPath {
-        /// The socket's path.
-        path: PathBuf,
-        /// Its length.
-        length: usize,
-    },
     /// There is no lab.
     #[error("there is no lab in {}; start one with `stormeter lab up LAB.YAML`", directory.display())]
     NoLab {

@@ -47,7 +47,7 @@ pub(crate) struct Probed {
 const PATIENCE: Duration = Duration::from_secs(8);
 const DEVICE: &str = "/dev/kvm";
 
-/// Finds out whether KVM works, in `scratch`, a folder for the guest that tries it. `go_on` is asked
+/// Finds out whether KVM works, with a guest whose folder is `scratch`. `go_on` is asked
 /// while it does.
 pub(crate) fn probe(
     images: &Images,
@@ -70,7 +70,7 @@ pub(crate) fn probe(
         _ => {}
     }
     say("trying KVM");
-    let guest = Guest { name: "kvm".into(), folder: scratch.join("kvm") };
+    let guest = Guest { name: "kvm".into(), folder: scratch.into() };
     let hardware = Hardware {
         kind: Kind::Worker,
         memory_bytes: 128 << 20,

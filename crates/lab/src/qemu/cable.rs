@@ -5,7 +5,7 @@
 //! two, whose other side is unplugged and plugged in again when the guest that listens was started anew
 //! (QEMU QMP Reference Manual, `netdev_add`, `NetdevHubPortOptions`, `NetdevStreamOptions`).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -33,10 +33,10 @@ fn plug(index: usize) -> String {
     format!("plug{index}")
 }
 
-/// What `-netdev` is given for a port, in their order.
-pub(super) fn arguments(index: usize, end: &Plug) -> Vec<String> {
+/// What `-netdev` is given for a port, in their order; `name` is what QEMU calls a socket.
+pub(super) fn arguments(index: usize, end: &Plug, name: &dyn Fn(&Path) -> PathBuf) -> Vec<String> {
     let stream = |id: &str, path: &Path, server| {
-        let path = path.to_string_lossy().replace(',', ",,");
+        let path = name(path).to_string_lossy().replace(',', ",,");
         format!("stream,id={id},server={server},addr.type=unix,addr.path={path}")
     };
     let (cable, wire, plug) = (cable_end(index), wire(index), plug(index));
@@ -64,7 +64,7 @@ pub(crate) fn unplug(qmp: &mut Qmp, index: usize) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Connects the end that looks for the other, which listens at `path`.
+/// Connects the end that looks for the other, which listens at `path`, as QEMU calls it.
 pub(crate) fn plug_in(qmp: &mut Qmp, index: usize, path: &Path) -> Result<(), LabError> {
     let wire = wire(index);
     let address = json!({"type": "unix", "path": path.to_string_lossy()});
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_end_that_looks_for_the_other_has_a_hub_between() {
-        let ends = |end: Plug| arguments(3, &end);
+        let ends = |end: Plug| arguments(3, &end, &Path::to_owned);
         assert_eq!(ends(Plug::Blank), ["hubport,id=cable3,hubid=3"]);
         let path = "/lab/guests/a,b/cable3";
         let socket = "addr.type=unix,addr.path=/lab/guests/a,,b/cable3";

@@ -119,8 +119,9 @@ impl Hardware {
         names.join(",")
     }
 
-    /// Arguments for the machine without its kernel, memory and sockets.
-    pub(crate) fn arguments(&self) -> Vec<String> {
+    /// Arguments for the machine without its kernel, memory and ports to this machine; `name` is what QEMU calls a
+    /// socket.
+    pub(crate) fn arguments(&self, name: &dyn Fn(&Path) -> PathBuf) -> Vec<String> {
         let mut arguments = vec!["-smp".to_owned(), self.vcpus.to_string()];
         let mut add = |option: &str, value: String| arguments.extend([option.to_owned(), value]);
         let mut ide_disks = 0;
@@ -164,7 +165,7 @@ impl Hardware {
             }
         }
         for (index, plug) in self.nics.iter().enumerate() {
-            for end in cable::arguments(index, plug) {
+            for end in cable::arguments(index, plug, name) {
                 add("-netdev", end);
             }
             // The guest is given another hardware address at its set-up: frozen ones are alike. Ports whose
@@ -331,8 +332,11 @@ mod tests {
         for controller in Controller::ALL {
             let whole = hardware(vec![disk(controller, backend.clone())]);
             let blank = whole.blank();
-            assert_eq!(devices(&whole.arguments()), devices(&blank.arguments()));
-            assert!(!blank.arguments().iter().any(|word| word.contains("iscsi")));
+            assert_eq!(
+                devices(&whole.arguments(&Path::to_owned)),
+                devices(&blank.arguments(&Path::to_owned))
+            );
+            assert!(!blank.arguments(&Path::to_owned).iter().any(|word| word.contains("iscsi")));
         }
     }
 
@@ -343,17 +347,17 @@ mod tests {
             Plug::Listens("/lab/guests/a,b/cable0".into()),
             Plug::Connects("/lab/guests/esx/cable3".into()),
         ];
-        let arguments = whole.arguments();
-        assert_eq!(devices(&arguments), devices(&whole.blank().arguments()));
+        let arguments = whole.arguments(&Path::to_owned);
+        assert_eq!(devices(&arguments), devices(&whole.blank().arguments(&Path::to_owned)));
         let text = arguments.join(" ");
         assert!(text.contains("id=nic1,netdev=cable1"), "{text}");
-        assert!(!whole.blank().arguments().join(" ").contains("unix"));
+        assert!(!whole.blank().arguments(&Path::to_owned).join(" ").contains("unix"));
     }
 
     #[test]
     fn disks_of_ide_share_one_controller() {
         let disks = vec![disk(Controller::Ide, Backend::Blank); 3];
-        let arguments = hardware(disks).arguments();
+        let arguments = hardware(disks).arguments(&Path::to_owned);
         let devices = devices(&arguments);
         assert_eq!(devices.iter().filter(|it| it.starts_with("piix3-ide")).count(), 1);
         for place in ["pata.0,unit=0", "pata.0,unit=1", "pata.1,unit=0"] {

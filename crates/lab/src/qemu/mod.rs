@@ -2,6 +2,7 @@
 
 mod accelerator;
 mod cable;
+pub(crate) mod folder;
 mod hardware;
 mod layer;
 mod log;

@@ -17,7 +17,7 @@ const ASK_AGAIN: Duration = Duration::from_millis(500);
 
 impl Port {
     pub(crate) fn connect(socket: &Path) -> io::Result<Self> {
-        Ok(Self { reader: BufReader::new(UnixStream::connect(socket)?) })
+        Ok(Self { reader: BufReader::new(stormeter_agent::connect(socket)?) })
     }
 
     /// Asks for a hello until `patience` ends or `go_on` says no; the line that came.
@@ -94,13 +94,13 @@ impl Port {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::net::UnixListener;
+    use stormeter_agent::listen;
 
     /// A guest that answers each line that it is told by the next of these.
     fn guest(answers: &'static [&'static str]) -> (tempfile::TempDir, Port) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("port");
-        let listener = UnixListener::bind(&path).unwrap();
+        let listener = listen(&path).unwrap();
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let mut reader = BufReader::new(stream.try_clone().unwrap());

@@ -27,7 +27,7 @@ impl Qmp {
     pub(crate) fn connect(guest: &str, socket: &Path, log: &Path) -> Result<Self, LabError> {
         let failed =
             |source| LabError::QmpSocket { guest: guest.into(), source, log: log.to_owned() };
-        let stream = UnixStream::connect(socket).map_err(failed)?;
+        let stream = stormeter_agent::connect(socket).map_err(failed)?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
         let mut qmp =
             Self { guest: guest.into(), reader: BufReader::new(stream), log: log.to_owned() };
@@ -93,13 +93,13 @@ impl Qmp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::net::UnixListener;
+    use stormeter_agent::listen;
 
     /// A QEMU that says these lines, one after each that it is told, the first unasked.
     fn qemu(lines: &'static [&'static str]) -> (tempfile::TempDir, Result<Qmp, LabError>) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("qmp");
-        let listener = UnixListener::bind(&path).unwrap();
+        let listener = listen(&path).unwrap();
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let mut reader = BufReader::new(stream.try_clone().unwrap());

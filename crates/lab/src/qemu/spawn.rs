@@ -2,16 +2,15 @@
 //! wrong with it is told before that.
 
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use stormeter_agent::knock;
+use stormeter_agent::{connect, knock};
 
 use super::accelerator::Accelerator;
+use super::folder::{self, PID_FILE};
 use super::hardware::{Hardware, Kind};
 use super::log::{kernel_report, tail};
 use super::port::Port;
@@ -37,9 +36,6 @@ const UPLINK_ADDRESS: &str = "10.0.2.15/24";
 
 /// The port over which a guest with a shell is told what to do.
 const CONTROL_PORT: &str = "stormeter.control";
-
-/// A socket's path has room for 108 bytes with its zero (unix(7)).
-const SOCKET_BYTES: usize = 107;
 
 /// The files of a guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,19 +73,15 @@ impl Guest {
     }
 
     pub(crate) fn pid_file(&self) -> PathBuf {
-        self.folder.join("pid")
-    }
-
-    /// Refuses folders whose sockets could not be bound.
-    pub(crate) fn check_path(&self) -> Result<(), LabError> {
-        let path = self.console();
-        let length = path.as_os_str().as_bytes().len();
-        if length <= SOCKET_BYTES { Ok(()) } else { Err(LabError::LongPath { path, length }) }
+        self.folder.join(PID_FILE)
     }
 
     /// Its process, if it runs.
     pub(crate) fn process(&self) -> Option<Process> {
-        Process::below(&self.folder).into_iter().find(Process::is_alive)
+        let pid_file = self.pid_file();
+        Process::below(&self.folder)
+            .into_iter()
+            .find(|process| process.pid_file == pid_file && process.is_alive())
     }
 
     pub(crate) fn connect(&self) -> Result<Qmp, LabError> {
@@ -125,7 +117,7 @@ impl Guest {
 
     /// Waits until its agent answers, and leaves it for whoever comes next.
     fn knock(&self, patience: Duration, go_on: &mut dyn FnMut() -> bool) -> std::io::Result<()> {
-        let mut line = UnixStream::connect(self.agent())?;
+        let mut line = connect(&self.agent())?;
         line.set_read_timeout(Some(Duration::from_millis(100)))?;
         // A guest that never comes up reads nothing, and the socket is full one day.
         line.set_write_timeout(Some(patience))?;
@@ -177,8 +169,9 @@ pub(crate) fn spawn(
     memory: &Memory,
     forwards: &[String],
 ) -> Result<(), LabError> {
-    guest.check_path()?;
-    fs::create_dir_all(&guest.folder).map_err(at(&guest.folder))?;
+    folder::make(&guest.folder)?;
+    let folders = folder::Opened::around(&guest.folder)?;
+    let socket = |path: &Path| escaped(&folders.name(path));
     let mut command = Command::new(QEMU);
     command.args(["-name", &guest.name, "-nodefaults", "-no-user-config", "-display", "none"]);
     command.args(["-no-reboot", "-cpu", "max", "-daemonize"]);
@@ -214,10 +207,10 @@ pub(crate) fn spawn(
         }
     };
     command.arg("-kernel").arg(&images.kernel).arg("-initrd").arg(image).args(["-append", &line]);
-    command.arg("-qmp").arg(format!("unix:{},server=on,wait=off", escaped(&guest.qmp())));
+    command.arg("-qmp").arg(format!("unix:{},server=on,wait=off", socket(&guest.qmp())));
     command.arg("-chardev").arg(format!(
         "socket,id=console,path={},server=on,wait=off,logfile={}",
-        escaped(&guest.console()),
+        socket(&guest.console()),
         escaped(&guest.log())
     ));
     command.args(["-serial", "chardev:console"]);
@@ -227,8 +220,8 @@ pub(crate) fn spawn(
         Kind::Host => &[(CONTROL_PORT, guest.control()), (AGENT_PORT, guest.agent())],
         Kind::Worker => &[(AGENT_PORT, guest.agent())],
     };
-    for (number, (name, socket)) in ports.iter().enumerate() {
-        let socket = escaped(socket);
+    for (number, (name, path)) in ports.iter().enumerate() {
+        let socket = socket(path);
         let port = format!("port{number}");
         command.arg("-chardev").arg(format!("socket,id={port},path={socket},server=on,wait=off"));
         command.arg("-device").arg(format!("virtserialport,chardev={port},name={name}"));
@@ -242,7 +235,7 @@ pub(crate) fn spawn(
         // A ROM to start from the network would only cost time.
         command.args(["-device", "virtio-net-pci,netdev=net,romfile="]);
     }
-    command.args(hardware.arguments());
+    command.args(hardware.arguments(&|path| folders.name(path)));
     if memory.waits {
         command.args(["-incoming", "defer"]);
     }
@@ -268,14 +261,6 @@ fn escaped(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_folder_that_is_too_deep_for_sockets_is_refused_with_advice() {
-        let guest = |folder: String| Guest { name: "vm1".into(), folder: folder.into() };
-        guest("/tmp/lab/guests/vm1".into()).check_path().unwrap();
-        let error = guest(format!("/tmp/{}", "x".repeat(110))).check_path().unwrap_err();
-        assert!(error.to_string().contains("--dir DIR"), "{error}");
-    }
 
     #[test]
     fn commas_in_paths_do_not_end_them() {

@@ -14,6 +14,7 @@ use super::snapshot::layer;
 use super::state::State;
 use super::up::{limit_disks, set_up};
 use crate::error::LabError;
+use crate::qemu::folder::seen_by;
 use crate::qemu::{Accelerator, Guest, plug_in, unplug};
 use crate::wiring::channels;
 
@@ -66,7 +67,12 @@ fn host_again(
     }
     bring_up(common, &guest, &host_hardware(directory, lab, index), None, &[], &mut || true)?;
     for (storage, end) in &ends {
-        plug_in(&mut storage.connect()?, end.port, &end.path)?;
+        let mut qmp = storage.connect()?;
+        let path = match storage.process() {
+            Some(process) => seen_by(&process, &end.path),
+            None => end.path.clone(),
+        };
+        plug_in(&mut qmp, end.port, &path)?;
     }
     let secrets = Secrets::read(lab)?;
     set_up(&guest, &mounts::script(lab, index, &channels(lab), &secrets))

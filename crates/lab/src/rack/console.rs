@@ -26,7 +26,7 @@ pub fn console(directory: &Path, name: &str, say: &mut dyn FnMut(&str)) -> Resul
         return Err(LabError::NoGuest { name: name.into(), known: names.join(", ") });
     }
     let guest = guest(&path, name);
-    let Ok(stream) = UnixStream::connect(guest.console()) else {
+    let Ok(stream) = stormeter_agent::connect(&guest.console()) else {
         return Err(guest.failed("does not run"));
     };
     say(&format!("the console of {name}; Ctrl-] leaves it. Before: {}", guest.log().display()));

@@ -1,13 +1,16 @@
 //! The directory of a lab: whose it is, who works in it, what runs in it.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 
-use super::state::{FILE, State};
+use super::mark::{self, Lock};
+use super::state::{self, FILE, State};
 use crate::error::{LabError, at};
+use crate::qemu::folder::{PID_FILE, is_guests};
 use crate::qemu::{Guest, Process};
 
 /// A directory that is a lab's, and locked for this process as long as this lives.
@@ -15,11 +18,16 @@ use crate::qemu::{Guest, Process};
 pub(super) struct Directory {
     /// Absolute and without links, so that it is always spelt alike.
     pub(super) path: PathBuf,
-    lock: File,
+    lock: Lock,
 }
 
-const LOCK: &str = "lock";
 const GUESTS: &str = "guests";
+/// The lock of labs that were started before there was a mark: an empty file.
+const OLD_LOCK: &str = "lock";
+
+/// Files of a lab beside its mark.
+const OWN_FILES: [&str; 5] =
+    [FILE, state::NEW, super::fault::FILE, super::snapshot::FILE, super::snapshot::NEW];
 
 /// Where the guests' folders are.
 pub(super) fn guest(directory: &Path, name: &str) -> Guest {
@@ -38,43 +46,24 @@ impl Directory {
         }
         let path = fs::canonicalize(path).map_err(at(path))?;
         check_owner(&path)?;
-        let names: Vec<String> = fs::read_dir(&path)
-            .map_err(at(&path))?
-            .flatten()
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect();
-        // A lab that was killed before it could write anything has made its lock.
-        let is_labs = names.iter().any(|name| name == FILE || name == LOCK);
-        if !names.is_empty() && !is_labs {
-            return Err(LabError::NotOurs { directory: path, why: "there are other things in it" });
+        let is_empty = fs::read_dir(&path).map_err(at(&path))?.next().is_none();
+        if !is_empty && !is_labs(&path) {
+            return Err(mark::foreign(&path));
         }
-        Self::lock(path)
+        let lock = Lock::take(&path)?;
+        Ok(Self { path, lock })
     }
 
     /// The directory of a lab that was started.
     pub(super) fn open(path: &Path) -> Result<Self, LabError> {
         let path = existing(path)?;
-        Self::lock(path)
-    }
-
-    fn lock(path: PathBuf) -> Result<Self, LabError> {
-        let file = path.join(LOCK);
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&file)
-            .map_err(at(&file))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { path, lock }),
-            Err(TryLockError::WouldBlock) => Err(LabError::Busy { directory: path }),
-            Err(TryLockError::Error(source)) => Err(at(&file)(source)),
-        }
+        let lock = Lock::take(&path)?;
+        Ok(Self { path, lock })
     }
 
     /// Refuses a directory with guests in it.
     pub(super) fn check_idle(&self) -> Result<(), LabError> {
-        let guests = Process::below(&self.path).len();
+        let guests = self.processes().len();
         if guests == 0 {
             return Ok(());
         }
@@ -89,7 +78,7 @@ impl Directory {
             let storage = state.iter().flat_map(|state| &state.lab.storage);
             storage.into_iter().any(|storage| storage.name == process.guest())
         };
-        let processes = Process::below(&self.path);
+        let processes = self.processes();
         let (storage, others): (Vec<&Process>, Vec<&Process>) =
             processes.iter().partition(|process| serves(process));
         for side_by_side in [others, storage] {
@@ -103,25 +92,70 @@ impl Directory {
         Ok(processes.len())
     }
 
+    /// The guests that run: processes that were started with the pid file in a folder of ours.
+    fn processes(&self) -> Vec<Process> {
+        let folders = self.guests();
+        let is_ours = |process: &Process| {
+            folders.iter().any(|folder| folder.join(PID_FILE) == process.pid_file)
+        };
+        Process::below(&self.path).into_iter().filter(is_ours).collect()
+    }
+
+    /// The folders of guests: those that have a mark, and those whose names are in the lab's own file.
+    fn guests(&self) -> Vec<PathBuf> {
+        let all = self.path.join(GUESTS);
+        let named =
+            state::names(&self.path).unwrap_or_default().into_iter().map(|name| all.join(name));
+        let mut folders: Vec<PathBuf> = named.collect();
+        for entry in fs::read_dir(&all).into_iter().flatten().flatten() {
+            if is_guests(&entry.path()) && !folders.contains(&entry.path()) {
+                folders.push(entry.path());
+            }
+        }
+        folders
+    }
+
     /// Removes what a lab has made; the directory itself when nothing else is in it.
     pub(super) fn clear(self) -> Result<(), LabError> {
-        for entry in fs::read_dir(&self.path).map_err(at(&self.path))?.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let path = entry.path();
-            let removed = match name.as_str() {
-                GUESTS => fs::remove_dir_all(&path),
-                // The lock is the last.
-                _ if name.starts_with("lab.json") => fs::remove_file(&path),
-                _ => Ok(()),
-            };
-            removed.map_err(at(&path))?;
+        for folder in self.guests() {
+            gone(fs::remove_dir_all(&folder)).map_err(at(&folder))?;
         }
-        let lock = self.path.join(LOCK);
-        fs::remove_file(&lock).map_err(at(&lock))?;
+        // One that was not marked yet is empty. What somebody put there is not, and stays.
+        let all = self.path.join(GUESTS);
+        for entry in fs::read_dir(&all).into_iter().flatten().flatten() {
+            let _ = fs::remove_dir(entry.path());
+        }
+        let _ = fs::remove_dir(&all);
+        let is_old = state::names(&self.path).is_some();
+        for name in OWN_FILES {
+            let path = self.path.join(name);
+            gone(fs::remove_file(&path)).map_err(at(&path))?;
+        }
+        let old = self.path.join(OLD_LOCK);
+        if is_old
+            && fs::symlink_metadata(&old).is_ok_and(|found| found.is_file() && found.len() == 0)
+        {
+            let _ = fs::remove_file(&old);
+        }
+        // The mark is the last.
+        self.lock.remove(&self.path)?;
         // Somebody may have put something of his own there.
         let _ = fs::remove_dir(&self.path);
         Ok(())
     }
+}
+
+/// That it was not there is as good.
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Whether a lab's mark is in the directory, or the file in which a lab says what it is.
+fn is_labs(path: &Path) -> bool {
+    mark::is_labs(path) || (!path.join(mark::LAB).is_symlink() && state::names(path).is_some())
 }
 
 /// A directory in which a lab was started, and its own description of it.
@@ -133,21 +167,16 @@ pub(super) fn started(path: &Path) -> Result<(PathBuf, State), LabError> {
     }
 }
 
-impl Drop for Directory {
-    /// Not by closing it: a child that another thread has forked and that is not its own program yet has the lock, too.
-    fn drop(&mut self) {
-        let _ = self.lock.unlock();
-    }
-}
-
 fn existing(path: &Path) -> Result<PathBuf, LabError> {
     let no_lab = || LabError::NoLab { directory: path.to_owned() };
     let path = fs::canonicalize(path).map_err(|_| no_lab())?;
-    if !path.join(FILE).exists() && !path.join(LOCK).exists() {
-        return Err(no_lab());
+    if is_labs(&path) {
+        check_owner(&path)?;
+        return Ok(path);
     }
-    check_owner(&path)?;
-    Ok(path)
+    // It looks like one, and it is somebody else's.
+    let looks = [FILE, OLD_LOCK, mark::LAB, GUESTS].iter().any(|name| path.join(name).exists());
+    Err(if looks { mark::foreign(&path) } else { no_lab() })
 }
 
 fn check_owner(path: &Path) -> Result<(), LabError> {
@@ -164,6 +193,7 @@ fn check_owner(path: &Path) -> Result<(), LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::qemu::folder::make;
 
     #[test]
     fn a_directory_with_other_things_is_not_taken_and_nothing_of_it_is_removed() {
@@ -187,9 +217,10 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
         assert!(matches!(Directory::claim(&path), Err(LabError::Busy { .. })));
         fs::create_dir_all(guest(&first.path, "vm1").folder).unwrap();
+        make(&guest(&first.path, "vm1").folder).unwrap();
         fs::write(path.join(FILE), "half").unwrap();
         // As a child has it that is forked meanwhile.
-        let _forked = first.lock.try_clone().unwrap();
+        let _forked = first.lock.forked();
         drop(first);
         let second = Directory::claim(&path).unwrap();
         second.clear().unwrap();
@@ -201,9 +232,122 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("lab");
         let first = Directory::claim(&path).unwrap();
-        fs::write(path.join("notes.txt"), "mine").unwrap();
+        make(&guest(&first.path, "vm1").folder).unwrap();
+        let mine = ["notes.txt", "lab.json.copy", "lock", "guests/own/disk.qcow2"];
+        fs::create_dir(path.join("guests/own")).unwrap();
+        mine.iter().for_each(|name| fs::write(path.join(name), "mine").unwrap());
         first.clear().unwrap();
-        assert!(path.join("notes.txt").exists() && !path.join(LOCK).exists());
+        assert!(mine.iter().all(|name| path.join(name).exists()));
+        assert!(!path.join(mark::LAB).exists() && !path.join("guests/vm1").exists());
+    }
+
+    /// All that is in a directory, with its contents.
+    fn contents(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(path).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                found.extend(contents(&path));
+            }
+            found.push((path.clone(), fs::read(&path).unwrap_or_default()));
+        }
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn what_looks_like_a_lab_and_is_somebodys_is_refused_and_untouched() {
+        // What is in the directory beside `guests/web`.
+        for files in [
+            &[("lock", "")][..],
+            &[("lock", "12345\n"), ("README", "readme")],
+            &[],
+            &[("lab.json", "{}")],
+            &[("lab.json", r#"{"version": 4, "lab": "home"}"#), ("lock", "")],
+            &[(mark::LAB, "somebody's")],
+        ] {
+            let parent = tempfile::tempdir().unwrap();
+            let path = parent.path().join("notalab");
+            fs::create_dir_all(path.join("guests/web")).unwrap();
+            fs::write(path.join("guests/web/disk.qcow2"), "precious").unwrap();
+            files.iter().for_each(|(name, text)| fs::write(path.join(name), text).unwrap());
+            let before = contents(&path);
+            let (mut child, _keys) = pretender(&path.join("guests/web/pid"));
+            for refused in [
+                Directory::claim(&path).map(drop),
+                Directory::open(&path).map(drop),
+                started(&path).map(drop),
+            ] {
+                assert!(matches!(refused, Err(LabError::NotOurs { .. })), "{files:?}: {refused:?}");
+            }
+            assert_eq!(contents(&path), before, "{files:?}");
+            assert!(child.try_wait().unwrap().is_none(), "it still runs");
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_process_of_somebodys_folder_in_a_lab_is_not_ended() {
+        let parent = tempfile::tempdir().unwrap();
+        let lab = Directory::claim(&parent.path().join("lab")).unwrap();
+        let folder = guest(&lab.path, "own").folder;
+        fs::create_dir_all(&folder).unwrap();
+        let (mut child, _keys) = pretender(&folder.join(PID_FILE));
+        lab.check_idle().unwrap();
+        assert_eq!(lab.end_guests().unwrap(), 0);
+        assert!(child.try_wait().unwrap().is_none(), "it still runs");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn one_that_was_killed_before_it_could_write_anything_is_taken_up_and_ended() {
+        let parent = tempfile::tempdir().unwrap();
+        for words in ["", "A lab of"] {
+            let path = parent.path().join("lab");
+            fs::create_dir(&path).unwrap();
+            fs::write(path.join(mark::LAB), words).unwrap();
+            // A guest's folder that was not marked yet.
+            fs::create_dir_all(path.join("guests/vm1")).unwrap();
+            drop(Directory::claim(&path).unwrap());
+            Directory::open(&path).unwrap().clear().unwrap();
+            assert!(!path.exists());
+        }
+    }
+
+    /// As labs were before they had marks.
+    #[test]
+    fn the_guests_of_a_lab_without_marks_are_those_that_its_file_names() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("lab");
+        fs::create_dir_all(path.join("guests/vm1")).unwrap();
+        fs::create_dir_all(path.join("guests/own")).unwrap();
+        fs::write(path.join("guests/vm1/console.log"), "").unwrap();
+        fs::write(path.join("guests/own/disk"), "mine").unwrap();
+        fs::write(path.join(OLD_LOCK), "").unwrap();
+        let text = r#"{"version": 3, "lab": {"storage": [], "hosts": [{"name": "../own"}], "vms": [{"name": "vm1"}]}}"#;
+        fs::write(path.join(FILE), text).unwrap();
+        Directory::open(&path).unwrap().clear().unwrap();
+        let own = path.canonicalize().unwrap().join("guests/own");
+        let left: Vec<PathBuf> = contents(&path).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(left.len(), 3, "{left:?}");
+        assert!(own.join("disk").exists());
+    }
+
+    /// Something that looks like a guest to others; it ends with its second part.
+    fn pretender(pid_file: &Path) -> (std::process::Child, std::process::ChildStdin) {
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "echo; read line", "guest", "-pidfile"])
+            .arg(pid_file)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+        // To wait for a child closes what it reads from, at whose end it would end by itself.
+        let keys = child.stdin.take().unwrap();
+        (child, keys)
     }
 
     #[test]
@@ -211,19 +355,11 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("lab");
         let lab = Directory::claim(&path).unwrap();
-        let pid_file = guest(&lab.path, "vm1").pid_file();
-        let mut child = std::process::Command::new("sh")
-            .args(["-c", "echo; read line", "guest", "-pidfile"])
-            .arg(&pid_file)
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .unwrap();
-        std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+        let guest = guest(&lab.path, "vm1");
+        make(&guest.folder).unwrap();
+        let (mut child, _keys) = pretender(&guest.pid_file());
         let error = lab.check_idle().unwrap_err().to_string();
         assert!(error.contains("1 guests") && error.contains("lab down"), "{error}");
-        // To wait for a child closes what it reads from, at whose end it would end by itself.
-        let _keys = child.stdin.take();
         let waiter = std::thread::spawn(move || child.wait().unwrap());
         assert_eq!(lab.end_guests().unwrap(), 1);
         waiter.join().unwrap();

@@ -10,6 +10,7 @@ mod down;
 mod fault;
 mod groups;
 mod link;
+mod mark;
 mod mounts;
 mod path;
 mod plan;

@@ -25,7 +25,9 @@ use crate::model::{Datastore, DiskFormat, Lab};
 use crate::qemu::{Guest, Hardware, Layers, Qmp};
 
 /// What the lab's directory says of its snapshot.
-const FILE: &str = "lab.json.snapshot";
+pub(super) const FILE: &str = "lab.json.snapshot";
+/// The next one, while it is written.
+pub(super) const NEW: &str = "lab.json.snapshot.new";
 /// Slow disks are let go and taken up with a few requests each.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// What a host that keeps no data does: what it has cached of storage is forgotten.
@@ -69,7 +71,7 @@ impl Mark {
 
     /// Replaces the file in one step.
     fn write(self, directory: &Path) -> Result<(), LabError> {
-        let (path, half) = (directory.join(FILE), directory.join("lab.json.snapshot.new"));
+        let (path, half) = (directory.join(FILE), directory.join(NEW));
         let text =
             serde_json::to_string(&self).map_err(|error| at(&path)(io::Error::other(error)))?;
         fs::write(&half, text + "\n").map_err(at(&half))?;

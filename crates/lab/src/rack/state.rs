@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use stormeter_agent::GUEST_PORT;
 
 use super::address::forwards;
@@ -13,8 +14,10 @@ use crate::error::{LabError, at};
 use crate::image::Images;
 use crate::model::{Lab, Storage};
 
-/// The file; a directory that has it is a lab's.
+/// The file.
 pub(super) const FILE: &str = "lab.json";
+/// The next one, while it is written.
+pub(super) const NEW: &str = "lab.json.new";
 
 /// A lab as it was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +57,7 @@ impl State {
     /// Replaces the file in one step.
     pub(super) fn write(&self, directory: &Path) -> Result<(), LabError> {
         let path = directory.join(FILE);
-        let half = directory.join("lab.json.new");
+        let half = directory.join(NEW);
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| at(&path)(std::io::Error::other(error)))?;
         fs::write(&half, text + "\n").map_err(at(&half))?;
@@ -67,6 +70,22 @@ impl State {
         let state: Self = serde_json::from_str(&text).ok()?;
         (state.version == VERSION).then_some(state)
     }
+}
+
+/// The names of a lab's guests, of whatever form its file is; nothing where it is no lab's file. Those that could
+/// lead out of the lab's directory are left out.
+pub(super) fn names(directory: &Path) -> Option<Vec<String>> {
+    let text = fs::read_to_string(directory.join(FILE)).ok()?;
+    let state: Value = serde_json::from_str(&text).ok()?;
+    state.get("version")?.as_u64()?;
+    let mut names = Vec::new();
+    for kind in ["storage", "hosts", "vms"] {
+        for guest in state.get("lab")?.get(kind)?.as_array()? {
+            names.push(guest.get("name")?.as_str()?.to_owned());
+        }
+    }
+    names.retain(|name| !name.is_empty() && !name.contains(['/', '.']));
+    Some(names)
 }
 
 /// The name of a LUN's own target or subsystem.

@@ -75,7 +75,7 @@ pub(super) fn make(
     let half = all.join(format!(".build-{}", std::process::id()));
     let _ = fs::remove_dir_all(&half);
     fs::create_dir_all(&half).map_err(at(&half))?;
-    // Its sockets are in the lab's directory, whose length is checked.
+    // Where it is found again, and ended, if this process is killed.
     let guest = directory::guest(lab, ".frozen");
     let frozen = freeze(&guest, images, &hardware.blank(), accelerator, &half, go_on);
     if let Some(process) = guest.process() {

@@ -26,6 +26,7 @@ use super::template::{self, Template};
 use crate::error::{LabError, at, tool};
 use crate::image::{Images, last_words, need_room};
 use crate::model::{Datastore, DiskFormat, Lab, Storage, Vm};
+use crate::qemu::folder::make;
 use crate::qemu::{Accelerator, Guest, Hardware, Probed, probe, version};
 use crate::wiring::channels;
 
@@ -73,9 +74,6 @@ pub fn up(
     need_memory(template::memory_bytes(lab))?;
     need_room("the lab", &directory.path, file_bytes(lab), "--dir")?;
     let secrets = Secrets::read(lab)?;
-    for name in lab.names() {
-        guest(&directory.path, name).check_path()?;
-    }
     let portmapper: Vec<bool> =
         (0..lab.storage.len()).map(|index| export_in_use(lab, index).is_some()).collect();
     if let Some(export) = (0..lab.storage.len()).find_map(|index| export_in_use(lab, index))
@@ -153,7 +151,7 @@ fn start(
     side_by_side(lab.hosts.len(), &|index| {
         let guest = guest(path, &lab.hosts[index].name);
         let hardware = &hosts[index];
-        fs::create_dir_all(&guest.folder).map_err(at(&guest.folder))?;
+        make(&guest.folder)?;
         let mut go_on = || !cancel.load(Ordering::Relaxed);
         let cold = bring_up(common, &guest, hardware, find(hardware), &[], &mut go_on)?;
         note(&guest.name, cold);
@@ -162,7 +160,7 @@ fn start(
     side_by_side(lab.storage.len(), &|index| {
         let (storage, hardware) = (&lab.storage[index], &storage[index]);
         let guest = guest(path, &storage.name);
-        fs::create_dir_all(&guest.folder).map_err(at(&guest.folder))?;
+        make(&guest.folder)?;
         for (disk, asked) in storage.disks.iter().enumerate() {
             sparse(&storage_file(path, &storage.name, disk), asked.size_bytes)?;
         }
@@ -180,7 +178,7 @@ fn start(
     side_by_side(lab.vms.len(), &|index| {
         let (vm, hardware) = (&lab.vms[index], &vms[index]);
         let guest = guest(path, &vm.name);
-        fs::create_dir_all(&guest.folder).map_err(at(&guest.folder))?;
+        make(&guest.folder)?;
         disk_files(path, lab, index, &addresses)?;
         let mut go_on = || !cancel.load(Ordering::Relaxed);
         let forwards = state.vm_forwards(index);
