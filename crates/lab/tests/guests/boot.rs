@@ -59,6 +59,30 @@ fn a_lab_comes_up_loses_a_guest_and_goes_without_a_trace() {
     assert!(!directory.exists(), "what was started is ended again");
 }
 
+/// A host with an agent beside its own programs, and a VM in which there is nothing else.
+const BOTH: &str = "storage: {nas: {disks: {a: {size: 64MiB}}, exports: {files: a}}}\n\
+                    hosts: {esx: {mounts: {files: {datastore: nas.files}}}}\n\
+                    vms: {vm: {disk: {datastore: local, size: 16MiB}}}\n";
+
+#[test]
+fn stormeter_runs_in_guests_whatever_it_was_built_for() {
+    let Some(place) = Place::of_any_build() else { return };
+    let file = std::fs::read(place.binary()).unwrap();
+    let loader = b"/ld-linux-x86-64.so.2\0";
+    let wants_it = file.windows(loader.len()).any(|window| window == loader);
+    assert!(wants_it, "a static one says nothing of others");
+    place.up(BOTH);
+    for (host, datastore) in [("vm", "/dev/lab/disk"), ("esx", "/lab/files")] {
+        let study = format!(
+            "hosts: {{{host}: 'lab:{host}'}}\ndatastores: {{it: {datastore}}}\ndisk: {{size: 4MiB}}\n\
+             measure: {{ramp: 0, duration: 1s, interval: 250ms}}\ndesign: {{blocks: 1}}\n"
+        );
+        place.write("study.yaml", &study);
+        place.done(&["run", "study.yaml", "--output", &format!("{host}.db")]);
+    }
+    place.down();
+}
+
 /// What a study says of two VMs with a disk each on a local file that is limited to 120 requests a second.
 const STUDY: &str = "hosts: {vm1: 'lab:vm1', vm2: 'lab:vm2'}\n\
                      datastores: {limited: /dev/lab/limited}\n\
