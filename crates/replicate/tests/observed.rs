@@ -28,6 +28,7 @@ impl AnswerSource for Oracle {
             test: String::new(),
             estimate: None,
             p_value: None,
+            p_value_adjusted: None,
             table: None,
             parts: Vec::new(),
             remarks: Vec::new(),

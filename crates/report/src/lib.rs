@@ -5,6 +5,7 @@
 //! and the page needs no network.
 
 mod assemble;
+mod change;
 mod date;
 mod html;
 mod incidents;

@@ -85,6 +85,17 @@ pub(crate) fn verdict_word(verdict: Verdict) -> &'static str {
     }
 }
 
+/// A sign beside the word, so that a verdict does not hang on its colour.
+pub(crate) fn verdict_sign(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster => "▲",
+        Verdict::Slower => "▼",
+        Verdict::Equivalent => "=",
+        Verdict::Inconclusive => "?",
+        Verdict::Invalid => "✕",
+    }
+}
+
 /// The same word as it fits a metric: a CPU cost is not fast, it is low.
 pub(crate) fn verdict_word_for(metric: Metric, verdict: Verdict) -> &'static str {
     match (kind(metric), verdict) {

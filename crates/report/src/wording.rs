@@ -93,6 +93,11 @@ pub(crate) fn datastore(description: &DatastoreDescription) -> String {
 
 /// How far the run came: `Ended after 9 blocks (18 trials, 1.52min): the precision was reached.`
 pub(crate) fn status(status: &Status) -> String {
+    status_in(status, "")
+}
+
+/// The same with what kind of time it took behind the time: ` of virtual time`.
+pub(crate) fn status_in(status: &Status, time: &str) -> String {
     let blocks = plural(u64::from(status.blocks), "block");
     let trials = plural(u64::from(status.trials), "trial");
     let failed = match status.failed_trials {
@@ -100,7 +105,7 @@ pub(crate) fn status(status: &Status) -> String {
         failed => format!(", {failed} more failed"),
     };
     let elapsed = format_duration_ns(status.elapsed_ns as f64);
-    let done = format!("{blocks} ({trials}{failed}, {elapsed})");
+    let done = format!("{blocks} ({trials}{failed}, {elapsed}{time})");
     match &status.reason {
         Some(reason) => format!("Ended after {done}: {reason}."),
         None => format!("Not finished: {done} so far."),

@@ -56,7 +56,7 @@ fn the_target_is_shown_where_a_datastore_has_one() {
     assert_eq!(with.matches("part p4").count(), 3);
     // What the local directory has not is a dash, and 100 of nothing.
     let row = with.split(ROW).nth(1).unwrap().split("</tr>").next().unwrap();
-    let cells: Vec<&str> = row.split("<td>").skip(1).collect();
+    let cells: Vec<&str> = row.split("<td ").skip(1).collect();
     assert!(cells[0].contains('–') && !cells[0].contains("100"), "{row}");
     assert!(cells[1].contains("9.30\u{202f}µs") && cells[2].contains("6.70\u{202f}µs"), "{row}");
     let numbers = with.split(PART).last().unwrap();
@@ -85,6 +85,82 @@ fn a_printed_page_keeps_the_names_of_what_was_folded() {
         let of = rule.split('{').next().unwrap().split("*/").last().unwrap().trim();
         assert!(["summary::-webkit-details-marker", "details.stored"].contains(&of), "{of}");
     }
+}
+
+#[test]
+fn a_number_is_written_in_one_way() {
+    let page = page("two.html", &report(&[LOCAL, NAS]));
+    assert!(page.contains("is 23.4\u{202f}% slower than /srv/vm in IOPS"));
+    // In the chart's description, at its bar, and in the table.
+    assert!(page.matches("−23.4\u{202f}%").count() >= 3);
+    assert!(!page.contains("76.6") && !page.contains("= 100"), "{page}");
+}
+
+#[test]
+fn a_bar_says_by_its_end_whether_it_is_good_news() {
+    let page = page("two.html", &report(&[LOCAL, NAS]));
+    let chart = page.split("id=\"bars-title\"").nth(1).unwrap().split("</svg>").next().unwrap();
+    let bars = chart.matches("<rect class=\"fill s1").count();
+    let ends = ["faster", "slower", "equivalent"]
+        .map(|word| chart.matches(&format!("<rect class=\"tone {word}\"")).count());
+    let pale = chart.matches("<rect class=\"fill s1 faint\"").count();
+    assert!(bars > 5 && ends[1] > 0, "{bars} {ends:?}");
+    assert_eq!(ends.iter().sum::<usize>(), bars - pale);
+    // The number stands in a column of its own, not at the tip of a whisker.
+    let places: std::collections::HashSet<&str> = chart
+        .split("<text class=\"value start tone")
+        .skip(1)
+        .map(|rest| rest.split(" x=\"").nth(1).unwrap().split('"').next().unwrap())
+        .collect();
+    assert_eq!(places.len(), 1, "{places:?}");
+}
+
+#[test]
+fn confidence_levels_are_explained_once() {
+    for (name, likenesses, words) in [
+        ("two.html", vec![LOCAL, NAS], "the verdict is at 95\u{202f}%"),
+        ("four.html", vec![LOCAL, NAS, SAN, MEMORY], "hold together at 95\u{202f}%"),
+    ] {
+        let mut report = report(&likenesses);
+        // Several candidates share the error.
+        let own = 1.0 - 0.05 / (likenesses.len() - 1) as f64;
+        for of in report.comparisons.iter_mut().filter(|of| of.primary) {
+            of.comparison.interval.level = own;
+        }
+        let page = page(name, &report);
+        assert_eq!(page.matches("Confidence levels: ").count(), 1);
+        assert!(page.contains(words), "{name}");
+        assert_eq!(page.matches("Holm").count(), 1, "{name}");
+    }
+}
+
+#[test]
+fn whatever_is_drawn_says_its_values() {
+    let page = page("two.html", &report(&[LOCAL, NAS]));
+    let chart = |id: &str| {
+        let start = page.split(&format!("id=\"{id}-title\"")).nth(1).unwrap();
+        start.split("</svg>").next().unwrap()
+    };
+    for (id, words) in [
+        ("percentiles", "<title>/mnt/nas/vm: p99 "),
+        ("histogram", " %</title>"),
+        ("series", "<title>/mnt/nas/vm, block 1: "),
+        ("bars", "<title>/mnt/nas/vm is 23.4 % slower"),
+        ("cpu", "<title>driving threads, user: "),
+    ] {
+        assert!(chart(id).contains(words), "{id}: {}", chart(id));
+    }
+}
+
+#[test]
+fn on_a_narrow_screen_charts_shrink_and_tables_are_stacked() {
+    let page = page("two.html", &report(&[LOCAL, NAS]));
+    let style = page.split("</style>").next().unwrap();
+    assert!(style.contains("svg { display: block; width: 100%; height: auto;"));
+    assert!(!style.contains("min-width: 33rem"), "a chart wider than the screen is cut off");
+    let cells = page.split("class=\"summary").nth(1).unwrap().split("</table>").next().unwrap();
+    assert_eq!(cells.matches("<td").count(), cells.matches("<td data-label=").count());
+    assert!(style.contains("content: attr(data-label)"));
 }
 
 #[test]

@@ -30,11 +30,12 @@ fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
 fn a_page_has_every_section_and_every_chart_its_text() {
     let page = page("study.html", &study());
     let names = elements(&page);
-    let charts = count(&names, "svg");
-    // Forest plots of 3 answers with an estimate; bars of 3 metrics x 2 workloads; 3 interactions with
-    // the load and 1 of the workload; 18 histograms; the whole study; 18 cells.
-    assert_eq!(charts, 3 + 6 + 4 + 18 + 1 + 18);
-    assert_eq!(page.matches("role=\"img\"").count(), charts);
+    let charts = page.matches("role=\"img\"").count();
+    // Forest plots of 3 answers with an estimate; the changes of 4 metrics; the 4 against the load and 1
+    // by workload; 18 histograms; the whole study; 18 cells.
+    assert_eq!(charts, 3 + 4 + 5 + 18 + 1 + 18);
+    // The other drawings are the marks of legends.
+    assert_eq!(count(&names, "svg"), charts + page.matches("class=\"key\"").count());
     assert!(count(&names, "desc") == charts && count(&names, "title") >= charts);
     for id in
         ["answers", "findings", "matrix", "interaction", "spread", "monitoring", "cells", "method"]
@@ -77,6 +78,192 @@ fn steps_are_marked_on_the_charts_over_time_and_explained_beside() {
     assert!(!self::page("study.html", &study()).contains("back after"));
 }
 
+fn section<'a>(page: &'a str, id: &str) -> &'a str {
+    let start = page.split(&format!("<section id=\"{id}\">")).nth(1).unwrap();
+    start.split("</section>").next().unwrap()
+}
+
+#[test]
+fn all_answers_stand_in_one_table_before_the_details() {
+    let page = page("study.html", &study());
+    let answers = section(&page, "answers");
+    let (overview, details) = answers.split_once("</table>").unwrap();
+    let head: Vec<&str> = overview.split("scope=\"col\">").skip(1).collect();
+    let head: Vec<&str> = head.iter().map(|rest| rest.split('<').next().unwrap()).collect();
+    assert_eq!(head, ["question", "answer", "estimate", "interval", "p", "p of all"]);
+    for (index, answer) in study().analysis.answers.iter().enumerate() {
+        let link = format!("<a href=\"#question-{}\">{}</a>", index + 1, answer.question);
+        assert!(overview.contains(&link), "{link}");
+        assert!(details.contains(&format!("id=\"question-{}\"", index + 1)));
+    }
+    assert!(overview.contains("−41.6\u{202f}%"), "{overview}");
+    assert!(overview.contains("−43.9 to −39.2\u{202f}% (95\u{202f}%)"), "{overview}");
+    // Of five questions the details are folded; of one they are not.
+    assert!(!details.contains("open=\"\""));
+    let one = made(&usual(), |analysis| analysis.answers = answers_of(1));
+    assert!(section(&study_html(&one), "answers").contains("open=\"\""));
+    // What the columns are is said once, and not below each answer.
+    assert_eq!(answers.matches("Holm").count(), 1);
+}
+
+fn answers_of(count: usize) -> Vec<stormeter_statistics::Answer> {
+    answers().into_iter().take(count).collect()
+}
+
+/// A yes that stands by itself only says so.
+#[test]
+fn a_yes_that_many_questions_may_give_by_chance_is_marked() {
+    let mut report = study();
+    assert!(!study_html(&report).contains('†'));
+    report.analysis.answers[1].p_value_adjusted = Some(0.27);
+    let page = study_html(&report);
+    // In the table, and where it is explained.
+    assert_eq!(page.matches('†').count(), 2);
+}
+
+#[test]
+fn a_number_is_written_in_one_way() {
+    let page = page("study.html", &study());
+    let matrix = section(&page, "matrix");
+    // The chart's label and its words, the table's cell: each as a change, none as a share of 100.
+    let nas = study().analysis.cells[1].relative[0].ratio;
+    let change = format!("−{:.1}\u{202f}%", (1.0 - nas) * 100.0);
+    assert!(matrix.matches(&change).count() >= 3, "{change}");
+    assert!(!matrix.contains(&format!("{:.1}<", nas * 100.0)), "{nas}");
+    assert!(!matrix.contains("= 100"));
+}
+
+#[test]
+fn the_tail_of_the_latency_stands_beside_throughput_and_cost() {
+    let page = page("study.html", &study());
+    for metric in ["iops", "host-cpu-per-io", "latency-mean", "latency-p99"] {
+        assert!(page.contains(&format!("<h3 id=\"matrix-{metric}\">")), "{metric}");
+    }
+}
+
+#[test]
+fn one_load_a_workload_takes_one_row_and_many_workloads_one_chart() {
+    let names = ["vm-4k", "vm-8k", "seq-write-4k", "rewrite"];
+    let shape = Shape { workloads: names.to_vec(), vms: vec![4], blocks: 3, ..usual() };
+    let report = made(&shape, |analysis| analysis.answers = answers());
+    let page = page("study-one-load.html", &report);
+    let matrix = section(&page, "matrix");
+    assert_eq!(matrix.matches("rowgroup").count(), 0, "a row of its own for the name");
+    let metrics = matrix.matches("<h3 id=\"matrix-").count();
+    assert_eq!(matrix.matches("role=\"img\"").count(), metrics, "one chart a metric");
+    for name in names {
+        assert!(matrix.contains(&format!("<th scope=\"row\">{name}</th>")), "{name}");
+    }
+    // Workloads have no order: nothing joins them, and each has its name.
+    let by_workload = page.split("id=\"by-workload-title\"").nth(1).unwrap();
+    let by_workload = by_workload.split("</svg>").next().unwrap();
+    assert_eq!(by_workload.matches("class=\"line").count(), 0);
+    for name in names {
+        assert!(by_workload.contains(&format!(">{name}</text>")), "{name}");
+    }
+}
+
+#[test]
+fn every_mark_says_what_it_is_and_its_interval_has_its_colour() {
+    let page = page("study.html", &study());
+    for id in ["changes-iops-title", "load-iops-title", "by-workload-title"] {
+        let chart = page.split(&format!("id=\"{id}\"")).nth(1).unwrap().split("</svg>").next();
+        let chart = chart.unwrap();
+        let marks = chart.matches("<path class=\"fill s").count()
+            + chart.matches("<circle class=\"fill s").count();
+        assert!(marks >= 12, "{id}: {marks}");
+        assert_eq!(chart.matches("<title>").count(), marks, "{id}");
+        for place in 1..3 {
+            assert!(chart.contains(&format!("whisker own s{place}")), "{id}");
+        }
+        assert!(!chart.contains("class=\"whisker\""), "{id}: nobody's whisker");
+    }
+    let strokes = section(&page, "monitoring").matches("block 1: ").count();
+    assert_eq!(strokes, 18, "each trial of the first block");
+}
+
+#[test]
+fn few_observations_are_described_in_few_columns() {
+    let shape = Shape { blocks: 3, seconds: 8, ..usual() };
+    let page = page("study-short.html", &made(&shape, |_| {}));
+    let spread = section(&page, "spread");
+    assert!(!spread.contains("skewness") && !spread.contains("variance"));
+    assert!(spread.contains("5.3 of 10") && spread.contains("intervals within the trials"));
+    // Means of 20 s are of longer trials.
+    assert!(!section(&page, "monitoring").contains("20 s"));
+    let long = self::page("study.html", &study());
+    assert!(section(&long, "spread").contains("skewness"));
+    assert!(section(&long, "monitoring").contains("means over 20 s within each trial"));
+}
+
+#[test]
+fn findings_with_one_remedy_are_one_box() {
+    let mut report = study();
+    let finding = |subject: &str, count: u32| Finding {
+        severity: Severity::Warning,
+        subject: subject.into(),
+        what: format!("in {count} of 6 trials IOPS swung"),
+        advice: "use a longer duration".into(),
+    };
+    report.findings = (2..6).map(|count| finding(&format!("cell {count}"), count)).collect();
+    let page = study_html(&report);
+    let findings = section(&page, "findings");
+    assert_eq!(findings.matches("use a longer duration").count(), 1);
+    assert!(findings.contains("the same elsewhere: 3 findings"), "{findings}");
+    for count in 2..6 {
+        assert!(findings.contains(&format!("in {count} of 6 trials")), "{count}");
+    }
+}
+
+#[test]
+fn who_else_had_the_cpus_is_told_before_the_answers() {
+    use stormeter_statistics::{Check, LawFinding};
+    let report = made(&usual(), |analysis| {
+        for cell in [2, 5] {
+            let finding = LawFinding {
+                law: 0,
+                check: Check::Neighbours,
+                severity: stormeter_statistics::Severity::Warning,
+                what: "other programs had 66 % of this machine's CPUs".into(),
+                advice: "end them".into(),
+            };
+            analysis.findings.push((Some(cell), finding));
+        }
+    });
+    let page = page("study-neighbours.html", &report);
+    let top = page.split("<section").next().unwrap();
+    assert!(top.contains("other programs had 66\u{202f}%"), "{top}");
+    assert!(top.contains("2 of 18 cells"), "{top}");
+    let quiet = study_html(&study());
+    assert!(!quiet.split("<section").next().unwrap().contains("CPUs of this machine"));
+}
+
+/// A study of three pages' worth of answers was printed on 38, because whatever was folded was opened.
+#[test]
+fn what_is_folded_stays_folded_on_paper() {
+    let page = page("study.html", &study());
+    let printed: String = page.split("@media print").skip(1).collect();
+    let opening: Vec<&str> = printed
+        .split('}')
+        .filter(|rule| rule.contains("content-visibility: visible; block"))
+        .collect();
+    let of =
+        |rule: &str| rule.split("::").next().unwrap().split_whitespace().last().map(String::from);
+    let opened: Vec<String> = opening.into_iter().filter_map(of).collect();
+    // The numbers of a comparison, and of an answer the sentence only.
+    assert_eq!(opened, ["details.printed", "details.answer"]);
+    assert!(printed.contains(".answer .inside > :not(.sentence, .must) { display: none; }"));
+    assert!(!page.contains("class=\"printed\""));
+    assert!(printed.contains("details.stored { display: none; }"));
+}
+
+#[test]
+fn long_names_of_servers_wrap() {
+    let page = page("study.html", &study());
+    let table = section(&page, "datastores").split("<div class=\"wrapped\">").nth(1).unwrap();
+    assert!(table.contains("MaxBurstLength") && page.contains(".wrapped td"), "{table}");
+}
+
 #[test]
 fn every_link_leads_to_a_place_that_is_there_once() {
     let page = page("study.html", &study());
@@ -109,7 +296,7 @@ fn the_baseline_is_grey_wherever_it_stands() {
     let page = study_html(&report);
     let legend = page.split("class=\"legend\"").nth(1).unwrap().split("</ul>").next().unwrap();
     let first = legend.split("</li>").next().unwrap();
-    assert!(first.contains("swatch s0") && first.contains("san"), "{first}");
+    assert!(first.contains("fill s0") && first.contains("san"), "{first}");
 }
 
 #[test]
@@ -241,7 +428,15 @@ fn a_predicted_page_says_for_what_and_why_and_lets_no_name_through() {
     assert!(page.contains("id=\"why\"") && page.contains("esx nic is full"), "why");
     assert!(page.contains("aggregate &amp; spares"));
     assert!(page.contains("of esx nic: +9.4"), "gains");
-    assert!(page.contains("hold the luck of the simulation alone"), "what intervals are of");
+    assert!(page.contains("random variation in the simulation only"), "what intervals are of");
+    assert!(page.contains("<title>PREDICTED: Which datastore"), "the tab says so");
+    assert!(page.contains("<strong>PREDICTED</strong>") && page.contains("of virtual time"));
+    // A colour that is a datastore elsewhere on the page is none of its components here.
+    let why = section(&page, "why");
+    assert!(why.contains("swatch k") && why.contains("fill k"), "{why}");
+    assert!(!why.contains("swatch s") && !why.contains("fill s"), "{why}");
+    let measured = self::page("study-measured.html", &study());
+    assert!(!measured.contains("PREDICTED") && !measured.contains("virtual time"));
     assert!(page.contains("How it was predicted") && !page.contains("How it was measured"));
     assert!(!self::page("study-measured.html", &study()).contains("id=\"why\""));
 }

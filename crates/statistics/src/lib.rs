@@ -65,8 +65,8 @@ pub use series::Drift;
 pub use stopping::{Decision, Looks, StopRule, StopRuleError};
 pub use study::{
     Answer, AnswerEstimate, AnswerPart, AnswerRow, AnswerTable, CellSummary, CellTrial, Dependence,
-    MeasuredCeiling, PowerStatement, Relative, Reply, StudyAnalysis, StudySurroundings,
-    analyse_study, answer, answer_text, decide_study,
+    LEAST_PREDICTED, MeasuredCeiling, PowerStatement, Relative, Reply, StudyAnalysis,
+    StudySurroundings, analyse_study, answer, answer_text, decide_study,
 };
 pub use two_sample::{Paired, TwoSample};
 pub use verdict::{Direction, Verdict};

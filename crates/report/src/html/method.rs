@@ -70,7 +70,7 @@ fn datastores(page: &mut Markup, report: &Report) {
                 .iter()
                 .map(|(name, value)| format!("{name} {value}"))
                 .collect();
-            page.tag("p").at("class", "fine").text(&format!("Agreed: {}", agreed.join(" · ")));
+            page.tag("p").at("class", "fine").text(&format!("Negotiated: {}", agreed.join(" · ")));
         }
         for note in &description.notes {
             page.tag("p").at("class", "fine").text(note);

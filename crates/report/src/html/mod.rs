@@ -4,6 +4,7 @@
 //! The order is the order of a reader's questions: what came out, may I trust it, how large is it
 //! in every respect, what does it look like, how was it measured, how do I repeat it.
 
+pub(crate) mod findings;
 pub(crate) mod method;
 pub(crate) mod tables;
 
@@ -11,8 +12,9 @@ use stormeter_statistics::Verdict;
 
 use crate::date;
 use crate::markup::Markup;
-use crate::model::{Finding, Report, Severity};
-use crate::sentence::{headline, verdict_word};
+use crate::model::Report;
+use crate::quantity::level_percent;
+use crate::sentence::{headline, verdict_sign, verdict_word};
 use crate::svg;
 use crate::wording;
 
@@ -64,7 +66,7 @@ fn heading(page: &mut Markup, report: &Report, sentences: &[String]) {
         let word = verdict.map_or("none", verdict_word);
         page.tag("span").at("class", format!("verdict {word}")).open();
         if let Some(verdict) = verdict {
-            page.tag("span").at("class", "pill").text(&format!("{} {word}", symbol(verdict)));
+            page.tag("span").at("class", "pill").text(&format!("{} {word}", verdict_sign(verdict)));
             page.text(" ");
         }
         page.text(&typographic(sentence));
@@ -76,48 +78,12 @@ fn heading(page: &mut Markup, report: &Report, sentences: &[String]) {
     page.close();
 }
 
-/// A sign beside the word, so that the verdict does not hang on its colour.
-fn symbol(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Faster => "▲",
-        Verdict::Slower => "▼",
-        Verdict::Equivalent => "=",
-        Verdict::Inconclusive => "?",
-        Verdict::Invalid => "✕",
-    }
-}
-
 fn findings(page: &mut Markup, report: &Report) {
     if report.findings.is_empty() {
         return;
     }
     page.tag("section").at("class", "findings").at("aria-label", "Findings").open();
-    for finding in &report.findings {
-        self::finding(page, finding);
-    }
-    page.close();
-}
-
-/// One finding with its advice.
-pub(crate) fn finding(page: &mut Markup, finding: &Finding) {
-    page.tag("div").at("class", format!("finding {}", finding.severity.name())).open();
-    page.tag("p").open();
-    let word = match finding.severity {
-        Severity::Invalid => "Invalid",
-        Severity::Warning => "Warning",
-        Severity::Note => "Note",
-    };
-    page.tag("strong").text(word);
-    page.text(" ");
-    if !finding.subject.is_empty() {
-        page.tag("span").at("class", "subject").text(&format!("{}: ", finding.subject));
-    }
-    page.text(&typographic(&finding.what));
-    page.text(".");
-    page.close();
-    if !finding.advice.is_empty() {
-        page.tag("p").at("class", "advice").text(&format!("→ {}.", typographic(&finding.advice)));
-    }
+    findings::groups(&report.findings).iter().for_each(|group| findings::show(page, group));
     page.close();
 }
 
@@ -130,13 +96,44 @@ fn summary(page: &mut Markup, report: &Report) {
         page.append(chart);
         page.leaf(
             "figcaption",
-            "Bars show the ratio to the baseline within the blocks, times 100; whiskers are \
-             confidence intervals. Pale bars are not settled.",
+            "The change from the baseline, taken within the blocks; whiskers are its confidence \
+             intervals, with an arrow where they reach beyond the axis. The end of a bar has the colour \
+             of its verdict; pale bars are not settled.",
         );
         page.close();
     }
     tables::summary(page, report);
+    page.tag("p").at("class", "caption").text(&typographic(&levels(report)));
     page.close();
+}
+
+/// What the confidence levels on the page are, said once: they differ because the error is shared.
+fn levels(report: &Report) -> String {
+    let plan = &report.header.plan;
+    let level = level_percent(plan.level);
+    let primaries: Vec<f64> = report.primaries().map(|of| of.comparison.interval.level).collect();
+    let own = primaries.iter().copied().find(|own| (own - plan.level).abs() > 1e-6);
+    let verdicts = match own {
+        Some(own) => format!(
+            "the verdicts on {} candidates hold together at {level} %, each by itself at {} %",
+            primaries.len(),
+            level_percent(own)
+        ),
+        None => format!("the verdict is at {level} %"),
+    };
+    let others = report.comparisons.iter().filter(|of| !of.primary);
+    let widest = others.map(|of| of.comparison.interval.level).fold(0.0, f64::max);
+    let others = match widest {
+        0.0 => String::new(),
+        widest => format!(
+            "; the other metrics are one family (Holm's correction), with intervals at up to {} %",
+            level_percent(widest)
+        ),
+    };
+    format!(
+        "Confidence levels: {verdicts}{others}; ± of an absolute value is at {level} %, for that value \
+         alone."
+    )
 }
 
 /// One chart of the page: heading, drawing, what to see in it, its numbers.
@@ -154,7 +151,7 @@ fn section(
     page.append(chart);
     page.leaf("figcaption", caption);
     page.close();
-    page.tag("details").open();
+    page.tag("details").at("class", "printed").open();
     page.leaf("summary", "The numbers");
     numbers(page);
     page.close();
@@ -222,8 +219,7 @@ fn legend(page: &mut Markup, report: &Report, only_candidates: bool) {
 fn footer(page: &mut Markup, report: &Report) {
     page.tag("footer").open();
     page.tag("p").text(&format!(
-        "Made by stormeter {} from run {}. Intervals are at the level shown; metrics beside the \
-         primary one are adjusted by Holm.",
+        "Made by stormeter {} from run {}.",
         report.header.stormeter_version, report.header.run_id
     ));
     page.close();

@@ -4,9 +4,10 @@ use stormeter_disk::units::format_count;
 use stormeter_study::Metric;
 
 use super::typographic;
+use crate::change::OF_COMPARISON;
 use crate::markup::Markup;
 use crate::model::{Datastore, LatencyDistribution, MetricComparison, Report};
-use crate::quantity::{decimals, duration, level_percent, quantity, spread_percent};
+use crate::quantity::{decimals, duration, quantity, spread_percent};
 use crate::sentence::verdict_word_for;
 use crate::svg::{color_class, parts};
 
@@ -14,7 +15,8 @@ use crate::svg::{color_class, parts};
 pub(super) fn summary(page: &mut Markup, report: &Report) {
     let plan = &report.header.plan;
     // Few columns leave room for the verdict beside the number.
-    let class = if report.datastores.len() <= 3 { "summary wide" } else { "summary" };
+    let class =
+        if report.datastores.len() <= 3 { "summary wide stacked" } else { "summary stacked" };
     table(page, class);
     page.tag("thead").open();
     page.tag("tr").open();
@@ -37,13 +39,11 @@ pub(super) fn summary(page: &mut Markup, report: &Report) {
         page.tag("tr").at("class", class).open();
         page.tag("th").at("scope", "row").text(metric.title());
         for (index, datastore) in report.datastores.iter().enumerate() {
-            page.tag("td").open();
+            // Where the table is stacked, on a narrow screen, the head is out of sight.
+            page.tag("td").at("data-label", datastore.label.as_str()).open();
             absolute(page, datastore, metric);
-            if index == plan.baseline {
-                if datastore.value(metric).is_some() {
-                    page.tag("span").at("class", "relative").text("100");
-                }
-            } else if let Some(of) = report.comparison(index, metric) {
+            // The baseline is compared with nothing.
+            if let Some(of) = report.comparison(index, metric) {
                 relative(page, of);
             }
             page.close();
@@ -51,12 +51,11 @@ pub(super) fn summary(page: &mut Markup, report: &Report) {
         page.close();
     }
     close_table(page);
-    page.tag("p").at("class", "caption").text(&typographic(&format!(
+    page.tag("p").at("class", "caption").text(&typographic(
         "Absolute values are means over the trials, percentiles those of all trials' I/Os merged, the \
-         maximum the largest; ± half the {} % interval. Below them: relative to the baseline = 100, with its interval, and the verdict. The first row carries the \
-         verdict; the others are adjusted by Holm for being many.",
-        level_percent(plan.level)
-    )));
+         maximum the largest. Below them: the change from the baseline with its interval, and the verdict. \
+         The first row carries the verdict of the page.",
+    ));
 }
 
 fn absolute(page: &mut Markup, datastore: &Datastore, metric: Metric) {
@@ -73,19 +72,11 @@ fn absolute(page: &mut Markup, datastore: &Datastore, metric: Metric) {
 
 fn relative(page: &mut Markup, of: &MetricComparison) {
     let comparison = &of.comparison;
-    let digits = if comparison.ratio >= 10.0 { 0 } else { 1 };
-    let hundred = |ratio: f64| {
-        if ratio.is_finite() { format!("{:.digits$}", ratio * 100.0) } else { "–".into() }
-    };
     page.tag("span").at("class", "relative").open();
-    page.text(&hundred(comparison.ratio));
+    page.text(&OF_COMPARISON.show(comparison.ratio));
     page.text(" ");
-    let interval = comparison.interval;
-    page.tag("span").at("class", "spread").text(&format!(
-        "({}–{})",
-        hundred(interval.low),
-        hundred(interval.high)
-    ));
+    let range = OF_COMPARISON.range(comparison.ratio, &comparison.interval);
+    page.tag("span").at("class", "spread").text(&format!("({range})"));
     page.close();
     page.text(" ");
     let word = verdict_word_for(of.metric, comparison.verdict);

@@ -1,7 +1,9 @@
 //! The cells of a study as rows of loads and columns of datastores: the order of every table and
 //! chart.
 
-use stormeter_statistics::{CellSummary, MetricSummary, Relative, Verdict};
+use stormeter_statistics::{
+    CellSummary, Interval, LEAST_PREDICTED, MetricSummary, Relative, Verdict,
+};
 use stormeter_study::{Cell, Metric};
 
 use super::model::StudyReport;
@@ -128,6 +130,44 @@ impl<'a> Grid<'a> {
         }
         metrics.retain(|&metric| self.has(metric));
         metrics
+    }
+
+    /// The metrics that the page draws: those of the matrix, and the tail of the latency, which is
+    /// what guests complain of.
+    pub(crate) fn page_metrics(&self) -> Vec<Metric> {
+        let mut metrics = self.headline_metrics();
+        if !metrics.contains(&Metric::LatencyP99) && self.has(Metric::LatencyP99) {
+            metrics.push(Metric::LatencyP99);
+        }
+        metrics
+    }
+
+    /// Whether some workload is driven at several loads.
+    pub(crate) fn has_many_loads(&self) -> bool {
+        self.loads.windows(2).any(|two| two[0].workload == two[1].workload)
+    }
+
+    /// Whether the figures are a model's.
+    pub(crate) fn is_predicted(&self) -> bool {
+        super::words::is_predicted(self.report)
+    }
+
+    /// Whether a relative spread or half width is worth a word: that of a model which repeats itself
+    /// says nothing of how far the model is off.
+    pub(crate) fn is_told(&self, relative: f64) -> bool {
+        !self.is_predicted() || relative >= LEAST_PREDICTED
+    }
+
+    /// The interval of a ratio, where it is worth a word.
+    pub(crate) fn interval(&self, relative: &Relative) -> Option<Interval> {
+        let comparison = relative.comparison.as_ref()?;
+        self.is_told(comparison.half_width).then_some(comparison.interval)
+    }
+
+    /// The interval of a value, where it is worth a word.
+    pub(crate) fn interval_of(&self, value: &MetricSummary) -> Option<Interval> {
+        let interval = value.interval?;
+        self.is_told(interval.relative_half_width(value.value)).then_some(interval)
     }
 
     fn has(&self, metric: Metric) -> bool {

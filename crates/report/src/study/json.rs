@@ -41,7 +41,7 @@ pub fn study_json(report: &StudyReport) -> Value {
         "status": {
             "finished": status.reason.is_some(),
             "reason": reason(status),
-            "message": crate::wording::status(status),
+            "message": words::status(report),
             "blocks": status.blocks,
             "trials": status.trials,
             "failed_trials": status.failed_trials,
@@ -166,6 +166,7 @@ fn answer(answer: &Answer) -> Value {
             "is_ratio": estimate.is_ratio,
         })),
         "p_value": answer.p_value,
+        "p_value_adjusted": answer.p_value_adjusted,
         "anova": answer.table.as_ref().map(|table| table.rows.iter().map(|row| object!({
             "term": row.term,
             "sum_of_squares": row.sum_of_squares,

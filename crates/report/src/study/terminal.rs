@@ -33,7 +33,7 @@ pub fn study_terminal(report: &StudyReport, options: TerminalOptions) -> String 
         paragraph(Style::Plain, &words, "");
     }
     paragraph(Style::Plain, &words::tally(report), "");
-    paragraph(Style::Plain, &wording::status(&report.status), "");
+    paragraph(Style::Plain, &words::status(report), "");
     push_line(&mut text, "");
     let answers = &report.analysis.answers;
     let shared = remarks::shared(answers);
@@ -108,6 +108,7 @@ fn answer(
         basis.push(words::estimate(answer, estimate));
     }
     basis.extend(answer.p_value.map(words::p_value));
+    basis.extend(answer.p_value_adjusted.map(words::p_of_all));
     if words::has_test(answer) {
         basis.push(answer.test.clone());
     }
@@ -126,7 +127,8 @@ fn answer(
 fn parts(answer: &Answer, text: &mut String) {
     let scale = Scale::of(answer);
     let rows = answer.parts.iter().map(|part| {
-        let interval = part.interval.map(|i| format!("({})", scale.range(&i))).unwrap_or_default();
+        let interval =
+            part.interval.map(|i| format!("({})", scale.range(part.value, &i))).unwrap_or_default();
         let load = printable(&part.load);
         [load, scale.show(part.value), interval, words::reply(part.reply).to_string()]
     });
@@ -142,9 +144,7 @@ fn anova(answer: &Answer, text: &mut String) {
             printable(&row.term),
             words::number(row.df),
             row.f.map(words::number).unwrap_or_default(),
-            row.p
-                .map(|p| words::p_value(p).replace("p = ", "").replace("p ", ""))
-                .unwrap_or_default(),
+            row.p.map(words::bare_p).unwrap_or_default(),
             eta.unwrap_or_default(),
         ]
     });

@@ -38,8 +38,8 @@ pub(crate) fn predicted_for(grid: &Grid<'_>) -> Vec<String> {
     }
     // A model repeats itself as exactly as one likes, and is as wrong as before.
     told.push(
-        "Intervals and p-values hold the luck of the simulation alone; how far the model is off is not in \
-         them (stormeter calibrate tells it)."
+        "Intervals and p-values cover random variation in the simulation only, and are left out where the \
+         model repeats itself; they do not cover model error: `stormeter calibrate` estimates that."
             .into(),
     );
     told

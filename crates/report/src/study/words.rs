@@ -8,6 +8,7 @@ use stormeter_study::{
 };
 
 use super::model::{StudyReport, WorkloadCeiling};
+use crate::change::{self, OF_STUDY};
 use crate::quantity::{level_percent, metric_value, percent};
 use crate::wording::{self, plural};
 
@@ -23,7 +24,12 @@ pub(crate) fn reply(reply: Reply) -> &'static str {
 
 /// Where the figures of a study come from.
 pub(crate) fn measured(report: &StudyReport) -> &'static str {
-    if report.header.prediction.is_some() { "predicted" } else { "measured" }
+    if is_predicted(report) { "predicted" } else { "measured" }
+}
+
+/// Whether the figures are a model's.
+pub(crate) fn is_predicted(report: &StudyReport) -> bool {
+    report.header.prediction.is_some()
 }
 
 /// Whether a question was put to a test; what was not answered was put to none.
@@ -56,7 +62,7 @@ pub(crate) fn tally(report: &StudyReport) -> String {
 /// How the values of an answer are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Scale {
-    /// As a percentage of the baseline.
+    /// As a change from the baseline.
     Ratio,
     /// In a metric's unit.
     Of(Metric),
@@ -81,33 +87,45 @@ impl Scale {
 
     pub(crate) fn show(self, value: f64) -> String {
         match self {
-            Scale::Ratio if value.is_finite() => format!("{} %", super::grid::hundred(value)),
+            Scale::Ratio => plain(OF_STUDY.show(value)),
             Scale::Of(metric) => metric_value(metric, value),
             _ => number(value),
         }
     }
 
-    /// A round value at an axis: `60 %`, `0`.
-    pub(crate) fn tick(self, value: f64) -> String {
+    /// A round value at an axis: `−40 %`, `× 0.5` on a logarithmic one, `0`.
+    pub(crate) fn tick(self, value: f64, is_log: bool) -> String {
         match self {
+            Scale::Ratio => change::tick(value, is_log),
             _ if value == 0.0 => "0".into(),
-            Scale::Ratio => format!("{} %", number((value * 1000.0).round() / 10.0)),
             Scale::Of(metric) => super::draw::metric_tick(metric, value),
             Scale::Plain => number(value),
         }
     }
 
-    /// `75.2 % to 78.0 %`.
-    pub(crate) fn range(self, interval: &Interval) -> String {
-        format!("{} to {}", self.show(interval.low), self.show(interval.high))
+    /// The interval of a value: `−24.8 to −22.0 %`.
+    pub(crate) fn range(self, value: f64, interval: &Interval) -> String {
+        match self {
+            Scale::Ratio => plain(OF_STUDY.range(value, interval)),
+            _ => format!("{} to {}", self.show(interval.low), self.show(interval.high)),
+        }
     }
 }
 
-/// `nas / local, IOPS: 76.6 % (95 % CI 75.2 % to 78.0 %)`.
+/// Without the spaces that only a page has.
+fn plain(text: String) -> String {
+    text.replace('\u{202f}', " ")
+}
+
+/// `nas / local, IOPS: −23.4 % (95 % CI −24.8 to −22.0 %)`.
 pub(crate) fn estimate(answer: &Answer, estimate: &AnswerEstimate) -> String {
     let scale = Scale::of(answer);
     let interval = estimate.interval.map(|interval| {
-        format!(" ({} % CI {})", level_percent(estimate.level), scale.range(&interval))
+        format!(
+            " ({} % CI {})",
+            level_percent(estimate.level),
+            scale.range(estimate.value, &interval)
+        )
     });
     let value = scale.show(estimate.value);
     format!("{}: {value}{}", estimate.of, interval.unwrap_or_default())
@@ -121,6 +139,26 @@ pub(crate) fn p_value(p: f64) -> String {
         p if p < 0.1 => format!("p = {p:.4}"),
         p => format!("p = {p:.2}"),
     }
+}
+
+/// A p-value where the column's head says that it is one: `0.0031`, `< 0.0001`.
+pub(crate) fn bare_p(p: f64) -> String {
+    match p {
+        p if !p.is_finite() => "–".into(),
+        p if p < 0.0001 => "< 0.0001".into(),
+        p if p < 0.1 => format!("{p:.4}"),
+        p => format!("{p:.2}"),
+    }
+}
+
+/// How far the study came; a prediction's seconds are virtual.
+pub(crate) fn status(report: &StudyReport) -> String {
+    wording::status_in(&report.status, if is_predicted(report) { " of virtual time" } else { "" })
+}
+
+/// The p-value when all questions of the study are one family: `p = 0.034 among all questions (Holm)`.
+pub(crate) fn p_of_all(p: f64) -> String {
+    format!("{} among all questions (Holm)", p_value(p))
 }
 
 /// A number of four digits: `1234`, `12.34`, `0.001234`, `1.234e-7`; `–` when it is not finite.

@@ -16,6 +16,8 @@ const HEADING: f64 = 22.0;
 const PLOT: f64 = 84.0;
 const ROW: f64 = HEADING + PLOT + 14.0;
 const COLUMNS: usize = 113;
+/// A column with a smaller share of the I/Os is not drawn high enough to be pointed at.
+const LEAST_TOLD: f64 = 0.0005;
 
 /// The chart; `None` without an I/O.
 pub(crate) fn histogram(report: &Report) -> Option<Markup> {
@@ -91,6 +93,20 @@ fn row(
     outline += &format!("L{} {}Z", coordinate(WIDTH - RIGHT), coordinate(floor));
     markup.tag("path").at("class", format!("fill {class}")).at("d", outline).empty();
     line(markup, "axis", (LEFT, floor), (WIDTH - RIGHT, floor)).empty();
+    for (column, share) in shares.iter().enumerate().filter(|(_, share)| **share >= LEAST_TOLD) {
+        let ns = |column: usize| x.value(LEFT + column as f64 * width);
+        let (from, to) = (duration(ns(column)), duration(ns(column + 1)));
+        markup
+            .tag("rect")
+            .at("class", "hit")
+            .at("x", LEFT + column as f64 * width)
+            .at("y", ceiling)
+            .at("width", width)
+            .at("height", floor - ceiling)
+            .open();
+        markup.leaf("title", &format!("{from} to {to}: {} %", percent(*share)));
+        markup.close();
+    }
     let mut named = Vec::new();
     for (fraction, name) in [(0.5, "median"), (0.99, "p99")] {
         let Some(latency) = latency_at(latencies, fraction) else { continue };

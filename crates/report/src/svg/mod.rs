@@ -10,12 +10,14 @@ mod histogram;
 mod percentile;
 mod scale;
 mod series;
+mod whisker;
 
 pub(crate) use bars::bars;
 pub(crate) use cpu::{PARTS, cpu, parts};
 pub(crate) use histogram::histogram;
 pub(crate) use percentile::percentile;
 pub(crate) use series::series;
+pub(crate) use whisker::{Across, ends_of, whisker};
 
 use crate::markup::{Markup, Tag, coordinate};
 pub(crate) use scale::Scale;
@@ -43,33 +45,14 @@ pub(crate) fn dashes(datastore: usize) -> &'static str {
 
 /// Begins a chart. `id` must be unique on the page.
 pub(crate) fn chart(id: &str, height: f64, title: &str, description: &str) -> Markup {
-    chart_of((WIDTH, height), None, id, title, description)
-}
-
-/// Begins a chart of a width of its own, so that several stand side by side where they have room.
-pub(crate) fn narrow_chart(id: &str, size: (f64, f64), title: &str, description: &str) -> Markup {
-    let style = format!("width:{}px;max-width:100%", coordinate(size.0));
-    chart_of(size, Some(style), id, title, description)
-}
-
-fn chart_of(
-    (width, height): (f64, f64),
-    style: Option<String>,
-    id: &str,
-    title: &str,
-    description: &str,
-) -> Markup {
     let mut markup = Markup::default();
     let (title_id, description_id) = (format!("{id}-title"), format!("{id}-description"));
-    let tag = markup
+    markup
         .tag("svg")
-        .at("viewBox", format!("0 0 {} {}", coordinate(width), coordinate(height)))
+        .at("viewBox", format!("0 0 {} {}", coordinate(WIDTH), coordinate(height)))
         .at("role", "img")
-        .at("aria-labelledby", format!("{title_id} {description_id}"));
-    match style {
-        Some(style) => tag.at("style", style).open(),
-        None => tag.open(),
-    }
+        .at("aria-labelledby", format!("{title_id} {description_id}"))
+        .open();
     markup.tag("title").at("id", title_id).text(title);
     markup.tag("desc").at("id", description_id).text(description);
     markup

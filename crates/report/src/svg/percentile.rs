@@ -71,6 +71,19 @@ pub(crate) fn percentile(report: &Report) -> Option<Markup> {
             .at("stroke-dasharray", dashes(latencies.datastore))
             .at("d", path(&drawn))
             .empty();
+        for (fraction, name) in MARKS.iter().skip(1) {
+            let Some(latency) = latency_at(latencies, *fraction) else { continue };
+            let label = report.label(latencies.datastore);
+            markup
+                .tag("circle")
+                .at("class", "hit")
+                .at("cx", x.at(nines(*fraction)))
+                .at("cy", y.at(latency))
+                .at("r", 8.0)
+                .open();
+            markup.leaf("title", &format!("{label}: p{name} {}", duration(latency)));
+            markup.close();
+        }
         ends.push(drawn.last().map_or((right, BOTTOM), |&end| end));
     }
     let wanted: Vec<f64> = ends.iter().map(|end| end.1).collect();

@@ -44,6 +44,15 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
+    /// The value that lies at a coordinate.
+    pub(crate) fn value(&self, at: f64) -> f64 {
+        let share = (at - self.from) / (self.to - self.from);
+        match self.is_log {
+            true => self.low * (self.high / self.low).powf(share),
+            false => self.low + share * (self.high - self.low),
+        }
+    }
+
     /// The highest value.
     pub(crate) fn high(&self) -> f64 {
         self.high
@@ -99,6 +108,8 @@ mod tests {
         let log = Scale::log(1.0, 1000.0, 0.0, 300.0);
         assert!((log.at(10.0) - 100.0).abs() < 1e-9);
         assert_eq!(log.at(0.0), 0.0);
+        assert!((log.value(log.at(20.0)) - 20.0).abs() < 1e-9);
+        assert!((linear.value(linear.at(20.0)) - 20.0).abs() < 1e-9);
     }
 
     #[test]

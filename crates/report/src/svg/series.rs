@@ -50,7 +50,13 @@ pub(crate) fn series(report: &Report) -> Option<Markup> {
     let y = Scale::linear(0.0, most * 1.05, TOP + PANEL, TOP);
     let ticks: Vec<_> = y.ticks(4).into_iter().map(|value| (value, format_count(value))).collect();
     y_axis(&mut markup, &y, (LEFT, WIDTH - RIGHT), &ticks);
-    lines(&mut markup, &thinned, &x, |point| Some(y.at(point.iops)));
+    let told = |trial: &TrialSeries| {
+        let latency = trial.latency_mean_ns.map(|ns| format!(", {}", duration(ns)));
+        let (label, iops) = (report.label(trial.datastore), format_count(trial.iops));
+        let latency = latency.unwrap_or_default();
+        format!("{label}, block {}: {iops} IOPS{latency}", trial.block + 1)
+    };
+    lines(&mut markup, &thinned, &x, &told, |point| Some(y.at(point.iops)));
 
     let latencies = || all().filter_map(|point| point.latency_mean_ns).filter(|ns| *ns > 0.0);
     let least = latencies().fold(f64::INFINITY, f64::min);
@@ -62,7 +68,7 @@ pub(crate) fn series(report: &Report) -> Option<Markup> {
     };
     let ticks: Vec<_> = y.ticks(4).into_iter().map(|ns| (ns, duration_tick(ns))).collect();
     y_axis(&mut markup, &y, (LEFT, WIDTH - RIGHT), &ticks);
-    lines(&mut markup, &thinned, &x, |point| point.latency_mean_ns.map(|ns| y.at(ns)));
+    lines(&mut markup, &thinned, &x, &told, |point| point.latency_mean_ns.map(|ns| y.at(ns)));
 
     for tick in x.ticks(8) {
         let at = (x.at(tick), low + PANEL + 18.0);
@@ -113,6 +119,7 @@ fn lines(
     markup: &mut Markup,
     trials: &[(&TrialSeries, Vec<SeriesPoint>)],
     x: &Scale,
+    told: &dyn Fn(&TrialSeries) -> String,
     y: impl Fn(&SeriesPoint) -> Option<f64>,
 ) {
     for (trial, points) in trials {
@@ -129,7 +136,9 @@ fn lines(
                 .at("r", 2.0)
                 .empty(),
             drawn => {
-                markup.tag("path").at("class", format!("line {class}")).at("d", path(drawn)).empty()
+                markup.tag("path").at("class", format!("line {class}")).at("d", path(drawn)).open();
+                markup.leaf("title", &told(trial));
+                markup.close();
             }
         }
     }

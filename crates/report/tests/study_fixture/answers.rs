@@ -22,6 +22,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         test: test.into(),
         estimate: None,
         p_value: None,
+        p_value_adjusted: None,
         table: None,
         parts: vec![],
         remarks: vec![],
@@ -39,6 +40,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         Answer {
             estimate: ratio("nas / local, IOPS", 0.584, 0.561, 0.608),
             p_value: Some(1.0),
+            p_value_adjusted: Some(1.0),
             parts: vec![
                 part("vm-4k, 1 VM × 4", 0.566, 0.559, 0.573, Reply::No),
                 part("vm-4k, 4 VMs × 4", 0.580, 0.571, 0.589, Reply::No),
@@ -56,6 +58,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         Answer {
             estimate: ratio("san / nas, IOPS", 1.56, 1.53, 1.6),
             p_value: Some(3.1e-9),
+            p_value_adjusted: Some(9.3e-9),
             ..answer(
                 "san is faster than nas in iops",
                 Reply::Yes,
@@ -72,6 +75,7 @@ pub(crate) fn answers() -> Vec<Answer> {
                 is_ratio: false,
             }),
             p_value: Some(0.063),
+            p_value_adjusted: Some(0.126),
             remarks: vec!["the rank test (Wilcoxon signed-rank, p = 0.04) says otherwise".into()],
             ..answer(
                 "latency-mean of san is below 320us on vm-4k",

@@ -10,7 +10,6 @@ use super::conclusion::{Answer, CellTrial, Reply, StudyAnalysis};
 use super::laws::findings;
 use super::measured::Measured;
 use super::power::power_of;
-use super::words::p_value;
 use crate::analysis::FailedTrials;
 use crate::holm;
 use crate::laws::Severity;
@@ -45,7 +44,7 @@ pub struct StudySurroundings {
 /// Concludes from the trials of a study.
 ///
 /// Each question is answered at the plan's level, by itself: it was asked beforehand and stands for
-/// itself. Where there are several, a remark says what its p-value is when all are taken together
+/// itself. Where there are several, each has beside its p-value the one when all are taken together
 /// (Holm). A broken law makes the cells that it is about invalid, and the questions about them are
 /// not answered; the others are.
 pub fn analyse_study(
@@ -98,6 +97,7 @@ fn answer_one(measured: &Measured<'_>, vocabulary: &Vocabulary, text: &str) -> A
             test: "none".into(),
             estimate: None,
             p_value: None,
+            p_value_adjusted: None,
             table: None,
             parts: Vec::new(),
             remarks: Vec::new(),
@@ -105,7 +105,7 @@ fn answer_one(measured: &Measured<'_>, vocabulary: &Vocabulary, text: &str) -> A
     }
 }
 
-/// Says beside each answer what its p-value is when all questions are one family.
+/// Adds to each answer what its p-value is when all questions are one family.
 fn adjust(answers: &mut [Answer]) {
     let tested: Vec<usize> =
         (0..answers.len()).filter(|&index| answers[index].p_value.is_some()).collect();
@@ -114,10 +114,6 @@ fn adjust(answers: &mut [Answer]) {
     }
     let p_values: Vec<f64> = tested.iter().filter_map(|&index| answers[index].p_value).collect();
     for (&index, p) in tested.iter().zip(holm::adjusted_p_values(&p_values)) {
-        let count = tested.len();
-        answers[index].remarks.push(format!(
-            "One of {count} questions: adjusted for all of them (Holm), {}.",
-            p_value(p)
-        ));
+        answers[index].p_value_adjusted = Some(p);
     }
 }

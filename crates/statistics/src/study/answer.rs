@@ -85,6 +85,7 @@ pub(super) fn answer_of(measured: &Measured<'_>, question: &Question, text: Stri
         test: draft.test,
         estimate: draft.estimate,
         p_value: draft.p_value,
+        p_value_adjusted: None,
         table: draft.table,
         parts: draft.parts,
         remarks: draft.remarks,

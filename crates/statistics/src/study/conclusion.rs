@@ -112,6 +112,9 @@ pub struct Answer {
     pub estimate: Option<AnswerEstimate>,
     /// The p-value of the test, if it has one.
     pub p_value: Option<f64>,
+    /// The same when all questions of the study are one family (Holm); `None` where only one was tested.
+    #[serde(default)]
+    pub p_value_adjusted: Option<f64>,
     /// The table of an analysis of variance.
     pub table: Option<AnswerTable>,
     /// The same question for each load by itself, where it was asked of several.

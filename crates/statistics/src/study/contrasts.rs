@@ -54,7 +54,7 @@ pub(super) fn draft(measured: &Measured<'_>, asked: &Asked) -> Result<Draft, Str
     if loads.len() > 1 {
         // Where one load decides the whole, each is answered with the error that the whole is.
         let places = if asked.everywhere { loads.len() } else { 1 };
-        draft.parts = loads.iter().map(|load| part(asked, load, level, places)).collect();
+        draft.parts = loads.iter().map(|load| part(measured, asked, load, level, places)).collect();
     }
     if let Some(why) = missing.first() {
         let left_out = plural(missing.len(), "load");
@@ -80,7 +80,8 @@ fn average(
     let ruling = asked.region.rule(&effect);
     let reply = ruling.reply(1.0 - level, 1);
     let interval = effect.interval(asked.region.interval_level(level));
-    let shown = measure(asked, effect.estimate(), Some(&interval));
+    let is_exact = measured.is_exact(&interval);
+    let shown = measure(asked, effect.estimate(), (!is_exact).then_some(&interval));
     let mut where_ = format!("{}{shown}, {}", worth(asked, &interval), size(&effect));
     match loads {
         [only] if measured.cells.len() > measured.plan.datastores.len() => {
@@ -98,10 +99,12 @@ fn average(
             outlook(asked, &[&effect], level)
         ),
     };
-    let mut draft = Draft::new(reply, sentence, test_name(asked, &effect, loads.len(), false));
-    draft.estimate = Some(estimate(asked, &effect, level));
-    draft.p_value = Some(ruling.p);
-    draft.remarks = remarks::of_effect(measured, asked, &effect, &contrast);
+    let test = test_name(asked, &effect, loads.len(), false);
+    let mut draft = tested(Draft::new(reply, sentence, test), is_exact, ruling.p);
+    draft.estimate = Some(estimate(measured, asked, &effect, level));
+    if !is_exact {
+        draft.remarks = remarks::of_effect(measured, asked, &effect, &contrast);
+    }
     Ok(draft)
 }
 
@@ -117,10 +120,11 @@ fn everywhere(measured: &Measured<'_>, asked: &Asked, loads: &[AtLoad], level: f
         return Draft::new(Reply::NotAnswered, "There is no load.".into(), String::new());
     };
     let interval = worst.effect.interval(asked.region.interval_level(level));
+    let is_exact = measured.is_exact(&interval);
     let worst_text = format!(
         "{}{} at {}, {}",
         worth(asked, &interval),
-        measure(asked, worst.effect.estimate(), Some(&interval)),
+        measure(asked, worst.effect.estimate(), (!is_exact).then_some(&interval)),
         worst.name,
         size(&worst.effect)
     );
@@ -151,10 +155,11 @@ fn everywhere(measured: &Measured<'_>, asked: &Asked, loads: &[AtLoad], level: f
         );
         (Reply::Inconclusive, sentence)
     };
-    let mut draft = Draft::new(reply, sentence, test_name(asked, &worst.effect, of, true));
-    draft.estimate = Some(estimate(asked, &worst.effect, level));
-    draft.p_value = Some(worst.ruling.p);
-    if let Some((_, contrast)) = asked.loads.iter().find(|(name, _)| *name == worst.name) {
+    let test = test_name(asked, &worst.effect, of, true);
+    let mut draft = tested(Draft::new(reply, sentence, test), is_exact, worst.ruling.p);
+    draft.estimate = Some(estimate(measured, asked, &worst.effect, level));
+    let contrast = asked.loads.iter().find(|(name, _)| *name == worst.name);
+    if let Some((_, contrast)) = contrast.filter(|_| !is_exact) {
         draft.remarks = remarks::of_effect(measured, asked, &worst.effect, contrast);
     }
     draft
@@ -179,18 +184,33 @@ fn worst<'l>(loads: &'l [AtLoad], replies: &[Reply]) -> Option<&'l AtLoad> {
     })
 }
 
-fn part(asked: &Asked, load: &AtLoad, level: f64, places: usize) -> AnswerPart {
+/// With the test that it rests on; a model that repeats itself is not put to one.
+fn tested(draft: Draft, is_exact: bool, p: f64) -> Draft {
+    match is_exact {
+        true => Draft { test: "none".into(), p_value: None, ..draft },
+        false => Draft { p_value: Some(p), ..draft },
+    }
+}
+
+fn part(
+    measured: &Measured<'_>,
+    asked: &Asked,
+    load: &AtLoad,
+    level: f64,
+    places: usize,
+) -> AnswerPart {
     let interval = load.effect.interval(asked.region.interval_level(level));
     AnswerPart {
         load: load.name.clone(),
         value: load.effect.estimate().exp(),
-        interval: Some(exponential(&interval)),
+        interval: (!measured.is_exact(&interval)).then(|| exponential(&interval)),
         reply: load.ruling.reply(1.0 - level, places),
     }
 }
 
-fn estimate(asked: &Asked, effect: &Effect, level: f64) -> AnswerEstimate {
+fn estimate(measured: &Measured<'_>, asked: &Asked, effect: &Effect, level: f64) -> AnswerEstimate {
     let level = asked.region.interval_level(level);
+    let interval = effect.interval(level);
     let (of, is_ratio) = match &asked.shown {
         Shown::Ratio(of) => (of.clone(), true),
         Shown::PerDoubling(of, factor) => (format!("{of} of {factor}"), true),
@@ -199,7 +219,7 @@ fn estimate(asked: &Asked, effect: &Effect, level: f64) -> AnswerEstimate {
     AnswerEstimate {
         of,
         value: effect.estimate().exp(),
-        interval: Some(exponential(&effect.interval(level))),
+        interval: (!measured.is_exact(&interval)).then(|| exponential(&interval)),
         level,
         is_ratio,
     }

@@ -11,7 +11,7 @@ use crate::stopping::{Looks, MIN_BLOCKS};
 
 /// A predicted difference below this share is none: the model is farther off than that, and a
 /// measurement would not find it.
-const LEAST_PREDICTED: f64 = 0.01;
+pub const LEAST_PREDICTED: f64 = 0.01;
 
 /// The trials of a study, by cell.
 pub(super) struct Measured<'a> {
@@ -49,6 +49,13 @@ impl<'a> Measured<'a> {
     /// On the scale of logarithms, the least difference that is one: any in what was measured.
     pub(super) fn least_difference(&self) -> f64 {
         if self.is_predicted { LEAST_PREDICTED.ln_1p() } else { 0.0 }
+    }
+
+    /// Whether a model gave nearly the same each time: an interval that is narrower than the least
+    /// difference it can tell says nothing of how far the model is off, and a test would only weigh the
+    /// model's own repeatability.
+    pub(super) fn is_exact(&self, interval: &crate::estimate::Interval) -> bool {
+        self.is_predicted && (interval.high - interval.low) / 2.0 < self.least_difference()
     }
 
     /// A cell's trials, block by block.

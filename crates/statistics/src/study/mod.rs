@@ -37,3 +37,4 @@ pub use conclusion::{
     PowerStatement, Relative, Reply, StudyAnalysis,
 };
 pub use decision::decide_study;
+pub use measured::LEAST_PREDICTED;

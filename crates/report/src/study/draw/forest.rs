@@ -6,7 +6,7 @@ use crate::label::elide;
 use crate::markup::Markup;
 use crate::quantity::level_percent;
 use crate::study::words::{self, Scale as Shown};
-use crate::svg::{Scale, WIDTH, chart, line, text};
+use crate::svg::{Across, Scale, WIDTH, chart, ends_of, line, text, whisker};
 
 const LEFT: f64 = 216.0;
 const RIGHT: f64 = 196.0;
@@ -17,6 +17,9 @@ const LONGEST_LABEL: usize = 27;
 const MOST_PARTS: usize = 24;
 /// Ratios that differ by more than this factor are drawn on a logarithmic axis.
 const LINEAR_UP_TO: f64 = 6.0;
+
+/// So many times beyond the farthest value an interval may reach before it is cut off.
+const REACH: f64 = 2.0;
 
 struct Row {
     label: String,
@@ -56,7 +59,7 @@ pub(crate) fn forest(answer: &Answer, id: &str) -> Option<Markup> {
         Shown::Ratio => Some(1.0),
         _ => rows.iter().any(|row| row.interval.is_some_and(|i| i.low <= 0.0)).then_some(0.0),
     };
-    let x = axis(&rows, reference, shown == Shown::Ratio);
+    let (x, is_log) = axis(&rows, reference, shown == Shown::Ratio);
     let height = TOP + rows.len() as f64 * ROW + 30.0;
     let title = format!("Estimate: {}", answer.question);
     let mut markup = chart(id, height, &title, &description(&rows, shown));
@@ -64,7 +67,7 @@ pub(crate) fn forest(answer: &Answer, id: &str) -> Option<Markup> {
     for tick in x.ticks(5) {
         let at = x.at(tick);
         line(&mut markup, "grid", (at, TOP), (at, bottom)).empty();
-        text(&mut markup, "tick middle", (at, bottom + 16.0), &shown.tick(tick));
+        text(&mut markup, "tick middle", (at, bottom + 16.0), &shown.tick(tick, is_log));
     }
     if let Some(at) = reference.map(|reference| x.at(reference)) {
         line(&mut markup, "baseline", (at, TOP - 4.0), (at, bottom)).empty();
@@ -76,36 +79,46 @@ pub(crate) fn forest(answer: &Answer, id: &str) -> Option<Markup> {
     Some(markup)
 }
 
-fn axis(rows: &[Row], reference: Option<f64>, is_ratio: bool) -> Scale {
-    let ends = rows.iter().flat_map(|row| {
-        let interval = row.interval;
-        [Some(row.value), interval.map(|i| i.low), interval.map(|i| i.high)]
-    });
+/// The axis, and whether it is logarithmic.
+fn axis(rows: &[Row], reference: Option<f64>, is_ratio: bool) -> (Scale, bool) {
+    let intervals = || rows.iter().filter_map(|row| Some((row.interval?.low, row.interval?.high)));
+    if is_ratio {
+        let (low, high) = ends_of(rows.iter().map(|row| row.value), intervals(), REACH);
+        if high / low > LINEAR_UP_TO {
+            return (Scale::log_rounded(low, high, LEFT, WIDTH - RIGHT), true);
+        }
+        let reserve = (high - low).max(0.01) * 0.06;
+        return (Scale::linear(low - reserve, high + reserve, LEFT, WIDTH - RIGHT), false);
+    }
+    let ends = rows.iter().map(|row| row.value);
+    let ends = ends.chain(intervals().flat_map(|(low, high)| [low, high]));
     // An interval without end is drawn to the edge and does not set the axis.
-    let ends = ends.flatten().filter(|end| end.is_finite() && end.abs() < 1e15);
+    let ends = ends.filter(|end| end.is_finite() && end.abs() < 1e15);
     let start = reference.or(rows.first().map(|row| row.value)).unwrap_or(0.0);
     let (mut low, mut high) = (start, start);
     for end in ends {
         low = low.min(end);
         high = high.max(end);
     }
-    if is_ratio && low > 0.0 && high / low > LINEAR_UP_TO {
-        return Scale::log_rounded(low, high, LEFT, WIDTH - RIGHT);
-    }
     let reserve = ((high - low) * 0.06).max(start.abs() * 0.01);
-    Scale::linear(low - reserve, high + reserve, LEFT, WIDTH - RIGHT)
+    (Scale::linear(low - reserve, high + reserve, LEFT, WIDTH - RIGHT), false)
 }
 
 fn row(markup: &mut Markup, row: &Row, x: &Scale, y: f64, shown: Shown) {
+    markup.tag("g").open();
+    markup.leaf("title", &told(row, shown));
+    markup
+        .tag("rect")
+        .at("class", "hit")
+        .at("x", 0.0)
+        .at("y", y - ROW / 2.0)
+        .at("width", WIDTH)
+        .at("height", ROW)
+        .empty();
     let class = if row.is_whole { "name end strong" } else { "name end" };
     text(markup, class, (LEFT - 14.0, y + 4.5), &elide(&row.label, LONGEST_LABEL));
     if let Some(interval) = row.interval {
-        let end = |end: f64, edge: f64| if end.is_finite() { x.at(end) } else { edge };
-        let (from, to) = (end(interval.low, LEFT), end(interval.high, WIDTH - RIGHT));
-        line(markup, "whisker", (from, y), (to, y)).empty();
-        for at in [from, to] {
-            line(markup, "whisker", (at, y - 4.0), (at, y + 4.0)).empty();
-        }
+        whisker(markup, "", x, (interval.low, interval.high), Across::Row(y));
     }
     let (at, half) = (x.at(row.value), if row.is_whole { 6.0 } else { 4.0 });
     let points = [(at, y - half), (at + half, y), (at, y + half), (at - half, y)];
@@ -114,6 +127,16 @@ fn row(markup: &mut Markup, row: &Row, x: &Scale, y: f64, shown: Shown) {
     let words = format!("{}, {}", shown.show(row.value), words::reply(row.reply));
     let class = if row.is_whole { "value start strong" } else { "value start" };
     text(markup, class, (WIDTH - RIGHT + 16.0, y + 4.5), &words);
+    markup.close();
+}
+
+/// A row in words.
+fn told(row: &Row, shown: Shown) -> String {
+    let interval = row.interval.map(|interval| {
+        let range = shown.range(row.value, &interval);
+        format!(", {} % interval {range}", level_percent(interval.level))
+    });
+    format!("{}: {}{}", row.label, shown.show(row.value), interval.unwrap_or_default())
 }
 
 /// The class that carries a reply's colour.
@@ -127,13 +150,5 @@ pub(crate) fn class_of(reply: Reply) -> &'static str {
 }
 
 fn description(rows: &[Row], shown: Shown) -> String {
-    rows.iter()
-        .map(|row| {
-            let interval = row.interval.map(|interval| {
-                format!(", {} % interval {}", level_percent(interval.level), shown.range(&interval))
-            });
-            let value = shown.show(row.value);
-            format!("{}: {value}{}. ", row.label, interval.unwrap_or_default())
-        })
-        .collect()
+    rows.iter().map(|row| told(row, shown) + ". ").collect()
 }

@@ -7,8 +7,8 @@ use super::{mark, metric_tick};
 use crate::label::elide;
 use crate::markup::Markup;
 use crate::svg::{
-    BOLD_CHARACTER, CHARACTER, Scale, WIDTH, chart, color_class, dashes, line, path, spread, text,
-    y_axis,
+    Across, BOLD_CHARACTER, CHARACTER, Scale, WIDTH, chart, color_class, dashes, line, path,
+    spread, text, whisker, y_axis,
 };
 
 const LEFT: f64 = 62.0;
@@ -16,10 +16,12 @@ const LEFT: f64 = 62.0;
 const LONGEST_NAME: usize = 14;
 const TOP: f64 = 30.0;
 const PLOT: f64 = 190.0;
-const UNDER: f64 = 30.0;
+const UNDER: f64 = 40.0;
 const PANEL: f64 = TOP + PLOT + UNDER;
 /// Values that differ by more than this factor are drawn on a logarithmic axis.
 const LINEAR_UP_TO: f64 = 20.0;
+/// Marks of one level stand so far apart, or their intervals would hide each other.
+const DODGE: f64 = 6.0;
 
 /// One picture: levels from left to right, a line a series.
 pub(crate) struct Panel {
@@ -36,15 +38,9 @@ pub(crate) struct Point {
     pub(crate) ends: Option<(f64, f64)>,
 }
 
-/// The panels, side by side in pairs; `None` without a line to draw. On one common axis they can be
-/// compared with each other, on axes of their own each shows its shape.
-pub(crate) fn lines(
-    panels: &[Panel],
-    metric: Metric,
-    id: &str,
-    title: &str,
-    is_common: bool,
-) -> Option<Markup> {
+/// The panels, side by side in pairs and on one axis, so that they can be compared; `None` without a
+/// line to draw.
+pub(crate) fn lines(panels: &[Panel], metric: Metric, id: &str, title: &str) -> Option<Markup> {
     if !panels.iter().any(|panel| panel.levels.len() > 1) {
         return None;
     }
@@ -60,9 +56,8 @@ pub(crate) fn lines(
         let (row, column) = (index / columns, index % columns);
         let width = WIDTH / columns as f64;
         let at = (column as f64 * width, row as f64 * PANEL);
-        let own = if is_common { None } else { axis(std::slice::from_ref(panel)) };
         markup.tag("g").at("transform", format!("translate({:.0} {:.0})", at.0, at.1)).open();
-        self::panel(&mut markup, panel, metric, &own.unwrap_or(common), width - right);
+        self::panel(&mut markup, panel, metric, &common, width - right);
         markup.close();
     }
     Some(markup)
@@ -97,13 +92,18 @@ fn panel(markup: &mut Markup, panel: &Panel, metric: Metric, y: &Scale, right: f
     y_axis(markup, y, (LEFT, right), &ticks);
     let step = (right - LEFT) / panel.levels.len().max(1) as f64;
     let x = |level: usize| LEFT + (level as f64 + 0.5) * step;
-    // Labels that would run into each other are left out.
+    // Labels that would run into each other stand in two lines.
     let longest = panel.levels.iter().map(|level| level.chars().count()).max().unwrap_or(1);
-    let room = (longest.min(14) as f64 + 1.0) * CHARACTER;
-    let every = ((room / step).ceil() as usize).max(1);
-    for (level, name) in panel.levels.iter().enumerate().filter(|(level, _)| level % every == 0) {
-        text(markup, "tick middle", (x(level), TOP + PLOT + 18.0), &elide(name, 14));
+    let is_tight = (longest as f64 + 1.0) * CHARACTER > step;
+    let most = (if is_tight { 2.0 * step } else { step } / CHARACTER).max(5.0) as usize;
+    for (level, name) in panel.levels.iter().enumerate() {
+        let lower = if is_tight && level % 2 == 1 { 13.0 } else { 0.0 };
+        text(markup, "tick middle", (x(level), TOP + PLOT + 17.0 + lower), &elide(name, most));
     }
+    let beside = |place: usize| {
+        let middle = (panel.series.len().max(1) - 1) as f64 / 2.0;
+        (place as f64 - middle) * DODGE.min(step / (panel.series.len() as f64 + 1.0))
+    };
     let mut ends = Vec::new();
     for (place, name, values) in &panel.series {
         let drawn: Vec<(f64, f64)> = values
@@ -111,7 +111,7 @@ fn panel(markup: &mut Markup, panel: &Panel, metric: Metric, y: &Scale, right: f
             .enumerate()
             .filter_map(|(level, point)| Some((x(level), (*point)?.value)))
             .filter(|(_, value)| value.is_finite())
-            .map(|(x, value)| (x, y.at(value)))
+            .map(|(x, value)| (x + beside(*place), y.at(value)))
             .collect();
         let Some(&last) = drawn.last() else { continue };
         markup
@@ -121,13 +121,17 @@ fn panel(markup: &mut Markup, panel: &Panel, metric: Metric, y: &Scale, right: f
             .at("d", path(&drawn))
             .empty();
         for (level, point) in values.iter().enumerate() {
-            let Some((low, high)) = point.and_then(|point| point.ends) else { continue };
-            let low = if low.is_finite() { y.at(low) } else { TOP + PLOT };
-            let high = if high.is_finite() { y.at(high) } else { TOP };
-            line(markup, "whisker", (x(level), low), (x(level), high)).empty();
-        }
-        for &(x, y) in &drawn {
-            mark(markup, *place, x, y);
+            let Some(point) = point.filter(|point| point.value.is_finite()) else { continue };
+            let at = x(level) + beside(*place);
+            markup.tag("g").open();
+            let value = metric_tick(metric, point.value);
+            markup.leaf("title", &format!("{name}, {}: {value}", panel.levels[level]));
+            if let Some(ends) = point.ends {
+                let class = format!("own {}", color_class(*place));
+                whisker(markup, &class, y, ends, Across::Column(at));
+            }
+            mark(markup, *place, at, y.at(point.value));
+            markup.close();
         }
         ends.push((*place, name, last));
     }

@@ -1,8 +1,7 @@
 //! The drawings of a study's page. Datastores keep their colour, line pattern and mark in all of them,
-//! the baseline first and grey; where bars stand side by side they carry the legend's letter too, so
-//! that no meaning hangs on a colour.
+//! the baseline first and grey, so that no meaning hangs on a colour.
 
-pub(crate) mod bars;
+pub(crate) mod dots;
 pub(crate) mod forest;
 pub(crate) mod lines;
 pub(crate) mod marks;
@@ -30,10 +29,17 @@ pub(crate) fn metric_tick(metric: Metric, value: f64) -> String {
     }
 }
 
-/// The letter of a place in the legend: a, b, c, …
-pub(crate) fn letter(place: usize) -> String {
-    let letter = char::from_u32('a' as u32 + (place % 26) as u32).unwrap_or('?');
-    if place < 26 { letter.to_string() } else { format!("{letter}{}", place / 26) }
+/// The mark of a place in the legend, for the text of the page.
+pub(crate) fn key(place: usize) -> Markup {
+    let mut markup = Markup::default();
+    markup
+        .tag("svg")
+        .at("class", "key")
+        .at("viewBox", "0 0 12 12")
+        .at("aria-hidden", "true")
+        .open();
+    mark(&mut markup, place, 6.0, 6.0);
+    markup
 }
 
 /// A mark whose form says of which series it is, as its colour does.
@@ -59,11 +65,6 @@ pub(crate) fn mark(markup: &mut Markup, place: usize, x: f64, y: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn letters_go_on_after_z() {
-        assert_eq!([0, 1, 25, 26, 53].map(letter), ["a", "b", "z", "a1", "b2"]);
-    }
 
     #[test]
     fn ticks_have_their_metric_s_unit() {

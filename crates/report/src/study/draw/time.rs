@@ -45,15 +45,15 @@ pub(crate) struct Line {
 pub(crate) enum Form {
     /// Points (time in nanoseconds, value); a line is broken where a value is not finite.
     Points(Vec<(f64, f64)>),
-    /// Begin, end, value: a level stroke each.
-    Levels(Vec<(f64, f64, f64)>),
+    /// Begin, end, value: a level stroke each; with as many sentences each says what it is.
+    Levels(Vec<(f64, f64, f64)>, Vec<String>),
 }
 
 impl Line {
     fn highest(&self) -> f64 {
         let values: Box<dyn Iterator<Item = f64> + '_> = match &self.form {
             Form::Points(points) => Box::new(points.iter().map(|point| point.1)),
-            Form::Levels(levels) => Box::new(levels.iter().map(|level| level.2)),
+            Form::Levels(levels, _) => Box::new(levels.iter().map(|level| level.2)),
         };
         values.filter(|value| value.is_finite()).fold(0.0, f64::max)
     }
@@ -61,7 +61,7 @@ impl Line {
     fn is_empty(&self) -> bool {
         match &self.form {
             Form::Points(points) => points.is_empty(),
-            Form::Levels(levels) => levels.is_empty(),
+            Form::Levels(levels, _) => levels.is_empty(),
         }
     }
 }
@@ -112,7 +112,16 @@ pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame, span: (f64
     for line in panel.lines.iter().filter(|line| !line.is_empty()) {
         let drawn = match &line.form {
             Form::Points(points) => broken_path(points, &x, &y),
-            Form::Levels(levels) => strokes(levels, &x, &y),
+            Form::Levels(levels, told) if told.len() == levels.len() => {
+                for (level, told) in levels.iter().zip(told) {
+                    let drawn = strokes(std::slice::from_ref(level), &x, &y);
+                    markup.tag("path").at("class", line.class.as_str()).at("d", drawn).open();
+                    markup.leaf("title", told);
+                    markup.close();
+                }
+                continue;
+            }
+            Form::Levels(levels, _) => strokes(levels, &x, &y),
         };
         let tag = markup.tag("path").at("class", line.class.as_str());
         let tag = if line.dashes == "none" { tag } else { tag.at("stroke-dasharray", line.dashes) };

@@ -4,14 +4,14 @@ use stormeter_disk::units::format_count;
 use stormeter_statistics::CellSummary;
 use stormeter_study::Metric;
 
-use super::matrix::symbol;
 use super::monitoring;
 use crate::assemble::cpu_per_io;
+use crate::change::OF_STUDY;
 use crate::html::{tables, typographic};
 use crate::markup::Markup;
 use crate::quantity::{Quantity, decimals, duration, quantity};
-use crate::sentence::verdict_word_for;
-use crate::study::grid::{Grid, hundred};
+use crate::sentence::{verdict_sign, verdict_word_for};
+use crate::study::grid::Grid;
 use crate::study::steps::{HEAD, caption, of_cells, rows, sentence};
 use crate::svg::{PARTS, color_class};
 
@@ -85,8 +85,7 @@ fn gist(grid: &Grid<'_>, index: usize, summary: &CellSummary) -> String {
     };
     let absolute = quantity(metric, value.value).typeset();
     let relative = match grid.relative(index, metric) {
-        Some(relative) => format!(" · {}", hundred(relative.ratio)),
-        None if grid.is_baseline(index) => " · 100".into(),
+        Some(relative) => format!(" · {}", OF_STUDY.show(relative.ratio)),
         None => String::new(),
     };
     let unit = if metric == Metric::Iops { " IOPS" } else { "" };
@@ -101,20 +100,20 @@ fn values(page: &mut Markup, grid: &Grid<'_>, index: usize, metrics: &[Metric]) 
         let spread = crate::quantity::spread_percent(&crate::model::MetricValue {
             metric,
             value: value.value,
-            interval: value.interval,
+            interval: grid.interval_of(value),
             n: value.n,
         });
         let spread = spread.map(|s| format!(" ±\u{202f}{s}\u{202f}%")).unwrap_or_default();
         let relative = grid.relative(index, metric);
         let comparison = relative.and_then(|relative| relative.comparison.as_ref());
-        let range = comparison.map(|comparison| {
-            let (low, high) = (comparison.interval.low, comparison.interval.high);
-            format!(" ({}–{})", hundred(low), hundred(high))
+        let range = relative.and_then(|relative| {
+            let interval = grid.interval(relative)?;
+            Some(format!(" ({})", OF_STUDY.range(relative.ratio, &interval)))
         });
-        let relative = relative.map(|relative| hundred(relative.ratio)).unwrap_or_default();
+        let relative = relative.map(|relative| OF_STUDY.show(relative.ratio)).unwrap_or_default();
         let word = comparison.map(|comparison| {
             let word = verdict_word_for(metric, comparison.verdict);
-            format!("{} {word}", symbol(comparison.verdict))
+            format!("{} {word}", verdict_sign(comparison.verdict))
         });
         let mut row = vec![
             metric.title().to_string(),
@@ -128,7 +127,7 @@ fn values(page: &mut Markup, grid: &Grid<'_>, index: usize, metrics: &[Metric]) 
     });
     let rows: Vec<_> = rows.collect();
     if !rows.is_empty() {
-        let head = ["metric", "value", "relative", "verdict"].map(String::from);
+        let head = ["metric", "value", "change", "verdict"].map(String::from);
         tables::plain(page, &head[..if is_baseline { 2 } else { 4 }], rows);
     }
 }

@@ -1,21 +1,27 @@
-//! All cells relative to the baseline: bar charts a workload, and shaded tables with the numbers.
+//! All cells relative to the baseline: one picture a metric, and a shaded table with the numbers.
 
-use stormeter_statistics::Verdict;
+use stormeter_statistics::{Relative, Verdict};
 use stormeter_study::Metric;
 
 use super::{figure, legend};
+use crate::change::{self, OF_STUDY};
 use crate::html::{tables, typographic};
 use crate::markup::Markup;
 use crate::quantity::{level_percent, quantity};
-use crate::sentence::{verdict_word, verdict_word_for};
-use crate::study::draw::bars::bars;
-use crate::study::grid::{Grid, Load, hundred, hundred_half};
+use crate::sentence::{verdict_sign, verdict_word, verdict_word_for};
+use crate::study::draw::dots::{Dot, Dots, Row, dots};
+use crate::study::grid::{Grid, Load};
 use crate::study::words;
-use crate::svg::color_class;
+use crate::svg::{color_class, ends_of};
+
+/// From this ratio on, or down from its reciprocal, the axis is logarithmic.
+const LINEAR_UP_TO: f64 = 4.0;
+/// So many times beyond the farthest mark an interval may reach before it is cut off.
+const REACH: f64 = 1.6;
 
 /// The metrics, for the table of contents.
 pub(super) fn places(grid: &Grid<'_>) -> Vec<(String, String)> {
-    let metrics = grid.headline_metrics().into_iter();
+    let metrics = grid.page_metrics().into_iter();
     metrics.map(|metric| (anchor(metric), metric.title().to_string())).collect()
 }
 
@@ -24,7 +30,7 @@ fn anchor(metric: Metric) -> String {
 }
 
 pub(super) fn matrix(grid: &Grid<'_>) -> Option<Markup> {
-    let metrics = grid.headline_metrics();
+    let metrics = grid.page_metrics();
     if metrics.is_empty() {
         return None;
     }
@@ -35,44 +41,116 @@ pub(super) fn matrix(grid: &Grid<'_>) -> Option<Markup> {
         page.text(" ");
         page.leaf("small", words::better(metric));
         page.close();
-        charts(&mut page, grid, metric);
+        if let Some(chart) = dots(&picture(grid, metric)) {
+            legend(&mut page, grid);
+            figure(&mut page, chart, "");
+        }
         table(&mut page, grid, metric);
     }
     let plan = grid.report.plan();
+    let level = level_percent(plan.design.level);
+    let intervals = match grid.is_predicted() {
+        true => String::new(),
+        false => format!(
+            " Intervals of {} are at {level} %; the other metrics of a cell are one family (Holm's \
+             correction) with wider ones. An arrow says that an interval reaches beyond the axis.",
+            plan.design.metric.title()
+        ),
+    };
     page.tag("p").at("class", "caption").text(&typographic(&format!(
-        "{} = 100 at each load. Ratios are taken within the blocks; whiskers and ± are {} % intervals, of \
-         the metrics beside the primary one adjusted by Holm. Below the relative value stands the \
-         absolute one. Pale bars are not settled. Shades say how far better (▲) or worse (▼) a cell is; \
-         a cell leads to its details.",
+        "Changes from {} at the same load, taken within the blocks; below them the absolute values.{intervals} \
+         Hollow marks are not settled. Colours and shades say how far better (▲) or worse (▼) a cell is; a cell of \
+         the table leads to its details.",
         words::baseline(plan),
-        level_percent(plan.design.level)
     )));
     Some(page)
 }
 
-fn charts(page: &mut Markup, grid: &Grid<'_>, metric: Metric) {
-    let workloads = grid.report.plan().workloads.len();
-    let charts: Vec<(usize, Markup)> = (0..workloads)
-        .filter_map(|workload| {
-            let id = format!("bars-{}-{workload}", metric.name());
-            Some((workload, bars(grid, workload, metric, &id)?))
-        })
-        .collect();
-    if charts.is_empty() {
-        return;
+/// The changes of all cells: a row a load.
+fn picture(grid: &Grid<'_>, metric: Metric) -> Dots {
+    let candidates: Vec<usize> =
+        grid.columns().into_iter().filter(|&datastore| datastore != grid.baseline()).collect();
+    let cells = || grid.loads.iter().flat_map(|load| &load.cells);
+    let relatives = || cells().filter_map(|&cell| grid.relative(cell, metric));
+    let intervals = relatives()
+        .filter_map(|relative| grid.interval(relative))
+        .map(|interval| (interval.low, interval.high));
+    let (low, high) = ends_of(relatives().map(|relative| relative.ratio), intervals, REACH);
+    let is_log = high > LINEAR_UP_TO || low < 1.0 / LINEAR_UP_TO;
+    let reserve = if is_log { 0.0 } else { (high - low).max(0.02) * 0.04 };
+    let rows = grid.loads.iter().enumerate().map(|(index, load)| {
+        let dots = candidates.iter().filter_map(|&datastore| {
+            Some(dot(grid, *load.cells.get(datastore)?, datastore, metric, load))
+        });
+        let (heading, label) = label(grid, index);
+        Row { heading, label, dots: dots.collect() }
+    });
+    Dots {
+        id: format!("changes-{}", metric.name()),
+        title: format!("{} against {}", metric.title(), grid.datastore(grid.baseline())),
+        rows: rows.collect(),
+        axis: ((low - reserve).max(1e-9), high + reserve, is_log),
+        reference: Some(1.0),
+        tick: Box::new(move |ratio| change::tick(ratio, is_log)),
     }
-    legend(page, grid, true);
-    let is_alone = charts.len() == 1;
-    page.tag("div").at("class", "bars").open();
-    for (workload, chart) in charts {
-        page.tag("div").open();
-        if !is_alone {
-            page.leaf("h4", &grid.workload(workload));
-        }
-        figure(page, chart, "");
-        page.close();
+}
+
+/// What names a load: the workload stands above its loads where it has several.
+fn label(grid: &Grid<'_>, index: usize) -> (Option<String>, String) {
+    let load = &grid.loads[index];
+    let workload = grid.workload(load.workload);
+    if grid.report.plan().workloads.len() == 1 {
+        return (None, load.label.clone());
     }
-    page.close();
+    if !grid.has_many_loads() {
+        return (None, workload);
+    }
+    let before = index.checked_sub(1).and_then(|before| grid.loads.get(before));
+    let is_first = before.is_none_or(|before| before.workload != load.workload);
+    (is_first.then_some(workload), load.label.clone())
+}
+
+fn dot(grid: &Grid<'_>, cell: usize, datastore: usize, metric: Metric, load: &Load) -> Dot {
+    let place = grid.hue(datastore);
+    let name =
+        format!("{}, {}, {}", grid.datastore(datastore), grid.workload(load.workload), load.label);
+    let Some(relative) = grid.relative(cell, metric) else {
+        let is_failed = grid.summary(cell).is_some_and(|summary| summary.failed.is_some());
+        let words = if is_failed { "✕ failed" } else { "–" };
+        let told = format!("{name}: {words}");
+        let words = words.to_string();
+        return Dot { place, told, words, tone: "", value: None, ends: None, is_settled: false };
+    };
+    let verdict = verdict_of(relative);
+    let interval = grid.interval(relative);
+    let range = interval.map(|interval| {
+        let level = level_percent(interval.level);
+        format!(" ({level} % CI {})", OF_STUDY.range(relative.ratio, &interval))
+    });
+    let absolute = grid.value(cell, metric).map(|value| quantity(metric, value.value).typeset());
+    let told = format!(
+        "{name}: {} {}{}",
+        metric.title(),
+        OF_STUDY.show(relative.ratio),
+        range.unwrap_or_default()
+    );
+    Dot {
+        place,
+        told: told + &absolute.map(|absolute| format!(", {absolute}")).unwrap_or_default(),
+        words: format!(
+            "{} {}",
+            OF_STUDY.show(relative.ratio),
+            verdict.map(verdict_sign).unwrap_or_default()
+        ),
+        tone: verdict.map(verdict_word).unwrap_or_default(),
+        value: Some(relative.ratio),
+        ends: interval.map(|interval| (interval.low, interval.high)),
+        is_settled: !matches!(verdict, Some(Verdict::Inconclusive | Verdict::Invalid)),
+    }
+}
+
+fn verdict_of(relative: &Relative) -> Option<Verdict> {
+    Some(relative.comparison.as_ref()?.verdict)
 }
 
 fn table(page: &mut Markup, grid: &Grid<'_>, metric: Metric) {
@@ -89,26 +167,22 @@ fn table(page: &mut Markup, grid: &Grid<'_>, metric: Metric) {
     page.close();
     page.close();
     page.tag("tbody").open();
-    let mut workload = None;
-    for load in &grid.loads {
-        if workload != Some(load.workload) && grid.report.plan().workloads.len() > 1 {
+    for (index, load) in grid.loads.iter().enumerate() {
+        let (heading, label) = label(grid, index);
+        if let Some(heading) = heading {
             page.tag("tr").at("class", "group").open();
             let columns = grid.datastores() + 1;
-            page.tag("th")
-                .at("colspan", columns)
-                .at("scope", "rowgroup")
-                .text(&grid.workload(load.workload));
+            page.tag("th").at("colspan", columns).at("scope", "rowgroup").text(&heading);
             page.close();
         }
-        workload = Some(load.workload);
-        row(page, grid, load, metric);
+        row(page, grid, load, &label, metric);
     }
     tables::close_table(page);
 }
 
-fn row(page: &mut Markup, grid: &Grid<'_>, load: &Load, metric: Metric) {
+fn row(page: &mut Markup, grid: &Grid<'_>, load: &Load, label: &str, metric: Metric) {
     page.tag("tr").open();
-    page.tag("th").at("scope", "row").text(&load.label);
+    page.tag("th").at("scope", "row").text(label);
     for datastore in grid.columns() {
         match load.cells.get(datastore) {
             Some(&cell) => self::cell(page, grid, cell, metric),
@@ -120,7 +194,7 @@ fn row(page: &mut Markup, grid: &Grid<'_>, load: &Load, metric: Metric) {
 
 fn cell(page: &mut Markup, grid: &Grid<'_>, cell: usize, metric: Metric) {
     let relative = grid.relative(cell, metric);
-    let verdict = relative.and_then(|relative| Some(relative.comparison.as_ref()?.verdict));
+    let verdict = relative.and_then(verdict_of);
     let shade = relative.map(|relative| shade(relative.ratio, verdict)).unwrap_or_default();
     page.tag("td").at("class", shade).open();
     page.tag("a").at("href", format!("#cell-{cell}")).open();
@@ -130,35 +204,26 @@ fn cell(page: &mut Markup, grid: &Grid<'_>, cell: usize, metric: Metric) {
             page.leaf("strong", if is_failed { "✕ failed" } else { "–" });
         }
         (Some(value), relative) => {
-            let relative_words = match relative {
-                Some(relative) => hundred(relative.ratio),
-                None if grid.is_baseline(cell) => "100".into(),
-                None => "–".into(),
-            };
-            page.leaf("strong", &relative_words);
-            if let Some(half) = relative.and_then(hundred_half) {
-                page.tag("small").text(&format!(" ±\u{202f}{half}"));
-            }
-            if let Some(verdict) = verdict {
-                let word = verdict_word_for(metric, verdict);
-                let class = format!("sign {}", verdict_word(verdict));
-                page.tag("abbr").at("title", word).at("class", class).text(symbol(verdict));
+            if let Some(relative) = relative {
+                page.leaf("strong", &OF_STUDY.show(relative.ratio));
+                if let Some(verdict) = verdict {
+                    let word = verdict_word_for(metric, verdict);
+                    let class = format!("sign {}", verdict_word(verdict));
+                    page.tag("abbr")
+                        .at("title", word)
+                        .at("class", class)
+                        .text(verdict_sign(verdict));
+                }
+                if let Some(interval) = grid.interval(relative) {
+                    let range = OF_STUDY.range(relative.ratio, &interval);
+                    page.tag("span").at("class", "range").text(&range);
+                }
             }
             page.tag("span").at("class", "absolute").text(&quantity(metric, value.value).typeset());
         }
     }
     page.close();
     page.close();
-}
-
-pub(super) fn symbol(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Faster => "▲",
-        Verdict::Slower => "▼",
-        Verdict::Equivalent => "=",
-        Verdict::Inconclusive => "?",
-        Verdict::Invalid => "✕",
-    }
 }
 
 /// How strongly a cell is shaded: only what is shown to be better or worse is.

@@ -54,7 +54,7 @@ pub(super) fn datastores(grid: &Grid<'_>) -> Markup {
     page
 }
 
-/// What was agreed with servers: a row a parameter, a column a datastore that has any.
+/// What was negotiated with servers: a row a parameter, a column a datastore that has any.
 fn protocols(page: &mut Markup, grid: &Grid<'_>) {
     let descriptions = &grid.report.header.datastores;
     let columns: Vec<usize> = grid
@@ -75,7 +75,7 @@ fn protocols(page: &mut Markup, grid: &Grid<'_>) {
     if names.is_empty() {
         return;
     }
-    page.leaf("h3", "Agreed with the servers");
+    page.leaf("h3", "Negotiated parameters");
     let mut head = vec!["parameter".to_string()];
     head.extend(columns.iter().map(|&column| grid.datastore(column)));
     let rows = names.into_iter().map(|name| {
@@ -85,7 +85,10 @@ fn protocols(page: &mut Markup, grid: &Grid<'_>) {
         });
         std::iter::once(name.to_string()).chain(values).collect()
     });
+    // Names of targets are long: they wrap, or the last column would be out of sight.
+    page.tag("div").at("class", "wrapped").open();
     tables::plain(page, &head, rows.collect());
+    page.close();
 }
 
 pub(super) fn environment(grid: &Grid<'_>) -> Markup {

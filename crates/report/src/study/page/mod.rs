@@ -7,6 +7,7 @@
 
 mod answers;
 mod cells;
+mod findings;
 mod matrix;
 mod method;
 mod monitoring;
@@ -19,16 +20,8 @@ use super::model::StudyReport;
 use super::why::predicted_for;
 use super::words;
 use crate::date;
-use crate::html::{POLICY, finding, typographic};
+use crate::html::{POLICY, typographic};
 use crate::markup::Markup;
-use crate::model::Severity;
-use crate::svg::color_class;
-use crate::wording;
-
-/// Broken laws that are told at the top; the others stand in their section.
-const MOST_AT_TOP: usize = 4;
-/// Findings shown before the rest is folded away.
-const MOST_UNFOLDED: usize = 12;
 
 /// The page.
 pub fn study_html(report: &StudyReport) -> String {
@@ -44,7 +37,9 @@ pub fn study_html(report: &StudyReport) -> String {
         .at("content", "width=device-width, initial-scale=1")
         .empty();
     page.tag("meta").at("name", "color-scheme").at("content", "light dark").empty();
-    page.leaf("title", &report.plan().study);
+    // A prediction among open tabs and bookmarks must not pass for a measurement.
+    let predicted = if grid.is_predicted() { "PREDICTED: " } else { "" };
+    page.leaf("title", &format!("{predicted}{}", report.plan().study));
     page.style(include_str!("../../html/page.css"));
     page.style(include_str!("study.css"));
     page.close();
@@ -60,8 +55,7 @@ pub fn study_html(report: &StudyReport) -> String {
     }
     page.tag("footer").open();
     page.tag("p").text(&format!(
-        "Made by stormeter {} from run {}. Intervals are at the level shown; metrics beside the \
-         primary one are adjusted by Holm.",
+        "Made by stormeter {} from run {}.",
         report.header.stormeter_version, report.header.run_id
     ));
     format!("<!DOCTYPE html>\n{}", page.finish())
@@ -83,12 +77,12 @@ fn sections(grid: &Grid<'_>) -> Vec<Section> {
         sections.extend(content.map(|content| Section { id, title, places, content }));
     };
     add("answers", "Answers", answers::places(grid), answers::answers(grid));
-    add("findings", "Findings", vec![], findings(grid));
+    add("findings", "Findings", vec![], findings::findings(grid));
     add("matrix", "Relative to the baseline", matrix::places(grid), matrix::matrix(grid));
-    add("why", "What holds each cell back", vec![], why::why(grid));
-    add("interaction", "How load and workload act together", vec![], shapes::shapes(grid));
-    add("spread", "How observations are spread", vec![], spread::spread(grid));
-    add("monitoring", "The host meanwhile", vec![], monitoring::whole_study(grid));
+    add("why", "What limits each cell", vec![], why::why(grid));
+    add("interaction", "Interaction of load and workload", vec![], shapes::shapes(grid));
+    add("spread", "Descriptive statistics", vec![], spread::spread(grid));
+    add("monitoring", "Host activity", vec![], monitoring::whole_study(grid));
     add("cells", "Cell by cell", vec![], cells::cells(grid));
     let method = match grid.report.header.prediction {
         Some(_) => "How it was predicted",
@@ -130,63 +124,28 @@ fn heading(page: &mut Markup, grid: &Grid<'_>) {
     page.text(" · study · ");
     page.text(&date::utc(report.header.created_unix_ms));
     page.close();
+    let told = predicted_for(grid);
+    if !told.is_empty() {
+        page.tag("div").at("class", "predicted").open();
+        page.leaf("strong", "PREDICTED");
+        for words in told {
+            page.leaf("p", &typographic(&words));
+        }
+        page.close();
+    }
     page.leaf("h1", &report.plan().study);
-    for words in predicted_for(grid) {
-        page.tag("p").at("class", "status").text(&typographic(&words));
-    }
     page.tag("p").at("class", "tally").text(&typographic(&words::tally(report)));
-    page.tag("p").at("class", "status").text(&typographic(&wording::status(&report.status)));
+    page.tag("p").at("class", "status").text(&typographic(&words::status(report)));
     page.close();
-    let invalid = || report.findings.iter().filter(|f| f.severity == Severity::Invalid);
-    if invalid().next().is_some() {
-        page.tag("div").at("class", "findings").open();
-        invalid().take(MOST_AT_TOP).for_each(|invalid| finding(page, invalid));
-        page.close();
-    }
+    findings::at_top(page, grid);
 }
 
-fn findings(grid: &Grid<'_>) -> Option<Markup> {
-    let all = &grid.report.findings;
-    let failed: Vec<_> = grid.failed().collect();
-    if all.is_empty() && failed.is_empty() {
-        return None;
-    }
-    let mut page = Markup::default();
-    let (shown, folded) = all.split_at(all.len().min(MOST_UNFOLDED));
-    page.tag("div").at("class", "findings").open();
-    shown.iter().for_each(|one| finding(&mut page, one));
-    page.close();
-    if !folded.is_empty() {
-        page.tag("details").open();
-        page.leaf("summary", &format!("{} more", folded.len()));
-        page.tag("div").at("class", "findings").open();
-        folded.iter().for_each(|one| finding(&mut page, one));
-        page.close();
-        page.close();
-    }
-    if !failed.is_empty() {
-        page.leaf("h3", "Failed trials");
-        let head = ["cell", "failed", "measured", "why the first failed"].map(String::from);
-        let rows = failed.into_iter().map(|(cell, count, reason)| {
-            let measured = grid.summary(cell).map_or(0, |summary| summary.trials);
-            vec![grid.name(cell), count.to_string(), measured.to_string(), reason.to_string()]
-        });
-        crate::html::tables::plain(&mut page, &head, rows.collect());
-    }
-    Some(page)
-}
-
-/// Which colour, mark and letter is which datastore; all that a legend says stands in this order in the
-/// charts.
-fn legend(page: &mut Markup, grid: &Grid<'_>, with_letters: bool) {
+/// Which colour and mark is which datastore; all that a legend says stands in this order in the charts.
+fn legend(page: &mut Markup, grid: &Grid<'_>) {
     page.tag("ul").at("class", "legend").open();
     for (place, datastore) in grid.columns().into_iter().enumerate() {
         page.tag("li").open();
-        page.tag("span").at("class", format!("swatch {}", color_class(place))).text("");
-        if with_letters {
-            page.tag("span").at("class", "letter").text(&super::draw::letter(place));
-            page.text(" ");
-        }
+        page.append(super::draw::key(place));
         page.text(&grid.datastore(datastore));
         if datastore == grid.baseline() {
             page.text(" ");

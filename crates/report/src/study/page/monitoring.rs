@@ -1,10 +1,12 @@
-//! What the host did: over the whole study as means of 20 s, in the way of the `mpls-servers` study
+//! What the host did: over the whole study as means of up to 20 s, in the way of the `mpls-servers` study
 //! (2012), beside the I/O that caused it; and for one trial of a cell in full.
 
 use stormeter_driver::MonitorRow;
+use stormeter_study::Metric;
 
 use super::{figure, legend};
 use crate::markup::Markup;
+use crate::quantity::quantity;
 use crate::study::assemble::AVERAGE_NS;
 use crate::study::draw::marks::marks;
 use crate::study::draw::time::{Form, Frame, Line, Panel, Unit, panel, time_axis};
@@ -21,6 +23,8 @@ const GAP: f64 = 30.0;
 const MOST_POINTS: usize = 1500;
 /// So many lines of single CPUs are drawn on the page; beyond it the least and the most busy one.
 const MOST_CORE_LINES: usize = 400;
+/// So many trials say what they are when the pointer rests on them; of more the page would grow heavy.
+const MOST_TOLD: usize = 400;
 
 fn line(class: &str, dashes: &'static str, points: Vec<(f64, f64)>) -> Line {
     Line { class: format!("line {class}"), dashes, form: Form::Points(points) }
@@ -58,13 +62,13 @@ pub(super) fn whole_study(grid: &Grid<'_>) -> Option<Markup> {
         time_axis(&mut markup, frame, (0.0, end), 8);
     }
     let mut page = Markup::default();
-    legend(&mut page, grid, false);
+    legend(&mut page, grid);
     let caption = if is_monitored {
         format!(
             "Time since the study began. IOPS: a stroke a trial, in its datastore's colour. The host: means \
-             over each trial, ramps included, or over {} s where it is longer; network without loopback, which has a dotted \
-             line of its own; dashed: writes. The details of a cell show its middle trial in full.",
-            AVERAGE_NS / 1_000_000_000
+             over {}, ramps included; network without loopback, which has a dotted line of its own; dashed: \
+             writes. The details of a cell show its middle trial in full.",
+            means_over(traces)
         )
     } else {
         "Time since the study began: a stroke a trial, in its datastore's colour. The host was not \
@@ -75,17 +79,32 @@ pub(super) fn whole_study(grid: &Grid<'_>) -> Option<Markup> {
     Some(page)
 }
 
+/// Over what the means of the host are taken: 20 s are told of only where trials are as long.
+fn means_over(traces: &[TrialTrace]) -> String {
+    let is_cut = traces.iter().any(|trace| trace.averages.len() > 1);
+    match is_cut {
+        true => format!("{} s within each trial", AVERAGE_NS / 1_000_000_000),
+        false => "each trial".into(),
+    }
+}
+
 fn iops(grid: &Grid<'_>) -> Panel {
     let lines = grid.columns().into_iter().enumerate().map(|(place, datastore)| {
         let traces = grid.report.traces.iter();
         let own = traces.filter(|trace| {
             grid.cells.get(trace.cell).is_some_and(|cell| cell.datastore == datastore)
         });
-        let levels = own.map(|trace| (trace.start_ns as f64, trace.end_ns as f64, trace.iops));
+        let own: Vec<&TrialTrace> = own.collect();
+        let levels = own.iter().map(|t| (t.start_ns as f64, t.end_ns as f64, t.iops)).collect();
+        let is_told = grid.report.traces.len() <= MOST_TOLD;
+        let told = own.iter().filter(|_| is_told).map(|trace| {
+            let iops = quantity(Metric::Iops, trace.iops).typeset();
+            format!("{}, block {}: {iops} IOPS", grid.name(trace.cell), trace.block + 1)
+        });
         Line {
             class: format!("line level {}", color_class(place)),
             dashes: "none",
-            form: Form::Levels(levels.collect()),
+            form: Form::Levels(levels, told.collect()),
         }
     });
     Panel { title: "IOPS of each trial", unit: Unit::Count, lines: lines.collect() }

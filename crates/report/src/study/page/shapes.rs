@@ -3,21 +3,26 @@
 
 use stormeter_study::Metric;
 
-use super::figure;
+use super::{figure, legend};
 use crate::markup::Markup;
+use crate::quantity::quantity;
+use crate::study::draw::dots::{Dot, Dots, Row, dots};
 use crate::study::draw::lines::{Panel, Point, lines};
+use crate::study::draw::metric_tick;
 use crate::study::grid::{Grid, Load};
 
 /// More panels than this are not looked at side by side.
 const MOST_PANELS: usize = 16;
+/// Values of workloads that differ by more than this factor are drawn on a logarithmic axis.
+const LINEAR_UP_TO: f64 = 20.0;
 
 pub(super) fn shapes(grid: &Grid<'_>) -> Option<Markup> {
     let mut page = Markup::default();
     let mut is_empty = true;
-    for metric in grid.headline_metrics() {
+    for metric in grid.page_metrics() {
         let title = format!("{} against load", metric.title());
         let id = format!("load-{}", metric.name());
-        let Some(chart) = lines(&against_load(grid, metric), metric, &id, &title, true) else {
+        let Some(chart) = lines(&against_load(grid, metric), metric, &id, &title) else {
             continue;
         };
         page.leaf("h3", &title);
@@ -27,17 +32,16 @@ pub(super) fn shapes(grid: &Grid<'_>) -> Option<Markup> {
     if asks_for_workload(grid) {
         let metric = grid.report.plan().design.metric;
         let title = format!("{} by workload and datastore", metric.title());
-        if let Some(chart) =
-            lines(&against_workload(grid, metric), metric, "by-workload", &title, false)
-        {
+        if let Some(chart) = by_workload(grid, metric, &title) {
             page.leaf("h3", &title);
+            legend(&mut page, grid);
             figure(&mut page, chart, "");
             is_empty = false;
         }
     }
     page.tag("p").at("class", "caption").text(
-        "Absolute values with their intervals. Lines that run side by side say that the difference between \
-         datastores is the same everywhere; lines that part or cross say that it depends on the load.",
+        "Absolute values with their intervals. Parallel lines: the difference between datastores is the same \
+         at every load. Lines that diverge or cross: it depends on the load.",
     );
     (!is_empty).then_some(page)
 }
@@ -88,24 +92,47 @@ fn against_load(grid: &Grid<'_>, metric: Metric) -> Vec<Panel> {
     panels
 }
 
-/// A panel a load, the workloads from left to right.
-fn against_workload(grid: &Grid<'_>, metric: Metric) -> Vec<Panel> {
-    let mut labels: Vec<&str> = grid.loads.iter().map(|load| load.label.as_str()).collect();
-    labels.sort_unstable();
-    labels.dedup();
-    // In the order of the plan, not of the alphabet.
-    labels.sort_by_key(|label| grid.loads.iter().position(|load| load.label == *label));
-    let mut panels: Vec<Panel> = labels
-        .into_iter()
-        .map(|label| {
-            let loads: Vec<&Load> = grid.loads.iter().filter(|load| load.label == label).collect();
-            let levels = loads.iter().map(|load| grid.workload(load.workload)).collect();
-            panel(grid, metric, label.to_string(), levels, &loads)
-        })
-        .filter(|panel| panel.levels.len() > 1)
-        .collect();
-    panels.truncate(MOST_PANELS);
-    panels
+/// A row a workload at a load. Workloads have no order, so nothing is joined by lines.
+fn by_workload(grid: &Grid<'_>, metric: Metric, title: &str) -> Option<Markup> {
+    let values = || {
+        let cells = grid.loads.iter().flat_map(|load| &load.cells);
+        cells.filter_map(|&cell| grid.value(cell, metric)).map(|value| value.value)
+    };
+    let finite = || values().filter(|value| value.is_finite() && *value > 0.0);
+    let (least, most) = (finite().fold(f64::INFINITY, f64::min), finite().fold(0.0, f64::max));
+    if most <= 0.0 {
+        return None;
+    }
+    let is_log = most / least > LINEAR_UP_TO;
+    let rows = grid.loads.iter().map(|load| {
+        let dots = grid.columns().into_iter().filter_map(|datastore| {
+            let value = grid.value(*load.cells.get(datastore)?, metric)?;
+            let words = quantity(metric, value.value).typeset();
+            let (name, workload) = (grid.datastore(datastore), grid.workload(load.workload));
+            Some(Dot {
+                place: grid.hue(datastore),
+                told: format!("{name}, {workload}, {}: {words}", load.label),
+                words,
+                tone: "",
+                value: Some(value.value),
+                ends: grid.interval_of(value).map(|interval| (interval.low, interval.high)),
+                is_settled: true,
+            })
+        });
+        let label = match grid.has_many_loads() {
+            true => format!("{}, {}", grid.workload(load.workload), load.label),
+            false => grid.workload(load.workload),
+        };
+        Row { heading: None, label, dots: dots.collect() }
+    });
+    dots(&Dots {
+        id: "by-workload".into(),
+        title: title.into(),
+        rows: rows.collect(),
+        axis: (if is_log { least } else { 0.0 }, most * 1.04, is_log),
+        reference: None,
+        tick: Box::new(move |value| metric_tick(metric, value)),
+    })
 }
 
 fn panel(
@@ -117,7 +144,7 @@ fn panel(
 ) -> Panel {
     let point = |load: &&Load, datastore: usize| {
         let value = grid.value(*load.cells.get(datastore)?, metric)?;
-        let ends = value.interval.map(|interval| (interval.low, interval.high));
+        let ends = grid.interval_of(value).map(|interval| (interval.low, interval.high));
         Some(Point { value: value.value, ends })
     };
     let series = grid.columns().into_iter().enumerate().map(|(place, datastore)| {

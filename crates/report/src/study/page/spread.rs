@@ -1,5 +1,8 @@
 //! The observations themselves: histograms with normal curves, and their description in numbers.
 
+use stormeter_statistics::CellSummary;
+use stormeter_study::Unit;
+
 use crate::html::{tables, typographic};
 use crate::markup::Markup;
 use crate::quantity::{decimals, quantity};
@@ -10,10 +13,16 @@ use crate::svg::color_class;
 
 /// More small charts than this are folded away.
 const MOST_UNFOLDED: usize = 12;
+/// With fewer observations than this in every cell, only the columns that they can fill are shown.
+const FEW: usize = 8;
 
 pub(super) fn spread(grid: &Grid<'_>) -> Option<Markup> {
     let cells = &grid.report.analysis.cells;
-    if cells.iter().all(|cell| cell.spread.is_none()) {
+    // A model that repeats itself has no spread to describe.
+    let is_told = |cell: &CellSummary| {
+        cell.spread.is_some_and(|spread| grid.is_told(spread.cv.unwrap_or(f64::INFINITY)))
+    };
+    if !cells.iter().any(is_told) {
         return None;
     }
     let metric = grid.report.plan().design.metric;
@@ -54,11 +63,16 @@ fn table(page: &mut Markup, grid: &Grid<'_>) {
     let metric = grid.report.plan().design.metric;
     let cells = &grid.report.analysis.cells;
     let dependent = cells.iter().any(|cell| cell.dependence.is_some());
-    let heads = [
-        "cell", "n", "mean", "SE", "SD", "variance", "median", "least", "most", "range", "CV",
-        "skewness",
-    ];
-    let mut head: Vec<String> = heads.map(String::from).to_vec();
+    // The shape of a handful of values is none.
+    let is_few = cells.iter().all(|cell| cell.spread.is_none_or(|spread| spread.n < FEW));
+    let heads: &[&str] = match is_few {
+        true => &["cell", "n", "mean", "SD", "CV", "least", "most"],
+        false => &[
+            "cell", "n", "mean", "SE", "SD", "variance", "median", "least", "most", "range", "CV",
+            "skewness",
+        ],
+    };
+    let mut head: Vec<String> = heads.iter().map(|head| head.to_string()).collect();
     if dependent {
         head.extend(["lag\u{2011}1", "eff. n"].map(String::from));
     }
@@ -66,23 +80,33 @@ fn table(page: &mut Markup, grid: &Grid<'_>) {
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "–".into());
     let rows = cells.iter().enumerate().filter_map(|(index, cell)| {
         let spread = cell.spread?;
-        let mut row = vec![
-            grid.name(index),
-            spread.n.to_string(),
-            show(spread.mean),
-            or_dash(spread.se.map(show)),
+        let (sd, cv) = (
             or_dash(spread.sd.map(show)),
-            or_dash(spread.variance.map(|variance| typographic(&words::number(variance)))),
-            show(spread.median),
-            show(spread.min),
-            show(spread.max),
-            show(spread.range),
             or_dash(spread.cv.map(|cv| format!("{}\u{202f}%", decimals(cv * 100.0)))),
-            or_dash(spread.skewness.map(|skewness| format!("{skewness:.2}"))),
-        ];
+        );
+        let (name, n, mean) = (grid.name(index), spread.n.to_string(), show(spread.mean));
+        let (least, most) = (show(spread.min), show(spread.max));
+        let mut row = match is_few {
+            true => vec![name, n, mean, sd, cv, least, most],
+            false => vec![
+                name,
+                n,
+                mean,
+                or_dash(spread.se.map(show)),
+                sd,
+                or_dash(spread.variance.map(|variance| typographic(&words::number(variance)))),
+                show(spread.median),
+                least,
+                most,
+                show(spread.range),
+                cv,
+                or_dash(spread.skewness.map(|skewness| format!("{skewness:.2}"))),
+            ],
+        };
         if dependent {
             row.push(or_dash(cell.dependence.map(|d| format!("{:.2}", d.lag1))));
-            row.push(or_dash(cell.dependence.map(|d| words::number(d.effective_n))));
+            let effective = cell.dependence.map(|d| format!("{:.1} of {}", d.effective_n, d.n));
+            row.push(or_dash(effective));
         }
         Some(row)
     });
@@ -94,15 +118,26 @@ fn table(page: &mut Markup, grid: &Grid<'_>) {
     }
     tables::plain(page, &head, rows);
     let dependence = if dependent {
-        " Lag-1: autocorrelation of neighbouring observations of one run; effective n: as many \
-         independent observations would say as much about the mean."
+        " Lag-1 and eff. n are those of the intervals within the trials: the autocorrelation of \
+         neighbouring intervals, and how many independent ones would say as much about the mean as all \
+         of them do."
     } else {
         ""
     };
     page.tag("p").at("class", "caption").text(&format!(
-        "{}; SD and variance with n − 1, variance in the squared stored unit ({}).{dependence}",
+        "{} of the cell's {}; SD with n − 1{}.{dependence}",
         metric.title(),
-        crate::quantity::metric_unit(metric)
+        match grid.report.analysis.unit {
+            Unit::Trial => "trials",
+            Unit::Interval => "intervals",
+        },
+        match is_few {
+            true => String::new(),
+            false => {
+                let unit = crate::quantity::metric_unit(metric);
+                format!(", and so the variance, in the squared stored unit ({unit})")
+            }
+        }
     ));
     if is_long {
         page.close();

@@ -10,7 +10,7 @@ use crate::markup::Markup;
 use crate::study::grid::Grid;
 use crate::study::model::CellReasons;
 use crate::study::why::{HEADS, gains, is_timed, rows, sentence};
-use crate::svg::{WIDTH, chart, color_class, line, text};
+use crate::svg::{CHARACTER, WIDTH, chart, line, text};
 
 const LEFT: f64 = 236.0;
 const RIGHT: f64 = 84.0;
@@ -80,16 +80,11 @@ fn words(kind: ComponentKind) -> &'static str {
     }
 }
 
-/// A colour a kind, and the two greys to what is no hardware; those of ports and CPUs of controllers
-/// begin again.
+/// A colour a kind, none of them a datastore's: the same blue must not mean a protocol above and a port
+/// here.
 fn class(kind: ComponentKind) -> String {
-    let hardware = ComponentKind::ALL.into_iter().filter(|other| *other != ComponentKind::VmPath);
-    let place = hardware.into_iter().position(|other| other == kind).unwrap_or(0);
-    match kind {
-        ComponentKind::VmPath => "h0".into(),
-        ComponentKind::Parts => "h1".into(),
-        _ => color_class(place),
-    }
+    let place = ComponentKind::ALL.into_iter().position(|other| other == kind).unwrap_or(0);
+    format!("k{place}")
 }
 
 fn legend(page: &mut Markup, reasons: &[CellReasons]) {
@@ -144,6 +139,11 @@ fn bars(grid: &Grid<'_>, reasons: &[CellReasons], id: &str) -> Markup {
                 let share = component.response_share * 100.0;
                 markup.leaf("title", &format!("{}: {share:.1} %", component.name));
                 markup.close();
+                let name = words(component.kind);
+                if long > name.chars().count() as f64 * CHARACTER + 8.0 {
+                    let at = (left + long / 2.0, y + 15.0);
+                    text(&mut markup, "tick middle on-part", at, name);
+                }
             }
             left += long;
         }

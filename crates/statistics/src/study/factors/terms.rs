@@ -70,6 +70,10 @@ pub(in super::super) fn draft(measured: &Measured<'_>, asked: &Asked<'_>) -> Res
     let ruling = ruling(asked.depends, &named);
     let alpha = 1.0 - design.level;
     let reply = ruling.reply(alpha, named.len());
+    let differences = || named.iter().flat_map(|term| &term.differences);
+    if differences().all(|own| measured.is_exact(&own.interval(design.level))) {
+        return Ok(of_model(asked, reply, &named, design.margin));
+    }
     let mut draft = Draft::new(
         reply,
         sentence(asked, reply, &crossed, &table, &named, (design.level, design.margin)),
@@ -181,6 +185,45 @@ fn correct_for_stopping(crossed: &Crossed, table: &mut AnovaTable) -> bool {
     true
 }
 
+/// What is claimed to matter: `datastore, vms and their interaction`.
+fn list(asked: &Asked<'_>) -> String {
+    let mut items: Vec<String> = asked.factors.iter().map(|f| f.name().to_string()).collect();
+    if asked.interaction {
+        items.push("their interaction".into());
+    }
+    match items.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// The answer of a model that repeats itself: there is no residual that an F could be taken against, so
+/// the differences speak for themselves.
+fn of_model(asked: &Asked<'_>, reply: Reply, named: &[Named], margin: f64) -> Draft {
+    let title = asked.metric.title();
+    let list = list(asked);
+    let sizes: Vec<String> = named
+        .iter()
+        .filter_map(|term| {
+            let (between, effect) = term.largest.as_ref()?;
+            let change = change_with_interval(effect.estimate(), None);
+            Some(format!("{} {between} {change}", term.name))
+        })
+        .collect();
+    let says = match (reply, asked.depends) {
+        (Reply::Yes, true) => format!("{title} depends on {list}"),
+        (Reply::No, false) => format!("{title} depends on {list} in part at least"),
+        (Reply::Yes, false) => format!("{title} does not depend on {list}"),
+        (Reply::No, true) => format!("{title} does not depend on {list} altogether"),
+        _ => format!("It is not settled whether {title} depends on {list}"),
+    };
+    let margin = percent(margin);
+    let sentence =
+        format!("{says}: the largest differences are {} (margin {margin}).", sizes.join("; "));
+    Draft::new(reply, sentence, "none".into())
+}
+
 fn sentence(
     asked: &Asked<'_>,
     reply: Reply,
@@ -190,15 +233,7 @@ fn sentence(
     (level, share): (f64, f64),
 ) -> String {
     let title = asked.metric.title();
-    let mut items: Vec<String> = asked.factors.iter().map(|f| f.name().to_string()).collect();
-    if asked.interaction {
-        items.push("their interaction".into());
-    }
-    let list = match items.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    };
+    let list = list(asked);
     let tests: Vec<String> = named
         .iter()
         .map(|term| {

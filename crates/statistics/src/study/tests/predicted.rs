@@ -60,6 +60,47 @@ fn a_predicted_difference_of_some_percent_is_one() {
     assert!(!sentences.iter().any(|text| text.contains("worth the name")), "{sentences:#?}");
 }
 
+/// The model's luck is a millionth here: an interval of no width and an F of millions would only say so.
+#[test]
+fn a_model_that_repeats_itself_is_put_to_no_test() {
+    let questions =
+        ["b is faster than a", "b is faster than a everywhere", "iops depends on datastore"];
+    let plan = StudyPlan {
+        site_faults: Vec::new(),
+        questions: questions.map(String::from).to_vec(),
+        ..plan(&["a", "b"], &["w"], &[1, 2])
+    };
+    let shift = 0.2f64.ln_1p();
+    let answers = |noise: f64, is_predicted| {
+        let trials = noisy(&plan, 3, noise, 5, |cell| shift * (cell % 2) as f64);
+        let around = StudySurroundings { is_predicted, ..StudySurroundings::default() };
+        analyse_study(&plan, &trials.views(), &around).answers
+    };
+    for answer in answers(1e-6, true) {
+        assert_eq!((answer.reply, answer.p_value), (Reply::Yes, None), "{answer:?}");
+        assert_eq!(answer.test, "none");
+        let is_bare =
+            |text: &str| !text.contains("CI") && !text.contains("F(") && !text.contains("p <");
+        assert!(is_bare(&answer.sentence), "{}", answer.sentence);
+        assert!(answer.estimate.is_none_or(|estimate| estimate.interval.is_none()));
+        assert!(answer.parts.iter().all(|part| part.interval.is_none()), "{:?}", answer.parts);
+        assert!(answer.table.is_none());
+        // Nor are its values doubted for being few or not normal.
+        assert!(!answer.remarks.iter().any(|text| text.contains("blocks")), "{:?}", answer.remarks);
+    }
+    // A model with luck in it is judged as a measurement is, and so is a measurement without.
+    for (noise, is_predicted) in [(0.05, true), (1e-6, false)] {
+        for answer in answers(noise, is_predicted) {
+            assert!(answer.p_value.is_some() && answer.test != "none", "{answer:?}");
+            assert!(
+                answer.sentence.contains("CI") || answer.sentence.contains("F("),
+                "{}",
+                answer.sentence
+            );
+        }
+    }
+}
+
 #[test]
 fn of_values_that_are_all_alike_a_model_is_not_accused_of_copying() {
     let plan = StudyPlan {
