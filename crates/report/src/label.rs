@@ -49,7 +49,23 @@ pub(crate) fn shorten(url: &str, longest: usize) -> String {
         Some((place, _)) if url.chars().count() > longest => place,
         _ => url.as_str(),
     };
-    elide(url, longest)
+    match url.chars().count() > longest {
+        true => target(url, longest).unwrap_or_else(|| elide(url, longest)),
+        false => url.to_string(),
+    }
+}
+
+/// Of an iSCSI URL the portal, the target's own part of its name and the LUN: the naming authority, which
+/// is most of the name, is the same for all targets of a site.
+fn target(url: &str, longest: usize) -> Option<String> {
+    let (portal, rest) = url.strip_prefix("iscsi://")?.split_once('/')?;
+    let (name, lun) = rest.rsplit_once('/')?;
+    let (_, own) = name.rsplit_once(':')?;
+    let (host, _) = portal.rsplit_once(':').unwrap_or((portal, ""));
+    [portal, host]
+        .map(|place| format!("iscsi:{place}/…:{own}/{lun}"))
+        .into_iter()
+        .find(|label| label.chars().count() <= longest)
 }
 
 /// Cuts out the middle. The end of a path tells more than its begin, so it is left longer. Of a URL
@@ -96,7 +112,10 @@ mod tests {
             "iscsi://joe%secret@nas1.example/iqn.2026-01.example:vm/0?sessions=4",
             "nfs://nas1/export/vm?version=3&connections=8",
         ]);
-        assert!(!labels[0].contains("secret") && labels[0].ends_with("example:vm/0"), "{labels:?}");
+        assert!(
+            !labels[0].contains("secret") && labels[0] == "iscsi:nas1.example/…:vm/0",
+            "{labels:?}"
+        );
         assert_eq!(labels[1], "nfs://nas1/export/vm");
         assert!(labels.iter().all(|label| label.chars().count() <= LONGEST));
     }
@@ -109,7 +128,7 @@ mod tests {
             "nfs://nas1/export/of/the/build/farm",
         ]);
         assert_eq!(labels[0], "nfs:127.0.0.1:34409/export");
-        assert_eq!(labels[1], "iscsi:…st.stormeter:disk/1");
+        assert_eq!(labels[1], "iscsi:127.0.0.1/…:disk/1");
         assert_eq!(labels[2], "nfs:nas1…of/the/build/farm");
     }
 
