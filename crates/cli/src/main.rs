@@ -13,6 +13,7 @@ mod commands;
 mod embedded;
 mod exit;
 mod hosts;
+mod null_servers;
 mod operator;
 mod output;
 mod progress;

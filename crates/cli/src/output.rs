@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 
-use stormeter_report::{Report, TerminalOptions, assemble};
+use stormeter_report::{MeasuredCeilings, Report, TerminalOptions, assemble};
 use stormeter_runner::Conclusion;
 
 use crate::arguments::ShowOptions;
@@ -11,9 +11,11 @@ use crate::exit::Failure;
 
 /// The report of a conclusion.
 pub(crate) fn report_of(conclusion: Conclusion) -> Report {
-    let Conclusion { header, trials, events, finished, ceiling_iops, analysis } = conclusion;
+    let Conclusion { header, trials, events, finished, ceiling_iops, way_ceilings, analysis } =
+        conclusion;
     let reason = finished.map(|finished| finished.reason);
-    assemble(header, &trials, &events, reason, &analysis, ceiling_iops)
+    let ceilings = MeasuredCeilings { generator_iops: ceiling_iops, ways_iops: &way_ceilings };
+    assemble(header, &trials, &events, reason, &analysis, ceilings)
 }
 
 /// Shows a report as asked for.

@@ -183,6 +183,7 @@ mod tests {
             carried_ns: 0,
             turn_wait_ns: Some(0),
             spun_ns: 0,
+            issue: None,
             outstanding_configured: Some(1),
             offered_rate_per_s: None,
             ramp_operations: 0,

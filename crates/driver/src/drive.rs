@@ -13,6 +13,7 @@
 
 mod boundaries;
 mod finish;
+mod open;
 mod verified;
 
 use std::cmp::Reverse;
@@ -120,6 +121,8 @@ struct Drive<'a, D, C, O, V> {
     turn_wait_ns: u64,
     /// See [`Sample::spun_ns`].
     spun_ns: u64,
+    /// In an open loop: the last turn issued or recorded something, which the next turn's length contains.
+    worked: bool,
     carried_ns: i64,
     last_turn_ns: u64,
     last_progress_ns: u64,
@@ -167,6 +170,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             outstanding_integral: 0,
             turn_wait_ns: 0,
             spun_ns: 0,
+            worked: false,
             carried_ns: 0,
             last_turn_ns: 0,
             last_progress_ns: 0,
@@ -223,7 +227,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
                 let turn_ns = now_ns.saturating_sub(self.last_turn_ns);
                 self.outstanding_integral += u128::from(self.outstanding) * u128::from(turn_ns);
                 if wait == Wait::No && completions.is_empty() {
-                    self.spun_ns += turn_ns;
+                    self.spin(turn_ns);
                 }
             }
             self.last_turn_ns = now_ns;
@@ -330,11 +334,13 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         if V::ON {
             self.verify(completion, kind, length_bytes, now_ns);
         }
+        let mut is_counted = false;
         if completion.result != length_bytes as i32 {
             self.fault(completion, length_bytes);
         } else if self.phase == Phase::Window {
             let latency_ns = now_ns.saturating_sub(started_ns);
             self.recorder.record(disk, kind, length_bytes, latency_ns);
+            is_counted = true;
         } else if self.phase == Phase::Ramp {
             self.ramp_operations += 1;
         }
@@ -343,9 +349,9 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
                 return Ok(());
             }
             let started_ns = self.clock.now_ns();
-            return self.issue(slot, disk, started_ns);
+            return self.issue::<false>(slot, disk, started_ns);
         }
-        self.rest(slot, disk, now_ns)
+        self.rest(slot, disk, is_counted, now_ns)
     }
 
     /// Counts an I/O of `length_bytes` that did not move all of them.
@@ -366,7 +372,13 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
 
     /// What follows a completion where it is not simply the next request.
     #[inline(never)]
-    fn rest(&mut self, slot: u32, disk: u32, now_ns: u64) -> Result<(), DisksError> {
+    fn rest(
+        &mut self,
+        slot: u32,
+        disk: u32,
+        is_counted: bool,
+        now_ns: u64,
+    ) -> Result<(), DisksError> {
         match &mut self.pacing {
             Pacing::Closed => {}
             Pacing::Bursts { burst, disks, resting } => {
@@ -386,7 +398,13 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
                     resting.push(Reverse((now_ns + burst.delay_ns, disk)));
                 }
             }
-            Pacing::Open { free, .. } => free.push(slot),
+            Pacing::Open { free, log, .. } => {
+                if is_counted {
+                    log.ended(slot, self.slots[slot as usize].started_ns, now_ns);
+                }
+                free.push(slot);
+                self.worked = true;
+            }
         }
         Ok(())
     }
@@ -442,37 +460,19 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         }
     }
 
-    fn issue_arrivals(&mut self, now_ns: u64) -> Result<(), DisksError> {
-        let window_start_ns = self.start_ns + self.trial.ramp_ns;
-        loop {
-            let Pacing::Open { due, free } = &mut self.pacing else { return Ok(()) };
-            let due_ns = due.next_ns();
-            if due_ns > now_ns {
-                return Ok(());
-            }
-            let Some(slot) = free.pop() else { return Ok(()) };
-            let disk = due.take();
-            if due_ns >= window_start_ns {
-                self.due_operations += 1;
-            }
-            if self.phase == Phase::Window {
-                // It has waited since it was due; its latency counts that, and so does this.
-                let waited_ns = now_ns.saturating_sub(due_ns.max(window_start_ns));
-                self.outstanding_integral += u128::from(waited_ns);
-                self.carried_ns -= window_start_ns.saturating_sub(due_ns) as i64;
-            }
-            self.issue_apart(slot, disk, due_ns)?;
-        }
-    }
-
     /// [`Drive::issue`] away from the inner loop.
     #[inline(never)]
     fn issue_apart(&mut self, slot: u32, disk: u32, started_ns: u64) -> Result<(), DisksError> {
-        self.issue(slot, disk, started_ns)
+        self.issue::<false>(slot, disk, started_ns)
     }
 
     #[inline(always)]
-    fn issue(&mut self, slot: u32, disk: u32, started_ns: u64) -> Result<(), DisksError> {
+    fn issue<const OPEN: bool>(
+        &mut self,
+        slot: u32,
+        disk: u32,
+        started_ns: u64,
+    ) -> Result<(), DisksError> {
         let mut request = self.pattern.next(&mut self.cursors[disk as usize]);
         if V::ON {
             request = self.set_apart(slot, disk, request)?;
@@ -496,6 +496,9 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             self.last_progress_ns = self.last_turn_ns;
         }
         self.outstanding += 1;
+        if OPEN && let Pacing::Open { log, .. } = &mut self.pacing {
+            log.issued(slot, self.clock.now_ns());
+        }
         // One at a time: the disks gather what they pass on together, and a request that was timed
         // does not lie about here meanwhile.
         self.disks.submit(&[Operation {

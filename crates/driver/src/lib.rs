@@ -15,6 +15,7 @@ mod drive;
 mod errand;
 mod generator;
 mod histogram;
+mod issue;
 mod monitor;
 mod observer;
 mod pacing;
@@ -37,6 +38,7 @@ pub use errand::{
     StepTime, Transfer, TransferDirection, TransferSink, drive_deployment, drive_file_test,
 };
 pub use histogram::Histogram;
+pub use issue::{Durations, IssueTimes};
 pub use monitor::MonitorRow;
 pub use observer::Observer;
 pub use sample::{

@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use stormeter_disk::Kind;
 
 use crate::arrivals::DueTimes;
+use crate::issue::IssueLog;
 use crate::trial::Trial;
 use crate::workload::{Arrivals, Burst};
 
@@ -31,7 +32,7 @@ pub(crate) enum Pacing {
     /// In groups.
     Bursts { burst: Burst, disks: Vec<BurstState>, resting: BinaryHeap<Reverse<(u64, u32)>> },
     /// When they are due, on any free slot.
-    Open { due: DueTimes, free: Vec<u32> },
+    Open { due: DueTimes, free: Vec<u32>, log: Box<IssueLog> },
 }
 
 #[derive(Debug, Default)]
@@ -54,7 +55,11 @@ impl Pacing {
         let arrival_seed = trial.seed ^ (u64::from(trial.first_disk) << 20);
         let due = DueTimes::new(trial.workload.arrivals, trial.disks, arrival_seed);
         let pacing = match (due, trial.workload.burst) {
-            (Some(due), _) => Pacing::Open { due, free: (0..slots_count).rev().collect() },
+            (Some(due), _) => Pacing::Open {
+                due,
+                free: (0..slots_count).rev().collect(),
+                log: IssueLog::new(slots_count),
+            },
             (None, Some(burst)) => Pacing::Bursts {
                 burst,
                 disks: (0..trial.disks)

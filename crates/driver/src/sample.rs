@@ -10,6 +10,7 @@ use stormeter_disk::{DeviceError, Kind};
 use crate::disturbance::Disturbance;
 use crate::errand::StepTime;
 use crate::histogram::Histogram;
+use crate::issue::IssueTimes;
 use crate::verify::Verified;
 
 /// The measured window of a trial, ramp and drain excluded.
@@ -43,6 +44,10 @@ pub struct Sample {
     /// no cost of the I/O.
     #[serde(default)]
     pub spun_ns: u64,
+    /// Service times and lateness of an open loop, whose latencies count from when an I/O was due. `None` in a
+    /// closed loop, where service time is latency, and in samples from before they were counted.
+    #[serde(default)]
+    pub issue: Option<IssueTimes>,
     /// What the closed loop was to keep outstanding, all disks together; `None` in an open loop
     /// and with pauses between bursts.
     pub outstanding_configured: Option<u64>,
@@ -332,6 +337,10 @@ impl Sample {
         self.outstanding_mean += other.outstanding_mean;
         self.carried_ns += other.carried_ns;
         self.spun_ns += other.spun_ns;
+        self.issue = self.issue.take().zip(other.issue).map(|(mut mine, theirs)| {
+            mine.merge(&theirs);
+            mine
+        });
         self.turn_wait_ns = self.turn_wait_ns.zip(other.turn_wait_ns).map(|(a, b)| a + b);
         self.outstanding_configured =
             self.outstanding_configured.zip(other.outstanding_configured).map(|(a, b)| a + b);

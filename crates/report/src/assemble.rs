@@ -7,27 +7,35 @@ use std::collections::HashSet;
 use stormeter_driver::{CpuUsage, Histogram};
 use stormeter_results::{Event, FinishReason, Header, Phase, TrialOutcome, TrialRecord};
 use stormeter_statistics::Analysis;
-use stormeter_statistics::laws::CEILING_FACTOR;
 
 use crate::incidents::incidents;
 use crate::label::labels;
 use crate::model::{
     Bucket, Ceiling, CpuPerIo, Datastore, Finding, LatencyDistribution, MetricComparison,
-    MetricValue, PercentilePoint, Report, SeriesPoint, Severity, Status, TrialSeries,
+    MetricValue, PercentilePoint, Report, SeriesPoint, Severity, Status, TrialSeries, WayCeiling,
     curve_fractions,
 };
 use crate::settling::settling;
 use crate::wording::shell_command;
 
+/// What lies before the storage by itself, in IOPS, as far as it was measured.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MeasuredCeilings<'a> {
+    /// The load generator alone.
+    pub generator_iops: Option<f64>,
+    /// Per datastore: the way to it, through a server that answers from nothing.
+    pub ways_iops: &'a [Option<f64>],
+}
+
 /// Arranges a run for showing. `trials`, `events` and `finished` are the results file's, `analysis` is what
-/// was concluded from them, `ceiling_iops` the generator's own ceiling if it was measured.
+/// was concluded from them.
 pub fn assemble(
     header: Header,
     trials: &[TrialRecord],
     events: &[Event],
     finished: Option<FinishReason>,
     analysis: &Analysis,
-    ceiling_iops: Option<f64>,
+    ceilings: MeasuredCeilings<'_>,
 ) -> Report {
     let names = labels(&header.plan.datastores);
     let datastores = header
@@ -72,7 +80,8 @@ pub fn assemble(
         trials: series(trials, &header),
         latencies: latencies(analysis),
         cpu: cpu(analysis),
-        ceiling: ceiling_iops.map(|iops| ceiling(iops, trials)),
+        ceiling: ceilings.generator_iops.map(|iops| ceiling(iops, ceilings.ways_iops, trials)),
+        way_ceilings: way_ceilings(ceilings.ways_iops, trials),
         repeat_command: repeat_command(&header),
         header,
     }
@@ -138,7 +147,9 @@ fn findings(
         ));
     }
     findings.extend(incidents(trials, names));
-    let settled = trials.iter().filter_map(|t| Some((t.datastore?, t.sample()?.settled_ns)));
+    // Of nothing else either is a ceiling a trial of the datastore.
+    let of_stores = trials.iter().filter(|trial| trial.phase != Phase::Ceiling);
+    let settled = of_stores.filter_map(|t| Some((t.datastore?, t.sample()?.settled_ns)));
     findings.extend(settling(settled, names));
     let mut told = HashSet::new();
     for event in events {
@@ -223,6 +234,14 @@ fn latencies(analysis: &Analysis) -> Vec<LatencyDistribution> {
                     Some(PercentilePoint { fraction, latency_ns })
                 })
                 .collect(),
+            service: summary.issue.as_ref().map_or(vec![], |issue| {
+                let at =
+                    |fraction| Some((fraction, issue.service.histogram.percentile_ns(fraction)?));
+                let points = curve_fractions(summary.operations).into_iter().filter_map(at);
+                points
+                    .map(|(fraction, latency_ns)| PercentilePoint { fraction, latency_ns })
+                    .collect()
+            }),
         })
         .collect()
 }
@@ -260,14 +279,27 @@ pub(crate) fn cpu_per_io(datastore: usize, usage: &CpuUsage, operations: u64) ->
     }
 }
 
-fn ceiling(iops: f64, trials: &[TrialRecord]) -> Ceiling {
-    let measured = main_trials(trials)
-        .filter_map(TrialRecord::sample)
-        .map(|sample| sample.iops())
-        .fold(0.0, f64::max);
-    // Where nothing was measured, the law asks for no more than its own factor.
-    let times_measured = if measured > 0.0 { iops / measured } else { CEILING_FACTOR };
-    Ceiling { iops, times_measured }
+fn ceiling(iops: f64, ways_iops: &[Option<f64>], trials: &[TrialRecord]) -> Ceiling {
+    let has_own = |datastore: usize| ways_iops.get(datastore).copied().flatten().is_some();
+    let measured = most_iops(trials, |datastore| !has_own(datastore));
+    Ceiling { iops, times_measured: measured.map(|most| iops / most) }
+}
+
+fn way_ceilings(ways_iops: &[Option<f64>], trials: &[TrialRecord]) -> Vec<WayCeiling> {
+    let known =
+        ways_iops.iter().enumerate().filter_map(|(datastore, iops)| Some((datastore, (*iops)?)));
+    known
+        .map(|(datastore, iops)| {
+            let measured = most_iops(trials, |of| of == datastore);
+            WayCeiling { datastore, iops, times_measured: measured.map(|most| iops / most) }
+        })
+        .collect()
+}
+
+/// The most that a trial of such a datastore reached; `None` where none reached anything.
+fn most_iops(trials: &[TrialRecord], is_of: impl Fn(usize) -> bool) -> Option<f64> {
+    let own = main_trials(trials).filter(|trial| trial.datastore.is_some_and(&is_of));
+    own.filter_map(|trial| Some(trial.sample()?.iops())).reduce(f64::max).filter(|most| *most > 0.0)
 }
 
 /// The command as it was given, without what belongs to that one run (its file, resuming), and

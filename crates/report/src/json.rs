@@ -57,6 +57,12 @@ pub fn json(report: &Report) -> Value {
             "iops": ceiling.iops,
             "times_measured": ceiling.times_measured,
         })),
+        "way_ceilings": report.way_ceilings.iter().map(|ceiling| object!({
+            "datastore_index": ceiling.datastore,
+            "datastore": report.datastores.get(ceiling.datastore).map(|d| d.description.url.as_str()),
+            "iops": ceiling.iops,
+            "times_measured": ceiling.times_measured,
+        })).collect::<Vec<_>>(),
         "command": header.command_line,
         "repeat_command": report.repeat_command,
     })

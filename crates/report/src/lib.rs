@@ -22,14 +22,14 @@ mod svg;
 mod terminal;
 mod wording;
 
-pub use assemble::assemble;
+pub use assemble::{MeasuredCeilings, assemble};
 pub use date::utc;
 pub use html::html;
 pub use json::{SCHEMA, SCHEMA_VERSION, json};
 pub use label::labels;
 pub use model::{
     Bucket, Ceiling, CpuPerIo, Datastore, Finding, LatencyDistribution, MetricComparison,
-    MetricValue, PercentilePoint, Report, SeriesPoint, Severity, Status, TrialSeries,
+    MetricValue, PercentilePoint, Report, SeriesPoint, Severity, Status, TrialSeries, WayCeiling,
     curve_fractions,
 };
 pub use printable::printable;

@@ -30,6 +30,9 @@ pub struct Report {
     pub cpu: Vec<CpuPerIo>,
     /// The load generator by itself.
     pub ceiling: Option<Ceiling>,
+    /// The ways to datastores in the network by themselves, as far as they were measured.
+    #[serde(default)]
+    pub way_ceilings: Vec<WayCeiling>,
     /// The command that repeats the run, seed included, ready for a shell.
     pub repeat_command: String,
 }
@@ -166,6 +169,9 @@ pub struct LatencyDistribution {
     pub buckets: Vec<Bucket>,
     /// Points of the percentile curve, upwards; [`curve_fractions`] says which are good to have.
     pub percentiles: Vec<PercentilePoint>,
+    /// The same of service times, which only an open loop has beside latencies.
+    #[serde(default)]
+    pub service: Vec<PercentilePoint>,
 }
 
 /// How many I/Os took how long.
@@ -223,8 +229,21 @@ impl CpuPerIo {
 pub struct Ceiling {
     /// I/Os a second.
     pub iops: f64,
-    /// The ceiling divided by the most that was measured on a datastore.
-    pub times_measured: f64,
+    /// The ceiling divided by the most that was measured on a datastore that has no ceiling of its own way;
+    /// `None` where there is none.
+    pub times_measured: Option<f64>,
+}
+
+/// What the client of a datastore in the network does by itself, through a server on this machine that answers
+/// from nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct WayCeiling {
+    /// The datastore.
+    pub datastore: usize,
+    /// I/Os a second.
+    pub iops: f64,
+    /// The ceiling divided by the most that was measured on the datastore; `None` where nothing was.
+    pub times_measured: Option<f64>,
 }
 
 impl Report {
@@ -249,6 +268,11 @@ impl Report {
             Some(datastore) => datastore.label.clone(),
             None => format!("#{datastore}"),
         }
+    }
+
+    /// Whether the load was an open loop, whose latencies and service times differ.
+    pub(crate) fn is_open_loop(&self) -> bool {
+        self.datastores.iter().any(|datastore| datastore.value(Metric::ServiceMean).is_some())
     }
 
     /// The metrics that some datastore has, in the order of tables, the primary one first.

@@ -71,8 +71,9 @@ pub fn terminal(report: &Report, options: TerminalOptions) -> String {
     for line in wrap(&caption, width, "", "") {
         push_line(&mut text, &paint.with(Style::Dim, &line));
     }
-    if let Some(ceiling) = &report.ceiling {
-        for line in wrap(&wording::ceiling(ceiling), width, "", "") {
+    let times = report.is_open_loop().then(|| wording::OPEN_LOOP_TIMES.to_string());
+    for sentence in times.into_iter().chain(wording::ceilings(report)) {
+        for line in wrap(&printable(&sentence), width, "", "") {
             push_line(&mut text, &paint.with(Style::Dim, &line));
         }
     }

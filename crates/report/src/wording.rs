@@ -131,14 +131,52 @@ pub(crate) fn verified(report: &Report) -> Option<String> {
     (!each.is_empty()).then(|| format!("Verified: {}.", each.join("; ")))
 }
 
-/// The generator's ceiling in a sentence.
-pub(crate) fn ceiling(ceiling: &Ceiling) -> String {
-    format!(
-        "The load generator alone reaches {} IOPS: {:.1} times the most measured.",
-        format_count(ceiling.iops),
-        ceiling.times_measured
-    )
+/// The ceilings in sentences: of each datastore that of its own way.
+pub(crate) fn ceilings(report: &Report) -> Vec<String> {
+    let times = |times: Option<f64>, most: &str| {
+        times.map(|times| format!(": {times:.1} times the most measured{most}")).unwrap_or_default()
+    };
+    let mut sentences = Vec::new();
+    if let Some(Ceiling { iops, times_measured }) = report.ceiling {
+        let has_own = |datastore| report.way_ceilings.iter().any(|it| it.datastore == datastore);
+        let mut others = (0..report.datastores.len()).filter(|datastore| !has_own(*datastore));
+        // Where each has its own, the generator's says nothing about any of them.
+        if others.clone().next().is_some() {
+            let most = if report.way_ceilings.is_empty() { "" } else { " without a network" };
+            let is_far = others.any(|it| is_in_the_network(&report.datastores[it].description));
+            let lacks = match is_far {
+                true => "; the client and the network stack are not in that",
+                false => "",
+            };
+            sentences.push(format!(
+                "The load generator alone reaches {} IOPS{}{lacks}.",
+                format_count(iops),
+                times(times_measured, most)
+            ));
+        }
+    }
+    sentences.extend(report.way_ceilings.iter().map(|way| {
+        format!(
+            "The way to {} reaches {} IOPS by itself{}; measured through the same client with a server that \
+             answers from nothing, which shared this machine's CPUs, so it may reach more.",
+            report.label(way.datastore),
+            format_count(way.iops),
+            times(way.times_measured, " there")
+        )
+    }));
+    sentences
 }
+
+/// Whether a client of ours speaks to a server there.
+pub(crate) fn is_in_the_network(description: &DatastoreDescription) -> bool {
+    ["nfs", "iscsi"].contains(&description.kind.as_str())
+}
+
+/// What the times of an open loop are, and which of them others measure.
+pub(crate) const OPEN_LOOP_TIMES: &str = "Latency counts from when a request was due (response time), service \
+                                          time from when it was issued, as lat and clat of fio do: compare \
+                                          service times with those. Between the two lies the lateness of the \
+                                          load generator.";
 
 /// `1 block`, `9 blocks`.
 pub(crate) fn plural(count: u64, noun: &str) -> String {

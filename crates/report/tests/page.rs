@@ -7,9 +7,9 @@ mod markup;
 
 use std::path::Path;
 
-use fixture::{LOCAL, LOOPBACK_ISCSI, LOOPBACK_NFS, Likeness, MEMORY, NAS, SAN, report};
+use fixture::{LOCAL, LOOPBACK_ISCSI, LOOPBACK_NFS, Likeness, MEMORY, NAS, SAN, open_loop, report};
 use markup::{count, elements};
-use stormeter_report::{Finding, Report, Severity, html};
+use stormeter_report::{Finding, Report, Severity, TerminalOptions, WayCeiling, html, terminal};
 use stormeter_statistics::Verdict;
 
 /// The page, which is also left beside the test's binaries to be looked at.
@@ -231,4 +231,48 @@ fn values_without_bounds_leave_no_nan_in_a_drawing() {
     let page = page("boundless.html", &report);
     elements(&page);
     assert!(!page.contains("NaN") && !page.contains("inf\""), "{page}");
+}
+
+/// What is printed, its lines joined again where they were wrapped.
+fn said(report: &Report) -> String {
+    let text = terminal(report, TerminalOptions { width: 100, color: false });
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn an_open_loop_has_service_times_and_says_which_times_compare_with_fio_s() {
+    let closed = report(&[LOCAL, NAS]);
+    let open = open_loop(closed.clone());
+    let words = "service time from when it was issued, as lat and clat of fio do";
+    for text in [page("open.html", &open), said(&open)] {
+        assert!(text.contains(words), "{text}");
+        assert!(text.contains("p99 service time") && text.contains("p99 lateness"), "{text}");
+    }
+    assert!(page("open.html", &open).contains("/srv/vm, service time"));
+    for text in [page("two.html", &closed), said(&closed)] {
+        assert!(!text.contains("service time"), "{text}");
+    }
+}
+
+#[test]
+fn each_datastore_has_the_ceiling_of_its_own_way() {
+    let mut mixed = report(&[LOCAL, LOOPBACK_NFS]);
+    let generator = "The load generator alone reaches 8 640 000 IOPS";
+    assert!(
+        said(&mixed).contains(&format!("{generator}: 67.3 times the most measured; the client"))
+    );
+    mixed.way_ceilings =
+        vec![WayCeiling { datastore: 1, iops: 65_592.0, times_measured: Some(3.3) }];
+    let way = "reaches 65 592 IOPS by itself: 3.3 times the most measured there; measured through the same \
+               client with a server that answers from nothing";
+    let text = said(&mixed);
+    assert!(
+        text.contains(way) && text.contains("times the most measured without a network."),
+        "{text}"
+    );
+    assert!(page("ways.html", &mixed).contains("a server that answers from nothing"));
+    // Where each has a way of its own, what the generator does on nothing is not worth a line.
+    let mut far = mixed;
+    far.way_ceilings.push(WayCeiling { datastore: 0, iops: 70_000.0, times_measured: None });
+    assert!(!said(&far).contains("The load generator alone"), "{}", said(&far));
 }

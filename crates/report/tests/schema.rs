@@ -5,13 +5,13 @@
 mod fixture;
 mod json_schema;
 
-use fixture::{LOCAL, LOOPBACK_NFS, MEMORY, NAS, SAN, report};
+use fixture::{LOCAL, LOOPBACK_NFS, MEMORY, NAS, SAN, open_loop, report};
 use json_schema::violations;
 use serde_json::{Value, json};
 use stormeter_driver::{
     Arrivals, BlockName, Burst, Corruption, Distribution, ExpectedBlock, FoundBlock, Verified,
 };
-use stormeter_report::{Report, SCHEMA, SCHEMA_VERSION};
+use stormeter_report::{Report, SCHEMA, SCHEMA_VERSION, WayCeiling};
 use stormeter_results::FinishReason;
 use stormeter_statistics::Interval;
 use stormeter_study::EqualLoad;
@@ -43,6 +43,10 @@ fn verified() -> Verified {
 
 fn reports() -> Vec<Report> {
     let plain = report(&[LOCAL, NAS]);
+    let mut open = open_loop(report(&[LOCAL, NAS]));
+    let way = |datastore, times_measured| WayCeiling { datastore, iops: 66_000.0, times_measured };
+    open.way_ceilings = vec![way(0, Some(3.3)), way(1, None)];
+    open.ceiling.as_mut().unwrap().times_measured = None;
     let mut odd = report(&[LOCAL, NAS, SAN, MEMORY]);
     odd.header.plan.equal_load = Some(EqualLoad::Rate { rate_per_s: 1000.0 });
     odd.header.plan.workload.distribution = Distribution::Zipf { exponent: 1.1 };
@@ -62,7 +66,7 @@ fn reports() -> Vec<Report> {
     bare.comparisons.clear();
     bare.findings.clear();
     bare.ceiling = None;
-    vec![plain, odd, bare, report(&[LOCAL, LOOPBACK_NFS])]
+    vec![plain, open, odd, bare, report(&[LOCAL, LOOPBACK_NFS])]
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod file;
 mod finished;
 mod header;
 mod host;
+mod issue;
 mod lock;
 mod monitor;
 mod read;

@@ -15,7 +15,7 @@ use stormeter_driver::{
 
 use crate::finished::Event;
 use crate::trial::{Incident, Phase, TrialOutcome, TrialRecord};
-use crate::{component, disturbance, fact, monitor, settled, step, verified};
+use crate::{component, disturbance, fact, issue, monitor, settled, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -51,7 +51,11 @@ pub(crate) fn trials(connection: &Connection) -> Result<Vec<TrialRecord>> {
     connection.set_prepared_statement_cache_capacity(QUERIES);
     // One state of the file for all queries, also while a run adds trials to it.
     let transaction = connection.unchecked_transaction()?;
-    let file = File { form: format(&transaction)?, verified: verified::has_tables(&transaction)? };
+    let file = File {
+        form: format(&transaction)?,
+        verified: verified::has_tables(&transaction)?,
+        issue: issue::has_table(&transaction)?,
+    };
     let mut select = transaction.prepare("SELECT * FROM trial ORDER BY id")?;
     let trials = select.query_map([], |row| trial(&transaction, file, row))?;
     trials.collect()
@@ -64,6 +68,8 @@ struct File {
     form: i32,
     /// Whether it has tables of what was verified.
     verified: bool,
+    /// Whether it has the table of service times and lateness.
+    issue: bool,
 }
 
 impl File {
@@ -156,6 +162,10 @@ fn sample(connection: &Connection, file: File, id: i64) -> Result<Option<Sample>
                 outstanding_configured: optional_count(row, "outstanding_configured")?,
                 carried_ns: row.get("carried_ns")?,
                 spun_ns: file.fact(connection, id, fact::SPUN_NS)?.unwrap_or(0),
+                issue: match file.issue {
+                    true => issue::read(connection, id)?,
+                    false => None,
+                },
                 turn_wait_ns: file.fact(connection, id, fact::TURN_WAIT_NS)?,
                 offered_rate_per_s: row.get("offered_rate_per_s")?,
                 ramp_operations: count(row, "ramp_operations")?,
@@ -202,11 +212,21 @@ fn totals(connection: &Connection, id: i64, kind: Kind) -> Result<KindTotals> {
 }
 
 fn histogram(connection: &Connection, id: i64, kind: Kind) -> Result<Histogram> {
-    let mut select = connection.prepare_cached(
-        "SELECT bucket, count FROM histogram WHERE trial_id = ? AND kind = ? ORDER BY bucket",
-    )?;
+    let select =
+        "SELECT bucket, count FROM histogram WHERE trial_id = ? AND kind = ? ORDER BY bucket";
+    histogram_of(connection, select, id, kind.name())
+}
+
+/// The histogram whose buckets a query gives, of a trial and one of its kinds.
+pub(crate) fn histogram_of(
+    connection: &Connection,
+    select: &str,
+    id: i64,
+    kind: &str,
+) -> Result<Histogram> {
+    let mut select = connection.prepare_cached(select)?;
     let buckets = select
-        .query_map((id, kind.name()), |row| Ok((row.get(0)?, count(row, 1)?)))?
+        .query_map((id, kind), |row| Ok((row.get(0)?, count(row, 1)?)))?
         .collect::<Result<Vec<(u32, u64)>>>()?;
     // Counts are added up all over: a sum that does not fit must not get that far.
     if buckets.iter().try_fold(0i64, |sum, &(_, n)| sum.checked_add_unsigned(n)).is_none() {

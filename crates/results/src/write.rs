@@ -10,7 +10,7 @@ use crate::contents::Planned;
 use crate::finished::Event;
 use crate::header::Header;
 use crate::trial::{TrialOutcome, TrialRecord};
-use crate::{component, disturbance, fact, monitor, settled, step, verified};
+use crate::{component, disturbance, fact, issue, monitor, settled, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -190,6 +190,9 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
     fact::write(connection, id, fact::TURN_WAIT_NS, sample.turn_wait_ns)?;
     let spun_ns = (sample.spun_ns > 0).then_some(sample.spun_ns);
     fact::write(connection, id, fact::SPUN_NS, spun_ns)?;
+    if let Some(issue) = &sample.issue {
+        issue::write(connection, id, issue)?;
+    }
     intervals(connection, id, sample)?;
     disks(connection, id, sample)?;
     faults(connection, id, sample)?;
@@ -204,21 +207,23 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
 
 fn histogram(connection: &Connection, id: i64, kind: Kind, histogram: &Histogram) -> Result<()> {
     let mut insert = connection.prepare("INSERT INTO histogram VALUES (?, ?, ?, ?, ?, ?)")?;
+    for (bucket, low_ns, high_ns, count) in buckets(histogram)? {
+        insert.execute(params![id, kind.name(), bucket, low_ns, high_ns, count])?;
+    }
+    Ok(())
+}
+
+/// The buckets in use: number, bounds and count.
+pub(crate) fn buckets(histogram: &Histogram) -> Result<Vec<(u32, i64, i64, i64)>> {
     // The stored form of a histogram knows the buckets' numbers, the histogram their bounds; both
     // list the buckets in use, upwards.
     let stored = serde_json::to_value(histogram).map_err(unstorable)?;
     let stored: Vec<(u32, u64)> = serde_json::from_value(stored).map_err(unstorable)?;
-    for ((bucket, count), (low_ns, high_ns, _)) in stored.into_iter().zip(histogram.buckets()) {
-        insert.execute(params![
-            id,
-            kind.name(),
-            bucket,
-            int(low_ns)?,
-            int(high_ns)?,
-            int(count)?
-        ])?;
-    }
-    Ok(())
+    let both = stored.into_iter().zip(histogram.buckets());
+    both.map(|((bucket, count), (low_ns, high_ns, _))| {
+        Ok((bucket, int(low_ns)?, int(high_ns)?, int(count)?))
+    })
+    .collect()
 }
 
 fn intervals(connection: &Connection, id: i64, sample: &Sample) -> Result<()> {

@@ -76,6 +76,15 @@ pub(crate) fn measure_ceiling_from(
     run_trial_from(&run, &null, expectations.as_mut(), clock, start, progress)
 }
 
+/// How much such a load keeps outstanding, all VMs together: of several the highest is that of the ceiling.
+pub(crate) fn load_of(workload: &Workload, vms: u32) -> u64 {
+    let outstanding = match closed(workload, u32::MAX).arrivals {
+        Arrivals::Closed { outstanding } => outstanding,
+        _ => 1,
+    };
+    u64::from(vms) * u64::from(outstanding)
+}
+
 /// A ceiling is measured so often at the most; the best counts. It is short, and one moment in which the
 /// generator was not run would be held against everything that is measured after it.
 const ATTEMPTS: u32 = 3;

@@ -36,6 +36,7 @@ use crate::target::check_target;
 use crate::threads::{TrialRun, run_trial, trial_length};
 use crate::turns::write_in_turns;
 use crate::verify::{check_memory, expectations, seal_of};
+use crate::ways::NullServers;
 
 /// A comparison to be carried out.
 #[derive(Debug, Clone)]
@@ -72,6 +73,20 @@ pub fn run_comparison(
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<Conclusion, RunError> {
+    run_comparison_with(None, request, clock, cancel, progress)
+}
+
+/// As [`run_comparison`], with servers for the ceilings of the ways to storage in the network.
+///
+/// # Errors
+/// As there.
+pub fn run_comparison_with<'a>(
+    null_servers: Option<&'a mut dyn NullServers>,
+    request: &Request,
+    clock: &'a RealClock,
+    cancel: &'a AtomicBool,
+    progress: &mut dyn Progress,
+) -> Result<Conclusion, RunError> {
     request.plan.check()?;
     check_time_limit(&request.plan)?;
     raise_open_files();
@@ -84,7 +99,7 @@ pub fn run_comparison(
         file.finish(&finished)?;
         return Ok(conclude(file)?);
     }
-    let mut run = Run::open(request, plan, begun, clock, cancel)?;
+    let mut run = Run::open(request, plan, begun, null_servers, (clock, cancel))?;
     let result = run.carry_out(progress);
     run.tidy(progress);
     let reason = finish_reason(&result, run.is_cancelled());
@@ -112,7 +127,7 @@ fn check_time_limit(plan: &ComparisonPlan) -> Result<(), RunError> {
 /// A comparison under way.
 pub(crate) struct Run<'a> {
     pub(crate) plan: ComparisonPlan,
-    file: ResultsFile,
+    pub(crate) file: ResultsFile,
     pub(crate) stores: Vec<Datastore>,
     /// Which of the stores each datastore of the plan is: a device named twice (an A/A test) can
     /// be opened only once.
@@ -121,8 +136,10 @@ pub(crate) struct Run<'a> {
     /// What is expected of each of the stores' disks, from when they are prepared; empty where nothing
     /// is verified.
     expectations: Vec<Expectations>,
-    clock: &'a RealClock,
-    cancel: &'a AtomicBool,
+    /// Starts servers for the ceilings of ways to storage; `None`: there are no such ceilings.
+    pub(crate) null_servers: Option<&'a mut dyn NullServers>,
+    pub(crate) clock: &'a RealClock,
+    pub(crate) cancel: &'a AtomicBool,
 }
 
 impl<'a> Run<'a> {
@@ -130,8 +147,8 @@ impl<'a> Run<'a> {
         request: &Request,
         plan: ComparisonPlan,
         begun: Option<ResultsFile>,
-        clock: &'a RealClock,
-        cancel: &'a AtomicBool,
+        null_servers: Option<&'a mut dyn NullServers>,
+        (clock, cancel): (&'a RealClock, &'a AtomicBool),
     ) -> Result<Self, RunError> {
         let urls = urls(&plan, &request.secrets)?;
         if let Some(null) = urls.iter().find(|url| url.location == Location::Null)
@@ -173,7 +190,17 @@ impl<'a> Run<'a> {
             }
         };
         let trials = file.trials()?;
-        Ok(Self { plan, file, stores, store_of, trials, expectations: Vec::new(), clock, cancel })
+        Ok(Self {
+            plan,
+            file,
+            stores,
+            store_of,
+            trials,
+            expectations: Vec::new(),
+            null_servers,
+            clock,
+            cancel,
+        })
     }
 
     fn carry_out(&mut self, progress: &mut dyn Progress) -> Result<FinishReason, RunError> {
@@ -183,6 +210,7 @@ impl<'a> Run<'a> {
             }
         }
         self.ceiling(progress)?;
+        self.way_ceilings(progress)?;
         self.prepare(progress)?;
         let workload = self.workload(progress)?;
         self.blocks(&workload, progress)
@@ -384,7 +412,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn trial_run<'w>(
+    pub(crate) fn trial_run<'w>(
         &self,
         workload: &'w Workload,
         timing: Timing,
@@ -404,7 +432,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn store(&mut self, mut record: TrialRecord) -> Result<(), RunError> {
+    pub(crate) fn store(&mut self, mut record: TrialRecord) -> Result<(), RunError> {
         record.id = self.file.next_trial_id()?;
         self.file.append_trial(&record)?;
         self.trials.push(record);
@@ -432,7 +460,7 @@ fn filling(plan: &ComparisonPlan, store: usize) -> Filling {
 }
 
 /// By which number a trial's operations and places are drawn: the same for all datastores of a block.
-fn number_of(phase: Phase, block: u32) -> u32 {
+pub(crate) fn number_of(phase: Phase, block: u32) -> u32 {
     match phase {
         Phase::Main => block,
         Phase::Ceiling => u32::MAX,

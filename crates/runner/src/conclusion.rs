@@ -25,6 +25,8 @@ pub struct Conclusion {
     pub finished: Option<Finished>,
     /// The generator's ceiling, in IOPS.
     pub ceiling_iops: Option<f64>,
+    /// Per datastore, the ceiling of the way to it, in IOPS: through a server that answers from nothing.
+    pub way_ceilings: Vec<Option<f64>>,
     /// The conclusions.
     pub analysis: Analysis,
 }
@@ -47,6 +49,7 @@ pub fn conclude(file: &ResultsFile) -> Result<Conclusion, ResultsError> {
     Ok(Conclusion {
         analysis,
         ceiling_iops: surroundings.ceiling_iops,
+        way_ceilings: surroundings.way_ceilings,
         events,
         finished: file.finished()?,
         header,
@@ -84,7 +87,8 @@ pub(crate) fn views(trials: &[TrialRecord]) -> Vec<TrialView<'_>> {
 /// What is known beside the measured trials; `is_null` says it of each datastore of the plan.
 pub(crate) fn surroundings(is_null: Vec<bool>, trials: &[TrialRecord]) -> Surroundings {
     let mut failed: Vec<Option<FailedTrials>> = vec![None; is_null.len()];
-    for trial in trials {
+    // What goes wrong on the way to nothing is not the datastore's.
+    for trial in trials.iter().filter(|trial| trial.phase != Phase::Ceiling) {
         if let (TrialOutcome::Failed { reason, sample }, Some(datastore)) =
             (&trial.outcome, trial.datastore)
             && let Some(place) = failed.get_mut(datastore)
@@ -93,7 +97,15 @@ pub(crate) fn surroundings(is_null: Vec<bool>, trials: &[TrialRecord]) -> Surrou
         }
     }
     let verified = (0..is_null.len()).map(|datastore| verified(datastore, trials)).collect();
-    Surroundings { ceiling_iops: ceiling_iops(trials), is_null, failed, verified }
+    let way_ceilings =
+        (0..is_null.len()).map(|datastore| ceiling_iops(Some(datastore), trials)).collect();
+    Surroundings {
+        ceiling_iops: ceiling_iops(None, trials),
+        way_ceilings,
+        is_null,
+        failed,
+        verified,
+    }
 }
 
 /// What all trials of a datastore found in its blocks, whatever they were for and however they ended.
@@ -105,8 +117,11 @@ fn verified(datastore: usize, trials: &[TrialRecord]) -> Option<Verified> {
     })
 }
 
-fn ceiling_iops(trials: &[TrialRecord]) -> Option<f64> {
-    let own = trials.iter().filter(|trial| trial.phase == Phase::Ceiling);
+/// The ceiling of the way to a datastore, or the generator's (`None`).
+fn ceiling_iops(datastore: Option<usize>, trials: &[TrialRecord]) -> Option<f64> {
+    let is_own =
+        |trial: &&TrialRecord| trial.phase == Phase::Ceiling && trial.datastore == datastore;
+    let own = trials.iter().filter(is_own);
     best(own.filter_map(|trial| match &trial.outcome {
         TrialOutcome::Measured { sample, .. } => Some(sample.iops()),
         TrialOutcome::Failed { .. } => None,

@@ -172,6 +172,9 @@ pub enum RunError {
         /// The last reason.
         reason: String,
     },
+    /// The ceiling of a way to storage needs a server that answers from nothing.
+    #[error("the server that answers from nothing did not start: {0}")]
+    NullServer(String),
     /// Asked to stop before there was anything to keep.
     #[error("interrupted")]
     Interrupted,

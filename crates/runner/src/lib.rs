@@ -40,10 +40,12 @@ mod turns;
 mod usage;
 mod verify;
 mod watcher;
+mod way_ceilings;
+mod ways;
 mod workplace;
 
 pub use ceiling::measure_ceiling;
-pub use comparison::{Request, run_comparison};
+pub use comparison::{Request, run_comparison, run_comparison_with};
 pub use conclusion::{Conclusion, conclude};
 pub use doctor::{Advice, Health, examine};
 pub use elsewhere::{
@@ -62,4 +64,5 @@ pub use study::{
 };
 pub use target::TargetUnknown;
 pub use threads::{TrialEnd, TrialRun, run_trial};
+pub use ways::{NullProtocol, NullServerError, NullServers};
 pub use workplace::{Leader, Workplace};

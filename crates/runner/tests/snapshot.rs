@@ -112,7 +112,7 @@ impl Place {
 
     fn run(&mut self) -> Result<StudyConclusion, RunError> {
         let request = self.request();
-        let hands = Hands { elsewhere: None, operator: Some(&mut self.operator) };
+        let hands = Hands { operator: Some(&mut self.operator), ..Hands::default() };
         let never = AtomicBool::new(false);
         run_study_with(hands, &request, &RealClock::new(), &never, &mut Silent)
     }

@@ -91,7 +91,7 @@ fn run_with(
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<StudyConclusion, RunError> {
-    let hands = Hands { elsewhere: None, operator: Some(operator) };
+    let hands = Hands { operator: Some(operator), ..Hands::default() };
     run_study_with(hands, request, &RealClock::new(), cancel, progress)
 }
 

@@ -4,18 +4,20 @@
 //! later says what was said at the end of the run.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{CpuUsage, Histogram, Sample, Verified};
+use stormeter_driver::{CpuUsage, Histogram, IssueTimes, Sample, Verified};
 use stormeter_study::{ComparisonPlan, Metric};
 
 use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
 use crate::data::check_data;
 use crate::estimate::{Estimate, Interval};
 use crate::laws::{Check, LawFinding, Severity, TrialFacts, check_trial};
-use crate::metrics::{direction_of, percentile_of, value_of};
+use crate::metrics::{Merged, direction_of, percentile_of, value_of};
 use crate::ratio::LogRatios;
 use crate::steadiness::check_steadiness;
 use crate::stopping::{Decision, Looks, StopRule, StopRuleError};
+use crate::study::CeilingKind;
 use crate::verdict::Verdict;
+use crate::way::low_way;
 
 /// One measured trial, as the analysis needs it.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +37,9 @@ pub struct TrialView<'a> {
 pub struct Surroundings {
     /// The generator's ceiling with the plan's workload, in IOPS.
     pub ceiling_iops: Option<f64>,
+    /// Per datastore: the ceiling of the way to it, in IOPS, measured through a server on this machine that
+    /// answers from nothing. Where it is known it stands for the generator's.
+    pub way_ceilings: Vec<Option<f64>>,
     /// Per datastore: whether it completes at once (`null:`).
     pub is_null: Vec<bool>,
     /// Per datastore: its trials that failed.
@@ -75,6 +80,9 @@ pub struct DatastoreSummary {
     pub values: Vec<MetricSummary>,
     /// Latencies of all trials, reads and writes, merged.
     pub latencies: Histogram,
+    /// Service times and lateness of all trials, merged; of an open loop whose trials all have them.
+    #[serde(default)]
+    pub issue: Option<IssueTimes>,
     /// CPU time of all trials, summed.
     pub cpu: CpuUsage,
     /// I/Os of all trials.
@@ -241,6 +249,8 @@ fn compare(plan: &ComparisonPlan, trials: &[TrialView<'_>], candidate: usize) ->
         .into_iter()
         .filter(|&metric| metric != plan.metric && !repeats_iops(plan, metric))
         .filter(|&metric| is_known(plan, metric, trials, &[plan.baseline, candidate]))
+        // How late the generator is, is no figure of a datastore.
+        .filter(|&metric| metric != Metric::LatenessP99)
         .collect();
     let secondaries: Vec<ComparisonInput> = others
         .iter()
@@ -309,14 +319,15 @@ fn summarise(
     let mut summary = DatastoreSummary {
         values: Vec::new(),
         latencies: Histogram::default(),
+        issue: None,
         cpu: CpuUsage::default(),
         operations: 0,
         trials: own.len() as u32,
         verified: None,
     };
+    let mut merged = Merged::default();
     for (number, trial) in own.iter().enumerate() {
-        summary.latencies.merge(&trial.sample.reads.histogram);
-        summary.latencies.merge(&trial.sample.writes.histogram);
+        merged.add(trial.sample);
         match number {
             0 => summary.cpu = *trial.cpu,
             _ => summary.cpu.add_later(trial.cpu),
@@ -329,23 +340,24 @@ fn summarise(
         .filter_map(|metric| {
             let values: Vec<f64> =
                 own.iter().filter_map(|trial| value_of(metric, trial.sample, trial.cpu)).collect();
-            summarise_metric(metric, &values, &summary.latencies, plan.level)
+            summarise_metric(metric, &values, &merged, plan.level)
         })
         .collect();
+    (summary.latencies, summary.issue) = (merged.latencies, merged.issue);
     summary
 }
 
 pub(crate) fn summarise_metric(
     metric: Metric,
     values: &[f64],
-    latencies: &Histogram,
+    merged: &Merged,
     level: f64,
 ) -> Option<MetricSummary> {
     let n = values.len();
     let mean = values.iter().sum::<f64>() / n as f64;
     let value = match (percentile_of(metric), metric) {
         _ if n == 0 => return None,
-        (Some(fraction), _) => latencies.percentile_ns(fraction)?,
+        (Some(_), _) => merged.percentile_ns(metric)?,
         (None, Metric::LatencyMax) => values.iter().copied().fold(0.0, f64::max),
         (None, _) => mean,
     };
@@ -369,17 +381,21 @@ fn laws(
     for datastore in 0..plan.datastores.len() {
         let own: Vec<_> = trials.iter().filter(|trial| trial.datastore == datastore).collect();
         let is_null = surroundings.is_null.get(datastore).copied().unwrap_or(false);
+        let way_iops = surroundings.way_ceilings.get(datastore).copied().flatten();
         let of_trial = |trial: &&TrialView<'_>| {
             check_trial(&TrialFacts {
                 workload: &plan.workload,
                 sample: trial.sample,
                 is_null,
-                ceiling_iops: surroundings.ceiling_iops,
+                ceiling_iops: surroundings.ceiling_iops.filter(|_| way_iops.is_none()),
                 cpu: Some(trial.cpu),
             })
         };
         let found = gathered(own.iter().map(of_trial).collect());
         findings.extend(found.into_iter().map(|finding| (Some(datastore), finding)));
+        let most_iops = own.iter().map(|trial| trial.sample.iops()).fold(0.0, f64::max);
+        let low = way_iops.and_then(|way| low_way(CeilingKind::NullServer, way, most_iops));
+        findings.extend(low.map(|finding| (Some(datastore), finding)));
         // The generator alone has no warm-up that matters to anyone.
         if !is_null {
             let samples: Vec<&Sample> = own.iter().map(|trial| trial.sample).collect();
@@ -486,16 +502,16 @@ fn block_findings(pairs: &[Pair]) -> Vec<(Option<usize>, LawFinding)> {
 mod tests {
     use super::*;
 
-    fn histogram(values: &[u64]) -> Histogram {
-        let mut histogram = Histogram::default();
-        values.iter().for_each(|&value| histogram.record(value));
-        histogram
+    fn merged(values: &[u64]) -> Merged {
+        let mut merged = Merged::default();
+        values.iter().for_each(|&value| merged.latencies.record(value));
+        merged
     }
 
     /// Two trials with medians of 10 and 30: all I/Os together have a median of 10, not 20.
     #[test]
     fn percentiles_come_from_merged_histograms_and_are_not_averaged() {
-        let merged = histogram(&[10, 10, 10, 10, 10, 30, 30, 30]);
+        let merged = merged(&[10, 10, 10, 10, 10, 30, 30, 30]);
         let p50 = summarise_metric(Metric::LatencyP50, &[10.0, 30.0], &merged, 0.95).unwrap();
         assert_eq!(p50.value, 10.0);
         let interval = p50.interval.unwrap();
@@ -504,9 +520,9 @@ mod tests {
 
     #[test]
     fn the_maximum_is_the_largest_and_has_no_interval() {
-        let max = summarise_metric(Metric::LatencyMax, &[5.0, 9.0], &histogram(&[9]), 0.95);
+        let max = summarise_metric(Metric::LatencyMax, &[5.0, 9.0], &merged(&[9]), 0.95);
         let max = max.unwrap();
         assert_eq!((max.value, max.interval), (9.0, None));
-        assert_eq!(summarise_metric(Metric::Iops, &[], &histogram(&[]), 0.95), None);
+        assert_eq!(summarise_metric(Metric::Iops, &[], &merged(&[]), 0.95), None);
     }
 }

@@ -14,6 +14,7 @@
 use serde::{Deserialize, Serialize};
 use stormeter_driver::{CpuUsage, Ended, Sample, Workload};
 
+use crate::lateness::lateness;
 use crate::neighbours::check_cpus;
 
 /// How much a finding weighs.
@@ -50,6 +51,8 @@ pub enum Check {
     End,
     /// An open loop keeps up.
     Backlog,
+    /// An open loop issues requests when they are due.
+    Lateness,
     /// The driving threads were run.
     Starvation,
     /// Other programs on the CPUs.
@@ -112,7 +115,8 @@ const GROWING_SD: f64 = 3.0;
 
 /// Checks one trial against all laws that concern a single trial.
 pub fn check_trial(facts: &TrialFacts<'_>) -> Vec<LawFinding> {
-    let checks = [throughput, little, answered_at_once, tallies, ceiling, errors, backlog];
+    let checks =
+        [throughput, little, answered_at_once, tallies, ceiling, errors, backlog, lateness];
     let mut found: Vec<_> = checks.iter().filter_map(|check| check(facts)).collect();
     if let Some(cpu) = facts.cpu {
         found.extend(check_cpus(cpu, facts.sample.window_ns));

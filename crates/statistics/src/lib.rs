@@ -23,6 +23,7 @@ mod estimate;
 pub mod fit;
 pub mod histogram;
 pub mod holm;
+mod lateness;
 pub mod laws;
 pub mod metrics;
 pub mod moments;
@@ -43,6 +44,7 @@ mod sum;
 pub mod two_sample;
 pub mod verdict;
 pub mod warmup;
+mod way;
 
 pub use analysis::{
     Analysis, DatastoreSummary, FailedTrials, MetricSummary, Pair, Surroundings, TrialView,
@@ -64,9 +66,9 @@ pub use ratio::{LogRatios, RatioError};
 pub use series::Drift;
 pub use stopping::{Decision, Looks, StopRule, StopRuleError};
 pub use study::{
-    Answer, AnswerEstimate, AnswerPart, AnswerRow, AnswerTable, CellSummary, CellTrial, Dependence,
-    LEAST_PREDICTED, MeasuredCeiling, PowerStatement, Relative, Reply, StudyAnalysis,
-    StudySurroundings, analyse_study, answer, answer_text, decide_study,
+    Answer, AnswerEstimate, AnswerPart, AnswerRow, AnswerTable, CeilingKind, CellSummary,
+    CellTrial, Dependence, LEAST_PREDICTED, MeasuredCeiling, PowerStatement, Relative, Reply,
+    StudyAnalysis, StudySurroundings, analyse_study, answer, answer_text, decide_study,
 };
 pub use two_sample::{Paired, TwoSample};
 pub use verdict::{Direction, Verdict};

@@ -3,7 +3,7 @@
 //! The unit of observation is the trial, so this is where a million I/Os become one value a
 //! metric. Percentiles are read from the merged histograms of all disks and both kinds.
 
-use stormeter_driver::{CpuUsage, Histogram, Recovery, Sample};
+use stormeter_driver::{CpuUsage, Histogram, IssueTimes, Recovery, Sample};
 use stormeter_study::Metric;
 
 use crate::verdict::Direction;
@@ -24,6 +24,14 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
         }
         Metric::LatencyP50 | Metric::LatencyP95 | Metric::LatencyP99 | Metric::LatencyP999 => {
             merged(sample).percentile_ns(percentile_of(metric)?)?
+        }
+        Metric::ServiceMean => sample.issue.as_ref()?.service.mean_ns()?,
+        Metric::ServiceP50
+        | Metric::ServiceP95
+        | Metric::ServiceP99
+        | Metric::ServiceP999
+        | Metric::LatenessP99 => {
+            issue_histogram(metric, sample.issue.as_ref()?).percentile_ns(percentile_of(metric)?)?
         }
         Metric::LatencyMax => sample.reads.latency_max_ns.max(sample.writes.latency_max_ns) as f64,
         Metric::CpuPerIo => cpu.process_ns as f64 / operations,
@@ -51,11 +59,54 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
 /// The share of I/Os below a percentile metric (0.99 for p99); `None` for other metrics.
 pub fn percentile_of(metric: Metric) -> Option<f64> {
     match metric {
-        Metric::LatencyP50 => Some(0.50),
-        Metric::LatencyP95 => Some(0.95),
-        Metric::LatencyP99 => Some(0.99),
-        Metric::LatencyP999 => Some(0.999),
+        Metric::LatencyP50 | Metric::ServiceP50 => Some(0.50),
+        Metric::LatencyP95 | Metric::ServiceP95 => Some(0.95),
+        Metric::LatencyP99 | Metric::ServiceP99 | Metric::LatenessP99 => Some(0.99),
+        Metric::LatencyP999 | Metric::ServiceP999 => Some(0.999),
         _ => None,
+    }
+}
+
+/// Times of many I/Os of several trials, merged: percentiles are read from these and never averaged.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Merged {
+    /// Latencies, reads and writes.
+    pub(crate) latencies: Histogram,
+    /// Service times and lateness, where every trial has them.
+    pub(crate) issue: Option<IssueTimes>,
+    trials: usize,
+}
+
+impl Merged {
+    pub(crate) fn add(&mut self, sample: &Sample) {
+        self.latencies.merge(&sample.reads.histogram);
+        self.latencies.merge(&sample.writes.histogram);
+        self.issue = match (self.issue.take(), &sample.issue) {
+            (None, Some(issue)) if self.trials == 0 => Some(issue.clone()),
+            (Some(mut all), Some(issue)) => {
+                all.merge(issue);
+                Some(all)
+            }
+            // Those of some of the trials would stand beside the latencies of all.
+            _ => None,
+        };
+        self.trials += 1;
+    }
+
+    /// A percentile metric of all of them; `None` for other metrics, and where there is nothing.
+    pub(crate) fn percentile_ns(&self, metric: Metric) -> Option<f64> {
+        let histogram = match metric.is_of_open_loops() {
+            true => issue_histogram(metric, self.issue.as_ref()?),
+            false => &self.latencies,
+        };
+        histogram.percentile_ns(percentile_of(metric)?)
+    }
+}
+
+fn issue_histogram(metric: Metric, issue: &IssueTimes) -> &Histogram {
+    match metric {
+        Metric::LatenessP99 => &issue.lateness.histogram,
+        _ => &issue.service.histogram,
     }
 }
 

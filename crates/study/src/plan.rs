@@ -91,6 +91,19 @@ pub enum Metric {
     LatencyP999,
     /// Longest latency.
     LatencyMax,
+    /// Mean service time: from when a request was issued. This and the next five of open loops only, whose
+    /// latency counts from when a request was due.
+    ServiceMean,
+    /// Median service time.
+    ServiceP50,
+    /// 95th percentile of it.
+    ServiceP95,
+    /// 99th percentile of it.
+    ServiceP99,
+    /// 99.9th percentile of it.
+    ServiceP999,
+    /// 99th percentile of how late requests were issued.
+    LatenessP99,
     /// CPU time of the initiator (this process) per I/O.
     CpuPerIo,
     /// CPU time of the target (the server processes on this machine) per I/O.
@@ -109,13 +122,13 @@ pub enum Metric {
 
 impl Metric {
     /// Those of a comparison, in the order of tables: all but what only studies have.
-    pub const ALL: [Metric; 11] = match Metric::OF_STUDIES.first_chunk() {
+    pub const ALL: [Metric; 17] = match Metric::OF_STUDIES.first_chunk() {
         Some(first) => *first,
         None => panic!("studies have fewer metrics than comparisons"),
     };
 
     /// Those of a study, in the order of tables.
-    pub const OF_STUDIES: [Metric; 15] = [
+    pub const OF_STUDIES: [Metric; 21] = [
         Metric::Iops,
         Metric::Throughput,
         Metric::LatencyMean,
@@ -124,6 +137,12 @@ impl Metric {
         Metric::LatencyP99,
         Metric::LatencyP999,
         Metric::LatencyMax,
+        Metric::ServiceMean,
+        Metric::ServiceP50,
+        Metric::ServiceP95,
+        Metric::ServiceP99,
+        Metric::ServiceP999,
+        Metric::LatenessP99,
         Metric::CpuPerIo,
         Metric::TargetCpuPerIo,
         Metric::HostCpuPerIo,
@@ -138,6 +157,15 @@ impl Metric {
         matches!(self, Metric::Recovery | Metric::Outage)
     }
 
+    /// Whether only an open loop has it. In a closed loop service time is latency, and nothing is late.
+    pub fn is_of_open_loops(self) -> bool {
+        use Metric::{LatenessP99, ServiceMean, ServiceP50, ServiceP95, ServiceP99, ServiceP999};
+        matches!(
+            self,
+            ServiceMean | ServiceP50 | ServiceP95 | ServiceP99 | ServiceP999 | LatenessP99
+        )
+    }
+
     /// The name used on the command line, in JSON and in the results file.
     pub fn name(self) -> &'static str {
         match self {
@@ -149,6 +177,12 @@ impl Metric {
             Metric::LatencyP99 => "latency-p99",
             Metric::LatencyP999 => "latency-p999",
             Metric::LatencyMax => "latency-max",
+            Metric::ServiceMean => "service-mean",
+            Metric::ServiceP50 => "service-p50",
+            Metric::ServiceP95 => "service-p95",
+            Metric::ServiceP99 => "service-p99",
+            Metric::ServiceP999 => "service-p999",
+            Metric::LatenessP99 => "lateness-p99",
             Metric::CpuPerIo => "cpu-per-io",
             Metric::TargetCpuPerIo => "target-cpu-per-io",
             Metric::HostCpuPerIo => "host-cpu-per-io",
@@ -175,6 +209,12 @@ impl Metric {
             Metric::LatencyP99 => "p99 latency",
             Metric::LatencyP999 => "p99.9 latency",
             Metric::LatencyMax => "maximum latency",
+            Metric::ServiceMean => "mean service time",
+            Metric::ServiceP50 => "p50 service time",
+            Metric::ServiceP95 => "p95 service time",
+            Metric::ServiceP99 => "p99 service time",
+            Metric::ServiceP999 => "p99.9 service time",
+            Metric::LatenessP99 => "p99 lateness",
             Metric::CpuPerIo => "initiator CPU per I/O",
             Metric::TargetCpuPerIo => "target CPU per I/O",
             Metric::HostCpuPerIo => "host CPU per I/O",
@@ -242,6 +282,12 @@ pub enum PlanError {
          or cpu-per-io"
     )]
     FixedByRate(&'static str),
+    /// A metric of open loops in a closed one.
+    #[error(
+        "a closed loop has no {0} of its own: what it issues is never late, and its service time is its \
+         latency; compare latency-mean or latency-p99, or give a rate"
+    )]
+    ClosedLoop(&'static str),
     /// A rate of zero or less.
     #[error("an equal load of {0} I/Os a second drives nothing; give a rate above 0, or auto")]
     Rate(f64),
@@ -294,6 +340,9 @@ impl ComparisonPlan {
         let open = self.equal_load.is_some() || self.workload.arrivals.rate_per_s().is_some();
         if open && matches!(self.metric, Metric::Iops | Metric::Throughput) {
             return Err(PlanError::FixedByRate(self.metric.title()));
+        }
+        if !open && self.metric.is_of_open_loops() {
+            return Err(PlanError::ClosedLoop(self.metric.title()));
         }
         Ok(())
     }
@@ -390,7 +439,7 @@ mod tests {
     fn a_sound_plan_passes_and_each_mistake_is_named() {
         type Change = fn(&mut ComparisonPlan);
         assert_eq!(plan().check(), Ok(()));
-        let changes: [(Change, &str); 10] = [
+        let changes: [(Change, &str); 11] = [
             (|p| p.datastores.truncate(1), "at least two"),
             (|p| p.baseline = 2, "baseline"),
             (|p| p.precision = 0.0, "precision of 0%"),
@@ -400,6 +449,7 @@ mod tests {
             (|p| p.vms = 0, "0 VMs"),
             (|p| p.timing.duration_ns = 1, "too short"),
             (|p| p.timing.interval_ns = 0, "interval"),
+            (|p| p.metric = Metric::ServiceP99, "its service time is its latency"),
             (|p| p.equal_load = Some(EqualLoad::Rate { rate_per_s: 0.0 }), "drives nothing"),
         ];
         for (change, words) in changes {

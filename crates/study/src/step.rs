@@ -8,7 +8,7 @@ use stormeter_driver::RECOVERED_INTERVALS;
 use stormeter_fault::Action;
 
 use crate::plan::Metric;
-use crate::study_plan::StudyPlan;
+use crate::study_plan::{StudyPlan, StudyWorkload, WorkloadKind};
 
 const EXAMPLE: &str = "steps: [{at: 10s, do: link-down nas}, {at: 15s, do: link-up nas}]";
 
@@ -46,8 +46,28 @@ impl fmt::Display for Deed {
 }
 
 impl StudyPlan {
+    /// Why no trial of the plan can have such a metric; `None` if one can, or nothing is known against it.
+    pub(crate) fn lacks(&self, metric: Metric) -> Option<String> {
+        self.no_recovery(metric).or_else(|| self.no_open_loop(metric))
+    }
+
+    fn no_open_loop(&self, metric: Metric) -> Option<String> {
+        let is_open = |workload: &StudyWorkload| match &workload.kind {
+            WorkloadKind::Io(io) => io.arrivals.rate_per_s().is_some(),
+            WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => false,
+        };
+        if !metric.is_of_open_loops() || self.workloads.iter().any(is_open) {
+            return None;
+        }
+        Some(format!(
+            "{} is of workloads with a rate, and this study has none; in a closed loop service time is \
+             latency, so ask for that",
+            metric.title()
+        ))
+    }
+
     /// Why no trial of the plan can have such a metric; `None` if it can, or it is none of recovery.
-    pub(crate) fn no_recovery(&self, metric: Metric) -> Option<String> {
+    fn no_recovery(&self, metric: Metric) -> Option<String> {
         if metric.is_of_steps() && self.steps.is_empty() {
             let name = metric.name();
             return Some(format!(

@@ -1,16 +1,14 @@
 //! `stormeter ceiling`.
 
-use std::ffi::OsStr;
-
 use serde_json::json;
 use stormeter_datastore::{DatastoreUrl, RealClock};
 use stormeter_disk::units::{format_count, format_duration_ns};
-use stormeter_runner::{TrialRun, measure_ceiling};
+use stormeter_runner::{NullProtocol, TrialRun, measure_ceiling};
 use stormeter_study::{PlanError, Timing};
 
 use crate::arguments::{CeilingOptions, Through};
-use crate::child::ServerChild;
 use crate::exit::{Exit, Failure};
+use crate::null_servers::null_server;
 use crate::output::print;
 use crate::progress::Line;
 use crate::signals::cancel_on_signals;
@@ -45,7 +43,7 @@ pub(crate) fn run(options: &CeilingOptions) -> Result<Exit, Failure> {
         content_seed: 0,
         disturbed: false,
     };
-    let server = options.through.map(null_server).transpose()?;
+    let server = options.through.map(|it| null_server(protocol(it))).transpose()?;
     let url = server.as_ref().map_or("null:", |server| server.url());
     let url = DatastoreUrl::parse(url).map_err(|error| Failure::Usage(error.to_string()))?;
     let cancel = cancel_on_signals();
@@ -98,7 +96,9 @@ fn name(through: Through) -> &'static str {
     }
 }
 
-/// A server that answers at once, in a process of its own.
-fn null_server(through: Through) -> Result<ServerChild, Failure> {
-    ServerChild::start(["serve-null", name(through)].map(OsStr::new))
+fn protocol(through: Through) -> NullProtocol {
+    match through {
+        Through::Nfs => NullProtocol::Nfs,
+        Through::Iscsi => NullProtocol::Iscsi,
+    }
 }

@@ -5,11 +5,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use stormeter_datastore::RealClock;
 use stormeter_results::ResultsFile;
-use stormeter_runner::{Request, run_comparison};
+use stormeter_runner::{Request, run_comparison_with};
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, PlanError, Timing};
 
 use crate::arguments::CompareOptions;
 use crate::exit::{Exit, Failure};
+use crate::null_servers::NullServerChildren;
 use crate::output::{check_page, report_of, show};
 use crate::progress::Line;
 use crate::secrets::{all_apart, apart, redacted};
@@ -37,7 +38,10 @@ pub(crate) fn run(options: &CompareOptions) -> Result<Exit, Failure> {
     };
     let cancel = cancel_on_signals();
     let mut progress = Line::new(options.precision, options.quiet);
-    let conclusion = run_comparison(&request, &RealClock::new(), &cancel, &mut progress)?;
+    let mut null_servers = NullServerChildren::default();
+    let clock = RealClock::new();
+    let conclusion =
+        run_comparison_with(Some(&mut null_servers), &request, &clock, &cancel, &mut progress)?;
     drop(progress);
     let report = report_of(conclusion);
     show(&report, &options.show)?;

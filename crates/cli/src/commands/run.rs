@@ -11,6 +11,7 @@ use crate::commands::compare::command_line;
 use crate::embedded::Embedded;
 use crate::exit::{Exit, Failure};
 use crate::hosts;
+use crate::null_servers::NullServerChildren;
 use crate::operator::operator;
 use crate::output::{check_page, print};
 use crate::screen::Screen;
@@ -65,7 +66,9 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
                 hosts::fleet(&request.plan, options.agent_binary.as_deref(), &options.lab)?;
             let mut screen = Screen::new(&request.plan.study, options.quiet);
             let clock = RealClock::new();
+            let mut null_servers = NullServerChildren::default();
             let hands = Hands {
+                null_servers: Some(&mut null_servers),
                 elsewhere: fleet.as_mut().map(|fleet| fleet as &mut dyn Elsewhere),
                 operator: operator.as_mut().map(|operator| operator as &mut dyn Operator),
             };

@@ -47,6 +47,11 @@ fn a_directory_is_compared_with_itself_over_nfs() {
         values.iter().any(|value| value["metric"] == "target-cpu-per-io")
     };
     assert!(has_target(nas) && !has_target(local), "{json}");
+    // The one over NFS has the ceiling of its client with a server that answers from nothing.
+    let ways = json["way_ceilings"].as_array().unwrap();
+    assert_eq!(ways.iter().map(|way| &way["datastore_index"]).collect::<Vec<_>>(), [1]);
+    let iops = |ceiling: &serde_json::Value| ceiling["iops"].as_f64().unwrap();
+    assert!(iops(&ways[0]) < iops(&json["ceiling"]), "{ways:?}");
     assert!(place.folders("a").is_empty() && place.folders("b").is_empty());
 }
 
@@ -102,4 +107,17 @@ fn net_makes_keys_and_wants_one() {
     let outcome = place.run("net 127.0.0.1:9 rtt").expect(&[2]);
     assert!(outcome.stderr.contains("--new-key"), "{outcome:?}");
     place.run("net").expect(&[2]);
+}
+
+/// Where every datastore has a way of its own, the generator's ceiling is the flattering figure that says nothing.
+#[test]
+fn the_ceiling_of_datastores_in_the_network_is_not_that_of_null() {
+    let place = Place::new();
+    let serving = serve(&place, "b --print-url");
+    let url = &serving.url;
+    let arguments = format!("compare {url} {url}&connections=2 {SHORT} {SURE}");
+    let outcome = place.run_until(&[0, 4], &arguments);
+    let said = outcome.said();
+    assert_eq!(said.matches("a server that answers from nothing").count(), 2, "{said}");
+    assert!(!said.contains("The load generator alone"), "{said}");
 }

@@ -4,6 +4,7 @@ use stormeter_disk::{Clock, Disks};
 
 use super::{Drive, Phase};
 use crate::observer::Observer;
+use crate::pacing::Pacing;
 use crate::sample::{Ended, Sample};
 use crate::verify::Verification;
 use crate::workload::Arrivals;
@@ -35,6 +36,10 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             }
             _ => None,
         };
+        let issue = match self.pacing {
+            Pacing::Open { log, .. } => Some(log.finish()),
+            Pacing::Closed | Pacing::Bursts { .. } => None,
+        };
         Sample {
             window_ns,
             interval_ns: trial.interval_ns,
@@ -50,6 +55,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             carried_ns,
             turn_wait_ns: Some(self.turn_wait_ns),
             spun_ns: self.spun_ns,
+            issue,
             offered_rate_per_s: trial
                 .workload
                 .arrivals

@@ -125,6 +125,7 @@ impl ErrandLog {
             carried_ns,
             turn_wait_ns: Some(0),
             spun_ns: 0,
+            issue: None,
             offered_rate_per_s: None,
             ramp_operations: 0,
             due_operations: 0,

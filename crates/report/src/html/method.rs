@@ -128,9 +128,10 @@ fn plan(report: &Report) -> Vec<(&'static str, String)> {
     if plan.is_a_a_test() {
         rows.push(("A/A test", "a datastore is compared with itself".into()));
     }
-    if let Some(ceiling) = &report.ceiling {
-        rows.push(("Ceiling", wording::ceiling(ceiling)));
+    if report.is_open_loop() {
+        rows.push(("Times", wording::OPEN_LOOP_TIMES.into()));
     }
+    rows.extend(wording::ceilings(report).into_iter().map(|sentence| ("Ceiling", sentence)));
     rows
 }
 

@@ -6,7 +6,7 @@ use stormeter_study::Metric;
 use super::typographic;
 use crate::change::OF_COMPARISON;
 use crate::markup::Markup;
-use crate::model::{Datastore, LatencyDistribution, MetricComparison, Report};
+use crate::model::{Datastore, LatencyDistribution, MetricComparison, PercentilePoint, Report};
 use crate::quantity::{decimals, duration, quantity, spread_percent};
 use crate::sentence::verdict_word_for;
 use crate::svg::{color_class, parts};
@@ -87,13 +87,24 @@ fn relative(page: &mut Markup, of: &MetricComparison) {
 /// Points of the percentile curves that have names.
 pub(super) fn percentiles(page: &mut Markup, report: &Report) {
     const NAMED: [f64; 9] = [0.0, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999];
-    let at = |latencies: &LatencyDistribution, fraction: f64| {
-        let mut points = latencies.percentiles.iter();
+    let at = |points: &[PercentilePoint], fraction: f64| {
+        let mut points = points.iter();
         points.find(|point| (point.fraction - fraction).abs() < 1e-9).map(|point| point.latency_ns)
     };
+    // A column of latencies, and one of service times where there are any.
+    let columns: Vec<(String, &[PercentilePoint])> = report
+        .latencies
+        .iter()
+        .flat_map(|latencies| {
+            let label = report.label(latencies.datastore);
+            let service = (format!("{label}, service time"), latencies.service.as_slice());
+            [(label, latencies.percentiles.as_slice()), service]
+        })
+        .filter(|(_, points)| !points.is_empty())
+        .collect();
     let rows = NAMED
         .into_iter()
-        .filter(|&fraction| report.latencies.iter().any(|l| at(l, fraction).is_some()))
+        .filter(|&fraction| columns.iter().any(|(_, points)| at(points, fraction).is_some()))
         .map(|fraction| {
             let name = match fraction {
                 0.0 => "least".to_string(),
@@ -102,14 +113,14 @@ pub(super) fn percentiles(page: &mut Markup, report: &Report) {
                     format!("p{}", digits.trim_end_matches('0').trim_end_matches('.'))
                 }
             };
-            let values = report.latencies.iter().map(|latencies| {
-                at(latencies, fraction).map_or("–".into(), |ns| duration(ns).typeset())
+            let values = columns.iter().map(|(_, points)| {
+                at(points, fraction).map_or("–".into(), |ns| duration(ns).typeset())
             });
             std::iter::once(name).chain(values).collect()
         })
         .collect();
     let mut head = vec!["percentile".to_string()];
-    head.extend(report.latencies.iter().map(|latencies| report.label(latencies.datastore)));
+    head.extend(columns.iter().map(|(name, _)| name.clone()));
     plain(page, &head, rows);
 }
 

@@ -277,7 +277,7 @@ fn ceilings(
     let cells = header.plan.cells();
     ceilings
         .iter()
-        .map(|&MeasuredCeiling { datastore, workload, iops }| {
+        .map(|&MeasuredCeiling { kind, datastore, workload, iops }| {
             let is_below = |cell: &Cell| {
                 cell.workload == workload && datastore.is_none_or(|it| cell.datastore == it)
             };
@@ -287,7 +287,7 @@ fn ceilings(
                 .filter_map(|trial| Some(trial.measured?.0.iops()))
                 .fold(0.0, f64::max);
             let times_measured = (measured > 0.0).then(|| iops / measured);
-            WorkloadCeiling { datastore, workload, iops, times_measured }
+            WorkloadCeiling { kind, datastore, workload, iops, times_measured }
         })
         .collect()
 }

@@ -73,6 +73,7 @@ pub fn study_json(report: &StudyReport) -> Value {
         "ceilings": report.ceilings.iter().map(|ceiling| object!({
             "datastore": ceiling.datastore.and_then(|it| plan.datastores.get(it)).map(|d| d.name.as_str()),
             "workload": plan.workloads.get(ceiling.workload).map(|w| w.name.as_str()),
+            "kind": ceiling.kind,
             "iops": ceiling.iops,
             "times_measured": ceiling.times_measured,
         })).collect::<Vec<_>>(),
@@ -247,6 +248,8 @@ fn cell(grid: &Grid<'_>, index: usize, summary: &CellSummary) -> Value {
         "percentiles": PERCENTILES.iter().filter_map(|&fraction| Some(object!({
             "fraction": fraction,
             "latency_ns": summary.latencies.percentile_ns(fraction)?,
+            "service_ns": summary.issue.as_ref()
+                .and_then(|issue| issue.service.histogram.percentile_ns(fraction)),
         }))).collect::<Vec<_>>(),
         "steps": summary.steps.iter().map(|step| object!({
             "name": step.name,

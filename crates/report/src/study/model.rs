@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use stormeter_driver::MonitorRow;
 use stormeter_results::{Elasticity, Header};
-use stormeter_statistics::{CellWhy, StudyAnalysis};
+use stormeter_statistics::{CeilingKind, CellWhy, StudyAnalysis};
 use stormeter_study::StudyPlan;
 
 use super::hosts::StudyHostRow;
@@ -103,6 +103,8 @@ pub struct MonitorAverage {
 /// a datastore that lacks what limits it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadCeiling {
+    /// Of what it is.
+    pub kind: CeilingKind,
     /// To which datastore the way leads whose ceiling it is; `None`: the load generator's own.
     #[serde(default)]
     pub datastore: Option<usize>,

@@ -428,8 +428,11 @@ fn closing(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     if let Some(power) = &report.analysis.power {
         dim(&words::power(plan, power));
     }
-    for ceiling in &report.ceilings {
-        dim(&format!("{}.", words::ceiling(plan, ceiling)));
+    if words::is_open_loop(report) {
+        dim(crate::wording::OPEN_LOOP_TIMES);
+    }
+    for ceiling in words::ceilings(report) {
+        dim(&format!("{ceiling}."));
     }
     push_line(text, "");
     push_line(text, &format!("Repeat it: {}", printable(&report.repeat_command)));

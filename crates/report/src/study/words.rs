@@ -2,7 +2,7 @@
 
 use stormeter_disk::units::{format_bytes, format_count, format_duration_ns};
 use stormeter_driver::{TransferDirection, TransferSink};
-use stormeter_statistics::{Answer, AnswerEstimate, Interval, PowerStatement, Reply};
+use stormeter_statistics::{Answer, AnswerEstimate, CeilingKind, Interval, PowerStatement, Reply};
 use stormeter_study::{
     Blocks, Design, Metric, Order, Prepare, Reset, StudyPlan, Unit, WorkloadKind,
 };
@@ -10,7 +10,7 @@ use stormeter_study::{
 use super::model::{StudyReport, WorkloadCeiling};
 use crate::change::{self, OF_STUDY};
 use crate::quantity::{level_percent, metric_value, percent};
-use crate::wording::{self, plural};
+use crate::wording::{self, is_in_the_network, plural};
 
 /// A reply in a word or two.
 pub(crate) fn reply(reply: Reply) -> &'static str {
@@ -354,8 +354,16 @@ pub(crate) fn plan(report: &StudyReport) -> Vec<(&'static str, String)> {
         rows.push(("Verified", "every read was held against what was written".into()));
     }
     rows.push(("Seed", format!("{}: orders, offsets and contents follow from it", plan.seed)));
-    rows.extend(report.ceilings.iter().map(|c| ("Ceiling", ceiling(plan, c))));
+    if is_open_loop(report) {
+        rows.push(("Times", crate::wording::OPEN_LOOP_TIMES.into()));
+    }
+    rows.extend(ceilings(report).map(|sentence| ("Ceiling", sentence)));
     rows
+}
+
+/// Whether some load was an open loop, whose latencies and service times differ.
+pub(crate) fn is_open_loop(report: &StudyReport) -> bool {
+    report.analysis.cells.iter().any(|cell| cell.issue.is_some())
 }
 
 /// The name of the baseline.
@@ -363,16 +371,46 @@ pub(crate) fn baseline(plan: &StudyPlan) -> &str {
     plan.datastores.get(plan.baseline).map_or("?", |datastore| datastore.name.as_str())
 }
 
+/// The ceilings, a sentence each. Where every datastore has the ceiling of its own way, the generator's says
+/// nothing about any of them.
+pub(crate) fn ceilings(report: &StudyReport) -> impl Iterator<Item = String> {
+    let datastores = report.plan().datastores.len();
+    let has_own = move |workload: usize, datastore: usize| {
+        let mut others = report.ceilings.iter();
+        others.any(|it| it.workload == workload && it.datastore == Some(datastore))
+    };
+    let says_something = move |of: &&WorkloadCeiling| {
+        let mut all = 0..datastores;
+        of.kind != CeilingKind::Generator || all.any(|it| !has_own(of.workload, it))
+    };
+    let is_far = move |of: &WorkloadCeiling| {
+        let mut all = report.header.datastores.iter().enumerate();
+        all.any(|(datastore, it)| is_in_the_network(it) && !has_own(of.workload, datastore))
+    };
+    report.ceilings.iter().filter(says_something).map(move |of| {
+        let lacks = of.kind == CeilingKind::Generator && is_far(of);
+        let lacks = if lacks { "; the client and the network stack are not in that" } else { "" };
+        format!("{}{lacks}", ceiling(report.plan(), of))
+    })
+}
+
 /// A ceiling with a workload, in a sentence.
-pub(crate) fn ceiling(plan: &StudyPlan, ceiling: &WorkloadCeiling) -> String {
+fn ceiling(plan: &StudyPlan, ceiling: &WorkloadCeiling) -> String {
     let name = plan.workloads.get(ceiling.workload).map_or("?", |w| w.name.as_str());
     let times = ceiling.times_measured.map(|times| format!(", {times:.1} times the most measured"));
     let whose = match ceiling.datastore.and_then(|datastore| plan.datastores.get(datastore)) {
         Some(datastore) => format!("the way to {} by itself", datastore.name),
         None => "the load generator alone".into(),
     };
+    let through = match ceiling.kind {
+        CeilingKind::NullServer => {
+            "; through the same client with a server that answers from nothing, which shared this machine's \
+             CPUs, so it may reach more"
+        }
+        CeilingKind::Generator | CeilingKind::NamedWay => "",
+    };
     format!(
-        "{name}: {whose} reaches {} IOPS{}",
+        "{name}: {whose} reaches {} IOPS{}{through}",
         format_count(ceiling.iops),
         times.unwrap_or_default()
     )

@@ -18,8 +18,9 @@ use stormeter_report::{StudyParts, StudyReport, StudyTrial, assemble_study};
 use stormeter_results::{DatastoreDescription, Environment, Event, FinishReason, Header, Incident};
 use stormeter_statistics::metrics::{direction_of, value_of};
 use stormeter_statistics::{
-    CellSummary, Check, Comparison, ComparisonInput, Dependence, Estimate, LawFinding, Looks,
-    MeasuredCeiling, MetricSummary, PowerStatement, Relative, Severity, StudyAnalysis, Summary,
+    CeilingKind, CellSummary, Check, Comparison, ComparisonInput, Dependence, Estimate, LawFinding,
+    Looks, MeasuredCeiling, MetricSummary, PowerStatement, Relative, Severity, StudyAnalysis,
+    Summary,
 };
 use stormeter_study::{
     Blocks, Cell, Design, Metric, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload,
@@ -74,7 +75,13 @@ pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut StudyAnalysis)) -> 
     conclude(&mut analysis);
     let parts: Vec<StudyTrial<'_>> = trials.iter().map(Made::trial).collect();
     let mut ceilings: Vec<MeasuredCeiling> = [(None, 8_640_000.0), (Some(0), 210_000.0)]
-        .map(|(datastore, iops)| MeasuredCeiling { datastore, workload: 0, iops })
+        .map(|(datastore, iops)| {
+            let kind = match datastore {
+                None => CeilingKind::Generator,
+                Some(_) => CeilingKind::NullServer,
+            };
+            MeasuredCeiling { kind, datastore, workload: 0, iops }
+        })
         .into();
     ceilings.retain(|_| shape.blocks > 0);
     assemble_study(StudyParts {
@@ -187,6 +194,7 @@ impl Made {
             carried_ns: 0,
             turn_wait_ns: Some(0),
             spun_ns: 0,
+            issue: None,
             outstanding_configured: Some(load as u64),
             offered_rate_per_s: None,
             ramp_operations: 0,
@@ -448,6 +456,7 @@ fn analysis(shape: &Shape, plan: &StudyPlan, cells: &[Cell], trials: &[Made]) ->
                     effective_n: 5.3,
                 }),
                 latencies,
+                issue: None,
                 cpu,
                 operations: measured.iter().map(|trial| trial.sample.operations()).sum(),
                 verified: None,
@@ -547,6 +556,7 @@ pub(crate) fn predicted() -> StudyReport {
         carried_ns: 0,
         turn_wait_ns: Some(0),
         spun_ns: 0,
+        issue: None,
         outstanding_configured: Some(8),
         offered_rate_per_s: None,
         ramp_operations: 0,

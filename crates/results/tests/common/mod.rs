@@ -5,9 +5,9 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use stormeter_disk::{DeviceError, Kind};
 use stormeter_driver::{
     Arrivals, BlockName, ComponentKind, ComponentUse, Content, Corruption, CpuUsage, DiskTotals,
-    Distribution, Ended, ExpectedBlock, Fault, FaultOutcome, FoundBlock, Histogram, HostCpu,
-    Interval, IntervalTotals, KindTotals, MonitorRow, Sample, SizeShare, StepTime, Verified,
-    Workload,
+    Distribution, Durations, Ended, ExpectedBlock, Fault, FaultOutcome, FoundBlock, Histogram,
+    HostCpu, Interval, IntervalTotals, IssueTimes, KindTotals, MonitorRow, Sample, SizeShare,
+    StepTime, Verified, Workload,
 };
 use stormeter_results::{DatastoreDescription, Environment, Header};
 use stormeter_results::{Incident, Phase, TrialOutcome, TrialRecord};
@@ -114,6 +114,7 @@ fn sample(dice: &mut Dice) -> Sample {
         carried_ns: -12_345,
         turn_wait_ns: None,
         spun_ns: 0,
+        issue: None,
         outstanding_configured: dice.maybe(Dice::count),
         offered_rate_per_s: dice.maybe(Dice::float),
         ramp_operations: dice.count(),
@@ -133,6 +134,15 @@ fn sample(dice: &mut Dice) -> Sample {
             _ => Ended::Completed,
         },
     }
+}
+
+fn issue(dice: &mut Dice) -> IssueTimes {
+    let mut times = || {
+        let KindTotals { latency_sum_ns, latency_max_ns, histogram, .. } = totals(dice);
+        Durations { sum_ns: latency_sum_ns, max_ns: latency_max_ns, histogram }
+    };
+    let (service, lateness) = (times(), times());
+    IssueTimes { service, lateness, held_operations: dice.below(9) }
 }
 
 fn verified(dice: &mut Dice) -> Verified {
@@ -242,6 +252,7 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
             sample.settled_ns = dice.below(2) * dice.count();
             sample.turn_wait_ns = dice.maybe(Dice::count);
             sample.spun_ns = dice.below(9);
+            sample.issue = dice.maybe(issue);
         }
         TrialOutcome::Failed { sample: None, .. } => {}
     }

@@ -6,11 +6,10 @@
 
 use std::time::Instant;
 
-use stormeter_driver::Arrivals;
 use stormeter_results::Phase;
 use stormeter_study::{Timing, WorkloadKind, trial_seed, trial_start};
 
-use crate::ceiling::{closed, is_sound, until_sound};
+use crate::ceiling::{closed, is_sound, load_of, until_sound};
 use crate::elsewhere::TrialOrder;
 use crate::error::RunError;
 use crate::journal::unix_ms;
@@ -68,14 +67,8 @@ impl StudyRun<'_> {
                 of_workload(cell) && datastore.is_none_or(|it| self.cells[*cell].datastore == it)
             };
             // At the highest load, wherever that is written among the levels.
-            let load = |cell: &usize| {
-                let cell = &self.cells[*cell];
-                let outstanding = match closed(&loaded(io, cell), u32::MAX).arrivals {
-                    Arrivals::Closed { outstanding } => outstanding,
-                    _ => 1,
-                };
-                u64::from(cell.vms) * u64::from(outstanding)
-            };
+            let load =
+                |cell: &usize| load_of(&loaded(io, &self.cells[*cell]), self.cells[*cell].vms);
             let Some(cell) = (0..self.cells.len()).filter(is_of).max_by_key(load) else { continue };
             let duration_ns = plan.timing.duration_ns.min(longest_ns);
             let timing = Timing { ramp_ns: duration_ns / 5, duration_ns, interval_ns: duration_ns };

@@ -5,7 +5,8 @@ use stormeter_results::{
     TrialRecord,
 };
 use stormeter_statistics::{
-    CellTrial, FailedTrials, MeasuredCeiling, StudyAnalysis, StudySurroundings, analyse_study,
+    CeilingKind, CellTrial, FailedTrials, MeasuredCeiling, StudyAnalysis, StudySurroundings,
+    analyse_study,
 };
 use stormeter_study::StudyPlan;
 
@@ -94,8 +95,10 @@ pub(crate) fn surroundings(
         if trial.phase == Phase::Ceiling {
             if let TrialOutcome::Measured { sample, .. } = &trial.outcome {
                 let (workload, iops) = (cells[cell].workload, sample.iops());
+                let kind = kind_of(plan, trial.datastore);
                 for datastore in bounded_by(plan, trial.datastore) {
-                    add_ceiling(&mut ceilings, MeasuredCeiling { datastore, workload, iops });
+                    let ceiling = MeasuredCeiling { kind, datastore, workload, iops };
+                    add_ceiling(&mut ceilings, ceiling);
                 }
             }
             continue;
@@ -116,12 +119,24 @@ pub(crate) fn surroundings(
     StudySurroundings { ceilings, is_null, failed, verified, is_predicted }
 }
 
+fn kind_of(plan: &StudyPlan, datastore: Option<usize>) -> CeilingKind {
+    match datastore.map(|datastore| plan.datastores.get(datastore)) {
+        None => CeilingKind::Generator,
+        Some(Some(named)) if named.ceiling.is_some() => CeilingKind::NamedWay,
+        Some(_) => CeilingKind::NullServer,
+    }
+}
+
 /// The datastores that a ceiling measured for one of them is of: all that name the same. `None` stands for
 /// the generator's.
 fn bounded_by(plan: &StudyPlan, datastore: Option<usize>) -> Vec<Option<usize>> {
     let Some(datastore) = datastore else { return vec![None] };
     let ceiling_of =
         |datastore: usize| plan.datastores.get(datastore).and_then(|it| it.ceiling.as_ref());
+    if ceiling_of(datastore).is_none() {
+        // Through a server that answers from nothing: kept for each datastore by itself.
+        return vec![Some(datastore)];
+    }
     let same = (0..plan.datastores.len()).filter(|&it| ceiling_of(it) == ceiling_of(datastore));
     same.map(Some).collect()
 }

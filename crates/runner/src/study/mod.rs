@@ -7,6 +7,7 @@
 
 mod ceilings;
 mod conclusion;
+mod null_ways;
 mod question;
 mod request;
 mod reset;

@@ -23,6 +23,7 @@ use crate::study::resume::{begun, check_same_place, is_over};
 use crate::study::schedule::Schedule;
 use crate::study::steps::Steps;
 use crate::study::venue::{OpenVenue, Venue, run_id_of};
+use crate::ways::NullServers;
 
 /// Carries out a study, or goes on with it; `cancel` ends it at the next opportunity, keeping what is
 /// finished.
@@ -46,6 +47,8 @@ pub struct Hands<'a> {
     pub elsewhere: Option<&'a mut dyn Elsewhere>,
     /// Who takes the steps of trials that are no commands; `None`: nobody can.
     pub operator: Option<&'a mut dyn Operator>,
+    /// Starts servers for the ceilings of ways to storage; `None`: there are no such ceilings.
+    pub null_servers: Option<&'a mut dyn NullServers>,
 }
 
 /// As [`run_study`], with hosts that carry out the trials and somebody who takes their steps.
@@ -123,6 +126,8 @@ pub(crate) struct StudyRun<'a> {
     pub(crate) steps: Steps<'a>,
     /// Whether everything was whole again after the last trial.
     pub(crate) restored: Result<(), RunError>,
+    /// Starts servers for the ceilings of ways to storage.
+    pub(crate) null_servers: Option<&'a mut dyn NullServers>,
     pub(crate) clock: &'a RealClock,
     pub(crate) cancel: &'a AtomicBool,
 }
@@ -185,6 +190,7 @@ impl<'a> StudyRun<'a> {
             opening_notes,
             steps,
             restored: Ok(()),
+            null_servers: hands.null_servers,
             clock,
             cancel,
         })
@@ -200,6 +206,7 @@ impl<'a> StudyRun<'a> {
         // What a ceiling writes is rolled back with the rest.
         self.snapshot(progress)?;
         self.way_ceilings(progress)?;
+        self.null_way_ceilings(progress)?;
         self.blocks(progress)
     }
 

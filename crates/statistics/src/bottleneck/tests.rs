@@ -21,6 +21,7 @@ fn sample(operations: u64, outstanding: f64) -> Sample {
         carried_ns: 0,
         turn_wait_ns: Some(0),
         spun_ns: 0,
+        issue: None,
         outstanding_configured: None,
         offered_rate_per_s: None,
         ramp_operations: 0,

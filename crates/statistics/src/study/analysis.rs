@@ -1,5 +1,6 @@
 //! Everything that is concluded from a study.
 
+use serde::{Deserialize, Serialize};
 use stormeter_driver::Verified;
 use stormeter_study::StudyPlan;
 use stormeter_study::question::{Vocabulary, parse};
@@ -14,9 +15,23 @@ use crate::analysis::FailedTrials;
 use crate::holm;
 use crate::laws::Severity;
 
+/// Of what a ceiling is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CeilingKind {
+    /// The load generator alone, on nothing.
+    Generator,
+    /// The generator and the client of a protocol, through a server on this machine that answers from nothing.
+    NullServer,
+    /// The way to a datastore that the study names for it.
+    NamedWay,
+}
+
 /// A ceiling as it was measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredCeiling {
+    /// Of what it is.
+    pub kind: CeilingKind,
     /// The datastore of the plan to which the way leads; `None`: the load generator's, on nothing.
     pub datastore: Option<usize>,
     /// The workload of the plan that it was measured with, at its highest load.

@@ -1,6 +1,6 @@
 //! The figures of one cell, and of one cell against the baseline's.
 
-use stormeter_driver::{CpuUsage, Histogram, StepTime, Verified};
+use stormeter_driver::{CpuUsage, StepTime, Verified};
 use stormeter_study::{Metric, Unit, WorkloadKind};
 
 use super::conclusion::{CellSummary, Dependence, Relative};
@@ -9,7 +9,7 @@ use super::measured::{Measured, interval_values};
 use crate::analysis::{FailedTrials, summarise_metric};
 use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
 use crate::describe::Summary;
-use crate::metrics::direction_of;
+use crate::metrics::{Merged, direction_of};
 use crate::verdict::Verdict;
 
 /// Describes a cell.
@@ -20,13 +20,12 @@ pub(super) fn summarise(
     verified: Option<Verified>,
 ) -> CellSummary {
     let own = measured.trials(cell);
-    let mut latencies = Histogram::default();
+    let mut merged = Merged::default();
     let mut cpu: Option<CpuUsage> = None;
     let mut operations = 0;
     let mut steps: Vec<StepTime> = Vec::new();
     for trial in own {
-        latencies.merge(&trial.sample.reads.histogram);
-        latencies.merge(&trial.sample.writes.histogram);
+        merged.add(trial.sample);
         match &mut cpu {
             Some(cpu) => cpu.add_later(trial.cpu),
             None => cpu = Some(*trial.cpu),
@@ -44,7 +43,7 @@ pub(super) fn summarise(
     let level = measured.plan.design.level;
     let values = Metric::OF_STUDIES.into_iter().filter_map(|metric| {
         let values: Vec<f64> = measured.values(cell, metric).into_values().collect();
-        summarise_metric(metric, &values, &latencies, level)
+        summarise_metric(metric, &values, &merged, level)
     });
     CellSummary {
         trials: own.len() as u32,
@@ -54,7 +53,8 @@ pub(super) fn summarise(
         spread: Summary::of(&observations),
         dependence: dependence_of(measured, cell, &observations),
         observations,
-        latencies,
+        latencies: merged.latencies,
+        issue: merged.issue,
         cpu: cpu.unwrap_or_default(),
         operations,
         verified,
@@ -106,6 +106,8 @@ fn relative(measured: &Measured<'_>, cell: usize) -> Vec<Relative> {
     let others: Vec<Metric> = Metric::OF_STUDIES
         .into_iter()
         .filter(|&metric| metric != primary && !(repeats && metric == Metric::Throughput))
+        // How late the generator is, is no figure of a datastore.
+        .filter(|&metric| metric != Metric::LatenessP99)
         .collect();
     let secondaries: Vec<ComparisonInput> = others.iter().map(|&metric| input(metric)).collect();
     let mut compared: Vec<(Metric, Option<Comparison>)> = Vec::new();

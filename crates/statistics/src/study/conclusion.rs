@@ -3,7 +3,7 @@
 //! Cells are named by their place in [`stormeter_study::StudyPlan::cells`].
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{CpuUsage, Histogram, Sample, StepTime, Verified};
+use stormeter_driver::{CpuUsage, Histogram, IssueTimes, Sample, StepTime, Verified};
 use stormeter_study::{Metric, Unit};
 
 use crate::analysis::MetricSummary;
@@ -63,6 +63,9 @@ pub struct CellSummary {
     pub dependence: Option<Dependence>,
     /// Latencies of all trials, reads and writes, merged.
     pub latencies: Histogram,
+    /// Service times and lateness of all trials, merged; of an open loop whose trials all have them.
+    #[serde(default)]
+    pub issue: Option<IssueTimes>,
     /// CPU time of all trials, summed.
     pub cpu: CpuUsage,
     /// I/Os of all trials.

@@ -4,14 +4,13 @@ use stormeter_disk::units::format_duration_ns;
 use stormeter_driver::{CpuUsage, RECOVERED_SHARE, Sample};
 use stormeter_study::{Order, Prepare, Unit, WorkloadKind};
 
-use super::analysis::{MeasuredCeiling, StudySurroundings};
+use super::analysis::{CeilingKind, MeasuredCeiling, StudySurroundings};
 use super::measured::Measured;
 use crate::analysis::{failed, gathered};
 use crate::data::check_data;
-use crate::laws::{
-    CEILING_FACTOR, Check, LawFinding, Severity, TrialFacts, check_errand, check_trial,
-};
+use crate::laws::{Check, LawFinding, Severity, TrialFacts, check_errand, check_trial};
 use crate::steadiness::check_steadiness;
+use crate::way::low_way;
 
 /// What is found in the trials of each cell, and of the whole study (`None`).
 pub(super) fn findings(
@@ -25,9 +24,12 @@ pub(super) fn findings(
             let mut ceilings = surroundings.ceilings.iter();
             let of =
                 |it: &&MeasuredCeiling| it.datastore == datastore && it.workload == cell.workload;
-            ceilings.find(of).map(|ceiling| ceiling.iops)
+            ceilings.find(of)
         };
-        let ceiling_iops = ceiling_of(None);
+        let way = ceiling_of(Some(cell.datastore));
+        // The generator's own says little of what the client and the network stack can do.
+        let is_known = way.is_some_and(|way| way.kind == CeilingKind::NullServer);
+        let ceiling_iops = ceiling_of(None).filter(|_| !is_known).map(|ceiling| ceiling.iops);
         let mut own = of_trials(measured, index, is_null, ceiling_iops);
         let timed = matches!(measured.plan.workloads[cell.workload].kind, WorkloadKind::Io(_));
         // What the steps do to a trial is no drift.
@@ -36,9 +38,7 @@ pub(super) fn findings(
                 measured.trials(index).iter().map(|trial| trial.sample).collect();
             own.extend(check_steadiness(&samples));
         }
-        own.extend(
-            ceiling_of(Some(cell.datastore)).and_then(|iops| low_way(measured, index, iops)),
-        );
+        own.extend(way.and_then(|way| low_way(way.kind, way.iops, most_iops(measured, index))));
         own.extend(unrecovered(measured, index));
         if let Some(Some(verified)) = surroundings.verified.get(index) {
             own.extend(check_data(verified));
@@ -52,24 +52,8 @@ pub(super) fn findings(
     findings
 }
 
-/// A way to the storage that can do little more than was measured over it. No more than a warning: that a
-/// share of what is compared is the way's is what some ask about.
-fn low_way(measured: &Measured<'_>, cell: usize, ceiling_iops: f64) -> Option<LawFinding> {
-    let trials = measured.trials(cell).iter();
-    let iops = trials.map(|trial| trial.sample.iops()).fold(0.0, f64::max);
-    (iops * CEILING_FACTOR > ceiling_iops).then(|| LawFinding {
-        check: Check::Single,
-        law: 8,
-        severity: Severity::Warning,
-        // The same words for all cells that share a way: reports tell them in one.
-        what: format!(
-            "the way to the storage by itself reaches {ceiling_iops:.0} IOPS, less than {CEILING_FACTOR} times \
-             what was measured, so a part of that is the way's"
-        ),
-        advice: "limit the storage further or quicken what lies before it, unless the way is what you ask \
-                 about"
-            .into(),
-    })
+fn most_iops(measured: &Measured<'_>, cell: usize) -> f64 {
+    measured.trials(cell).iter().map(|trial| trial.sample.iops()).fold(0.0, f64::max)
 }
 
 /// Trials that ended before throughput was back.

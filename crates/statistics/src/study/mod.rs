@@ -30,7 +30,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use analysis::{MeasuredCeiling, StudySurroundings, analyse_study};
+pub use analysis::{CeilingKind, MeasuredCeiling, StudySurroundings, analyse_study};
 pub use answer::{answer, answer_text};
 pub use conclusion::{
     Answer, AnswerEstimate, AnswerPart, AnswerRow, AnswerTable, CellSummary, CellTrial, Dependence,

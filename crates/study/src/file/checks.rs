@@ -198,7 +198,7 @@ fn check_metric(plan: &StudyPlan, places: &Places, given: bool, faults: &mut Fau
                 io.name
             )
         }),
-        metric => plan.no_recovery(metric),
+        metric => plan.lacks(metric),
     };
     if let Some(message) = message {
         faults.at(places.metric, message);

@@ -66,7 +66,7 @@ pub(super) fn check(
         match parse(text, &vocabulary) {
             Ok(question) => {
                 let metric = question.claim.metric();
-                if let Some(message) = metric.and_then(|metric| plan.no_recovery(metric))
+                if let Some(message) = metric.and_then(|metric| plan.lacks(metric))
                     && known.steps
                 {
                     faults.at(*place, message);

@@ -5,7 +5,7 @@ use crate::plan::Metric;
 
 /// Every accepted name beside [`Metric::name`] with its hyphens as spaces. The first of a metric is
 /// the one that a question prints.
-const NAMES: [(&str, Metric); 42] = [
+const NAMES: [(&str, Metric); 57] = [
     ("iops", Metric::Iops),
     ("throughput", Metric::Throughput),
     ("bandwidth", Metric::Throughput),
@@ -28,6 +28,21 @@ const NAMES: [(&str, Metric); 42] = [
     ("max latency", Metric::LatencyMax),
     ("latency max", Metric::LatencyMax),
     ("latency maximum", Metric::LatencyMax),
+    ("mean service time", Metric::ServiceMean),
+    ("service time", Metric::ServiceMean),
+    ("service mean", Metric::ServiceMean),
+    ("p50 service time", Metric::ServiceP50),
+    ("median service time", Metric::ServiceP50),
+    ("service p50", Metric::ServiceP50),
+    ("p95 service time", Metric::ServiceP95),
+    ("service p95", Metric::ServiceP95),
+    ("p99 service time", Metric::ServiceP99),
+    ("service p99", Metric::ServiceP99),
+    ("p99.9 service time", Metric::ServiceP999),
+    ("service p99.9", Metric::ServiceP999),
+    ("service p999", Metric::ServiceP999),
+    ("p99 lateness", Metric::LatenessP99),
+    ("lateness p99", Metric::LatenessP99),
     ("cpu per io", Metric::CpuPerIo),
     ("cpu per i/o", Metric::CpuPerIo),
     ("initiator cpu per io", Metric::CpuPerIo),

@@ -134,18 +134,27 @@ fn values(page: &mut Markup, grid: &Grid<'_>, index: usize, metrics: &[Metric]) 
 
 fn latencies(page: &mut Markup, summary: &CellSummary) {
     let count = summary.latencies.count();
+    let issue = &summary.issue;
     let rows: Vec<Vec<String>> = PERCENTILES
         .iter()
         // A percentile that rests on less than one I/O is none.
         .filter(|(fraction, _)| (1.0 - fraction) * count as f64 >= 0.999)
         .filter_map(|(fraction, name)| {
             let latency = summary.latencies.percentile_ns(*fraction)?;
-            Some(vec![name.to_string(), duration(latency).typeset()])
+            let mut row = vec![name.to_string(), duration(latency).typeset()];
+            for times in issue.iter().flat_map(|issue| [&issue.service, &issue.lateness]) {
+                let ns = times.histogram.percentile_ns(*fraction);
+                row.push(ns.map_or("–".into(), |ns| duration(ns).typeset()));
+            }
+            Some(row)
         })
         .collect();
     if !rows.is_empty() {
         let trials = crate::wording::plural(summary.trials.into(), "trial");
-        let head = ["percentile".to_string(), format!("latency, {trials} merged")];
+        let mut head = vec!["percentile".to_string(), format!("latency, {trials} merged")];
+        if issue.is_some() {
+            head.extend(["service time".into(), "lateness".into()]);
+        }
         tables::plain(page, &head, rows);
     }
 }

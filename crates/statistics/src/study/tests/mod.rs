@@ -99,6 +99,7 @@ pub(super) fn sample(iops: f64) -> Sample {
         carried_ns: 0,
         turn_wait_ns: Some(0),
         spun_ns: 0,
+        issue: None,
         outstanding_configured: Some(4),
         offered_rate_per_s: None,
         ramp_operations: 0,

@@ -4,7 +4,7 @@ use super::*;
 use crate::analysis::FailedTrials;
 use crate::laws::{LawFinding, Severity};
 use crate::study::conclusion::Reply;
-use crate::study::{MeasuredCeiling, StudyAnalysis, StudySurroundings, analyse_study};
+use crate::study::{CeilingKind, MeasuredCeiling, StudyAnalysis, StudySurroundings, analyse_study};
 use crate::verdict::Verdict;
 
 fn study() -> StudyPlan {
@@ -93,7 +93,8 @@ fn a_broken_law_spoils_the_questions_about_its_cell_only() {
 fn a_way_that_can_do_little_more_is_found_and_leaves_answers_standing() {
     let plan = study();
     let found = |iops| {
-        let ceiling = MeasuredCeiling { datastore: Some(1), workload: 0, iops };
+        let ceiling =
+            MeasuredCeiling { kind: CeilingKind::NamedWay, datastore: Some(1), workload: 0, iops };
         let around = StudySurroundings { ceilings: vec![ceiling], ..StudySurroundings::default() };
         let analysis = analysed(&plan, &faster(&plan), &around);
         assert!(analysis.answers.iter().all(|answer| answer.reply == Reply::Yes));
@@ -106,11 +107,31 @@ fn a_way_that_can_do_little_more_is_found_and_leaves_answers_standing() {
     assert_eq!(found(2.9 * most), [(Some(1), 8, Severity::Warning)], "of its own datastore alone");
     assert_eq!(found(3.1 * most), []);
     // Cells that share a way are told of in one, which takes the same words.
-    let of = |datastore| MeasuredCeiling { datastore: Some(datastore), workload: 0, iops: most };
+    let of = |datastore| MeasuredCeiling {
+        kind: CeilingKind::NamedWay,
+        datastore: Some(datastore),
+        workload: 0,
+        iops: most,
+    };
     let around = StudySurroundings { ceilings: vec![of(0), of(1)], ..StudySurroundings::default() };
     let analysis = analysed(&plan, &trials, &around);
     let words: Vec<&str> = analysis.findings.iter().map(|(_, it)| it.what.as_str()).collect();
     assert!(words.len() == 2 && words[0] == words[1], "{words:?}");
+}
+
+/// The generator is far above, and the way to b is not: what is held against b is its own way.
+#[test]
+fn where_the_way_is_known_the_generator_s_ceiling_is_not_asked() {
+    let plan = study();
+    let found = |kind| {
+        let of = |kind, datastore, iops| MeasuredCeiling { kind, datastore, workload: 0, iops };
+        let ceilings = vec![of(CeilingKind::Generator, None, 9000.0), of(kind, Some(1), 1e9)];
+        let around = StudySurroundings { ceilings, ..StudySurroundings::default() };
+        let analysis = analysed(&plan, &faster(&plan), &around);
+        analysis.findings.iter().map(|(cell, it)| (*cell, it.law)).collect::<Vec<_>>()
+    };
+    assert_eq!(found(CeilingKind::NullServer), [(Some(0), 8)]);
+    assert_eq!(found(CeilingKind::NamedWay), [(Some(0), 8), (Some(1), 8)]);
 }
 
 #[test]
@@ -120,7 +141,12 @@ fn failing_cells_and_low_ceilings_are_found() {
     let around = StudySurroundings {
         is_predicted: false,
         failed: vec![None, None, None, Some(failed)],
-        ceilings: vec![MeasuredCeiling { datastore: None, workload: 0, iops: 9000.0 }],
+        ceilings: vec![MeasuredCeiling {
+            kind: CeilingKind::Generator,
+            datastore: None,
+            workload: 0,
+            iops: 9000.0,
+        }],
         ..StudySurroundings::default()
     };
     let analysis = analysed(&plan, &faster(&plan), &around);

@@ -1,0 +1,108 @@
+//! The ceilings of the ways to a study's datastores in the network, through servers that answer from nothing.
+//!
+//! A datastore for which the study names a ceiling has that one, which is closer to it. Hosts elsewhere have no
+//! such servers: there only the load generator's own ceiling is known.
+
+use std::time::Instant;
+
+use stormeter_results::Phase;
+use stormeter_study::{Timing, WorkloadKind, trial_seed, trial_start};
+
+use crate::ceiling::{closed, is_sound, load_of, measure_ceiling, until_sound};
+use crate::error::RunError;
+use crate::journal::{event, unix_ms};
+use crate::progress::Progress;
+use crate::study::run::StudyRun;
+use crate::study::setting::loaded;
+use crate::study::venue::Venue;
+use crate::threads::TrialRun;
+use crate::ways::{NULL_WAY_NS, Way, disk_bytes, ways};
+
+impl StudyRun<'_> {
+    /// Measures them all, if there is a way to start servers. A failure is reported and leaves that ceiling out.
+    pub(crate) fn null_way_ceilings(
+        &mut self,
+        progress: &mut dyn Progress,
+    ) -> Result<(), RunError> {
+        let Venue::Here(stores) = &self.venue else { return Ok(()) };
+        if self.null_servers.is_none() {
+            return Ok(());
+        }
+        let own = self.plan.datastores.iter().enumerate().filter(|(_, it)| it.ceiling.is_none());
+        let urls = own.filter_map(|(datastore, _)| {
+            let store = stores.get(*self.store_of.get(datastore)?)?;
+            Some((datastore, store.description().url))
+        });
+        for (way, datastores) in ways(urls.collect::<Vec<_>>().into_iter()) {
+            for workload in 0..self.plan.workloads.len() {
+                match self.null_way(&way, &datastores, workload, progress) {
+                    Err(RunError::Interrupted) => return Err(RunError::Interrupted),
+                    Err(error) if !self.is_cancelled() => {
+                        let text = format!("the ceiling of a way to storage is not known: {error}");
+                        progress.note(&text);
+                        self.file.append_event(&event(text))?;
+                    }
+                    Err(_) => return Err(RunError::Interrupted),
+                    Ok(()) => {}
+                }
+            }
+        }
+        if let Some(servers) = &mut self.null_servers {
+            servers.stop();
+        }
+        Ok(())
+    }
+
+    fn null_way(
+        &mut self,
+        way: &Way,
+        datastores: &[usize],
+        workload: usize,
+        progress: &mut dyn Progress,
+    ) -> Result<(), RunError> {
+        let plan = self.plan;
+        let WorkloadKind::Io(io) = &plan.workloads[workload].kind else { return Ok(()) };
+        // Of each datastore its cell of the highest load, which is the same for all of them.
+        let cells = datastores.iter().filter_map(|&datastore| {
+            let own = (0..self.cells.len()).filter(|&cell| {
+                let cell = &self.cells[cell];
+                cell.workload == workload && cell.datastore == datastore
+            });
+            own.max_by_key(|&cell| load_of(&loaded(io, &self.cells[cell]), self.cells[cell].vms))
+                .map(|cell| (datastore, cell))
+        });
+        let cells: Vec<(usize, usize)> = cells.collect();
+        let Some(&(_, first)) = cells.first() else { return Ok(()) };
+        let Some(servers) = &mut self.null_servers else { return Ok(()) };
+        let started = servers.start(way.protocol());
+        let server = started.map_err(|error| RunError::NullServer(error.to_string()))?;
+        let url = way.through(&server)?;
+        let io = closed(&loaded(io, &self.cells[first]), u32::MAX);
+        let duration_ns = plan.timing.duration_ns.min(NULL_WAY_NS);
+        let seed = trial_seed(plan.seed, u32::MAX);
+        let run = TrialRun {
+            workload: &io,
+            vms: self.cells[first].vms,
+            disk_bytes: disk_bytes(&io, plan.disk_bytes_of(workload)),
+            threads: plan.threads,
+            timing: Timing { ramp_ns: duration_ns / 5, duration_ns, interval_ns: duration_ns },
+            seed,
+            content_seed: seed,
+            start: trial_start(plan.seed, u64::from(u32::MAX)),
+            disturbed: false,
+        };
+        until_sound(|attempt| {
+            let when = (unix_ms(), Instant::now());
+            // Without verifying: a server that keeps nothing returns nothing that could be verified.
+            let end = measure_ceiling(&url, &run, None, self.clock, self.cancel, progress)?;
+            if self.is_cancelled() {
+                return Err(RunError::Interrupted);
+            }
+            for &(datastore, cell) in &cells {
+                let of = (cell, Some(datastore));
+                self.record(Phase::Ceiling, (0, attempt), of, when, seed, end.clone())?;
+            }
+            Ok(is_sound(&end))
+        })
+    }
+}

@@ -1,0 +1,147 @@
+//! Whether an open loop issued its requests when they were due.
+//!
+//! Latency counts from the due moment, so what the generator is late by is in every latency as if it were the
+//! storage's. Where the storage made it late (no more could be outstanding) that is right, and the backlog is a
+//! finding of its own; else the latencies are partly this machine's scheduler and timers.
+
+use stormeter_disk::units::format_duration_ns;
+
+use crate::laws::{Check, LawFinding, Severity, TrialFacts};
+
+/// To be late by this at the 99th percentile is too much, whatever the storage takes.
+const LATE_NS: f64 = 1_000_000.0;
+/// To be late by less than this at the 99th percentile is how a timer wakes, and not worth a word.
+const IN_TIME_NS: f64 = 50_000.0;
+/// The mean lateness may be this share of the mean service time.
+const SHARE_OF_SERVICE: f64 = 0.10;
+/// From this share of requests on that had to wait for another one to end, lateness is the storage's.
+const HELD: f64 = 0.005;
+
+pub(crate) fn lateness(facts: &TrialFacts<'_>) -> Option<LawFinding> {
+    let issue = facts.sample.issue.as_ref()?;
+    let operations = facts.sample.operations() as f64;
+    if facts.is_null || issue.held_operations as f64 > HELD * operations {
+        return None;
+    }
+    let p99_ns = issue.lateness.histogram.percentile_ns(0.99)?;
+    let (mean_ns, service_ns) = (issue.lateness.mean_ns()?, issue.service.mean_ns()?);
+    let is_large = p99_ns >= IN_TIME_NS && mean_ns > SHARE_OF_SERVICE * service_ns;
+    if p99_ns < LATE_NS && !is_large {
+        return None;
+    }
+    Some(LawFinding {
+        law: 0,
+        check: Check::Lateness,
+        severity: Severity::Warning,
+        what: format!(
+            "requests were issued late, by {} in the mean and {} at the 99th percentile, with a mean \
+             service time of {}: latencies contain it, service times do not",
+            format_duration_ns(mean_ns),
+            format_duration_ns(p99_ns),
+            format_duration_ns(service_ns),
+        ),
+        advice: "leave the load generator a CPU of its own: end what else runs, or drive with fewer threads \
+                 than there are CPUs; or go by the service times"
+            .into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
+    use stormeter_driver::{Arrivals, Limits, Sample, Trial, drive};
+    use stormeter_simulator::{
+        FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+    };
+
+    use super::*;
+
+    /// A queue whose waits end late.
+    struct Late {
+        disks: SimulatedDisks,
+        time: VirtualTime,
+        late_ns: u64,
+    }
+
+    impl Disks for Late {
+        fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
+            self.disks.submit(operations)
+        }
+
+        fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<(), DisksError> {
+            self.disks.reap(wait, done)?;
+            if done.is_empty() {
+                self.time.advance_to(self.time.now_ns() + self.late_ns);
+            }
+            Ok(())
+        }
+
+        fn buffer(&mut self, _: u32) -> Option<&mut [u8]> {
+            None
+        }
+    }
+
+    fn sample(late_ns: u64, rate_per_s: f64, most_outstanding: u32) -> (Trial, Sample) {
+        let mut workload = stormeter_study::profile("vm-4k").unwrap().workload;
+        workload.arrivals = Arrivals::Constant { rate_per_s };
+        let trial = Trial {
+            workload,
+            first_disk: 0,
+            disks: 1,
+            disk_bytes: 1 << 30,
+            seed: 1,
+            start: Default::default(),
+            content_seed: 0,
+            ramp_ns: 10_000_000,
+            duration_ns: 1_000_000_000,
+            interval_ns: 100_000_000,
+            limits: Limits { open_loop_outstanding: most_outstanding, ..Limits::default() },
+            verify: false,
+        };
+        let time = VirtualTime::new();
+        let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
+        let service = Service::Constant { ns: 200_000 };
+        let model = Model { servers: 2, service, faults: FaultPlan::default() };
+        let disks = SimulatedDisks::new(time.clone(), model, weather, 1);
+        let mut late = Late { disks, time: time.clone(), late_ns };
+        let sample = drive(&trial, || Some(0), &mut late, &mut time.clock(), &mut ()).unwrap();
+        (trial, sample)
+    }
+
+    fn found(late_ns: u64, rate_per_s: f64, most_outstanding: u32) -> Option<LawFinding> {
+        let (trial, sample) = sample(late_ns, rate_per_s, most_outstanding);
+        let facts = |is_null| TrialFacts {
+            workload: &trial.workload,
+            sample: &sample,
+            is_null,
+            ceiling_iops: None,
+            cpu: None,
+        };
+        assert_eq!(lateness(&facts(true)), None);
+        lateness(&facts(false))
+    }
+
+    #[test]
+    fn a_generator_that_is_late_is_told_of_with_its_figures() {
+        // 200 µs each: 15 µs are a timer's, 60 µs a share of the latency that must not go unseen.
+        assert_eq!(found(15_000, 1_000.0, 64), None);
+        let finding = found(60_000, 1_000.0, 64).unwrap();
+        assert_eq!((finding.severity, finding.check), (Severity::Warning, Check::Lateness));
+        let what = &finding.what;
+        assert!(what.contains("60.") && what.contains("service time of 200"), "{what}");
+        assert!(finding.advice.contains("fewer threads"), "{}", finding.advice);
+        assert!(found(2_000_000, 1_000.0, 64).is_some());
+    }
+
+    /// Two at a time take 10 000 a second, and 12 000 are due: the storage makes them wait, not the generator.
+    #[test]
+    fn requests_that_wait_for_a_full_storage_are_not_the_generator_s_lateness() {
+        let (_, sample) = sample(0, 12_000.0, 2);
+        let issue = sample.issue.unwrap();
+        assert!(issue.lateness.histogram.percentile_ns(0.99).unwrap() > LATE_NS);
+        assert_eq!(found(0, 12_000.0, 2), None);
+    }
+}
