@@ -93,9 +93,13 @@ pub(crate) fn tick(ratio: f64, is_log: bool) -> String {
     }
 }
 
-/// A round number without needless zeros, to four decimals.
+/// A round number without needless zeros; none is rounded to nothing.
 fn short(value: f64) -> String {
-    let text = format!("{value:.4}");
+    let digits = match value {
+        value if value > 0.0 => (1.0 - value.log10().floor()).clamp(4.0, 12.0) as usize,
+        _ => 4,
+    };
+    let text = format!("{value:.digits$}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
@@ -129,8 +133,9 @@ mod tests {
 
     #[test]
     fn ticks_are_short() {
-        let shown = [(1.0, false), (0.6, false), (1.002, false), (0.02, true), (20.0, true)];
+        let shown =
+            [(1.0, false), (0.6, false), (1.002, false), (0.02, true), (20.0, true), (5e-6, true)];
         let shown = shown.map(|(ratio, is_log)| tick(ratio, is_log).replace('\u{202f}', " "));
-        assert_eq!(shown, ["0 %", "−40 %", "+0.2 %", "× 0.02", "× 20"]);
+        assert_eq!(shown, ["0 %", "−40 %", "+0.2 %", "× 0.02", "× 20", "× 0.000005"]);
     }
 }

@@ -178,6 +178,7 @@ fn every_mark_says_what_it_is_and_its_interval_has_its_colour() {
         }
         assert!(!chart.contains("class=\"whisker\""), "{id}: nobody's whisker");
     }
+    assert!(section(&page, "monitoring").contains("<title>CPU, all together: "));
     let strokes = section(&page, "monitoring").matches("block 1: ").count();
     assert_eq!(strokes, 18, "each trial of the first block");
 }

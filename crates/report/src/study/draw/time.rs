@@ -50,12 +50,20 @@ pub(crate) enum Form {
 }
 
 impl Line {
-    fn highest(&self) -> f64 {
+    fn values(&self) -> impl Iterator<Item = f64> + '_ {
         let values: Box<dyn Iterator<Item = f64> + '_> = match &self.form {
             Form::Points(points) => Box::new(points.iter().map(|point| point.1)),
             Form::Levels(levels, _) => Box::new(levels.iter().map(|level| level.2)),
         };
-        values.filter(|value| value.is_finite()).fold(0.0, f64::max)
+        values.filter(|value| value.is_finite())
+    }
+
+    fn highest(&self) -> f64 {
+        self.values().fold(0.0, f64::max)
+    }
+
+    fn lowest(&self) -> f64 {
+        self.values().fold(self.highest(), f64::min)
     }
 
     fn is_empty(&self) -> bool {
@@ -125,8 +133,16 @@ pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame, span: (f64
         };
         let tag = markup.tag("path").at("class", line.class.as_str());
         let tag = if line.dashes == "none" { tag } else { tag.at("stroke-dasharray", line.dashes) };
-        tag.at("d", drawn).empty();
+        tag.at("d", drawn).open();
+        markup.leaf("title", &range(panel, line));
+        markup.close();
     }
+}
+
+/// What a line is and between what it lies.
+fn range(panel: &Panel, line: &Line) -> String {
+    let (least, most) = (panel.unit.tick(line.lowest()), panel.unit.tick(line.highest()));
+    format!("{}: {least} to {most}", panel.title)
 }
 
 /// The times under the lowest panels.
