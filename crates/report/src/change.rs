@@ -71,7 +71,8 @@ impl Notation {
         let percent = (ratio - 1.0) * 100.0;
         let digits = match percent.abs() {
             size if size >= 99.95 && self.factor_to == 0.0 => 0,
-            size if size < self.fine_below && size > 0.0 => 2,
+            0.0 if self.factor_to == 0.0 => 1,
+            size if size < self.fine_below => 2,
             _ => 1,
         };
         let sign = if percent < 0.0 { "−" } else { "+" };
@@ -114,8 +115,9 @@ mod tests {
             [0.572, 1.0, 1.0004, 2.5, 13.02, 0.005, f64::NAN].map(|r| OF_COMPARISON.show(r));
         let expected = ["−42.8 %", "+0.0 %", "+0.04 %", "+150 %", "× 13.0", "−99.5 %", "–"];
         assert_eq!(shown.map(plain), expected);
-        let shown = [0.572, 0.992, 2.3, 0.42, 0.0312].map(|ratio| OF_STUDY.show(ratio));
-        assert_eq!(shown.map(plain), ["−42.8 %", "−0.80 %", "× 2.30", "× 0.42", "× 0.0312"]);
+        let shown = [0.572, 0.992, 1.0, 2.3, 0.42, 0.0312].map(|r| OF_STUDY.show(r));
+        let expected = ["−42.8 %", "−0.80 %", "+0.00 %", "× 2.30", "× 0.42", "× 0.0312"];
+        assert_eq!(shown.map(plain), expected);
     }
 
     #[test]
