@@ -58,6 +58,12 @@ impl Block {
         parent.unwrap_or(&self.folder)
     }
 
+    /// The kernel's name of the whole disk.
+    pub(crate) fn disk_name(&self) -> String {
+        let name = self.disk_folder().file_name();
+        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
     /// Whether writing is refused.
     pub(crate) fn read_only(&self) -> bool {
         self.read("ro").as_deref() == Some("1")

@@ -1,5 +1,6 @@
 //! A datastore of whichever kind, from its URL to the disks that a thread drives.
 
+mod others;
 mod reset;
 
 use std::net::SocketAddr;
@@ -13,6 +14,7 @@ use stormeter_nfs::NfsSession;
 use stormeter_uring::EngineChoice;
 use stormeter_wire::Session;
 
+use self::others::Lookout;
 use crate::claim;
 use crate::device::DeviceStore;
 use crate::directory::DirectoryStore;
@@ -25,6 +27,7 @@ use crate::{
     NullDisks, Preparation, Prepared, Space,
 };
 
+pub use others::stays_of_this_process;
 pub use reset::DiskReset;
 
 /// How to open a datastore.
@@ -144,6 +147,7 @@ pub struct Datastore {
     url: DatastoreUrl,
     store: Store,
     keep: bool,
+    lookout: Mutex<Lookout>,
     /// What the engines of the driving threads said: engine name, notes.
     engine: Mutex<(String, Vec<String>)>,
 }
@@ -194,7 +198,15 @@ impl Datastore {
                 Store::Iscsi(Box::new(opened))
             }
         };
-        Ok(Self { url: url.clone(), store, keep: false, engine: Mutex::new((engine, Vec::new())) })
+        let mut datastore = Self {
+            url: url.clone(),
+            store,
+            keep: false,
+            lookout: Mutex::default(),
+            engine: Mutex::new((engine, Vec::new())),
+        };
+        datastore.make_known(&run_id, number);
+        Ok(datastore)
     }
 
     /// What the datastore turned out to be. Complete once disks were opened: before, the engine is
@@ -248,6 +260,7 @@ impl Datastore {
             }
         }
         description.notes.extend(self.engine_notes());
+        description.notes.extend(self.others_at_opening());
         description
     }
 

@@ -11,6 +11,7 @@ use nix::unistd::{Whence, lseek};
 
 use crate::block::{Block, parse_number};
 use crate::folder::{Folder, disk_name, folder_name};
+use crate::leftover::marks_of_others;
 use crate::owner::{DiskRecord, Owner};
 use crate::prepare::{Preparation, Prepared, Target, write_all};
 use crate::probe::{DirectIo, direct_io};
@@ -117,6 +118,26 @@ impl DirectoryStore {
 
     fn kind(&self) -> &str {
         self.filesystem.as_ref().map_or("unknown file system", |found| &found.kind)
+    }
+
+    /// The marks of other runs in the directory.
+    pub(crate) fn marks_of_others(&self) -> Vec<(String, Owner)> {
+        marks_of_others(&self.directory, &self.owner.run_id)
+    }
+
+    /// Renews this run's mark for the `times`th time. That it could not be done harms nothing.
+    pub(crate) fn renew_mark(&self, times: u64) {
+        let _ = self.folder.write_owner(&self.owner.renewed(times));
+    }
+
+    /// Whether other hosts may work in the directory too, or that cannot be told.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.filesystem.as_ref().is_none_or(Filesystem::is_shared)
+    }
+
+    /// The name of the disk below the file system.
+    pub(crate) fn disk_name(&self) -> Option<String> {
+        Some(Block::numbered(&self.filesystem.as_ref()?.device_number)?.disk_name())
     }
 
     /// Whether the page cache is bypassed.

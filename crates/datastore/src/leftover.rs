@@ -36,6 +36,20 @@ pub fn clean_leftovers(directory: &Path, keep_run_id: &str) -> io::Result<Leftov
     Ok(leftovers)
 }
 
+/// The marks of all runs but `own_run_id` whose folders are in `directory`, by the folders' names. What cannot be
+/// read has none.
+pub(crate) fn marks_of_others(directory: &Path, own_run_id: &str) -> Vec<(String, Owner)> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let marked = names.filter_map(|name| {
+        let run_id = run_of_folder(&name).filter(|&run_id| run_id != own_run_id)?;
+        let owner = Folder::open(directory, &name).ok()?.owner()?;
+        let is_its_own = owner.run_id == run_id;
+        is_its_own.then_some((name, owner))
+    });
+    marked.collect()
+}
+
 impl Leftovers {
     /// Decides what becomes of a folder with a valid mark; `remove` takes away so many disks and all
     /// else that is ours, and says, if the folder stays, why.

@@ -28,6 +28,7 @@ mod nfs;
 mod null;
 mod owner;
 mod prepare;
+mod presence;
 mod probe;
 mod punch;
 mod signature;
@@ -37,7 +38,9 @@ mod url;
 
 pub use block::DeviceFacts;
 pub use clock::RealClock;
-pub use datastore::{Caching, Datastore, DiskReset, DiskSet, Farewell, OpenDisks, OpenOptions};
+pub use datastore::{
+    Caching, Datastore, DiskReset, DiskSet, Farewell, OpenDisks, OpenOptions, stays_of_this_process,
+};
 pub use description::Description;
 pub use error::DatastoreError;
 pub use files::FileDisks;
@@ -46,6 +49,7 @@ pub use leftover::{Leftovers, clean_leftovers};
 pub use network::NetworkDisks;
 pub use null::NullDisks;
 pub use prepare::{Fill, Preparation, Prepared};
+pub use presence::{OtherRun, Sharing};
 pub use signature::{Finding, Signature, inspect};
 pub use space::Space;
 pub use spec::DiskSpec;

@@ -45,6 +45,9 @@ pub(crate) struct Owner {
     pub(crate) disks: Option<DiskRecord>,
     /// Whether all of them are fully written.
     pub(crate) prepared: bool,
+    /// How often the mark was renewed for runs elsewhere that cannot see whether this process lives.
+    #[serde(default)]
+    pub(crate) renewed: u64,
 }
 
 /// Which disks there are.
@@ -98,7 +101,13 @@ impl Owner {
                 .unwrap_or_default(),
             disks: None,
             prepared: false,
+            renewed: 0,
         }
+    }
+
+    /// The same mark, renewed for the `times`th time.
+    pub(crate) fn renewed(&self, times: u64) -> Self {
+        Self { renewed: times, ..self.clone() }
     }
 
     /// Reads a mark; `None` if it is none, or one of a version that we do not know.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use stormeter_datastore::{
     Datastore, DatastoreError, DatastoreUrl, DiskSet, DiskSpec, OpenDisks, OpenOptions,
-    Preparation, Prepared, clean_leftovers,
+    Preparation, Prepared, Sharing, clean_leftovers,
 };
 use stormeter_disk::{Completion, Disks, Kind, Operation, Wait};
 
@@ -386,4 +386,35 @@ fn running_full_in_the_middle_is_typed_and_cleaned_up() {
     assert_eq!(entries(&folder), [folder.join("owner.json")]);
     drop(store);
     assert!(entries(mount.0.path()).is_empty());
+}
+
+#[test]
+fn two_runs_in_one_directory_and_on_one_file_system_see_each_other() {
+    const OTHER: &str = "00000000000000d2";
+    let place = tempfile::tempdir().unwrap();
+    let make = |name: &str| {
+        let directory = place.path().join(name);
+        fs::create_dir(&directory).unwrap();
+        directory.display().to_string()
+    };
+    let (near, far) = (make("near"), make("far"));
+    // Other tests of this machine work on the same file system.
+    let sharing = |store: &Datastore, run: &str| {
+        let others = store.other_runs();
+        others.into_iter().find(|other| other.run_id == run).map(|other| other.sharing)
+    };
+    let first = try_open(&near, RUN, 0).unwrap();
+    let own = try_open(&near, RUN, 1).unwrap();
+    assert_eq!(sharing(&first, RUN), None, "a run's own datastores are no others");
+    let same = try_open(&near, OTHER, 0).unwrap();
+    assert_eq!(sharing(&first, OTHER), Some(Sharing::Directory));
+    assert_eq!(sharing(&same, RUN), Some(Sharing::Directory));
+    let notes = same.description().notes;
+    assert!(notes.iter().any(|note| note.contains(RUN)), "who was there first: {notes:?}");
+    drop(same);
+    let beside = try_open(&far, OTHER, 0).unwrap();
+    assert_eq!(sharing(&first, OTHER), Some(Sharing::FileSystem));
+    assert_eq!(sharing(&beside, RUN), Some(Sharing::FileSystem));
+    drop((first, own));
+    assert_eq!(sharing(&beside, RUN), None);
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use stormeter_datastore::{Datastore, DatastoreError, Farewell, RealClock};
+use stormeter_datastore::{Datastore, DatastoreError, Farewell, OtherRun, RealClock};
 use stormeter_disk::Clock;
 use stormeter_disk::units::format_bytes;
 use stormeter_driver::{BufferNeeds, CpuUsage, Ended, Interval, MonitorRow, Observer, Sample};
@@ -88,6 +88,7 @@ impl Crew<'_> {
         let cpus = allowed_cpus();
         let count = jobs.len();
         let mut clock_here = clock.clone();
+        let mut others = datastore.other_runs();
         let (wall, begin_ns) = both_clocks(&mut clock_here);
         let (ready_in, ready) = mpsc::channel::<Result<(), DatastoreError>>();
         let (told_in, told) = mpsc::channel::<Told>();
@@ -175,6 +176,10 @@ impl Crew<'_> {
         let wall_ns = (wall_end - wall).as_nanos() as f64;
         let mut joined = Joined { notes: datastore.engine_notes(), monitor, ..Joined::default() };
         joined.notes.extend(unwatched);
+        if !cancel.load(Ordering::Relaxed) {
+            others.extend(datastore.other_runs());
+        }
+        joined.incidents.extend(met(&others));
         // Only where windows differ: a trial that was ended early on one thread keeps its own.
         let longest_ns = ends.iter().map(|end: &WorkerEnd| end.sample.window_ns).max();
         for mut end in ends {
@@ -188,6 +193,14 @@ impl Crew<'_> {
         }
         joined.end((clock_ns / wall_ns - 1.0).abs())
     }
+}
+
+/// The other runs that were met before or after a trial, each once.
+fn met(others: &[OtherRun]) -> Vec<String> {
+    let mut met: Vec<String> = others.iter().map(|other| other.to_string()).collect();
+    met.sort();
+    met.dedup();
+    met
 }
 
 /// Says in the runner's words why a datastore cannot be used.

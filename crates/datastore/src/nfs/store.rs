@@ -108,6 +108,19 @@ impl NfsStore {
         self.address
     }
 
+    /// The marks of other runs on the export; `None` where the server does not answer.
+    pub(crate) fn marks_of_others(&self) -> Option<Vec<(String, Owner)>> {
+        let mut export = self.export.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        leftover::marks_of_others(&mut export, &self.owner.run_id).ok()
+    }
+
+    /// Renews this run's mark for the `times`th time. That it could not be done harms nothing.
+    pub(crate) fn renew_mark(&self, times: u64) {
+        let mut export = self.export.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let renewed = self.owner.renewed(times);
+        let _ = self.folder.write_owner(&mut export, &renewed);
+    }
+
     /// The disks that are there and ready.
     pub(crate) fn prepared(&self) -> Option<DiskSpec> {
         self.owner.disks.filter(|_| self.owner.prepared).map(|record| record.spec)

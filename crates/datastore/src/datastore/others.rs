@@ -1,0 +1,118 @@
+//! Other runs on the storage of a datastore.
+
+use std::collections::HashMap;
+use std::sync::PoisonError;
+
+use super::{Datastore, Store};
+use crate::block::Block;
+use crate::leftover::marks_of_others;
+use crate::owner::{Life, Owner};
+use crate::presence::{Marks, OtherRun, Presence, Shared, closest};
+use crate::{DatastoreUrl, Location};
+
+/// What a datastore knows of other runs.
+#[derive(Debug, Default)]
+pub(super) struct Lookout {
+    presence: Presence,
+    marks: Marks,
+    /// How often the own mark was renewed.
+    renewed: u64,
+    /// The server did not answer when it was asked for marks. It is not asked again: each time would take its
+    /// whole time limit.
+    is_blind: bool,
+    /// Who was there when the datastore was opened.
+    at_opening: Vec<OtherRun>,
+}
+
+impl Datastore {
+    /// Makes this run known to others, and notes which are there.
+    pub(super) fn make_known(&mut self, run_id: &str, number: u32) {
+        let presence = Presence::enter(run_id, number, self.shared());
+        self.lookout = Lookout { presence, ..Lookout::default() }.into();
+        let there = self.other_runs();
+        self.lookout.get_mut().unwrap_or_else(PoisonError::into_inner).at_opening = there;
+    }
+
+    /// What other runs may use at the same time.
+    fn shared(&self) -> Vec<Shared> {
+        match &self.store {
+            Store::Null { .. } => Vec::new(),
+            Store::Directory(store) => {
+                let file_system = store.device_number().map(Shared::FileSystem);
+                file_system.into_iter().chain(store.disk_name().map(Shared::Disk)).collect()
+            }
+            // Opened exclusively, but its disk may have other partitions.
+            Store::Device(store) => {
+                Block::of(store.number).map(|it| Shared::Disk(it.disk_name())).into_iter().collect()
+            }
+            Store::Nfs(store) => vec![Shared::Server(store.address())],
+            Store::Iscsi(store) => {
+                let mut addresses = store.addresses().to_vec();
+                addresses.sort();
+                addresses.dedup();
+                addresses.into_iter().map(Shared::Server).collect()
+            }
+        }
+    }
+
+    /// Other runs that use the same directory, file system, disk or server now, or did so since this was last
+    /// asked; each once. It costs some reads of small files, and of an export some calls on its control
+    /// connection, so it is asked between trials. What cannot be seen is left out: runs on other machines
+    /// are seen in the same directory or on the same export only, and there from the second look on.
+    pub fn other_runs(&self) -> Vec<OtherRun> {
+        let mut lookout = self.lookout.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut others = lookout.presence.others();
+        let (marks, is_shared) = match &self.store {
+            Store::Directory(store) => (Some(store.marks_of_others()), store.is_shared()),
+            Store::Nfs(store) if !lookout.is_blind => (store.marks_of_others(), true),
+            Store::Nfs(_) => (Some(Vec::new()), true),
+            Store::Null { .. } | Store::Device(_) | Store::Iscsi(_) => (Some(Vec::new()), false),
+        };
+        let Some(marks) = marks else {
+            lookout.is_blind = true;
+            return closest(others);
+        };
+        let mut elsewhere: HashMap<String, Owner> = HashMap::new();
+        for (name, owner) in marks {
+            match owner.life(is_shared) {
+                Life::Own | Life::Alive => others.push(OtherRun::here(&owner)),
+                Life::Elsewhere => drop(elsewhere.insert(name, owner)),
+                Life::Gone => {}
+            }
+        }
+        let is_watched = !elsewhere.is_empty();
+        others.extend(lookout.marks.look(elsewhere));
+        if is_watched {
+            lookout.renewed += 1;
+            match &self.store {
+                Store::Directory(store) => store.renew_mark(lookout.renewed),
+                Store::Nfs(store) => store.renew_mark(lookout.renewed),
+                Store::Null { .. } | Store::Device(_) | Store::Iscsi(_) => {}
+            }
+        }
+        closest(others)
+    }
+
+    /// What is to be known of runs that were there first.
+    pub(super) fn others_at_opening(&self) -> Vec<String> {
+        let lookout = self.lookout.lock().unwrap_or_else(PoisonError::into_inner);
+        lookout.at_opening.iter().map(|other| format!("{other}, from the start on")).collect()
+    }
+}
+
+/// What this process would leave on a datastore if it ended now, in words. Only local directories are looked
+/// into; of other storage it is said that it was in use.
+pub fn stays_of_this_process(url: &DatastoreUrl) -> Vec<String> {
+    match &url.location {
+        Location::Null => Vec::new(),
+        Location::Directory(path) => {
+            // No run has this id, so the marks of all are given.
+            let marks = marks_of_others(path, "");
+            let own = marks.into_iter().filter(|(_, owner)| owner.life(false) == Life::Own);
+            own.map(|(name, _)| path.join(name).display().to_string()).collect()
+        }
+        Location::Device(_) | Location::Nfs(_) | Location::Iscsi(_) => {
+            vec![format!("the disks on {url}")]
+        }
+    }
+}
