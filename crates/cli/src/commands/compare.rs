@@ -14,7 +14,7 @@ use crate::null_servers::NullServerChildren;
 use crate::output::{check_page, report_of, show};
 use crate::progress::Line;
 use crate::secrets::{all_apart, apart, redacted};
-use crate::signals::cancel_on_signals;
+use crate::signals::cancel_on_signals_of;
 
 /// A trial is this long unless the user or the time limit says otherwise.
 const DURATION_NS: u64 = 4_000_000_000;
@@ -24,8 +24,12 @@ pub(crate) fn run(options: &CompareOptions) -> Result<Exit, Failure> {
     let plan = plan(options, datastores.clone())?;
     let output = output(options, &datastores)?;
     check_page(&options.show, Some(&output))?;
-    if options.resume && !output.exists() && !options.quiet {
-        eprintln!("There is no {} to go on with yet: beginning anew.", output.display());
+    if options.resume && !output.exists() {
+        // A mistyped name must not start a run that takes an hour.
+        return Err(Failure::Usage(format!(
+            "there is no results file {} to resume; check the path, or leave out --resume to start a new run",
+            output.display()
+        )));
     }
     let request = Request {
         plan,
@@ -36,7 +40,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<Exit, Failure> {
         command_line: command_line(),
         version: env!("CARGO_PKG_VERSION").into(),
     };
-    let cancel = cancel_on_signals();
+    let cancel = cancel_on_signals_of(&request.plan.datastores);
     let mut progress = Line::new(options.precision, options.quiet);
     let mut null_servers = NullServerChildren::default();
     let clock = RealClock::new();

@@ -19,7 +19,7 @@ use crate::embedded::{make_own, nfs};
 use crate::exit::{Exit, Failure};
 use crate::output::{print, report_of, show, write_page};
 use crate::progress::Line;
-use crate::signals::cancel_on_signals;
+use crate::signals::cancel_on_signals_of;
 
 const RESULTS: &str = "stormeter-demo.db";
 /// The demo makes its datastores below this directory.
@@ -89,7 +89,7 @@ pub(crate) fn run(options: &DemoOptions) -> Result<Exit, Failure> {
         command_line: command_line(&datastores),
         version: env!("CARGO_PKG_VERSION").into(),
     };
-    let cancel = cancel_on_signals();
+    let cancel = cancel_on_signals_of(&request.plan.datastores);
     let mut progress = Line::new(precision, options.quiet);
     let outcome = run_comparison(&request, &RealClock::new(), &cancel, &mut progress);
     drop(progress);
