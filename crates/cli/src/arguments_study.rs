@@ -2,9 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::arguments::ShowOptions;
+
+/// What is measured again of a study that is in its results file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Redo {
+    /// Cells in which a law is broken or trials failed
+    Invalid,
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -25,6 +32,7 @@ could not be settled, 5 invalid result, 130 interrupted
 Examples:
   stormeter run study.yaml --plan              what would be done, how long, how much space
   stormeter run study.yaml --html study.html
+  stormeter run study.yaml --redo invalid      once the cause is found
   stormeter run studies/tr3808/small.yaml --output tr3808.db")]
 pub(crate) struct RunOptions {
     /// The study file
@@ -36,6 +44,9 @@ pub(crate) struct RunOptions {
     /// name with .db, in the working directory]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Measure the blocks of invalid cells again, with the cells that they are compared with
+    #[arg(long, value_name = "WHAT", conflicts_with = "plan")]
+    pub(crate) redo: Option<Redo>,
     /// Overwrite this device or LUN although it holds data; repeat its exact name
     #[arg(long, value_name = "DEVICE")]
     pub(crate) destroy_data: Vec<PathBuf>,

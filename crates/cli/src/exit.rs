@@ -138,6 +138,9 @@ impl Failure {
                 | LabError::NotOurs { .. } => Exit::Usage,
                 _ => Exit::Failed,
             },
+            // A mistyped name.
+            Failure::Results(ResultsError::Missing { .. })
+            | Failure::Run(RunError::Results(ResultsError::Missing { .. })) => Exit::Usage,
             Failure::Run(RunError::Interrupted) => Exit::Interrupted,
             Failure::Run(RunError::KeepsFailing { .. }) => Exit::Invalid,
             Failure::Run(_) | Failure::Results(_) | Failure::File(_) => Exit::Failed,

@@ -285,6 +285,7 @@ impl Predicting<'_> {
             incidents: Vec::new(),
             monitor: Vec::new(),
             components: Vec::new(),
+            attempt: Default::default(),
         };
         let end = match end {
             Ok(end) => end,

@@ -96,6 +96,7 @@ fn analysed(file: &ResultsFile) -> StudyAnalysis {
         is_null: vec![false; plan.datastores.len()],
         failed: vec![None; cells],
         verified: vec![None; cells],
+        again: Vec::new(),
         is_predicted: true,
     };
     analyse_study(&plan, &views, &surroundings)

@@ -95,20 +95,13 @@ fn status(trials: &[TrialRecord], reason: Option<FinishReason>, analysis: &Analy
     let failed = main_trials(trials)
         .filter(|trial| matches!(trial.outcome, TrialOutcome::Failed { .. }))
         .count() as u32;
-    let begin_ms = trials.iter().map(|trial| trial.started_unix_ms).min().unwrap_or(0);
-    let end_ns = trials
-        .iter()
-        .map(|trial| {
-            (trial.started_unix_ms.saturating_sub(begin_ms)) * 1_000_000 + trial.elapsed_ns
-        })
-        .max()
-        .unwrap_or(0);
+    let elapsed_ns = trials.iter().fold(0u64, |sum, trial| sum.saturating_add(trial.elapsed_ns));
     Status {
         reason,
         blocks: analysis.complete_blocks,
         trials: main_trials(trials).count() as u32 - failed,
         failed_trials: failed,
-        elapsed_ns: end_ns,
+        elapsed_ns,
     }
 }
 

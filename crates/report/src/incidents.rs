@@ -136,6 +136,7 @@ mod tests {
             incidents: incidents.collect(),
             monitor: Vec::new(),
             components: Vec::new(),
+            attempt: Default::default(),
         }
     }
 

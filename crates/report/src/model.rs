@@ -48,7 +48,7 @@ pub struct Status {
     pub trials: u32,
     /// Trials that failed.
     pub failed_trials: u32,
-    /// From the first trial's begin to the last one's end.
+    /// Time spent on trials. A pause between an interruption and a resumption is not counted.
     pub elapsed_ns: u64,
 }
 

@@ -9,6 +9,8 @@ use crate::write::int;
 pub(crate) const TURN_WAIT_NS: &str = "turn_wait_ns";
 pub(crate) const SPUN_NS: &str = "spun_ns";
 pub(crate) const DRIVING_THREADS: &str = "driving_threads";
+pub(crate) const REDO_NUMBER: &str = "redo_number";
+pub(crate) const ATTEMPT_NUMBER: &str = "attempt_number";
 pub(crate) const RUN_DELAY_NS: &str = "run_delay_ns";
 
 pub(crate) fn write(

@@ -32,7 +32,7 @@ const UPGRADES: [(i32, &str, &str); 6] = [
     (4, include_str!("component.sql"), ""),
     (5, include_str!("disturbance.sql"), ""),
     (6, include_str!("settled.sql"), ""),
-    (6, include_str!("fact.sql"), ""),
+    (6, include_str!("fact.sql"), include_str!("upgrade-6.sql")),
 ];
 /// How long to wait for a reader in another program.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);

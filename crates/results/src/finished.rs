@@ -49,4 +49,55 @@ pub struct Event {
     pub at_unix_ms: u64,
     /// What, as a sentence.
     pub what: String,
+    /// What it means for the results.
+    #[serde(default)]
+    pub kind: EventKind,
+}
+
+/// What an event means for the results.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventKind {
+    /// No more than it says.
+    #[default]
+    Note,
+    /// The run was resumed before there was anything to be read from it.
+    Resumed,
+    /// The run was resumed after a verdict could be read: whether to go on was a choice.
+    ResumedAfterVerdict,
+    /// The run was resumed to measure the blocks of invalid cells again.
+    Redone,
+}
+
+impl EventKind {
+    const ALL: [EventKind; 4] =
+        [EventKind::Note, EventKind::Resumed, EventKind::ResumedAfterVerdict, EventKind::Redone];
+
+    /// The name in the file.
+    pub fn name(self) -> &'static str {
+        match self {
+            EventKind::Note => "note",
+            EventKind::Resumed => "resumed",
+            EventKind::ResumedAfterVerdict => "resumed-after-verdict",
+            EventKind::Redone => "redone",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<EventKind> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Files before the form 6 say it by these sentences alone.
+    pub(crate) fn of_early_sentence(what: &str) -> EventKind {
+        match what {
+            "resumed" => EventKind::Resumed,
+            "resumed after its verdict could be read" => EventKind::ResumedAfterVerdict,
+            _ => EventKind::Note,
+        }
+    }
+
+    /// Whether the run was resumed.
+    pub fn is_resumption(self) -> bool {
+        matches!(self, EventKind::Resumed | EventKind::ResumedAfterVerdict)
+    }
 }

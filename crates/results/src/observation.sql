@@ -1,12 +1,16 @@
 -- One observation a row: a metric of a compared trial. Metrics are named as on the command line. The
 -- factors of a study (datastore_name, workload, vms, outstanding) are NULL in a comparison, which has
 -- one workload and one load.
+-- Of a block that was measured again, the last attempt counts.
 CREATE VIEW observation AS
-WITH t AS (
+WITH latest AS (
+    SELECT max(id) AS id FROM trial WHERE phase = 'main' GROUP BY block, datastore, cell
+), t AS (
     SELECT trial.*, datastore.url AS datastore_url, datastore.baseline AS baseline,
            cell.datastore_name AS datastore_name, cell.workload AS workload, cell.vms AS vms,
            cell.outstanding AS outstanding
-    FROM trial JOIN datastore ON datastore.id = trial.datastore
+    FROM trial JOIN latest ON latest.id = trial.id
+    JOIN datastore ON datastore.id = trial.datastore
     LEFT JOIN cell ON cell.id = trial.cell
     WHERE trial.phase = 'main' AND trial.outcome = 'measured'
 )

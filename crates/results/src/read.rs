@@ -13,8 +13,8 @@ use stormeter_driver::{
     KindTotals, Sample,
 };
 
-use crate::finished::Event;
-use crate::trial::{Incident, Phase, TrialOutcome, TrialRecord};
+use crate::finished::{Event, EventKind};
+use crate::trial::{Attempt, Incident, Phase, TrialOutcome, TrialRecord};
 use crate::{component, disturbance, fact, issue, monitor, settled, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
@@ -26,9 +26,19 @@ pub(crate) fn meta<T: DeserializeOwned>(connection: &Connection, key: &str) -> R
 }
 
 pub(crate) fn events(connection: &Connection) -> Result<Vec<Event>> {
-    let mut select = connection.prepare("SELECT at_unix_ms, what FROM event ORDER BY id")?;
+    let has_kinds = format(connection)? >= 6;
+    let mut select = connection.prepare("SELECT * FROM event ORDER BY id")?;
     let events = select.query_map([], |row| {
-        Ok(Event { at_unix_ms: count(row, "at_unix_ms")?, what: row.get("what")? })
+        let what: String = row.get("what")?;
+        let kind = match has_kinds {
+            true => {
+                let name = word(row, "kind")?;
+                EventKind::from_name(&name)
+                    .ok_or_else(|| strange(format!("the kind of event {name:?}")))?
+            }
+            false => EventKind::of_early_sentence(&what),
+        };
+        Ok(Event { at_unix_ms: count(row, "at_unix_ms")?, what, kind })
     })?;
     events.collect()
 }
@@ -143,6 +153,10 @@ fn trial(connection: &Connection, file: File, row: &Row) -> Result<TrialRecord> 
         components: match file.has_components() {
             true => component::read(connection, id)?,
             false => Vec::new(),
+        },
+        attempt: Attempt {
+            redo: file.fact(connection, id, fact::REDO_NUMBER)?.unwrap_or(0) as u32,
+            number: file.fact(connection, id, fact::ATTEMPT_NUMBER)?.unwrap_or(0) as u32,
         },
     })
 }

@@ -147,5 +147,6 @@ CREATE TABLE note (
 CREATE TABLE event (
     id INTEGER PRIMARY KEY,
     at_unix_ms INTEGER NOT NULL,
-    what TEXT NOT NULL
+    what TEXT NOT NULL,
+    kind TEXT NOT NULL DEFAULT 'note' -- note, resumed, resumed-after-verdict, redone
 ) STRICT;

@@ -38,6 +38,34 @@ pub struct TrialRecord {
     /// What the parts of the site had to do; empty where it was measured and not predicted.
     #[serde(default)]
     pub components: Vec<ComponentUse>,
+    /// Which attempt at its block it belongs to.
+    #[serde(default)]
+    pub attempt: Attempt,
+}
+
+/// Which attempt at a block a trial belongs to. A block in which a trial broke is measured again; all attempts
+/// are kept, and the last one counts.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Attempt {
+    /// How often all blocks of its load had been measured again by request before.
+    pub redo: u32,
+    /// How often the block had been measured since then, because a trial broke.
+    pub number: u32,
+}
+
+impl Attempt {
+    /// The number from which the operations of a block are drawn in this attempt: no two attempts at any
+    /// blocks share it, and the first has the block's own.
+    pub fn draw_of(self, block: u32) -> u32 {
+        /// More than there are blocks.
+        const STRIDE: u32 = 1 << 24;
+        /// More than there are attempts between two requests.
+        const ATTEMPTS: u32 = 4;
+        let nth = self.redo.wrapping_mul(ATTEMPTS).wrapping_add(self.number);
+        block.wrapping_add(nth.wrapping_mul(STRIDE))
+    }
 }
 
 /// Something that happened during a trial without ending it.

@@ -59,8 +59,8 @@ pub(crate) fn clear_meta(connection: &Connection, key: &str) -> Result<()> {
 
 pub(crate) fn event(connection: &Connection, event: &Event) -> Result<()> {
     connection.execute(
-        "INSERT INTO event (at_unix_ms, what) VALUES (?, ?)",
-        params![int(event.at_unix_ms)?, event.what],
+        "INSERT INTO event (at_unix_ms, what, kind) VALUES (?, ?, ?)",
+        params![int(event.at_unix_ms)?, event.what, event.kind.name()],
     )?;
     Ok(())
 }
@@ -87,6 +87,12 @@ pub(crate) fn trial(connection: &Connection, trial: &TrialRecord) -> Result<()> 
             trial.cell.map(|index| int(index as u64)).transpose()?,
         ],
     )?;
+    for (name, number) in
+        [(fact::REDO_NUMBER, trial.attempt.redo), (fact::ATTEMPT_NUMBER, trial.attempt.number)]
+    {
+        let again = (number > 0).then_some(u64::from(number));
+        fact::write(connection, int(trial.id)?, name, again)?;
+    }
     if let Some(sample) = trial.sample() {
         self::sample(connection, trial.id, sample)?;
         headline(connection, trial.id, sample, trial.cpu())?;

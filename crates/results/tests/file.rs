@@ -14,8 +14,8 @@ use nix::unistd::mkfifo;
 use rusqlite::{Connection, OptionalExtension};
 use stormeter_driver::{CpuUsage, MonitorRow};
 use stormeter_results::{
-    Event, FORMAT_VERSION, FinishReason, Finished, HostShare, Phase, ResultsError, ResultsFile,
-    TrialOutcome, TrialRecord,
+    Event, EventKind, FORMAT_VERSION, FinishReason, Finished, HostShare, Phase, ResultsError,
+    ResultsFile, TrialOutcome, TrialRecord,
 };
 use stormeter_study::Metric;
 
@@ -83,7 +83,8 @@ fn a_run_is_resumed_where_it_stood_and_finished_again() {
     let mut file = ResultsFile::create(&path, &header()).unwrap();
     assert_eq!(file.next_trial_id().unwrap(), 0);
     file.append_trial(&trial(1, 0)).unwrap();
-    let event = Event { at_unix_ms: 7, what: "interrupted by SIGINT".into() };
+    let event =
+        Event { at_unix_ms: 7, what: "interrupted by SIGINT".into(), kind: EventKind::Redone };
     file.append_event(&event).unwrap();
     file.finish(&finished(FinishReason::Interrupted)).unwrap();
     assert_eq!(file.finished().unwrap(), Some(finished(FinishReason::Interrupted)));

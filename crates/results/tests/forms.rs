@@ -9,7 +9,7 @@ use std::path::Path;
 use common::{early_trial, header, trial};
 use rusqlite::Connection;
 use stormeter_results::{
-    Contents, FORMAT_VERSION, FinishReason, ResultsFile, TrialOutcome, TrialRecord,
+    Contents, EventKind, FORMAT_VERSION, FinishReason, ResultsFile, TrialOutcome, TrialRecord,
 };
 
 /// The seed of the trials in `fixture/form-2.sql`, and how many there are.
@@ -100,6 +100,27 @@ fn a_file_of_the_second_form_is_read_and_gone_on_with() {
     assert!(trials.iter().any(|trial| !trial.incidents.is_empty()));
     opens_and_goes_on(&path, trials);
     assert_eq!(tables(&path), tables_of_a_new_file(directory.path()));
+}
+
+/// Until the form 6 a sentence said whether a run was resumed after its verdict.
+#[test]
+fn what_events_of_earlier_forms_mean_is_known_before_and_after_the_upgrade() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    make_form_2(&path);
+    let sentences = ["resumed", "resumed after its verdict could be read", "the disk was swapped"];
+    let connection = Connection::open(&path).unwrap();
+    connection.execute("DELETE FROM event", []).unwrap();
+    for what in sentences {
+        connection.execute("INSERT INTO event (at_unix_ms, what) VALUES (1, ?)", [what]).unwrap();
+    }
+    drop(connection);
+    let kinds = |file: &ResultsFile| -> Vec<EventKind> {
+        file.events().unwrap().into_iter().map(|event| event.kind).collect()
+    };
+    let expected = [EventKind::Resumed, EventKind::ResumedAfterVerdict, EventKind::Note];
+    assert_eq!(kinds(&ResultsFile::open(&path).unwrap()), expected);
+    assert_eq!(kinds(&ResultsFile::open_for_resume(&path).unwrap()), expected);
 }
 
 /// Tables and views with their columns, in their order: `INSERT` and people with SQL rely on it.

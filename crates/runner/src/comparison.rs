@@ -12,12 +12,15 @@ use std::time::Instant;
 use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, Location, RealClock, Secret};
 use stormeter_disk::units::format_duration_ns;
 use stormeter_driver::{Arrivals, Expectations, Workload};
-use stormeter_results::{FinishReason, Finished, Phase, ResultsFile, TrialOutcome, TrialRecord};
+use stormeter_results::{
+    Attempt, FinishReason, Finished, Phase, ResultsFile, TrialOutcome, TrialRecord,
+};
 use stormeter_study::{
     ComparisonPlan, EqualLoad, Timing, block_order, content_seed, fill_seed, trial_seed,
     trial_start,
 };
 
+use crate::attempts::Attempts;
 use crate::ceiling::{granularity, is_sound, measure_ceiling, until_sound};
 use crate::conclusion::{Conclusion, conclude};
 use crate::describe::describe;
@@ -95,6 +98,9 @@ pub fn run_comparison_with<'a>(
     if let Some(file) = &mut begun
         && let Some(finished) = over(&plan, file)?
     {
+        if finished.reason == FinishReason::TimeLimit {
+            progress.note("the time limit is used up; a longer one goes on from here");
+        }
         // Opened to go on, it has a log beside it; finishing leaves one file again.
         file.finish(&finished)?;
         return Ok(conclude(file)?);
@@ -133,6 +139,7 @@ pub(crate) struct Run<'a> {
     /// be opened only once.
     pub(crate) store_of: Vec<usize>,
     pub(crate) trials: Vec<TrialRecord>,
+    pub(crate) attempts: Attempts,
     /// What is expected of each of the stores' disks, from when they are prepared; empty where nothing
     /// is verified.
     expectations: Vec<Expectations>,
@@ -173,8 +180,8 @@ impl<'a> Run<'a> {
                 let header = file.header()?;
                 let then = (&header.environment, header.datastores.as_slice());
                 check_same_place(then, (&environment, &descriptions), request)?;
-                let what = resumption(&file)?;
-                file.append_event(&event(what.into()))?;
+                let attempts = Attempts::of_comparison(&plan, &file.trials()?);
+                file.append_event(&resumption(&attempts))?;
                 file
             }
             None => {
@@ -190,13 +197,16 @@ impl<'a> Run<'a> {
             }
         };
         let trials = file.trials()?;
+        let attempts = Attempts::of_comparison(&plan, &trials);
+        let expectations = Vec::new();
         Ok(Self {
             plan,
             file,
             stores,
             store_of,
             trials,
-            expectations: Vec::new(),
+            attempts,
+            expectations,
             null_servers,
             clock,
             cancel,
@@ -260,6 +270,7 @@ impl<'a> Run<'a> {
             monitor: std::mem::take(&mut end.monitor),
             outcome: outcome_of(end),
             components: Vec::new(),
+            attempt: Attempt::default(),
         })?;
         Ok(sound)
     }
@@ -322,7 +333,8 @@ impl<'a> Run<'a> {
                     && matches!(trial.outcome, TrialOutcome::Measured { .. })
             });
             if known.is_none() {
-                self.trial(workload, Phase::Capacity, 0, position, datastore, progress)?;
+                let place = (0, Attempt::default());
+                self.trial(workload, Phase::Capacity, place, position, datastore, progress)?;
                 if self.is_cancelled() {
                     return Err(RunError::Interrupted);
                 }
@@ -351,13 +363,13 @@ impl<'a> Run<'a> {
         &mut self,
         workload: &Workload,
         phase: Phase,
-        block: u32,
+        (block, attempt): (u32, Attempt),
         position: u32,
         datastore: usize,
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
         let timing = self.plan.timing;
-        let number = number_of(phase, block);
+        let number = number_of(phase, attempt.draw_of(block));
         let seed = trial_seed(self.plan.seed, number);
         let url = self.plan.datastores[datastore].clone();
         progress.trial(&TrialStart {
@@ -409,6 +421,7 @@ impl<'a> Run<'a> {
             incidents,
             monitor,
             components: Vec::new(),
+            attempt,
         })
     }
 
@@ -435,6 +448,7 @@ impl<'a> Run<'a> {
     pub(crate) fn store(&mut self, mut record: TrialRecord) -> Result<(), RunError> {
         record.id = self.file.next_trial_id()?;
         self.file.append_trial(&record)?;
+        self.attempts.add_of_comparison(&self.plan, &record);
         self.trials.push(record);
         Ok(())
     }

@@ -2,15 +2,16 @@
 
 use stormeter_driver::Verified;
 use stormeter_results::{
-    Event, Finished, Header, Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord,
+    Event, EventKind, Finished, Header, Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord,
 };
 use stormeter_statistics::{
     Analysis, Check, FailedTrials, LawFinding, Severity, Surroundings, TrialView, analyse,
 };
+use stormeter_study::ComparisonPlan;
 
+use crate::attempts::{Attempts, what_broke_in_comparison};
 use crate::ceiling::best;
 use crate::failures::{count_failure, is_the_datastores};
-use crate::resume::AFTER_VERDICT;
 
 /// A results file read and concluded from.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,10 +40,11 @@ pub fn conclude(file: &ResultsFile) -> Result<Conclusion, ResultsError> {
     let header = file.header()?;
     let trials = file.trials()?;
     let is_null = header.datastores.iter().map(|datastore| datastore.kind == "null").collect();
-    let surroundings = surroundings(is_null, &trials);
-    let mut analysis = analyse(&header.plan, &views(&trials), &surroundings);
+    let attempts = Attempts::of_comparison(&header.plan, &trials);
+    let surroundings = surroundings(&header.plan, is_null, &trials, &attempts);
+    let mut analysis = analyse(&header.plan, &views(&trials, &attempts), &surroundings);
     let events = file.events()?;
-    if let Some(finding) = went_on(&events) {
+    if let Some(finding) = resumed_after_verdict(&events) {
         analysis.findings.push((None, finding));
         analysis.findings.sort_by_key(|(_, finding)| finding.severity);
     }
@@ -57,24 +59,31 @@ pub fn conclude(file: &ResultsFile) -> Result<Conclusion, ResultsError> {
     })
 }
 
-/// What is to be said of a run that went on after its verdict could be read.
-pub(crate) fn went_on(events: &[Event]) -> Option<LawFinding> {
-    events.iter().any(|event| event.what == AFTER_VERDICT).then(|| LawFinding {
+/// What is to be said of a run that was resumed after its verdict could be read.
+pub(crate) fn resumed_after_verdict(events: &[Event]) -> Option<LawFinding> {
+    let resumed = events.iter().filter(|event| event.kind == EventKind::ResumedAfterVerdict);
+    let times = match resumed.count() {
+        0 => return None,
+        1 => String::new(),
+        count => format!(" {count} times"),
+    };
+    Some(LawFinding {
         check: Check::Single,
         law: 0,
         severity: Severity::Warning,
-        what: "the run went on after its verdict could be read; going on until a verdict pleases \
-               makes more than 5 % of verdicts wrong"
-            .into(),
-        advice: "for a verdict that counts, measure anew with a longer --time-limit".into(),
+        what: format!(
+            "the run was resumed{times} after its verdict could be read; stopping and resuming until a \
+             verdict pleases makes more than 5 % of verdicts wrong"
+        ),
+        advice: "for a verdict that counts, measure again from the start, with more time".into(),
     })
 }
 
-/// The measured trials of the blocks.
-pub(crate) fn views(trials: &[TrialRecord]) -> Vec<TrialView<'_>> {
+/// The measured trials of the blocks that count.
+pub(crate) fn views<'a>(trials: &'a [TrialRecord], attempts: &Attempts) -> Vec<TrialView<'a>> {
     trials
         .iter()
-        .filter(|trial| trial.phase == Phase::Main)
+        .filter(|trial| trial.phase == Phase::Main && attempts.counts(trial))
         .filter_map(|trial| match &trial.outcome {
             TrialOutcome::Measured { sample, cpu, .. } => {
                 Some(TrialView { block: trial.block, datastore: trial.datastore?, sample, cpu })
@@ -85,10 +94,16 @@ pub(crate) fn views(trials: &[TrialRecord]) -> Vec<TrialView<'_>> {
 }
 
 /// What is known beside the measured trials; `is_null` says it of each datastore of the plan.
-pub(crate) fn surroundings(is_null: Vec<bool>, trials: &[TrialRecord]) -> Surroundings {
+pub(crate) fn surroundings(
+    plan: &ComparisonPlan,
+    is_null: Vec<bool>,
+    trials: &[TrialRecord],
+    attempts: &Attempts,
+) -> Surroundings {
     let mut failed: Vec<Option<FailedTrials>> = vec![None; is_null.len()];
     // What goes wrong on the way to nothing is not the datastore's.
-    for trial in trials.iter().filter(|trial| trial.phase != Phase::Ceiling) {
+    let own = trials.iter().filter(|trial| trial.phase != Phase::Ceiling);
+    for trial in own.filter(|trial| attempts.counts(trial)) {
         if let (TrialOutcome::Failed { reason, sample }, Some(datastore)) =
             (&trial.outcome, trial.datastore)
             && let Some(place) = failed.get_mut(datastore)
@@ -99,12 +114,14 @@ pub(crate) fn surroundings(is_null: Vec<bool>, trials: &[TrialRecord]) -> Surrou
     let verified = (0..is_null.len()).map(|datastore| verified(datastore, trials)).collect();
     let way_ceilings =
         (0..is_null.len()).map(|datastore| ceiling_iops(Some(datastore), trials)).collect();
+    let again = attempts.measured_again(trials, |trial| what_broke_in_comparison(plan, trial));
     Surroundings {
         ceiling_iops: ceiling_iops(None, trials),
         way_ceilings,
         is_null,
         failed,
         verified,
+        again,
     }
 }
 

@@ -6,8 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use stormeter_datastore::DatastoreError;
 use stormeter_results::{
-    DatastoreDescription, Environment, Event, FinishReason, Header, Planned, ResultsFile,
-    TrialOutcome,
+    DatastoreDescription, Environment, Event, EventKind, FinishReason, Header, Planned,
+    ResultsFile, TrialOutcome,
 };
 
 use crate::error::RunError;
@@ -78,7 +78,11 @@ pub(crate) fn new_run_id(seed: u64) -> String {
 }
 
 pub(crate) fn event(what: String) -> Event {
-    Event { at_unix_ms: unix_ms(), what }
+    event_of(EventKind::Note, what)
+}
+
+pub(crate) fn event_of(kind: EventKind, what: String) -> Event {
+    Event { at_unix_ms: unix_ms(), what, kind }
 }
 
 pub(crate) fn unix_ms() -> u64 {

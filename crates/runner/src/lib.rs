@@ -6,6 +6,7 @@
 //! whether to go on. It draws nothing and prints nothing: whoever wants to see it work passes a
 //! [`Progress`].
 
+mod attempts;
 mod blocks;
 mod ceiling;
 mod comparison;
@@ -32,6 +33,7 @@ mod resume;
 mod room;
 mod shell;
 mod sockets;
+mod spent;
 mod stores;
 mod study;
 mod target;

@@ -6,21 +6,27 @@
 use std::path::Path;
 
 use stormeter_results::{
-    DatastoreDescription, Environment, Event, FinishReason, Finished, ResultsFile,
+    DatastoreDescription, Environment, Event, EventKind, FinishReason, Finished, ResultsFile,
 };
 use stormeter_statistics::stopping::Decision;
 use stormeter_study::ComparisonPlan;
 
-use crate::blocks::decision;
+use crate::attempts::Attempts;
+use crate::blocks::{decision, planned_block_ns};
 use crate::comparison::Request;
 use crate::error::RunError;
+use crate::journal::event_of;
+use crate::spent::{longest_block_ns, spent_ns};
 
-/// The results file to go on with, if there is one; the plan takes its seed.
+/// The results file to go on with, if that is wanted; the plan takes its seed.
+///
+/// # Errors
+/// There is none: a mistyped name must not begin a run.
 pub(crate) fn begun(
     request: &Request,
     plan: &mut ComparisonPlan,
 ) -> Result<Option<ResultsFile>, RunError> {
-    if !request.resume || !request.output.exists() {
+    if !request.resume {
         return Ok(None);
     }
     let file = ResultsFile::open_for_resume(&request.output)?;
@@ -36,36 +42,34 @@ pub(crate) fn over(
     plan: &ComparisonPlan,
     file: &ResultsFile,
 ) -> Result<Option<Finished>, RunError> {
-    let whole = |reason: &FinishReason| {
-        matches!(reason, FinishReason::PrecisionReached | FinishReason::MaxBlocks)
+    let Some(finished) = file.finished()? else { return Ok(None) };
+    let trials = file.trials()?;
+    let attempts = Attempts::of_comparison(plan, &trials);
+    let has_more = || matches!(decision(plan, &trials, &attempts), Decision::Continue { .. });
+    let is_over = match finished.reason {
+        FinishReason::PrecisionReached | FinishReason::MaxBlocks => !has_more(),
+        // The time that was spent counts, not the time since: without more of it there is nothing to do.
+        FinishReason::TimeLimit => {
+            let block_ns = longest_block_ns(&trials).max(planned_block_ns(plan));
+            spent_ns(&trials).saturating_add(block_ns) > plan.time_limit_ns
+        }
+        FinishReason::Interrupted | FinishReason::Failed { .. } => false,
     };
-    let Some(finished) = file.finished()?.filter(|finished| whole(&finished.reason)) else {
-        return Ok(None);
-    };
-    let goes_on = matches!(decision(plan, &file.trials()?), Decision::Continue { .. });
-    Ok((!goes_on).then_some(finished))
+    Ok(is_over.then_some(finished))
 }
 
-/// What an event says of a run that went on after its verdict could be read.
-pub(crate) const AFTER_VERDICT: &str = "resumed after its verdict could be read";
+/// From so many blocks on there is a verdict.
+const READABLE: usize = 2;
 
-/// Whether an event says that a run went on.
-pub(crate) fn is_resumption(event: &Event) -> bool {
-    [AFTER_VERDICT, RESUMED].contains(&event.what.as_str())
-}
-
-/// What an event says of a run that went on otherwise.
-const RESUMED: &str = "resumed";
-
-/// What to note about going on with this file.
-pub(crate) fn resumption(file: &ResultsFile) -> Result<&'static str, RunError> {
-    // A killed run, and one that Ctrl-C ended, showed at most a verdict nobody waited for; one that
-    // came to its end showed what it had found, and going on from there is a choice made on it.
-    let ended = file.finished()?.map(|finished| finished.reason);
-    Ok(match ended {
-        Some(FinishReason::TimeLimit | FinishReason::MaxBlocks) => AFTER_VERDICT,
-        _ => RESUMED,
-    })
+/// What to note about going on with a file that holds these trials.
+pub(crate) fn resumption(attempts: &Attempts) -> Event {
+    // However it ended: one that was interrupted says what it has found, and of one that was killed the file
+    // can be reported. Going on from there is a choice, and may have been made on it.
+    if attempts.readable_blocks() >= READABLE {
+        let what = "resumed after its verdict could be read";
+        return event_of(EventKind::ResumedAfterVerdict, what.into());
+    }
+    event_of(EventKind::Resumed, "resumed".into())
 }
 
 fn check_same_plan(

@@ -8,7 +8,6 @@ use stormeter_study::{ComparisonPlan, PlanError};
 
 use crate::error::RunError;
 use crate::machine::memory_bytes;
-use crate::resume::is_resumption;
 
 /// How the blocks of the run's datastore number `store` are sealed; `None` where nothing is
 /// verified.
@@ -42,7 +41,7 @@ pub(crate) fn expectations(
 ) -> Expectations {
     let past = if is_reused { Past::Unknown } else { Past::Prepared };
     // Each process that goes on says so in the file before it touches a disk.
-    let resumptions = events.iter().filter(|event| is_resumption(event)).count() as u32;
+    let resumptions = events.iter().filter(|event| event.kind.is_resumption()).count() as u32;
     Expectations::new(seal, past, resumptions, plan.vms, plan.disk_bytes)
 }
 

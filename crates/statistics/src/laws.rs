@@ -13,6 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 use stormeter_driver::{CpuUsage, Ended, Sample, Workload};
+use stormeter_study::WorkloadKind;
 
 use crate::lateness::lateness;
 use crate::neighbours::check_cpus;
@@ -128,6 +129,21 @@ pub fn check_trial(facts: &TrialFacts<'_>) -> Vec<LawFinding> {
 /// counters and its end. What an errand moves, and how much of it is outstanding, is its own affair.
 pub fn check_errand(sample: &Sample) -> Vec<LawFinding> {
     [counted(sample), ended(sample)].into_iter().flatten().collect()
+}
+
+/// Which law a trial breaks by itself, whatever the generator's ceiling; `None` if it is sound. The ceiling is a
+/// law about the machine, and measuring again would change nothing about it.
+pub fn broken_law(kind: &WorkloadKind, sample: &Sample, is_null: bool) -> Option<String> {
+    let found = match kind {
+        WorkloadKind::Io(workload) => {
+            check_trial(&TrialFacts { workload, sample, is_null, ceiling_iops: None, cpu: None })
+        }
+        WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => {
+            check_errand(sample)
+        }
+    };
+    let broken = found.into_iter().find(|finding| finding.severity == Severity::Invalid);
+    broken.map(|finding| finding.what)
 }
 
 fn invalid(law: u8, check: Check, what: String, advice: &str) -> LawFinding {

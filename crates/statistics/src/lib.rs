@@ -47,8 +47,8 @@ pub mod warmup;
 mod way;
 
 pub use analysis::{
-    Analysis, DatastoreSummary, FailedTrials, MetricSummary, Pair, Surroundings, TrialView,
-    analyse, decide, looks_of,
+    Analysis, DatastoreSummary, FailedTrials, MeasuredAgain, MetricSummary, Pair, Surroundings,
+    TrialView, analyse, decide, looks_of,
 };
 pub use bottleneck::CellWhy;
 pub use comparison::{

@@ -6,7 +6,7 @@ use stormeter_datastore::RealClock;
 use stormeter_runner::{Elsewhere, Hands, Operator, StudyRequest, finished_study, run_study_with};
 use stormeter_study::{StudyPlan, parse_study, plan_text};
 
-use crate::arguments_study::RunOptions;
+use crate::arguments_study::{Redo, RunOptions};
 use crate::commands::compare::command_line;
 use crate::embedded::Embedded;
 use crate::exit::{Exit, Failure};
@@ -15,7 +15,7 @@ use crate::null_servers::NullServerChildren;
 use crate::operator::operator;
 use crate::output::{check_page, print};
 use crate::screen::Screen;
-use crate::signals::cancel_on_signals;
+use crate::signals::cancel_on_signals_of;
 use crate::study_output::{show_study, study_report_of};
 
 /// A study file is written by hand; what is larger is something else.
@@ -50,11 +50,14 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
         secrets: vec![],
         passwords: vec![],
         addresses: vec![],
+        redo_invalid: options.redo == Some(Redo::Invalid),
         command_line: command_line(),
         version: env!("CARGO_PKG_VERSION").into(),
     };
+    let datastores: Vec<String> =
+        request.plan.datastores.iter().map(|datastore| datastore.url.clone()).collect();
     // Before any server is started: who is interrupted then has servers to end.
-    let cancel = cancel_on_signals();
+    let cancel = cancel_on_signals_of(&datastores);
     let conclusion = match finished_study(&request)? {
         Some(conclusion) => conclusion,
         None => {

@@ -75,9 +75,12 @@ fn a_device_error_is_named_with_its_cause() {
     running.until("the first block", || (trials(&place.path("r.db")).len() >= 2).then_some(()));
     // Behind the device there is no storage any more.
     OpenOptions::new().write(true).open(&device.backing).unwrap().set_len(0).unwrap();
-    let outcome = running.wait().expect(&[5]);
-    assert_invalid_with(&outcome, "Input/output error");
-    assert!(invalid(&place).contains("Input/output error"));
+    // What the page cache still holds is read without it, so the block may be sound when it is measured again.
+    let outcome = running.wait().expect(&[0, 4, 5]);
+    for report in [outcome.said(), place.run("report r.db").said()] {
+        assert!(report.contains("Input/output error"), "{report}");
+        assert!(report.contains("measured again because a trial broke"), "{report}");
+    }
 }
 
 #[test]

@@ -87,7 +87,11 @@ fn every_example_of_the_help_is_understood() {
                 "serve-nfs" | "net" => (format!("{here} --help"), &[0]),
                 "compare" if here.contains("://") => (format!("{here} --help"), &[0]),
                 "compare" if here.contains("--resume") => {
-                    (format!("{here} {SHORT} --output e.db --rate 100 --max-blocks 5"), &[0, 4, 5])
+                    let first = here.replace("--resume", "");
+                    let rest =
+                        |blocks| format!("{SHORT} --output e.db --rate 100 --max-blocks {blocks}");
+                    place.run(&format!("{first} {}", rest(2))).expect(&[0, 4, 5]);
+                    (format!("{here} {}", rest(3)), &[0, 4, 5])
                 }
                 "compare" => {
                     let size = if here.contains("--size") { "" } else { "--size 8MiB" };

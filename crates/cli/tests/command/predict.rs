@@ -461,6 +461,6 @@ fn a_prediction_fills_its_column_of_a_published_study() {
     let shown = place.run("replicate tr3808 --predicted p.db").expect(&[0]);
     assert!(shown.said().contains("predicted"), "{}", shown.stdout);
     // A place for predictions takes nothing that holds no study.
-    let outcome = place.run("replicate tr3808 --predicted none.db").expect(&[1]);
+    let outcome = place.run("replicate tr3808 --predicted none.db").expect(&[2]);
     assert!(outcome.stderr.contains("none.db"), "{outcome:?}");
 }

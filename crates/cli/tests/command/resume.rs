@@ -91,6 +91,20 @@ fn another_comparison_is_not_resumed() {
 }
 
 #[test]
+fn a_mistyped_results_file_is_an_error_and_no_new_run() {
+    let place = Place::new();
+    let outcome = place.run(&format!("{} --output mistyped.db --resume", compare(1))).expect(&[2]);
+    assert!(outcome.stderr.contains("no results file mistyped.db"), "{outcome:?}");
+    let outcome = place.run("report mistyped.db").expect(&[2]);
+    assert!(outcome.stderr.contains("no results file mistyped.db"), "{outcome:?}");
+    assert!(!place.path("mistyped.db").exists());
+    assert!(place.folders("a").is_empty());
+    std::fs::write(place.path("s.yaml"), "datastores: {a: a, b: b}\nworkloads: [vm-4k]\n").unwrap();
+    let outcome = place.run("run s.yaml --redo invalid").expect(&[2]);
+    assert!(outcome.stderr.contains("no results file s.db"), "{outcome:?}");
+}
+
+#[test]
 fn without_a_name_the_newest_comparison_here_is_resumed() {
     let place = Place::new();
     assert!(

@@ -95,8 +95,10 @@ fn runs_at_the_same_time_leave_each_other_alone() {
     let command = format!("compare a b {SHORT} --rate 300 --precision 0.1% --metric latency-max");
     let mut running = place.start(&format!("{command} --output first.db"));
     let disk = place.wait_for_disk(&mut running, "b");
-    place.run_until(&[0], &format!("compare a b {SHORT} {SURE} --output second.db"));
+    let second = place.run_until(&[0], &format!("compare a b {SHORT} {SURE} --output second.db"));
     assert!(disk.exists(), "the disk of a run that goes on");
+    let beside = "another run of stormeter (process";
+    assert!(second.said().contains(beside), "{second:?}");
 
     // The same results file cannot be shared.
     let outcome = place.run(&format!("{command} --output first.db --resume")).expect(&[1]);
@@ -105,6 +107,10 @@ fn runs_at_the_same_time_leave_each_other_alone() {
     running.until("a trial", || (!trials(&place.path("first.db")).is_empty()).then_some(()));
     let outcome = place.run("report first.db").expect(&[0, 4]);
     assert!(outcome.stdout.contains("Not finished"), "{outcome:?}");
+    // Whoever was there first is told, too, however short the second run was.
+    running.until("a trial that knows of the second run", || {
+        place.run("report first.db").said().contains(beside).then_some(())
+    });
     running.signal(Signal::SIGINT);
     running.wait().expect(&[130]);
 }

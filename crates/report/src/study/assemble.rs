@@ -132,14 +132,13 @@ fn status(
     analysis: &StudyAnalysis,
 ) -> Status {
     let measured = trials.iter().filter(|trial| trial.measured.is_some()).count() as u32;
-    let begin_ms = begin_ms(trials);
-    let ends = trials.iter().map(|trial| start_ns(trial, begin_ms) + trial.elapsed_ns);
+    let elapsed_ns = trials.iter().fold(0u64, |sum, trial| sum.saturating_add(trial.elapsed_ns));
     Status {
         reason,
         blocks: analysis.complete_blocks,
         trials: measured,
         failed_trials: trials.len() as u32 - measured,
-        elapsed_ns: ends.max().unwrap_or(0),
+        elapsed_ns,
     }
 }
 

@@ -90,6 +90,7 @@ pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut StudyAnalysis)) -> 
         events: &[Event {
             at_unix_ms: 1_790_000_050_000,
             what: "the run was killed after block 2 and resumed".into(),
+            kind: Default::default(),
         }],
         finished: Some(FinishReason::MaxBlocks),
         analysis,

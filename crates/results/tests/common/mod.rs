@@ -9,8 +9,8 @@ use stormeter_driver::{
     HostCpu, Interval, IntervalTotals, IssueTimes, KindTotals, MonitorRow, Sample, SizeShare,
     StepTime, Verified, Workload,
 };
+use stormeter_results::{Attempt, Incident, Phase, TrialOutcome, TrialRecord};
 use stormeter_results::{DatastoreDescription, Environment, Header};
-use stormeter_results::{Incident, Phase, TrialOutcome, TrialRecord};
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing};
 
 pub(crate) struct Dice(SplitMix64);
@@ -230,6 +230,7 @@ pub(crate) fn early_trial(seed: u64, id: u64) -> TrialRecord {
             .collect(),
         monitor: Vec::new(),
         components: Vec::new(),
+        attempt: Attempt::default(),
     }
 }
 
@@ -239,6 +240,10 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
     let dice = &mut Dice::new(!seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     trial.monitor = (0..dice.below(5)).map(|_| monitor_row(dice)).collect();
     trial.components = (0..dice.below(4)).map(|_| component(dice)).collect();
+    trial.attempt = Attempt {
+        redo: Dice::new(seed ^ id).below(3) as u32,
+        number: Dice::new(!id).below(3) as u32,
+    };
     let steps = (0..dice.below(4)).map(|_| StepTime {
         name: dice.text(),
         times: dice.count(),

@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use stormeter_results::Phase;
+use stormeter_results::{Attempt, Phase};
 use stormeter_study::{Timing, WorkloadKind, trial_seed, trial_start};
 
 use crate::ceiling::{closed, is_sound, load_of, until_sound};
@@ -108,7 +108,8 @@ impl StudyRun<'_> {
                 }
                 let sound = is_sound(&end);
                 let when = (started_unix_ms, began);
-                self.record(Phase::Ceiling, (0, attempt), (cell, datastore), when, seed, end)?;
+                let place = (0, attempt, Attempt::default());
+                self.record(Phase::Ceiling, place, (cell, datastore), when, seed, end)?;
                 Ok(sound)
             })?;
         }

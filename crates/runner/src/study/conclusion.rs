@@ -10,7 +10,8 @@ use stormeter_statistics::{
 };
 use stormeter_study::StudyPlan;
 
-use crate::conclusion::went_on;
+use crate::attempts::{Attempts, what_broke_in_study};
+use crate::conclusion::resumed_after_verdict;
 use crate::error::is_agents_failure;
 use crate::failures::{count_failure, is_the_datastores};
 use crate::study::reset::is_reset_failure;
@@ -44,13 +45,14 @@ pub fn conclude_study(file: &ResultsFile) -> Result<StudyConclusion, ResultsErro
     let header = file.study_header()?;
     let trials = file.trials()?;
     let is_null: Vec<bool> = header.datastores.iter().map(|store| store.kind == "null").collect();
+    let attempts = Attempts::of_study(&header.plan, &trials);
     let surroundings = StudySurroundings {
         is_predicted: header.prediction.is_some(),
-        ..surroundings(&header.plan, is_null, &trials)
+        ..surroundings(&header.plan, is_null, &trials, &attempts)
     };
-    let mut analysis = analyse_study(&header.plan, &views(&trials), &surroundings);
+    let mut analysis = analyse_study(&header.plan, &views(&trials, &attempts), &surroundings);
     let events = file.events()?;
-    if let Some(finding) = went_on(&events) {
+    if let Some(finding) = resumed_after_verdict(&events) {
         analysis.findings.push((None, finding));
         analysis.findings.sort_by_key(|(_, finding)| finding.severity);
     }
@@ -66,11 +68,11 @@ pub fn conclude_study(file: &ResultsFile) -> Result<StudyConclusion, ResultsErro
     })
 }
 
-/// The measured trials of the blocks.
-pub(crate) fn views(trials: &[TrialRecord]) -> Vec<CellTrial<'_>> {
+/// The measured trials of the blocks that count.
+pub(crate) fn views<'a>(trials: &'a [TrialRecord], attempts: &Attempts) -> Vec<CellTrial<'a>> {
     trials
         .iter()
-        .filter(|trial| trial.phase == Phase::Main)
+        .filter(|trial| trial.phase == Phase::Main && attempts.counts(trial))
         .filter_map(|trial| match &trial.outcome {
             TrialOutcome::Measured { sample, cpu, .. } => {
                 Some(CellTrial { block: trial.block, cell: trial.cell?, sample, cpu })
@@ -85,6 +87,7 @@ pub(crate) fn surroundings(
     plan: &StudyPlan,
     is_null: Vec<bool>,
     trials: &[TrialRecord],
+    attempts: &Attempts,
 ) -> StudySurroundings {
     let cells = plan.cells();
     let mut failed: Vec<Option<FailedTrials>> = vec![None; cells.len()];
@@ -103,7 +106,9 @@ pub(crate) fn surroundings(
             }
             continue;
         }
-        if let TrialOutcome::Failed { reason, sample } = &trial.outcome {
+        if let TrialOutcome::Failed { reason, sample } = &trial.outcome
+            && attempts.counts(trial)
+        {
             let is_ours = is_reset_failure(reason) || is_agents_failure(reason);
             let is_theirs = !is_ours && is_the_datastores(sample.as_ref());
             count_failure(&mut failed[cell], reason, is_theirs);
@@ -115,8 +120,10 @@ pub(crate) fn surroundings(
             }
         }
     }
+    let what_broke = |trial: &TrialRecord| what_broke_in_study(plan, &cells, trial);
+    let again = attempts.measured_again(trials, what_broke);
     let is_predicted = false;
-    StudySurroundings { ceilings, is_null, failed, verified, is_predicted }
+    StudySurroundings { ceilings, is_null, failed, verified, again, is_predicted }
 }
 
 fn kind_of(plan: &StudyPlan, datastore: Option<usize>) -> CeilingKind {

@@ -5,6 +5,7 @@ use stormeter_statistics::{Answer, StudySurroundings, analyse_study};
 use stormeter_study::StudyPlan;
 use stormeter_study::question::{Vocabulary, parse};
 
+use crate::attempts::Attempts;
 use crate::error::RunError;
 use crate::study::conclusion::{surroundings, views};
 
@@ -38,11 +39,12 @@ impl Witness {
         let refused = |why: String| RunError::Question(why);
         parse(question, &Vocabulary::of(&self.plan)).map_err(|error| refused(error.message()))?;
         let plan = StudyPlan { questions: vec![question.to_owned()], ..self.plan.clone() };
+        let attempts = Attempts::of_study(&plan, &self.trials);
         let surroundings = StudySurroundings {
             is_predicted: self.is_predicted,
-            ..surroundings(&plan, self.is_null.clone(), &self.trials)
+            ..surroundings(&plan, self.is_null.clone(), &self.trials, &attempts)
         };
-        let analysis = analyse_study(&plan, &views(&self.trials), &surroundings);
+        let analysis = analyse_study(&plan, &views(&self.trials, &attempts), &surroundings);
         analysis.answers.into_iter().next().ok_or_else(|| refused("there is no answer".into()))
     }
 }

@@ -25,6 +25,8 @@ pub struct StudyRequest {
     /// Where datastores really are whose URL in the plan says no more than that somebody starts them,
     /// such as `embedded:nfs`: (URL in the plan, URL to open).
     pub addresses: Vec<(String, String)>,
+    /// Measure the blocks of invalid cells again, all of them, in a results file that is there.
+    pub redo_invalid: bool,
     /// For the record: how to repeat it.
     pub command_line: Vec<String>,
     /// For the record.

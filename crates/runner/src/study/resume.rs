@@ -4,10 +4,12 @@
 //! may change: to go on with more time is what resuming is for.
 
 use stormeter_results::{DatastoreDescription, Environment, FinishReason, Header, ResultsFile};
+use stormeter_statistics::Severity;
 use stormeter_study::{Blocks, StudyPlan};
 
 use crate::error::RunError;
 use crate::resume::{check_machine, check_storage};
+use crate::study::conclusion::conclude_study;
 use crate::study::request::StudyRequest;
 use crate::study::schedule::Schedule;
 
@@ -15,6 +17,8 @@ use crate::study::schedule::Schedule;
 pub(crate) fn begun(request: &StudyRequest) -> Result<Option<ResultsFile>, RunError> {
     // An empty file was made for the results and holds none yet.
     match std::fs::metadata(&request.output) {
+        // Nothing is there that could be measured again.
+        _ if request.redo_invalid => {}
         Err(_) => return Ok(None),
         Ok(found) if found.is_file() && found.len() == 0 => return Ok(None),
         Ok(_) => {}
@@ -37,7 +41,17 @@ pub(crate) fn begun(request: &StudyRequest) -> Result<Option<ResultsFile>, RunEr
     }
 }
 
-/// Whether nothing is left to measure. More blocks than the file has may be asked for later.
+/// The cells that are invalid by all that the file holds.
+pub(crate) fn invalid_cells(file: &ResultsFile) -> Result<Vec<usize>, RunError> {
+    let findings = conclude_study(file)?.analysis.findings;
+    let invalid = findings.into_iter().filter(|(_, found)| found.severity == Severity::Invalid);
+    let mut cells: Vec<usize> = invalid.filter_map(|(cell, _)| cell).collect();
+    cells.sort_unstable();
+    cells.dedup();
+    Ok(cells)
+}
+
+/// Whether nothing is left to measure. More blocks than the file has may be asked for later, and more time.
 pub(crate) fn is_over(file: &ResultsFile, plan: &StudyPlan) -> Result<bool, RunError> {
     Ok(match file.finished()?.map(|finished| finished.reason) {
         Some(FinishReason::PrecisionReached) => matches!(plan.design.blocks, Blocks::Auto { .. }),
@@ -46,6 +60,12 @@ pub(crate) fn is_over(file: &ResultsFile, plan: &StudyPlan) -> Result<bool, RunE
             let cells = plan.cells().len();
             let schedule = Schedule::of(cells, &file.trials()?);
             (0..cells).all(|cell| schedule.is_recorded(last, cell))
+        }
+        // The time that was spent counts, not the time since.
+        Some(FinishReason::TimeLimit) => {
+            let cells = plan.cells().len();
+            let schedule = Schedule::of(cells, &file.trials()?);
+            !schedule.fits(plan, schedule.spent(), 0..cells)
         }
         _ => false,
     })

@@ -5,22 +5,24 @@ use std::time::Instant;
 
 use stormeter_datastore::RealClock;
 use stormeter_driver::Expectations;
-use stormeter_results::{FinishReason, Finished, HostShare, ResultsFile, TrialRecord};
+use stormeter_results::{EventKind, FinishReason, Finished, HostShare, ResultsFile, TrialRecord};
 use stormeter_statistics::decide_study;
 use stormeter_statistics::stopping::Decision;
 use stormeter_study::{Cell, Order, StudyPlan};
 
+use crate::attempts::{Attempts, Due};
 use crate::elsewhere::Elsewhere;
 use crate::error::RunError;
-use crate::journal::{Beginning, begin_file, event, finish_reason, unix_ms};
+use crate::journal::{Beginning, begin_file, event_of, finish_reason, unix_ms};
 use crate::machine::raise_open_files;
 use crate::operator::Operator;
 use crate::progress::{BlockEnd, Progress};
 use crate::resume::resumption;
 use crate::study::conclusion::{StudyConclusion, conclude_study, views};
 use crate::study::request::StudyRequest;
-use crate::study::resume::{begun, check_same_place, is_over};
+use crate::study::resume::{begun, check_same_place, invalid_cells, is_over};
 use crate::study::schedule::Schedule;
+use crate::study::setting::cell_label;
 use crate::study::steps::Steps;
 use crate::study::venue::{OpenVenue, Venue, run_id_of};
 use crate::ways::NullServers;
@@ -84,7 +86,8 @@ fn run<'a>(
 /// The results file cannot be read, or is another study's.
 pub fn finished_study(request: &StudyRequest) -> Result<Option<StudyConclusion>, RunError> {
     let Some(mut file) = begun(request)? else { return Ok(None) };
-    let over = is_over(&file, &request.plan)?;
+    let has_invalid = request.redo_invalid && !invalid_cells(&file)?.is_empty();
+    let over = is_over(&file, &request.plan)? && !has_invalid;
     let Some(finished) = file.finished()? else { return Ok(None) };
     // Opened to go on, it has a log beside it; finishing leaves one file again.
     file.finish(&finished)?;
@@ -115,6 +118,7 @@ pub(crate) struct StudyRun<'a> {
     pub(crate) store_of: Vec<usize>,
     pub(crate) trials: Vec<TrialRecord>,
     pub(crate) schedule: Schedule,
+    pub(crate) attempts: Attempts,
     /// What is expected of each of the stores' disks; empty where nothing is verified.
     pub(crate) expectations: Vec<Expectations>,
     /// Per store: whether a trial left disks that others cannot use.
@@ -152,12 +156,15 @@ impl<'a> StudyRun<'a> {
         // What the ceilings are is told by the plan.
         descriptions.truncate(plan.datastores.len());
         opening_notes.dedup();
-        let file = match begun {
+        let mut again = Vec::new();
+        let mut file = match begun {
             Some(mut file) => {
                 let header = file.study_header()?;
                 check_same_place(&header, (&environment, &descriptions), request)?;
-                let what = resumption(&file)?;
-                file.append_event(&event(what.into()))?;
+                file.append_event(&resumption(&Attempts::of_study(plan, &file.trials()?)))?;
+                if request.redo_invalid {
+                    again = invalid_cells(&file)?;
+                }
                 file
             }
             None => {
@@ -174,6 +181,17 @@ impl<'a> StudyRun<'a> {
         };
         let trials = file.trials()?;
         let cells = plan.cells();
+        let mut attempts = Attempts::of_study(plan, &trials);
+        if !again.is_empty() {
+            attempts.redo(&again);
+            let names: Vec<String> =
+                again.iter().map(|&cell| cell_label(plan, &cells[cell])).collect();
+            let what = format!(
+                "asked to measure invalid cells again, with the cells that they are compared with: {}",
+                names.join("; ")
+            );
+            file.append_event(&event_of(EventKind::Redone, what))?;
+        }
         let schedule = Schedule::of(cells.len(), &trials);
         let spoilt = vec![false; venue.stores()];
         Ok(Self {
@@ -184,6 +202,7 @@ impl<'a> StudyRun<'a> {
             store_of,
             trials,
             schedule,
+            attempts,
             expectations: Vec::new(),
             spoilt,
             run_id,
@@ -216,7 +235,8 @@ impl<'a> StudyRun<'a> {
 
     /// Block after block until it is enough.
     fn blocks(&mut self, progress: &mut dyn Progress) -> Result<FinishReason, RunError> {
-        let began = Instant::now();
+        let (began, before) = (Instant::now(), self.schedule.spent());
+        let spent = || before + began.elapsed();
         let most = self.plan.design.blocks.most();
         for block in 0..most {
             // Drift cancels out over pairs of blocks: the second of a pair always follows.
@@ -225,17 +245,36 @@ impl<'a> StudyRun<'a> {
                 if self.is_enough() {
                     return Ok(FinishReason::PrecisionReached);
                 }
-                if !self.fits(block, began) {
+                // The first has time always: a study of nothing helps nobody.
+                let cells = 0..self.cells.len();
+                if block > 0 && !self.schedule.fits(self.plan, spent(), cells) {
                     return Ok(FinishReason::TimeLimit);
                 }
             }
-            for (position, cell) in self.plan.trials_of_block(block).into_iter().enumerate() {
-                if self.schedule.is_recorded(block, cell) {
-                    continue;
+            let order = self.plan.trials_of_block(block);
+            loop {
+                let due = self.attempts.due(block, &order);
+                let Some(last) = due.last() else { break };
+                if due.iter().all(|due| due.begins_again) {
+                    let members = due.iter().map(|due| due.member);
+                    if !self.schedule.fits(self.plan, spent(), members) {
+                        break;
+                    }
+                    progress.note(&format!(
+                        "trials of block {} broke: {} measured again (attempt {})",
+                        block + 1,
+                        match due.len() {
+                            1 => "1 cell is".into(),
+                            count => format!("{count} cells are"),
+                        },
+                        last.attempt.number + 1
+                    ));
                 }
-                self.trial(block, position as u32, cell, progress)?;
-                if self.is_cancelled() {
-                    return Ok(FinishReason::Interrupted);
+                for Due { position, member, attempt, .. } in due {
+                    self.trial((block, attempt), position, member, progress)?;
+                    if self.is_cancelled() {
+                        return Ok(FinishReason::Interrupted);
+                    }
                 }
             }
             self.tell(block, progress);
@@ -244,19 +283,8 @@ impl<'a> StudyRun<'a> {
     }
 
     fn is_enough(&self) -> bool {
-        matches!(decide_study(self.plan, &views(&self.trials)), Decision::PrecisionReached)
-    }
-
-    /// Whether the time limit has room for a block. The first has it always: a study of nothing helps
-    /// nobody.
-    fn fits(&self, block: u32, began: Instant) -> bool {
-        match self.plan.design.time_limit_ns {
-            Some(limit_ns) if block > 0 => {
-                let block = self.schedule.block_length(self.plan);
-                (began.elapsed() + block).as_nanos() <= u128::from(limit_ns)
-            }
-            _ => true,
-        }
+        let views = views(&self.trials, &self.attempts);
+        matches!(decide_study(self.plan, &views), Decision::PrecisionReached)
     }
 
     fn tell(&self, block: u32, progress: &mut dyn Progress) {
@@ -276,6 +304,7 @@ impl<'a> StudyRun<'a> {
         record.id = self.file.next_trial_id()?;
         self.file.append_trial_of_hosts(&record, hosts)?;
         self.schedule.add(&record);
+        self.attempts.add_of_study(self.plan, &self.cells, &record);
         self.trials.push(record);
         Ok(())
     }

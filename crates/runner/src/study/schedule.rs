@@ -43,10 +43,10 @@ impl Schedule {
         let (Phase::Main, Some(cell)) = (trial.phase, trial.cell) else { return };
         let Some((done, last)) = self.cells.get_mut(cell) else { return };
         let took = Duration::from_nanos(trial.elapsed_ns);
-        *done += 1;
+        // A block that is measured again is the same block.
+        *done += u32::from(self.recorded.insert((trial.block, cell)));
         *last = Some(took);
         self.spent += took;
-        self.recorded.insert((trial.block, cell));
         self.begun.insert(trial.block);
         self.failed += u32::from(matches!(trial.outcome, TrialOutcome::Failed { .. }));
     }
@@ -94,9 +94,22 @@ impl Schedule {
         cells.iter().enumerate().map(length).collect()
     }
 
-    /// How long a whole block takes.
-    pub(crate) fn block_length(&self, plan: &StudyPlan) -> Duration {
-        self.lengths(plan).into_iter().sum()
+    /// Time spent on trials, over all the processes that carried out the study.
+    pub(crate) fn spent(&self) -> Duration {
+        self.spent
+    }
+
+    /// Whether the plan's time limit has room for a trial of each of these cells after so much time.
+    pub(crate) fn fits(
+        &self,
+        plan: &StudyPlan,
+        spent: Duration,
+        mut cells: impl Iterator<Item = usize>,
+    ) -> bool {
+        let Some(limit_ns) = plan.design.time_limit_ns else { return true };
+        let lengths = self.lengths(plan);
+        let more: Duration = cells.by_ref().filter_map(|cell| lengths.get(cell)).sum();
+        (spent + more).as_nanos() <= u128::from(limit_ns)
     }
 
     /// How long the trials that are left will take, all blocks that may come included, as far as the

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use stormeter_datastore::DatastoreUrl;
 use stormeter_driver::{Expectations, FileOperation, Past, Seal};
-use stormeter_results::{Phase, TrialOutcome, TrialRecord};
+use stormeter_results::{Attempt, Phase, TrialOutcome, TrialRecord};
 use stormeter_study::{Cell, Reset, WorkloadKind, fill_order, trial_seed};
 
 use crate::ceiling::measure_ceiling;
@@ -13,7 +13,6 @@ use crate::errand::{Before, before, run_errand};
 use crate::error::RunError;
 use crate::journal::{event, outcome_of, unix_ms};
 use crate::progress::{Place, Progress, Silent, TrialStart};
-use crate::resume::is_resumption;
 use crate::study::reset::run_command;
 use crate::study::run::StudyRun;
 use crate::study::setting::{cell_label, disk_spec, filling, loaded, unit_bytes};
@@ -93,7 +92,8 @@ impl StudyRun<'_> {
             if let Some(seal) = self.seal(&self.run_id, store)? {
                 let past = if reused { Past::Unknown } else { Past::Prepared };
                 let events = self.file.events()?;
-                let resumptions = events.iter().filter(|event| is_resumption(event)).count() as u32;
+                let resumptions =
+                    events.iter().filter(|event| event.kind.is_resumption()).count() as u32;
                 self.expectations.push(self.expectations_of(seal, past, resumptions));
             }
         }
@@ -229,7 +229,7 @@ impl StudyRun<'_> {
     /// One trial, stored whatever came of it. An interrupted one is not kept.
     pub(crate) fn trial(
         &mut self,
-        block: u32,
+        (block, attempt): (u32, Attempt),
         position: u32,
         number: usize,
         progress: &mut dyn Progress,
@@ -237,10 +237,11 @@ impl StudyRun<'_> {
         let cell = self.cells[number];
         let plan = self.plan;
         let label = cell_label(plan, &cell);
+        let of = u64::from(plan.design.blocks.most()) * self.cells.len() as u64;
         let place = Place {
             cell: &label,
-            number: self.schedule.trials() + 1,
-            of: u64::from(plan.design.blocks.most()) * self.cells.len() as u64,
+            number: (self.schedule.trials() + 1).min(of),
+            of,
             failed: self.schedule.failed(),
             rest_ns: self.schedule.rest_ns(plan),
         };
@@ -248,7 +249,8 @@ impl StudyRun<'_> {
         let timed = matches!(workload.kind, WorkloadKind::Io(_));
         let length_ns = timed.then_some(plan.timing.ramp_ns + plan.timing.duration_ns);
         let (started_unix_ms, began) = (unix_ms(), Instant::now());
-        let seed = trial_seed(plan.seed, block);
+        let draw = attempt.draw_of(block);
+        let seed = trial_seed(plan.seed, draw);
         let end = self.reset(&cell, progress).and_then(|()| {
             progress.trial(&TrialStart {
                 datastore: &plan.datastores[cell.datastore].name,
@@ -257,7 +259,7 @@ impl StudyRun<'_> {
                 length_ns,
                 place: Some(place.clone()),
             });
-            self.drive(number, block, progress)
+            self.drive(number, draw, progress)
         });
         let restored = std::mem::replace(&mut self.restored, Ok(()));
         if self.is_cancelled() {
@@ -286,7 +288,7 @@ impl StudyRun<'_> {
             Ok(end) => {
                 let when = (started_unix_ms, began);
                 let of = (number, Some(cell.datastore));
-                self.record(Phase::Main, (block, position), of, when, seed, end)
+                self.record(Phase::Main, (block, position, attempt), of, when, seed, end)
             }
             Err(reason) => self.store(
                 TrialRecord {
@@ -303,6 +305,7 @@ impl StudyRun<'_> {
                     incidents: Vec::new(),
                     monitor: Vec::new(),
                     components: Vec::new(),
+                    attempt,
                 },
                 &[],
             ),
@@ -310,11 +313,11 @@ impl StudyRun<'_> {
         stored.and(restored)
     }
 
-    /// The load or the errand of a cell.
+    /// The load or the errand of a cell; `draw` is the number from which its operations are drawn.
     fn drive(
         &mut self,
         number: usize,
-        block: u32,
+        draw: u32,
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
         let plan = self.plan;
@@ -336,9 +339,9 @@ impl StudyRun<'_> {
             threads: plan.threads,
             first_cpu: 0,
             timing: plan.timing,
-            seed: trial_seed(plan.seed, block),
-            start: plan.start_of(block, number),
-            content_seed: plan.content_seed_of(block, number),
+            seed: trial_seed(plan.seed, draw),
+            start: plan.start_of(draw, number),
+            content_seed: plan.content_seed_of(draw, number),
             disturbed: is_timed && self.steps.disturb(),
         };
         if is_timed {
@@ -390,7 +393,7 @@ impl StudyRun<'_> {
     pub(super) fn record(
         &mut self,
         phase: Phase,
-        (block, position): (u32, u32),
+        (block, position, attempt): (u32, u32, Attempt),
         (cell, datastore): (usize, Option<usize>),
         (started_unix_ms, began): (u64, Instant),
         seed: u64,
@@ -414,6 +417,7 @@ impl StudyRun<'_> {
                 incidents,
                 monitor,
                 components: Vec::new(),
+                attempt,
             },
             &hosts,
         )

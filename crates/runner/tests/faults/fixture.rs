@@ -217,31 +217,33 @@ impl Outcome {
         self.assert_nothing_wrong();
     }
 
-    /// [`Self::assert_invalid_at`] the first trial.
+    /// [`Self::assert_broke_at`] the first trial.
     #[track_caller]
-    pub(crate) fn assert_invalid(&self, words: &[&str]) {
-        self.assert_invalid_at(0, words);
+    pub(crate) fn assert_broke(&self, words: &[&str]) {
+        self.assert_broke_at(0, words);
     }
 
-    /// The trial failed, by itself or by its I/Os, with these words in the reason; the block was
-    /// finished, and the comparison ended invalid.
+    /// The trial failed, by itself or by its I/Os, with these words in the reason; its block was finished and
+    /// measured again, which went well, and the comparison tells of it.
     #[track_caller]
-    pub(crate) fn assert_invalid_at(&self, trial: usize, words: &[&str]) {
-        let conclusion = &self.conclusion;
-        assert!(conclusion.analysis.is_invalid(), "{conclusion:?}");
-        let Some(FinishReason::Failed { reason }) =
-            conclusion.finished.as_ref().map(|finished| &finished.reason)
-        else {
-            panic!("{:?}", conclusion.finished)
-        };
+    pub(crate) fn assert_broke_at(&self, trial: usize, words: &[&str]) {
+        let analysis = &self.conclusion.analysis;
+        let findings = analysis.findings.iter().filter(|(datastore, _)| *datastore == Some(0));
+        let again: Vec<_> =
+            findings.filter(|(_, found)| found.what.contains("measured again")).collect();
+        let [(_, found)] = again[..] else { panic!("not measured again: {:?}", analysis.findings) };
         for text in words {
-            assert!(reason.contains(text), "'{text}' is not in: {reason}");
+            assert!(found.what.contains(text), "'{text}' is not in: {}", found.what);
         }
-        assert_eq!((self.trials(0).len(), self.trials(1).len()), (trial + 1, trial + 1));
+        let (broken, again) = (self.trial(trial), self.trial(trial + 1));
+        assert_eq!((broken.attempt.number, again.attempt.number), (0, 1));
+        assert_eq!(broken.block, again.block);
+        assert!(matches!(again.outcome, TrialOutcome::Measured { .. }), "{again:?}");
         for other in self.trials(1) {
             assert!(matches!(other.outcome, TrialOutcome::Measured { .. }), "{other:?}");
         }
-        self.assert_nothing_wrong();
+        assert_eq!(self.trials(0).len(), self.trials(1).len());
+        self.assert_valid();
     }
 
     /// No block was lost or misplaced, on either datastore, and the directory is as it was.

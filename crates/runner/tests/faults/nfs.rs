@@ -262,7 +262,7 @@ fn a_server_that_is_not_there_when_a_trial_begins_fails_it() {
         _ => {}
     });
     outcome.assert_mended(0, &[]);
-    outcome.assert_invalid_at(1, &["Connection refused"]);
+    outcome.assert_broke_at(1, &["Connection refused"]);
     assert_removed(&ganesha, &outcome);
 }
 
@@ -278,7 +278,7 @@ fn a_server_that_never_answers_is_given_up() {
         _ => {}
     });
     assert!(export.proxy.fired() > 0);
-    outcome.assert_invalid(&["Connection timed out"]);
+    outcome.assert_broke(&["Connection timed out"]);
     assert!(outcome.incidents(0).contains("given up after 2 s"), "{}", outcome.incidents(0));
     assert_removed(&export.ganesha, &outcome);
 }
@@ -302,7 +302,7 @@ fn a_server_that_does_not_come_back_fails_the_trial() {
         Moment::End(0) => ganesha.restart().unwrap(),
         _ => {}
     });
-    outcome.assert_invalid(&["what was written may be lost"]);
+    outcome.assert_broke(&["what was written may be lost"]);
     assert!(outcome.incidents(0).contains("given up after 1 s"), "{}", outcome.incidents(0));
     assert_removed(&ganesha, &outcome);
 }
@@ -320,7 +320,7 @@ fn refusals_of_the_server_are_told_in_its_words() {
             Moment::End(0) => assert_eq!(export.proxy.fired(), 10),
             _ => {}
         });
-        outcome.assert_invalid(&["10 I/Os failed", errno]);
+        outcome.assert_broke(&["10 I/Os failed", errno]);
         assert!(outcome.incidents(0).contains(word), "{}", outcome.incidents(0));
         assert_removed(&export.ganesha, &outcome);
     }
@@ -354,7 +354,7 @@ fn a_server_that_asks_to_wait_for_ever_fails_the_trial() {
         Moment::End(0) => export.proxy.clear(),
         _ => {}
     });
-    outcome.assert_invalid(&["Resource temporarily unavailable"]);
+    outcome.assert_broke(&["Resource temporarily unavailable"]);
     assert!(outcome.incidents(0).contains("NFS3ERR_JUKEBOX"), "{}", outcome.incidents(0));
     assert_removed(&export.ganesha, &outcome);
 }
@@ -375,6 +375,6 @@ fn a_commit_that_fails_at_the_end_fails_the_trial() {
         _ => {}
     });
     outcome.assert_mended(0, &[]);
-    outcome.assert_invalid_at(1, &["what was written may be lost"]);
+    outcome.assert_broke_at(1, &["what was written may be lost"]);
     assert_removed(&export.ganesha, &outcome);
 }

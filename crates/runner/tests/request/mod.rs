@@ -14,6 +14,7 @@ pub(crate) fn request(directory: &Path, text: &str) -> StudyRequest {
         secrets: vec![],
         passwords: vec![],
         addresses: vec![],
+        redo_invalid: false,
         command_line: vec![],
         version: "test".into(),
     }

@@ -11,7 +11,7 @@ use super::conclusion::{Answer, CellTrial, Reply, StudyAnalysis};
 use super::laws::findings;
 use super::measured::Measured;
 use super::power::power_of;
-use crate::analysis::FailedTrials;
+use crate::analysis::{FailedTrials, MeasuredAgain};
 use crate::holm;
 use crate::laws::Severity;
 
@@ -51,6 +51,8 @@ pub struct StudySurroundings {
     pub failed: Vec<Option<FailedTrials>>,
     /// Per cell: what its reads returned, over all trials.
     pub verified: Vec<Option<Verified>>,
+    /// Per cell: its trials that broke and were measured again.
+    pub again: Vec<Option<MeasuredAgain>>,
     /// Whether the trials are those of a model. One repeats itself so exactly that its smallest
     /// difference is no chance; of those that nobody could measure nothing is made then.
     pub is_predicted: bool,

@@ -6,7 +6,7 @@ use stormeter_study::{Order, Prepare, Unit, WorkloadKind};
 
 use super::analysis::{CeilingKind, MeasuredCeiling, StudySurroundings};
 use super::measured::Measured;
-use crate::analysis::{failed, gathered};
+use crate::analysis::{failed, gathered, measured_again};
 use crate::data::check_data;
 use crate::laws::{Check, LawFinding, Severity, TrialFacts, check_errand, check_trial};
 use crate::steadiness::check_steadiness;
@@ -45,6 +45,9 @@ pub(super) fn findings(
         }
         if let Some(Some(trials)) = surroundings.failed.get(index) {
             own.push(failed(trials, measured.trials(index).is_empty()));
+        }
+        if let Some(Some(again)) = surroundings.again.get(index) {
+            own.push(measured_again(again));
         }
         findings.extend(own.into_iter().map(|finding| (Some(index), finding)));
     }

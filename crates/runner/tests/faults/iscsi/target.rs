@@ -54,7 +54,7 @@ fn a_target_that_accepts_and_never_answers_is_given_up() {
         _ => {}
     });
     assert!(bench.proxy.fired() > 0);
-    outcome.assert_invalid(&["timed out"]);
+    outcome.assert_broke(&["timed out"]);
     let incidents = outcome.incidents(0);
     assert!(incidents.contains("given up after 2 s"), "{incidents}");
     bench.assert_removed();
@@ -75,7 +75,7 @@ fn a_target_that_lets_in_and_then_falls_silent_is_given_up() {
         }
         _ => {}
     });
-    outcome.assert_invalid(&["timed out"]);
+    outcome.assert_broke(&["timed out"]);
     let incidents = outcome.incidents(0);
     assert!(incidents.contains("given up after"), "{incidents}");
     bench.assert_removed();
@@ -90,7 +90,7 @@ fn a_target_that_is_gone_when_a_trial_begins_fails_it() {
         Moment::End(0) => proxy.open().unwrap(),
         _ => {}
     });
-    outcome.assert_invalid(&["cannot be reached", "Connection refused"]);
+    outcome.assert_broke(&["cannot be reached", "Connection refused"]);
     bench.assert_removed();
 }
 
@@ -124,7 +124,7 @@ fn a_target_that_is_not_there_any_more_is_named() {
         Moment::End(0) => bench.proxy.set_server(bench.tgt.address()),
         _ => {}
     });
-    outcome.assert_invalid(&["timed out"]);
+    outcome.assert_broke(&["timed out"]);
     let incidents = outcome.incidents(0);
     assert!(incidents.contains("there is no target iqn."), "{incidents}");
     bench.assert_removed();

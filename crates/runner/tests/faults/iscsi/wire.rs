@@ -94,7 +94,7 @@ fn a_window_that_never_opens_is_given_up() {
         _ => {}
     });
     assert!(bench.proxy.fired() > 0);
-    outcome.assert_invalid(&["timed out"]);
+    outcome.assert_broke(&["timed out"]);
     let incidents = outcome.incidents(0);
     assert!(incidents.contains("no room in the target's window"), "{incidents}");
     assert!(incidents.contains("had waited for 2 s over several connections"), "{incidents}");
@@ -112,7 +112,7 @@ fn a_target_that_stays_full_is_given_up() {
         _ => {}
     });
     let fired = bench.proxy.fired();
-    outcome.assert_invalid(&["busy"]);
+    outcome.assert_broke(&["busy"]);
     let incidents = outcome.incidents(0);
     assert!(incidents.contains("target full"), "{incidents}");
     // Each I/O was tried again as long as the URL's two seconds allow: with ever longer waits that

@@ -1,0 +1,70 @@
+//! The time of a run is what it spent on trials: a pause before a resumption is none.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use stormeter_report::assemble;
+use stormeter_results::{Attempt, Header, Phase, TrialOutcome, TrialRecord};
+use stormeter_statistics::Analysis;
+use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
+
+fn header() -> Header {
+    let timing = Timing { ramp_ns: 1, duration_ns: 1, interval_ns: 1 };
+    let plan = ComparisonPlan {
+        datastores: vec!["/a".into(), "/b".into()],
+        baseline: 0,
+        workload: profile("vm-4k").unwrap().workload,
+        vms: 1,
+        disk_bytes: 1 << 30,
+        threads: 0,
+        timing,
+        metric: Metric::Iops,
+        precision: 0.02,
+        margin: 0.05,
+        level: 0.95,
+        min_blocks: 5,
+        max_blocks: 9,
+        time_limit_ns: 1,
+        equal_load: None,
+        seed: 1,
+        verify: false,
+    };
+    Header {
+        created_unix_ms: 0,
+        run_id: "0".into(),
+        stormeter_version: "0".into(),
+        command_line: vec![],
+        plan,
+        environment: Default::default(),
+        datastores: vec![],
+        prediction: None,
+    }
+}
+
+fn trial(started_unix_ms: u64, elapsed_ns: u64) -> TrialRecord {
+    TrialRecord {
+        id: 0,
+        block: 0,
+        position: 0,
+        datastore: Some(0),
+        cell: None,
+        phase: Phase::Main,
+        started_unix_ms,
+        elapsed_ns,
+        seed: 0,
+        outcome: TrialOutcome::Failed { reason: "stalled".into(), sample: None },
+        incidents: vec![],
+        monitor: vec![],
+        components: vec![],
+        attempt: Attempt::default(),
+    }
+}
+
+#[test]
+fn a_pause_between_two_parts_of_a_run_is_no_time_of_it() {
+    let an_hour_ms = 3_600_000;
+    let trials = [trial(1000, 2_000_000_000), trial(1000 + an_hour_ms, 3_000_000_000)];
+    let nothing =
+        Analysis { complete_blocks: 0, datastores: vec![], pairs: vec![], findings: vec![] };
+    let report = assemble(header(), &trials, &[], None, &nothing, None);
+    assert_eq!(report.status.elapsed_ns, 5_000_000_000);
+}

@@ -1,0 +1,106 @@
+//! Two runs at one time: each report names the other, whichever began first.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use stormeter_datastore::RealClock;
+use stormeter_results::{ResultsFile, TrialRecord};
+use stormeter_runner::{Request, Silent, run_comparison, run_study};
+
+use crate::fixture::{main_trials, request};
+use crate::request::request as study_request;
+
+/// The incidents of all trials.
+fn incidents(trials: &[TrialRecord]) -> Vec<String> {
+    let all = trials.iter().flat_map(|trial| &trial.incidents);
+    all.map(|incident| incident.what.clone()).collect()
+}
+
+fn run_id(output: &Path) -> String {
+    ResultsFile::open(output).unwrap().header().unwrap().run_id
+}
+
+/// Looks until the file has a trial.
+fn wait_for_a_trial(output: &Path) {
+    let began = Instant::now();
+    let trials = || ResultsFile::open(output).and_then(|file| file.trials()).unwrap_or_default();
+    while main_trials(&trials()).is_empty() {
+        assert!(began.elapsed() < Duration::from_secs(60), "no trial");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+/// A run that goes on while `meanwhile` does its work; its trials.
+fn while_it_runs(first: &Request, meanwhile: impl FnOnce()) -> Vec<TrialRecord> {
+    let cancel = AtomicBool::new(false);
+    let conclusion = std::thread::scope(|scope| {
+        let run = || run_comparison(first, &RealClock::new(), &cancel, &mut Silent).unwrap();
+        let running = scope.spawn(run);
+        wait_for_a_trial(&first.output);
+        meanwhile();
+        cancel.store(true, Ordering::Relaxed);
+        running.join().unwrap()
+    });
+    conclusion.trials
+}
+
+fn long(place: &Path) -> Request {
+    let mut first = request(place, "first.db");
+    first.plan.max_blocks = 10_000;
+    first
+}
+
+#[test]
+fn two_comparisons_of_the_same_directories_are_told_in_both_reports() {
+    let place = tempfile::tempdir().unwrap();
+    let first = long(place.path());
+    let second = request(place.path(), "second.db");
+    let of_first = while_it_runs(&first, || {
+        let conclusion =
+            run_comparison(&second, &RealClock::new(), &AtomicBool::new(false), &mut Silent);
+        let conclusion = conclusion.unwrap();
+        let told = incidents(&conclusion.trials);
+        assert!(told.iter().any(|what| what.contains(&run_id(&first.output))), "{told:?}");
+        let every = main_trials(&conclusion.trials);
+        assert!(every.iter().all(|trial| !trial.incidents.is_empty()), "{every:?}");
+        let notes = conclusion.header.datastores[0].notes.join("; ");
+        assert!(
+            notes.contains("another run of stormeter"),
+            "who came second knows at once: {notes}"
+        );
+    });
+    let told = incidents(&of_first);
+    // Other tests work on the same file system meanwhile.
+    let of_second = run_id(&second.output);
+    let of_second = told.iter().find(|what| what.contains(&of_second));
+    assert!(of_second.is_some_and(|what| what.contains("directory or export")), "{told:?}");
+}
+
+#[test]
+fn a_study_beside_a_comparison_on_the_same_file_system_is_told_in_both() {
+    let place = tempfile::tempdir().unwrap();
+    let first = long(place.path());
+    let other = place.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let study = study_request(
+        &other,
+        &format!(
+            "datastores: {{c: {0}, d: {0}}}\nworkloads: [{{profile: vm-4k, rate: 300}}]\n\
+             disk: {{size: 4MiB}}\nmeasure: {{ramp: 20ms, duration: 100ms, interval: 20ms}}\n\
+             design: {{blocks: 2}}\n",
+            other.display()
+        ),
+    );
+    let of_first = while_it_runs(&first, || {
+        let never = AtomicBool::new(false);
+        let conclusion = run_study(&study, &RealClock::new(), &never, &mut Silent).unwrap();
+        let told = incidents(&conclusion.trials);
+        let name = run_id(&first.output);
+        let same = told.iter().find(|what| what.contains(&name)).unwrap();
+        assert!(same.contains("file system"), "{same}");
+    });
+    let id = ResultsFile::open(&study.output).unwrap().study_header().unwrap().run_id;
+    let told = incidents(&of_first);
+    assert!(told.iter().any(|what| what.contains(&id)), "{told:?}");
+}
