@@ -93,9 +93,8 @@ impl DirectoryStore {
                 self.logical_block_bytes = logical_block_bytes;
             }
             DirectIo::Refused => self.notes.push(format!(
-                "{} ({}) refuses direct I/O; the page cache takes part, so reads may come from \
-                 memory",
-                self.directory.display(),
+                "its file system ({}) refuses direct I/O; the page cache takes part, so reads may \
+                 come from memory",
                 self.kind()
             )),
         }
@@ -103,15 +102,16 @@ impl DirectoryStore {
     }
 
     fn note_memory(&mut self) {
-        let path = self.directory.display();
         match self.kind() {
             kind @ ("tmpfs" | "ramfs") => {
-                self.notes
-                    .push(format!("{path} is {kind}: its files are in memory, not on storage"));
+                self.notes.push(format!(
+                    "its file system is {kind}: files are in memory, not on storage"
+                ));
             }
-            "zfs" => self.notes.push(format!(
-                "{path} is zfs: direct I/O may still be served from its cache (the ARC)"
-            )),
+            "zfs" => self.notes.push(
+                "its file system is zfs: direct I/O may still be served from its cache (the ARC)"
+                    .into(),
+            ),
             _ => {}
         }
     }

@@ -8,6 +8,7 @@
 mod clock;
 mod disks;
 mod operation;
+pub mod spelling;
 pub mod units;
 
 pub use clock::Clock;

@@ -156,7 +156,7 @@ fn write_plan(plan: &StudyPlan, out: &mut String) -> std::fmt::Result {
         }
     }
     if !plan.site_faults.is_empty() {
-        writeln!(out, "\nWhat goes wrong in each trial")?;
+        writeln!(out, "\nFaults in each trial")?;
         for fault in &plan.site_faults {
             writeln!(out, "  {fault}")?;
         }
@@ -190,8 +190,8 @@ fn facts(plan: &StudyPlan, estimate: &Estimate) -> Vec<(&'static str, String)> {
         Order::AsWritten => "as written in each block",
     };
     let reset = match &plan.design.reset {
-        Reset::None => "nothing; each trial finds what the one before left".into(),
-        Reset::Recreate => "the disks are made and written again".into(),
+        Reset::None => "none (each trial starts from the state the previous one left)".into(),
+        Reset::Recreate => "the disks are recreated and written again".into(),
         Reset::Discard => "the disks are discarded and written again".into(),
         Reset::Snapshot => "the storage is rolled back to its snapshot of the written disks".into(),
         Reset::Command(command) => format!("the command {command}"),
@@ -204,7 +204,7 @@ fn facts(plan: &StudyPlan, estimate: &Estimate) -> Vec<(&'static str, String)> {
         ("cells", format!("{cells}, each once in a block")),
         ("blocks", blocks),
         ("order", order.into()),
-        ("before a trial", reset),
+        ("reset between trials", reset),
         ("disks", prepare.into()),
     ];
     if estimate.timed_trials > 0 {
@@ -217,7 +217,7 @@ fn facts(plan: &StudyPlan, estimate: &Estimate) -> Vec<(&'static str, String)> {
         Unit::Trial => "a trial",
         Unit::Interval => "an interval of a trial (intervals of one run are correlated)",
     };
-    facts.push(("an observation", unit.into()));
+    facts.push(("unit of observation", unit.into()));
     facts.push(("metric", plan.design.metric.title().into()));
     facts.push(("seed", plan.seed.to_string()));
     facts.push(("time", time(estimate)));

@@ -10,17 +10,14 @@
 mod document;
 mod error;
 mod keys;
-mod nearest;
 mod redact;
 mod scalar;
 mod section;
-mod spelling;
 
 pub use document::{Form, Hint, Node, Value, document, shortened};
 pub use error::{Faults, FileError, FileErrors, Place, Source};
 pub use keys::{Key, Keys};
-pub use nearest::nearest;
 pub use redact::{has_password, redacted};
 pub use scalar::{count, duration, percent, request_size, size};
 pub use section::{Section, choice, one_of};
-pub use spelling::distance;
+pub use stormeter_disk::spelling::{distance, nearest};

@@ -98,9 +98,7 @@ pub fn duration(node: &Node, what: &str, example: &str, faults: &mut Faults) -> 
         let plain = text.trim_start_matches('-');
         faults.at(
             node.place,
-            format!(
-                "{what} {text} has no unit; write {plain}s for seconds or {plain}m for minutes"
-            ),
+            format!("{what} {text} has no unit; write {plain}ms, {plain}s or {plain}m (minutes)"),
         );
         return None;
     }

@@ -6,7 +6,7 @@
 use crate::document::{Node, Value, shortened};
 use crate::error::{Faults, Place};
 use crate::keys::Keys;
-use crate::nearest::nearest;
+use stormeter_disk::spelling::nearest;
 
 /// A mapping whose keys are known.
 #[derive(Debug)]

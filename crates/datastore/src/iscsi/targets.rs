@@ -44,7 +44,7 @@ pub(super) fn offered(
         return None;
     }
     Some(match &names[..names.len().min(MOST)] {
-        [] => "it offers no target to this initiator".into(),
-        names => format!("it offers {}", names.join(", ")),
+        [] => "it offers this initiator no target".into(),
+        names => format!("available: {}", names.join(", ")),
     })
 }

@@ -11,7 +11,7 @@ use stormeter_iscsi::Secret;
 
 use super::authority::{Host, decode, encode};
 use super::nfs::{DEFAULT_TIMEOUT, number, timeout, timeout_option};
-use super::{UrlError, bad_value};
+use super::{UrlError, bad_value, unknown_option};
 
 /// The most sessions of one driving thread.
 pub(crate) const MAX_SESSIONS: u32 = 16;
@@ -21,6 +21,22 @@ const OPTIONS: &str = "there are sessions=N, policy=fixed|round-robin, portals=H
                        immediate-data=yes|no, initiator=IQN, password-file=FILE, \
                        target-user=NAME, target-password-file=FILE, timeout=TIME and \
                        engine=auto|uring|positional";
+
+const NAMES: [&str; 13] = [
+    "sessions",
+    "policy",
+    "portals",
+    "header-digest",
+    "data-digest",
+    "initial-r2t",
+    "immediate-data",
+    "initiator",
+    "password-file",
+    "target-user",
+    "target-password-file",
+    "timeout",
+    "engine",
+];
 
 /// The port of a portal that names none (RFC 7143 section 13.6: "iscsi" at IANA).
 pub(crate) const PORTAL_PORT: u16 = 3260;
@@ -72,11 +88,25 @@ pub struct IscsiLun {
     pub timeout: Duration,
 }
 
+/// What may be repeated of a text that is no URL of a LUN: all but what may be a password, which stands
+/// between the user and the last @. Where there is only a %, nobody knows where it ends.
+fn without_password(rest: &str) -> String {
+    match rest.rsplit_once('@') {
+        Some((login, place)) => {
+            let user = login.split(['%', ':']).next().unwrap_or_default();
+            format!("{user}@{place}")
+        }
+        None => match rest.split_once('%') {
+            Some((user, _)) => format!("{user}%…"),
+            None => rest.to_owned(),
+        },
+    }
+}
+
 impl IscsiLun {
     pub(super) fn parse(rest: &str) -> Result<Self, UrlError> {
-        // The text may hold a password, so the message repeats none of it.
         let form = || UrlError::Form {
-            text: "iscsi://…".into(),
+            text: format!("iscsi:{}", without_password(rest)),
             form: "iscsi://[user[%password]@]host[:port]/target/lun, such as \
                    iscsi://nas1/iqn.2026-01.example:vm/1",
         };
@@ -157,7 +187,7 @@ impl IscsiLun {
                 self.target_password_file = Some(file("target-password-file", value)?);
             }
             "timeout" => self.timeout = timeout(value)?,
-            _ => return Err(UrlError::UnknownOption { option: name.into(), known: OPTIONS }),
+            _ => return Err(unknown_option(name, &NAMES, OPTIONS)),
         }
         Ok(())
     }

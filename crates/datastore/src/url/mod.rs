@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use stormeter_disk::spelling::nearest;
 use stormeter_iscsi::Secret;
 use stormeter_uring::EngineChoice;
 
@@ -74,13 +75,15 @@ pub enum UrlError {
     Empty,
     /// A scheme that nobody knows.
     #[error(
-        "unknown scheme \"{scheme}:\": known are {KNOWN}; planned are {planned}. \
-         For a path that contains a colon write ./{scheme}:…",
-        planned = planned_names()
+        "unknown scheme \"{scheme}:\": {}known are {KNOWN}. For a path that contains a colon write \
+         ./{scheme}:…",
+        did_you_mean(*.meant, ":")
     )]
     UnknownScheme {
         /// What stood before the colon.
         scheme: String,
+        /// The one that was probably meant.
+        meant: Option<&'static str>,
     },
     /// A datastore of a site file: there is nothing to open.
     #[error(
@@ -100,10 +103,12 @@ pub enum UrlError {
         words: &'static str,
     },
     /// An option that this kind of datastore does not have.
-    #[error("unknown option \"{option}\": {known}")]
+    #[error("unknown option \"{option}\": {}{known}", did_you_mean(*.meant, "="))]
     UnknownOption {
         /// The option's name; its value is not repeated.
         option: String,
+        /// The one that was probably meant.
+        meant: Option<&'static str>,
         /// Which options there are.
         known: &'static str,
     },
@@ -144,8 +149,14 @@ pub enum UrlError {
     Null,
 }
 
-fn planned_names() -> String {
-    PLANNED.map(|(scheme, _)| format!("{scheme}:")).join(", ")
+fn did_you_mean(meant: Option<&str>, end: &str) -> String {
+    meant.map(|meant| format!("did you mean {meant}{end}? ")).unwrap_or_default()
+}
+
+/// An option that is none of these.
+fn unknown_option(option: &str, names: &[&'static str], known: &'static str) -> UrlError {
+    let meant = nearest(option, names.iter().copied());
+    UrlError::UnknownOption { option: option.into(), meant, known }
 }
 
 impl DatastoreUrl {
@@ -176,7 +187,7 @@ impl DatastoreUrl {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         if self.location == Location::Null {
             let known = "null: has no options";
-            return Err(UrlError::UnknownOption { option: name.into(), known });
+            return Err(unknown_option(name, &[], known));
         }
         if name == "engine" {
             self.engine = match value {
@@ -199,7 +210,7 @@ impl DatastoreUrl {
             }
             _ => {
                 let known = "there are direct=0|1 and engine=auto|uring|positional";
-                return Err(UrlError::UnknownOption { option: name.into(), known });
+                return Err(unknown_option(name, &["direct", "engine"], known));
             }
         }
         Ok(())
@@ -264,7 +275,10 @@ fn unknown(scheme: &str) -> UrlError {
     }
     match PLANNED.iter().find(|(planned, _)| *planned == scheme) {
         Some(&(scheme, words)) => UrlError::NotYet { scheme, words },
-        None => UrlError::UnknownScheme { scheme: scheme.into() },
+        None => {
+            let meant = nearest(scheme, ["file", "nfs", "iscsi", "null"]);
+            UrlError::UnknownScheme { scheme: scheme.into(), meant }
+        }
     }
 }
 

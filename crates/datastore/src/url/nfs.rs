@@ -6,13 +6,16 @@ use std::time::Duration;
 use stormeter_disk::units::parse_duration_ns;
 
 use super::authority::{Host, decode, encode};
-use super::{UrlError, bad_value};
+use super::{UrlError, bad_value, unknown_option};
 
 /// The most connections of one driving thread.
 pub(crate) const MAX_CONNECTIONS: u32 = 16;
 
 const OPTIONS: &str = "there are version=3, connections=N, uid=N, gid=N, mountport=N, \
                        sync=file|unstable, timeout=TIME and engine=auto|uring|positional";
+
+const NAMES: [&str; 8] =
+    ["version", "connections", "uid", "gid", "mountport", "sync", "timeout", "engine"];
 
 /// When a write counts as done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -93,7 +96,7 @@ impl NfsExport {
                 }
             }
             "timeout" => self.timeout = timeout(value)?,
-            _ => return Err(UrlError::UnknownOption { option: name.into(), known: OPTIONS }),
+            _ => return Err(unknown_option(name, &NAMES, OPTIONS)),
         }
         Ok(())
     }

@@ -90,7 +90,7 @@ fn a_target_that_is_not_there_brings_a_list_of_those_that_are() {
     let tgt = Tgt::start(&TgtOptions::default()).unwrap();
     let wrong = tgt.url(1).replace(":disk/", ":disc/");
     let error = open(&wrong).err().unwrap().to_string();
-    assert!(error.contains(&format!("it offers {}", tgt.target_name())), "{error}");
+    assert!(error.contains(&format!("available: {}", tgt.target_name())), "{error}");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_target_that_is_there_and_refuses_brings_no_list() {
     let tgt = Tgt::start(&TgtOptions { chap: Some(chap), ..TgtOptions::default() }).unwrap();
     // Discovery needs no password, so the list would be had.
     let error = open(&tgt.url(1)).err().unwrap().to_string();
-    assert!(error.contains("CHAP") && !error.contains("it offers"), "{error}");
+    assert!(error.contains("CHAP") && !error.contains("available:"), "{error}");
 }
 
 #[test]

@@ -17,13 +17,11 @@ pub enum LoginError {
         permanent: bool,
     },
     /// Status class 1 without an address.
-    #[error(
-        "the target says that it is elsewhere and not where: run a discovery and use what it finds"
-    )]
+    #[error("the target has moved and does not say where: run a discovery and use what it finds")]
     RedirectedNowhere,
     /// 0201 to somebody who named no user.
     #[error(
-        "the target wants CHAP, and no user was given: give a user and a password, or have the target let in this initiator without"
+        "the target wants CHAP, and no user was given: give a user and a password, or allow this initiator on the target without CHAP"
     )]
     CredentialsWanted,
     /// 0201.
@@ -41,7 +39,7 @@ pub enum LoginError {
         initiator: String,
     },
     /// 0203.
-    #[error("there is no target {target} here: run a discovery for the names that there are")]
+    #[error("no target named {target} on this portal: check its name, or run a discovery")]
     NotFound {
         /// The name we asked for.
         target: String,
@@ -116,7 +114,7 @@ pub enum LoginError {
         key: String,
     },
     /// A PDU that does not belong into a login.
-    #[error("{found} in the middle of a login: the other end is no iSCSI target, or broken")]
+    #[error("{found} in the middle of a login: the other end is not an iSCSI target, or broken")]
     Unexpected {
         /// What came.
         found: &'static str,
@@ -130,7 +128,9 @@ pub enum LoginError {
         what: &'static str,
     },
     /// It goes on and on.
-    #[error("no end of the login after {rounds} answers: the target does not come to a decision")]
+    #[error(
+        "the login did not finish after {rounds} answers: the target does not reach a decision"
+    )]
     Endless {
         /// Answers so far.
         rounds: u32,
@@ -162,7 +162,7 @@ impl LoginError {
             (2, 4) => Self::Removed { target },
             (2, 5) => refused("version not supported", "look for an update of the target"),
             (2, 6) => Self::TooManyConnections,
-            (2, 7) => refused("a parameter lacks", "check initiator's and target's names"),
+            (2, 7) => refused("a parameter is missing", "check initiator's and target's names"),
             (2, 8) => refused("this connection cannot join the session", "try again"),
             (2, 9) => refused("session type not supported", "use another portal of the target"),
             (2, 10) => refused("session does not exist", "try again"),

@@ -62,7 +62,7 @@ impl Session {
             Phase::Login(_) => {
                 let waited_ns = now_ns.saturating_sub(self.connected_ns);
                 if waited_ns >= self.options.timeouts.login_ns {
-                    return Err(Error::Silent { awaited: "end of the login", waited_ns });
+                    return Err(Error::Silent { awaited: "completed login", waited_ns });
                 }
                 return Ok(());
             }

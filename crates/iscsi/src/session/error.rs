@@ -68,7 +68,7 @@ pub enum Error {
         response: &'static str,
     },
     /// Nothing came.
-    #[error("no {awaited} for {} s: the target or the way to it hangs; look at its load, its log and the network", .waited_ns / 1_000_000_000)]
+    #[error("no {awaited} within {} s: the target or the path to it hangs; look at its load, its log and the network", .waited_ns / 1_000_000_000)]
     Silent {
         /// What was waited for.
         awaited: &'static str,

@@ -7,6 +7,7 @@ mod errand;
 mod io;
 
 use stormeter_driver::Workload;
+use stormeter_yaml::nearest;
 
 pub(crate) use errand::DEPLOYMENT;
 
@@ -48,6 +49,16 @@ pub struct ProfileSet {
 /// A name that is no profile's, or not one of the kind that is wanted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownProfile {
+    /// There is none of that name, but one that was probably meant.
+    #[error(
+        "there is no workload {name:?}; did you mean {meant}? `stormeter profile` lists them all"
+    )]
+    Mistyped {
+        /// What was asked for.
+        name: String,
+        /// What was probably meant.
+        meant: String,
+    },
     /// There is none of that name.
     #[error("there is no workload {name:?}; the built-in ones are {known}")]
     Unknown {
@@ -79,8 +90,7 @@ pub fn profile(name: &str) -> Result<Profile, UnknownProfile> {
     {
         return Err(UnknownProfile::Errand(name.into()));
     }
-    let known = profiles().iter().map(|p| p.workload.name.clone()).collect::<Vec<_>>().join(", ");
-    Err(UnknownProfile::Unknown { name: name.into(), known })
+    Err(unknown(name, profiles().into_iter().map(|profile| profile.workload.name).collect()))
 }
 
 /// All built-in workloads that a study can name, in the order of tables.
@@ -133,7 +143,15 @@ pub fn study_profile(name: &str) -> Result<Vec<StudyProfile>, UnknownProfile> {
     if !found.is_empty() {
         return Ok(found);
     }
-    Err(UnknownProfile::Unknown { name: name.into(), known: study_profile_names().join(", ") })
+    Err(unknown(name, study_profile_names()))
+}
+
+fn unknown(name: &str, known: Vec<String>) -> UnknownProfile {
+    let name = name.to_owned();
+    match nearest(&name, known.iter().map(String::as_str)) {
+        Some(meant) => UnknownProfile::Mistyped { meant: meant.into(), name },
+        None => UnknownProfile::Unknown { known: known.join(", "), name },
+    }
 }
 
 /// The names of all profiles and sets, of the transfers only their set's.

@@ -126,7 +126,7 @@ fn a_target_that_is_not_there_any_more_is_named() {
     });
     outcome.assert_broke(&["timed out"]);
     let incidents = outcome.incidents(0);
-    assert!(incidents.contains("there is no target iqn."), "{incidents}");
+    assert!(incidents.contains("no target named iqn."), "{incidents}");
     bench.assert_removed();
 }
 
