@@ -78,12 +78,16 @@ pub fn overview(tables: &[ReplicateTable], width: usize) -> String {
 }
 
 fn summary(what: &str, tally: &Tally) -> String {
+    let statements = match tally.agree_with_statements_only {
+        0 => String::new(),
+        all if all == tally.agree => " (all with the study's own statements only)".into(),
+        some => format!(" ({some} with the study's own statements only)"),
+    };
     format!(
-        "{} {what}: agree {} (with other statements only {}), agree within the rounding of the printed \
-         inputs {}, do not follow {}, not testable {}.",
+        "{} {what}: {} agree{statements}, {} agree within the rounding of the printed inputs, {} do not \
+         follow, {} not testable.",
         tally.findings,
         tally.agree,
-        tally.agree_with_statements_only,
         tally.agree_within_rounding,
         tally.do_not_follow,
         tally.not_testable

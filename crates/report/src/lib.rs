@@ -6,6 +6,7 @@
 
 mod assemble;
 mod change;
+mod columns;
 mod date;
 mod html;
 mod incidents;
@@ -20,6 +21,7 @@ mod settling;
 mod study;
 mod svg;
 mod terminal;
+mod uncertainty;
 mod wording;
 
 pub use assemble::{MeasuredCeilings, assemble};

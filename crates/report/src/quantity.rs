@@ -87,7 +87,8 @@ fn throughput(bytes_per_s: f64) -> Quantity {
 pub(crate) fn spread_percent(value: &MetricValue) -> Option<String> {
     let interval = value.interval?;
     let half = interval.relative_half_width(value.value) * 100.0;
-    half.is_finite().then(|| decimals(half))
+    // Beyond a multiple of ten, how far it is from known is not worth a figure.
+    half.is_finite().then(|| if half > 999.0 { ">999".into() } else { decimals(half) })
 }
 
 /// A percentage with as many decimals as it deserves: `240`, `23.4`, `1.2`, `0.04`.

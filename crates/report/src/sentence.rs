@@ -22,7 +22,7 @@ pub fn headline(report: &Report) -> Vec<String> {
     vec![match broken {
         Some(finding) => format!("The result is invalid: {}.", finding.what),
         None => format!(
-            "Nothing can be said yet: {} done, and a comparison needs at least 2.",
+            "No result yet: {} done, and a comparison needs at least 2.",
             plural(u64::from(report.status.blocks), "complete block")
         ),
     }]
@@ -54,13 +54,13 @@ pub fn sentence(report: &Report, of: &MetricComparison) -> String {
             straddling(&comparison.interval),
         ),
         Verdict::Inconclusive => {
-            let question = question(&candidate, &baseline, metric);
+            let either = either(&candidate, &baseline, metric);
             let outlook = match comparison.blocks_needed {
-                Some(needed) => format!("; about {needed} blocks would probably settle it"),
-                None => "; more blocks would hardly settle it".to_string(),
+                Some(needed) => format!("; about {needed} blocks would probably decide it"),
+                None => "; more blocks are unlikely to decide it".to_string(),
             };
             format!(
-                "It is not settled {question}: measured {}, {}, {blocks}{outlook}.",
+                "Inconclusive: {either} (measured {}, {}, {blocks}){outlook}.",
                 change(comparison.ratio),
                 straddling(&comparison.interval),
             )
@@ -191,14 +191,16 @@ fn straddling(interval: &Interval) -> String {
     format!("{level} % CI {} to {}", change(interval.low), change(interval.high))
 }
 
-fn question(candidate: &str, baseline: &str, metric: Metric) -> String {
+fn either(candidate: &str, baseline: &str, metric: Metric) -> String {
     let title = metric.title();
     match kind(metric) {
-        MetricKind::Rate => format!("whether {candidate} or {baseline} is faster in {title}"),
-        MetricKind::Latency => {
-            format!("whether {candidate} or {baseline} has the lower {title}")
+        MetricKind::Rate => {
+            format!("{candidate} may be faster or slower than {baseline} in {title}")
         }
-        MetricKind::Cost => format!("whether {candidate} or {baseline} costs less {title}"),
+        MetricKind::Latency => {
+            format!("{candidate} may have a higher or a lower {title} than {baseline}")
+        }
+        MetricKind::Cost => format!("{candidate} may cost more or less {title} than {baseline}"),
     }
 }
 

@@ -1,28 +1,30 @@
-//! The report as text for a terminal of 80 to 100 columns: the sentence first, then what is
-//! wrong with it, then the numbers.
+//! The report as text for a terminal: the sentence first, then what is wrong with it, then the
+//! numbers. It fits any width from 40 columns on.
 
 use stormeter_statistics::Verdict;
-use stormeter_study::Metric;
 
-use crate::label::elide;
-use crate::model::{Datastore, Finding, MetricComparison, Report, Severity};
+use crate::model::{Finding, Report, Severity};
 use crate::printable::printable;
-use crate::quantity::{level_percent, metric_value, percent, spread_percent};
-use crate::sentence::{headline, verdict_word_for};
+use crate::quantity::{level_percent, percent};
+use crate::sentence::headline;
 use crate::wording;
+
+mod pair;
 
 /// How the text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalOptions {
     /// Whether to colour by ANSI escapes; the caller knows `NO_COLOR` and what stdout is.
     pub color: bool,
-    /// Columns to fill with running text. Tables need 80.
+    /// Columns to fill. Tables take the form that fits.
     pub width: usize,
+    /// Whether to end with the command that repeats the run.
+    pub repeat: bool,
 }
 
 impl Default for TerminalOptions {
     fn default() -> Self {
-        Self { color: false, width: 90 }
+        Self { color: false, width: 90, repeat: true }
     }
 }
 
@@ -63,7 +65,7 @@ pub fn terminal(report: &Report, options: TerminalOptions) -> String {
     for candidate in 0..report.datastores.len() {
         if candidate != report.header.plan.baseline {
             push_line(&mut text, "");
-            table(report, candidate, paint, &mut text);
+            pair::table(report, candidate, (width, paint), &mut text);
         }
     }
     push_line(&mut text, "");
@@ -77,8 +79,10 @@ pub fn terminal(report: &Report, options: TerminalOptions) -> String {
             push_line(&mut text, &paint.with(Style::Dim, &line));
         }
     }
-    push_line(&mut text, "");
-    push_line(&mut text, &format!("Repeat it: {}", printable(&report.repeat_command)));
+    if options.repeat {
+        push_line(&mut text, "");
+        push_line(&mut text, &format!("Repeat it: {}", printable(&report.repeat_command)));
+    }
     text
 }
 
@@ -110,13 +114,25 @@ pub(crate) fn findings(findings: &[Finding], width: usize, paint: Paint, text: &
 
 fn legend(report: &Report, width: usize, paint: Paint, text: &mut String) {
     let longest = report.datastores.iter().map(|d| d.label.chars().count()).max().unwrap_or(0);
-    let hang = " ".repeat(longest + 4);
+    let beside = longest + 4;
     for (index, datastore) in report.datastores.iter().enumerate() {
         let role = if index == report.header.plan.baseline { "baseline = 100; " } else { "" };
         let mut words = format!("{role}{}", wording::datastore(&datastore.description));
         if datastore.description.url != datastore.label {
             words = format!("{}; {words}", datastore.description.url);
         }
+        // Beside long names on a narrow terminal too little room is left, for a URL on any.
+        let widest = words.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+        if beside > width / 2 || beside + widest > width {
+            let hang = " ".repeat(4);
+            let label = format!("  {}", printable(&datastore.label));
+            push_line(text, &paint.with(Style::Bold, &label));
+            for line in wrap(&printable(&words), width, &hang, &hang) {
+                push_line(text, &line);
+            }
+            continue;
+        }
+        let hang = " ".repeat(beside);
         let label = pad_right(&printable(&datastore.label), longest);
         let lines = wrap(&printable(&words), width, &format!("  {label}  "), &hang);
         for (number, line) in lines.iter().enumerate() {
@@ -130,107 +146,18 @@ fn legend(report: &Report, width: usize, paint: Paint, text: &mut String) {
     }
 }
 
-/// A candidate beside the baseline, a metric a row.
-fn table(report: &Report, candidate: usize, paint: Paint, text: &mut String) {
-    let (Some(base), Some(other)) = (report.baseline(), report.datastores.get(candidate)) else {
-        return;
-    };
-    const HEAD_LONGEST: usize = 18;
-    let mut rows = vec![[
-        String::new(),
-        elide(&printable(&base.label), HEAD_LONGEST),
-        elide(&printable(&other.label), HEAD_LONGEST),
-        "relative".to_string(),
-        String::new(),
-    ]];
-    let mut styles = vec![Style::Bold];
-    let (left, right) = (Absolute::widths(report, base), Absolute::widths(report, other));
-    for metric in report.metrics() {
-        let comparison = report.comparison(candidate, metric);
-        let mark = if metric == report.header.plan.metric { " *" } else { "" };
-        rows.push([
-            format!("{}{mark}", metric.title()),
-            Absolute::of(base, metric).padded(left),
-            Absolute::of(other, metric).padded(right),
-            comparison.map_or("–".into(), relative),
-            comparison.map_or("", |c| verdict_word_for(metric, c.comparison.verdict)).to_string(),
-        ]);
-        styles.push(comparison.map_or(Style::Plain, |c| Style::of(c.comparison.verdict)));
-    }
-    let widths: [usize; 5] = std::array::from_fn(|column| {
-        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
-    });
-    for (number, (row, style)) in rows.iter().zip(&styles).enumerate() {
-        let line = format!(
-            "{}  {}  {}  {}",
-            pad_right(&row[0], widths[0]),
-            pad_left(&row[1], widths[1]),
-            pad_left(&row[2], widths[2]),
-            pad_left(&row[3], widths[3]),
-        );
-        let line = match number {
-            0 => paint.with(Style::Bold, &line),
-            _ if row[4].is_empty() => line,
-            _ => format!("{line}  {}", paint.with(*style, &row[4])),
-        };
-        push_line(text, line.trim_end());
-    }
-}
-
-/// A value and its spread, which line up on their own.
-struct Absolute {
-    value: String,
-    spread: String,
-}
-
-impl Absolute {
-    fn of(datastore: &Datastore, metric: Metric) -> Self {
-        match datastore.value(metric) {
-            None => Self { value: "–".into(), spread: String::new() },
-            Some(value) => Self {
-                value: metric_value(metric, value.value),
-                spread: spread_percent(value).map(|s| format!("±{s}%")).unwrap_or_default(),
-            },
-        }
-    }
-
-    /// The widest spread of a column.
-    fn widths(report: &Report, datastore: &Datastore) -> usize {
-        let spreads = report.metrics().into_iter().map(|m| Self::of(datastore, m).spread);
-        spreads.map(|spread| spread.chars().count()).max().unwrap_or(0)
-    }
-
-    fn padded(&self, spread_width: usize) -> String {
-        format!("{} {}", self.value, pad_left(&self.spread, spread_width))
-    }
-}
-
-/// The candidate when the baseline is 100: `76.6 ±1.5`.
-fn relative(of: &MetricComparison) -> String {
-    let comparison = &of.comparison;
-    let digits = if comparison.ratio >= 10.0 { 0 } else { 1 };
-    let value = format!("{:.digits$}", comparison.ratio * 100.0);
-    let half = comparison.half_width * comparison.ratio * 100.0;
-    if half.is_finite() { format!("{value} ±{half:.digits$}") } else { format!("{value} ±–") }
-}
-
 fn caption(report: &Report) -> String {
     let plan = &report.header.plan;
-    let mut text = format!(
-        "* carries the verdict. Relative values come from the ratios within the blocks, baseline = \
-         100; ± is the larger side of the {} % interval",
-        level_percent(plan.level)
-    );
-    if report.metrics().len() > 1 {
-        text += ", Holm-adjusted for the other metrics";
-    }
-    text += &format!(
-        ". Margin of equivalence {} %, wanted precision {} %, seed {}.",
+    let adjusted = if report.metrics().len() > 1 { " (other metrics: Holm-adjusted)" } else { "" };
+    format!(
+        "* decides the verdict. Relative values are ratios within blocks, baseline = 100, with their \
+         {} % interval{adjusted}: ± where it is symmetric, otherwise its ends. Equivalence margin \
+         {} %, requested precision {} %, seed {}.",
+        level_percent(plan.level),
         percent(plan.margin),
         percent(plan.precision),
         plan.seed
-    );
-    text
+    )
 }
 
 /// Breaks text at spaces into lines of at most `width` characters; a number keeps its `%`, and

@@ -8,7 +8,7 @@ use stormeter_study::EqualLoad;
 use crate::model::{Ceiling, Report, Status};
 use crate::quantity::percent;
 
-/// The workload in a line: `4KiB, 75 % read, 100 % random, 4 outstanding`.
+/// The workload in a line: `4KiB, 75 % read, 100 % random, queue depth 4`.
 pub(crate) fn workload(workload: &Workload) -> String {
     let total: f64 = workload.sizes.iter().map(|size| size.share).sum();
     let sizes: Vec<String> = match workload.sizes.as_slice() {
@@ -26,7 +26,7 @@ pub(crate) fn workload(workload: &Workload) -> String {
         Distribution::Zipf { exponent } => format!("random (zipf {exponent})"),
     };
     let arrivals = match workload.arrivals {
-        Arrivals::Closed { outstanding } => format!("{outstanding} outstanding"),
+        Arrivals::Closed { outstanding } => format!("queue depth {outstanding}"),
         Arrivals::Constant { rate_per_s } => {
             format!("{} I/Os a second", format_count(rate_per_s))
         }
@@ -65,7 +65,7 @@ pub(crate) fn load(report: &Report) -> String {
     text
 }
 
-/// What a datastore is: `ext4 on /dev/sda1, O_DIRECT, io_uring`, `NFSv3, spoken directly, io_uring`.
+/// What a datastore is: `ext4 on /dev/sda1, O_DIRECT, io_uring`, `NFSv3, native client, io_uring`.
 pub(crate) fn datastore(description: &DatastoreDescription) -> String {
     if description.kind == "null" {
         return "completes at once, without any storage".into();
@@ -82,7 +82,7 @@ pub(crate) fn datastore(description: &DatastoreDescription) -> String {
         }),
     }
     parts.push(match (description.kind.as_str(), description.direct) {
-        ("nfs" | "iscsi", _) => "spoken directly".into(),
+        ("nfs" | "iscsi", _) => "native client".into(),
         (_, true) => "O_DIRECT".into(),
         (_, false) => "through the page cache".into(),
     });
@@ -121,7 +121,7 @@ pub(crate) fn verified(report: &Report) -> Option<String> {
         let unknown = match unknown_blocks {
             0 => String::new(),
             unknown => {
-                format!(" ({} by place and checksum only, after resuming)", count(unknown))
+                format!(" ({} by offset and checksum only, after resuming)", count(unknown))
             }
         };
         let label = &datastore.label;
@@ -134,7 +134,7 @@ pub(crate) fn verified(report: &Report) -> Option<String> {
 /// The ceilings in sentences: of each datastore that of its own way.
 pub(crate) fn ceilings(report: &Report) -> Vec<String> {
     let times = |times: Option<f64>, most: &str| {
-        times.map(|times| format!(": {times:.1} times the most measured{most}")).unwrap_or_default()
+        times.map(|times| format!(": {times:.1} times the highest measured{most}")).unwrap_or_default()
     };
     let mut sentences = Vec::new();
     if let Some(Ceiling { iops, times_measured }) = report.ceiling {

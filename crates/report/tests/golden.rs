@@ -49,14 +49,16 @@ fn two_datastores_in_json() {
 #[test]
 fn a_table_fits_a_terminal_and_colour_changes_nothing_else() {
     let report = report(&[LOCAL, NAS, SAN, MEMORY]);
-    for width in [80, 100] {
-        let plain = terminal(&report, TerminalOptions { color: false, width });
+    for width in [40, 60, 80, 100, 120] {
+        let plain = terminal(&report, TerminalOptions { width, ..TerminalOptions::default() });
         for line in plain.lines().filter(|line| !line.starts_with("Repeat it")) {
-            // A URL cannot be broken; all else can.
-            let is_url = line.contains("iscsi://") || line.contains("/dev/shm/stormeter/a-dir");
-            assert!(is_url || line.chars().count() <= width.max(88), "{line}");
+            // A word that is longer than the line, such as a URL, cannot be broken; all else can.
+            let longest = line.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+            let is_word = line.trim_start().chars().count() == longest;
+            assert!(is_word || line.chars().count() <= width, "{width}: {line}");
         }
-        let mut colored = terminal(&report, TerminalOptions { color: true, width });
+        let options = TerminalOptions { color: true, width, ..TerminalOptions::default() };
+        let mut colored = terminal(&report, options);
         assert_ne!(colored, plain);
         while let Some(start) = colored.find('\x1b') {
             let end = start + colored[start..].find('m').unwrap();
@@ -64,4 +66,45 @@ fn a_table_fits_a_terminal_and_colour_changes_nothing_else() {
         }
         assert_eq!(colored, plain);
     }
+}
+
+#[test]
+fn every_form_of_the_table_has_every_figure() {
+    let report = report(&[LOCAL, NAS]);
+    for (width, spread) in [(100, true), (78, false), (40, true)] {
+        let text = terminal(&report, TerminalOptions { width, ..TerminalOptions::default() });
+        for figure in ["128 431", "98 378", "76.6 ±1.4", "costlier", "maximum latency", "24.1ms"] {
+            assert!(text.contains(figure), "{width}: {figure}: {text}");
+        }
+        assert_eq!(text.contains("±30.4%"), spread, "{width}: {text}");
+    }
+}
+
+/// After two blocks an interval may have any width.
+#[test]
+fn what_is_hardly_known_does_not_break_the_table() {
+    let mut report = report(&[LOCAL, NAS]);
+    for metric in &mut report.comparisons {
+        let comparison = &mut metric.comparison;
+        comparison.interval.low = 1e-43;
+        comparison.interval.high = 1.38e43;
+        comparison.half_width = 1.38e43;
+    }
+    for datastore in &mut report.datastores {
+        for value in &mut datastore.values {
+            value.interval.as_mut().unwrap().high = 1e40;
+        }
+    }
+    let text = terminal(&report, TerminalOptions { width: 80, ..TerminalOptions::default() });
+    for line in text.lines().filter(|line| !line.starts_with("Repeat it")) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    assert!(text.contains("76.6 (0 to >9999)"), "{text}");
+}
+
+#[test]
+fn the_command_that_repeats_it_can_be_left_out() {
+    let report = report(&[LOCAL, NAS]);
+    let text = |repeat| terminal(&report, TerminalOptions { repeat, ..TerminalOptions::default() });
+    assert!(text(true).contains("Repeat it:") && !text(false).contains("Repeat it:"));
 }

@@ -212,7 +212,7 @@ fn a_run_without_results_still_makes_a_page() {
     let page = page("empty.html", &empty);
     let names = elements(&page);
     assert_eq!(count(&names, "svg"), 0);
-    assert!(page.contains("Nothing can be said yet"), "{page}");
+    assert!(page.contains("No result yet"), "{page}");
     assert!(page.contains("Not finished"));
 }
 

@@ -100,12 +100,12 @@ fn no_difference_and_no_answer_are_two_things() {
     };
     assert_eq!(
         say_after(Metric::LatencyP50, Verdict::Inconclusive, [1.03, 0.97, 1.09], settled_by_14),
-        "It is not settled whether nas or local has the lower p50 latency: measured 3.0 % higher, \
-         95 % CI 3.0 % lower to 9.0 % higher, 9 blocks; about 14 blocks would probably settle it."
+        "Inconclusive: nas may have a higher or a lower p50 latency than local (measured 3.0 % higher, \
+         95 % CI 3.0 % lower to 9.0 % higher, 9 blocks); about 14 blocks would probably decide it."
     );
     let endless = say(Metric::CpuPerIo, Verdict::Inconclusive, [1.0, 0.0, f64::INFINITY]);
     assert!(endless.contains("95 % CI without bounds"), "{endless}");
-    assert!(endless.contains("more blocks would hardly settle it"), "{endless}");
+    assert!(endless.contains("more blocks are unlikely to decide it"), "{endless}");
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn without_a_comparison_the_headline_says_why() {
     report.status.blocks = 1;
     assert_eq!(
         headline(&report),
-        ["Nothing can be said yet: 1 complete block done, and a comparison needs at least 2."]
+        ["No result yet: 1 complete block done, and a comparison needs at least 2."]
     );
     report.findings.insert(
         0,

@@ -54,7 +54,7 @@ fn a_page_has_every_section_and_every_chart_its_text() {
         "blocks 1 and 2: the connection was lost and made again (6 times)",
         "AMD EPYC 7443P",
         "--output again.db",
-        "power of 80",
+        "are detected with",
     ] {
         assert!(page.contains(text), "{text}");
     }

@@ -33,7 +33,7 @@ fn the_text_says_how_many_blocks_were_read_back_and_how_many_were_wrong() {
     let text = text.join(" ");
     assert!(text.contains("Verified: "), "{text}");
     assert!(text.contains("123 456 blocks read back, none wrong; "), "{text}");
-    assert!(text.contains("2 wrong (7 by place and checksum only, after resuming)."), "{text}");
+    assert!(text.contains("2 wrong (7 by offset and checksum only, after resuming)."), "{text}");
     let plain = terminal(&report(&[LOCAL, NAS]), TerminalOptions::default());
     assert!(!plain.contains("erified"), "{plain}");
 }

@@ -100,8 +100,8 @@ fn swings(series: &[Vec<f64>]) -> Option<LawFinding> {
     }
     warning(
         format!(
-            "in {few} of {} trials IOPS swung so slowly (autocorrelation) that a trial is worth \
-             fewer than {FEWEST_EFFECTIVE} independent intervals",
+            "in {few} of {} trials IOPS fluctuated slowly (strong autocorrelation), so a trial is \
+             worth fewer than {FEWEST_EFFECTIVE} independent samples",
             series.len()
         ),
         "use a longer --duration, so that a trial averages over the storage's own rhythm",

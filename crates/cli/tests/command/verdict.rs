@@ -44,7 +44,7 @@ fn a_difference_or_none_ends_with_0_and_an_open_question_with_4() {
         ([100, 101, 100, 99, 100], 0, "b is slower than a"),
         ([25, 25, 26, 25, 24], 0, "b is faster than a"),
         ([50, 50, 50, 50, 50], 0, "are equivalent"),
-        ([50, 100, 25, 100, 25], 4, "not settled"),
+        ([50, 100, 25, 100, 25], 4, "Inconclusive: b may"),
     ];
     for (candidate_ms, code, words) in cases {
         set_longest(&path, candidate_ms);

@@ -19,6 +19,8 @@ mod terminal;
 mod why;
 mod words;
 
+pub(crate) use grid::hundred;
+
 pub use assemble::{StudyParts, StudyTrial, assemble_study};
 pub use hosts::{StudyHostCell, StudyHostRow};
 pub use json::{STUDY_SCHEMA, STUDY_SCHEMA_VERSION, study_json};

@@ -3,21 +3,23 @@
 use stormeter_statistics::{Answer, Reply, Verdict};
 use stormeter_study::Metric;
 
-use super::grid::{Grid, Load, hundred, hundred_half, sign};
+use super::grid::{Grid, Load, hundred, sign};
 use super::model::StudyReport;
 use super::remarks::{self, Shared};
 use super::why;
 use super::words::{self, Scale};
+use crate::columns::Columns;
 use crate::printable::printable;
 use crate::quantity::{Quantity, level_percent, metric_value, percent};
 use crate::terminal::{
     Paint, Style, TerminalOptions, findings, pad_left, pad_right, push_line, wrap,
 };
+use crate::uncertainty;
 use crate::wording;
 
 /// The study as text, ending in a line break. Tables are wrapped to the width by datastores.
 pub fn study_terminal(report: &StudyReport, options: TerminalOptions) -> String {
-    let width = options.width.clamp(60, 120);
+    let width = options.width.clamp(40, 120);
     let paint = Paint(options.color);
     let grid = Grid::of(report);
     let mut text = String::new();
@@ -59,6 +61,10 @@ pub fn study_terminal(report: &StudyReport, options: TerminalOptions) -> String 
     steps(&grid, width, paint, &mut text);
     hosts(&grid, width, paint, &mut text);
     closing(&grid, width, paint, &mut text);
+    if options.repeat {
+        push_line(&mut text, "");
+        push_line(&mut text, &format!("Repeat it: {}", printable(&report.repeat_command)));
+    }
     text
 }
 
@@ -84,7 +90,7 @@ fn answer(
     let word = words::reply(answer.reply).to_uppercase();
     let question = printable(&answer.question);
     let number = format!("{:>2}.", index + 1);
-    let lines = wrap(&question, width.saturating_sub(word.len() + 1), &number, HANG);
+    let lines = wrap(&question, width.saturating_sub(word.len() + 2), &number, HANG);
     for (line_index, line) in lines.iter().enumerate() {
         if line_index == 0 {
             let rest = line.strip_prefix(number.as_str()).unwrap_or(line);
@@ -115,8 +121,8 @@ fn answer(
     if !basis.is_empty() {
         say(Style::Dim, &basis.join("; "));
     }
-    parts(answer, text);
-    anova(answer, text);
+    parts(answer, width, text);
+    anova(answer, width, text);
     for remark in remarks::own(answer, shared) {
         for line in wrap(&printable(remark), width, "   note: ", "         ") {
             push_line(text, &line);
@@ -124,7 +130,7 @@ fn answer(
     }
 }
 
-fn parts(answer: &Answer, text: &mut String) {
+fn parts(answer: &Answer, width: usize, text: &mut String) {
     let scale = Scale::of(answer);
     let rows = answer.parts.iter().map(|part| {
         let interval =
@@ -132,10 +138,10 @@ fn parts(answer: &Answer, text: &mut String) {
         let load = printable(&part.load);
         [load, scale.show(part.value), interval, words::reply(part.reply).to_string()]
     });
-    aligned(&rows.collect::<Vec<_>>(), [true, false, true, true], text);
+    aligned(&rows.collect::<Vec<_>>(), &[true, false, true, true], (false, width), text);
 }
 
-fn anova(answer: &Answer, text: &mut String) {
+fn anova(answer: &Answer, width: usize, text: &mut String) {
     let Some(table) = &answer.table else { return };
     let heads = ["term", "df", "F", "p", "partial eta²"].map(String::from);
     let rows = table.rows.iter().map(|row| {
@@ -149,25 +155,18 @@ fn anova(answer: &Answer, text: &mut String) {
         ]
     });
     let rows: Vec<_> = std::iter::once(heads).chain(rows).collect();
-    aligned(&rows, [true, false, false, false, false], text);
+    aligned(&rows, &[true, false, false, false, false], (true, width), text);
 }
 
-/// Rows with their columns lined up, to the left where `left` says so.
-fn aligned<const N: usize>(rows: &[[String; N]], left: [bool; N], text: &mut String) {
-    let widths: [usize; N] = std::array::from_fn(|column| {
-        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
-    });
-    for row in rows {
-        let mut line = "    ".to_string();
-        for (column, cell) in row.iter().enumerate() {
-            line += " ";
-            line += &match left[column] {
-                true => pad_right(cell, widths[column]),
-                false => pad_left(cell, widths[column]),
-            };
-            line += " ";
-        }
-        push_line(text, line.trim_end());
+/// Rows of an answer.
+fn aligned<const N: usize>(
+    rows: &[[String; N]],
+    left: &[bool],
+    (has_head, width): (bool, usize),
+    text: &mut String,
+) {
+    for (_, line) in (Columns { indent: 5, gap: 2, left, has_head }).lines(rows, width) {
+        push_line(text, &line);
     }
 }
 
@@ -226,12 +225,19 @@ fn matrix(grid: &Grid<'_>, metric: Metric, width: usize, paint: Paint, text: &mu
             .max(name.chars().count())
     };
     let Some((base, others)) = columns.split_first() else { return };
+    // Where not even two datastores fit beside each other, one stands below the other.
+    let narrowest = others.iter().map(wide).min().map_or(0, |other| other + 3);
+    if head + 3 + wide(base) + narrowest > width {
+        let rows: Vec<&str> = rows.iter().map(|(label, _)| label.as_str()).collect();
+        stacked(&title, &rows, &columns, (width, paint), text);
+        return;
+    }
     let mut rest = others;
     let mut is_first = true;
     while is_first || !rest.is_empty() {
         let title = if is_first { title.clone() } else { format!("{title}, continued") };
         is_first = false;
-        let mut used = head + 2 + wide(base);
+        let mut used = head + 3 + wide(base);
         let mut taken = 0;
         // At least one, however wide it is: a table that shows nothing never ends.
         while taken < rest.len() && (taken == 0 || used + 3 + wide(&rest[taken]) <= width) {
@@ -240,7 +246,9 @@ fn matrix(grid: &Grid<'_>, metric: Metric, width: usize, paint: Paint, text: &mu
         }
         let (now, later) = rest.split_at(taken);
         rest = later;
-        push_line(text, &paint.with(Style::Bold, &title));
+        for line in wrap(&title, width, "", "  ") {
+            push_line(text, &paint.with(Style::Bold, &line));
+        }
         let shown: Vec<_> = std::iter::once(base).chain(now).collect();
         let mut line = " ".repeat(head);
         for column in &shown {
@@ -258,6 +266,37 @@ fn matrix(grid: &Grid<'_>, metric: Metric, width: usize, paint: Paint, text: &mu
         }
         push_line(text, "");
     }
+}
+
+/// A line for each datastore below each load.
+fn stacked(
+    title: &str,
+    rows: &[&str],
+    columns: &[(String, Vec<(String, Style)>)],
+    (width, paint): (usize, Paint),
+    text: &mut String,
+) {
+    for line in wrap(title, width, "", "  ") {
+        push_line(text, &paint.with(Style::Bold, &line));
+    }
+    for (index, label) in rows.iter().enumerate() {
+        push_line(text, label);
+        for (name, cells) in columns {
+            let (cell, style) = &cells[index];
+            let (columns, cell) = (cell.chars().count(), paint.with(*style, cell.trim_start()));
+            match columns {
+                0 => {}
+                columns if 6 + name.chars().count() + columns <= width => {
+                    push_line(text, &format!("    {name}  {cell}"));
+                }
+                _ => {
+                    push_line(text, &format!("    {name}"));
+                    push_line(text, &format!("      {cell}"));
+                }
+            }
+        }
+    }
+    push_line(text, "");
 }
 
 /// The row labels; a workload with several loads has a row of its own above them.
@@ -290,7 +329,6 @@ fn entry(grid: &Grid<'_>, cell: usize, metric: Metric) -> (String, Style) {
     }
     let Some(relative) = grid.relative(cell, metric) else { return (absolute, Style::Plain) };
     let verdict = relative.comparison.as_ref().map(|comparison| comparison.verdict);
-    let half = hundred_half(relative).map(|half| format!(" ±{half}")).unwrap_or_default();
     // Absolute values line up by the width of the longest.
     let longest = grid
         .loads
@@ -299,8 +337,11 @@ fn entry(grid: &Grid<'_>, cell: usize, metric: Metric) -> (String, Style) {
         .map(|value| metric_value(metric, value.value).chars().count())
         .max()
         .unwrap_or(0);
-    let ratio = hundred(relative.ratio);
-    let text = format!("{ratio}{half} {}  {}", sign(verdict), pad_left(&absolute, longest));
+    let ratio = match &relative.comparison {
+        Some(comparison) => uncertainty::relative(relative.ratio, &comparison.interval),
+        None => hundred(relative.ratio),
+    };
+    let text = format!("{ratio} {}  {}", sign(verdict), pad_left(&absolute, longest));
     (text, verdict.map_or(Style::Plain, Style::of))
 }
 
@@ -310,7 +351,6 @@ fn capital(text: &str) -> String {
     first + characters.as_str()
 }
 
-/// The hosts, where there are some: clocks, and what each did and spent.
 /// What was done to the storage in the middle trial of each cell, and how throughput came through it.
 fn steps(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     let cells = super::steps::of_cells(grid);
@@ -325,20 +365,11 @@ fn steps(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
         let mut rows = vec![super::steps::HEAD.map(String::from)];
         let own = super::steps::rows(disturbed, Quantity::to_string);
         rows.extend(own.into_iter().map(|row| row.map(|cell| printable(&cell))));
-        let width_of =
-            |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-        let widths: [usize; 4] = std::array::from_fn(width_of);
-        for row in &rows {
-            let padded = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
-                // Times to the right, words to the left.
-                if [1, 2].contains(&column) {
-                    pad_left(cell, width)
-                } else {
-                    pad_right(cell, width)
-                }
-            });
-            let line = padded.collect::<Vec<_>>().join("  ");
-            push_line(text, format!("    {line}").trim_end());
+        // Times to the right, words to the left.
+        let left = &[true, false, false, true];
+        let columns = Columns { indent: 4, gap: 2, left, has_head: true };
+        for (_, line) in columns.lines(&rows, width) {
+            push_line(text, &line);
         }
         for line in wrap(&super::steps::sentence(disturbed), width, "    ", "    ") {
             push_line(text, &line);
@@ -350,6 +381,7 @@ fn steps(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     push_line(text, "");
 }
 
+/// The hosts, where there are some: clocks, and what each did and spent.
 fn hosts(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     if grid.report.hosts.is_empty() {
         return;
@@ -373,13 +405,9 @@ fn hosts(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
             cells[0].clone_from(&name);
             shown.push(cells);
         }
-        let widths: Vec<usize> = (0..at.len())
-            .map(|at| shown.iter().map(|row| row[at].chars().count()).max().unwrap_or(0))
-            .collect();
-        for row in &shown {
-            let padded = row.iter().zip(&widths).map(|(cell, width)| pad_right(cell, *width));
-            let line = padded.collect::<Vec<_>>().join("  ");
-            push_line(text, format!("  {line}").trim_end());
+        let columns = Columns { indent: 2, gap: 2, left: &[], has_head: true };
+        for (_, line) in columns.lines(&shown, width) {
+            push_line(text, &line);
         }
     }
     for note in super::hosts::notes(&grid.report.hosts) {
@@ -404,7 +432,7 @@ fn closing(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
         (Verdict::Faster, "+ better"),
         (Verdict::Slower, "- worse"),
         (Verdict::Equivalent, "= equivalent"),
-        (Verdict::Inconclusive, "? not settled"),
+        (Verdict::Inconclusive, "? inconclusive"),
         (Verdict::Invalid, "! invalid"),
     ]
     .into_iter()
@@ -413,8 +441,9 @@ fn closing(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     .collect();
     let signs = if signs.is_empty() { String::new() } else { format!(" {}.", signs.join(", ")) };
     let caption = format!(
-        "Relative values are ratios within the blocks, baseline = 100; ± is the larger side of the \
-         {} % interval; beside them the absolute values.{signs} Margin of equivalence {} %, seed {}.",
+        "Relative values are ratios within blocks, baseline = 100, with their {} % interval (± where it \
+         is symmetric, otherwise its ends), followed by absolute values.{signs} Equivalence margin \
+         {} %, seed {}.",
         level_percent(plan.design.level),
         percent(plan.design.margin),
         plan.seed
@@ -434,6 +463,4 @@ fn closing(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     for ceiling in words::ceilings(report) {
         dim(&format!("{ceiling}."));
     }
-    push_line(text, "");
-    push_line(text, &format!("Repeat it: {}", printable(&report.repeat_command)));
 }

@@ -9,8 +9,9 @@ use stormeter_study::{Blocks, StudyPlan, Timing};
 
 use super::grid::Grid;
 use super::model::CellReasons;
+use crate::columns::Columns;
 use crate::printable::printable;
-use crate::terminal::{Paint, Style, pad_left, pad_right, push_line, wrap};
+use crate::terminal::{Paint, Style, push_line, wrap};
 use crate::wording::plural;
 
 /// Gains of so many components are told.
@@ -31,7 +32,7 @@ pub(crate) fn predicted_for(grid: &Grid<'_>) -> Vec<String> {
         told.push(format!("What if: {}.", prediction.what_if.join(", ")));
     }
     if !prediction.faults.is_empty() {
-        told.push(format!("What goes wrong: {}.", prediction.faults.join("; ")));
+        told.push(format!("Faults: {}.", prediction.faults.join("; ")));
     }
     if let Some((timing, blocks)) = prediction.shortened_from {
         told.push(shortened(grid.report.plan(), timing, blocks));
@@ -151,15 +152,20 @@ pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
     };
     let held = match bottleneck.kind {
         ComponentKind::Parts => {
-            format!("{outstanding} outstanding wait for the slowest of their parts")
+            format!("a queue depth of {outstanding} waits for the slowest part of each request")
         }
         // Of a memory it is known how full it is, not how busy.
-        ComponentKind::Cache => format!("{outstanding} outstanding are longest at {name}"),
+        ComponentKind::Cache => {
+            format!("a queue depth of {outstanding} spends most time at {name}")
+        }
         _ => {
-            format!("{outstanding} outstanding keep {name} {} busy", share(bottleneck.utilisation))
+            format!(
+                "a queue depth of {outstanding} keeps {name} {} busy",
+                share(bottleneck.utilisation)
+            )
         }
     };
-    format!("Nothing that requests wait for is full: {held}; {of}.{reach}{background}")
+    format!("No component is saturated: {held}; {of}.{reach}{background}")
 }
 
 /// A number of I/Os; of few outstanding the part after the point counts.
@@ -305,7 +311,9 @@ pub(super) fn terminal(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut S
     }
     push_line(text, &paint.with(Style::Bold, "Why: what holds each cell back"));
     for CellReasons { cell, why, elasticities } in reasons {
-        push_line(text, &printable(&grid.name(*cell)));
+        for line in wrap(&printable(&grid.name(*cell)), width, "", "  ") {
+            push_line(text, &line);
+        }
         let mut say = |style: Style, words: &str| {
             for line in wrap(&printable(words), width, "  ", "  ") {
                 push_line(text, &paint.with(style, &line));
@@ -316,29 +324,26 @@ pub(super) fn terminal(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut S
             say(Style::Plain, &gains);
         }
         if reasons.len() <= MOST_LISTED {
-            table(&rows(why), paint, text);
+            table(&rows(why), (width, paint), text);
         }
     }
     if reasons.len() > MOST_LISTED {
-        let words = "Every component of every cell is on the page (--html) and in JSON (--json).";
-        push_line(text, &paint.with(Style::Dim, words));
+        let words = "Every component of every cell is on the page and in JSON.";
+        for line in wrap(words, width, "", "") {
+            push_line(text, &paint.with(Style::Dim, &line));
+        }
     }
     push_line(text, "");
 }
 
-fn table(rows: &[[String; 6]], paint: Paint, text: &mut String) {
-    let heads = HEADS.map(String::from);
-    let width = |column: usize| {
-        let cells = std::iter::once(&heads).chain(rows).map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0)
-    };
-    for (index, row) in std::iter::once(&heads).chain(rows).enumerate() {
-        let mut line = format!("    {}", pad_right(&row[0], width(0)));
-        for (column, cell) in row.iter().enumerate().skip(1) {
-            line += &format!("   {}", pad_left(cell, width(column)));
-        }
-        let style = if index == 0 { Style::Dim } else { Style::Plain };
-        push_line(text, &paint.with(style, line.trim_end()));
+fn table(rows: &[[String; 6]], (width, paint): (usize, Paint), text: &mut String) {
+    let rows: Vec<_> =
+        std::iter::once(HEADS.map(String::from)).chain(rows.iter().cloned()).collect();
+    let left = &[true, false, false, false, false, false];
+    let columns = Columns { indent: 4, gap: 3, left, has_head: true };
+    for (is_head, line) in columns.lines(&rows, width) {
+        let style = if is_head { Style::Dim } else { Style::Plain };
+        push_line(text, &paint.with(style, &line));
     }
 }
 

@@ -192,20 +192,19 @@ pub(crate) fn power(plan: &StudyPlan, power: &PowerStatement) -> String {
     let margin = percent(plan.design.margin);
     let blocks = plural(u64::from(power.blocks), "block");
     let enough = match power.blocks_for_margin {
-        Some(needed) if needed <= power.blocks => format!(
-            " A difference of the margin ({margin} %) needs {}.",
-            plural(needed.into(), "block")
-        ),
+        Some(needed) if needed <= power.blocks => {
+            format!(" Detecting the margin ({margin} %) takes {}.", plural(needed.into(), "block"))
+        }
         Some(needed) => format!(
-            " A difference of the margin ({margin} %) would need {}: there are fewer, so \
-             \"inconclusive\" is no sign of equality.",
+            " Detecting the margin ({margin} %) takes about {}. \"Inconclusive\" therefore does not \
+             mean \"equal\".",
             plural(needed.into(), "block")
         ),
-        None => format!(" No reasonable number of blocks would find the margin of {margin} %."),
+        None => format!(" No practical number of blocks would detect the margin of {margin} %."),
     };
     format!(
-        "With {blocks}, whose ratios vary by {} % (SD), a difference of {} % is found with a \
-         power of 80 %.{enough}",
+        "Sensitivity: with {blocks} (SD of ratios {} %), differences above {} % are detected with \
+         80 % power.{enough}",
         percent_of(power.log_ratio_sd),
         percent_of(power.detectable),
     )
@@ -351,7 +350,7 @@ pub(crate) fn plan(report: &StudyReport) -> Vec<(&'static str, String)> {
         ),
     ));
     if plan.verify {
-        rows.push(("Verified", "every read was held against what was written".into()));
+        rows.push(("Verified", "every read was checked against what was written".into()));
     }
     rows.push(("Seed", format!("{}: orders, offsets and contents follow from it", plan.seed)));
     if is_open_loop(report) {
@@ -397,9 +396,10 @@ pub(crate) fn ceilings(report: &StudyReport) -> impl Iterator<Item = String> {
 /// A ceiling with a workload, in a sentence.
 fn ceiling(plan: &StudyPlan, ceiling: &WorkloadCeiling) -> String {
     let name = plan.workloads.get(ceiling.workload).map_or("?", |w| w.name.as_str());
-    let times = ceiling.times_measured.map(|times| format!(", {times:.1} times the most measured"));
+    let times =
+        ceiling.times_measured.map(|times| format!(", {times:.1} times the highest measured"));
     let whose = match ceiling.datastore.and_then(|datastore| plan.datastores.get(datastore)) {
-        Some(datastore) => format!("the way to {} by itself", datastore.name),
+        Some(datastore) => format!("the path to {} alone", datastore.name),
         None => "the load generator alone".into(),
     };
     let through = match ceiling.kind {

@@ -80,7 +80,7 @@ pub(crate) fn answers() -> Vec<Answer> {
             ..answer(
                 "latency-mean of san is below 320us on vm-4k",
                 Reply::Inconclusive,
-                "It is not settled whether the mean latency of san is below 320µs: it is 313µs (95 % CI 296 to 331µs).",
+                "It is inconclusive whether the mean latency of san is below 320µs: it is 313µs (95 % CI 296 to 331µs).",
                 "one-sided t test on logarithms, df 8, 9 blocks",
             )
         },

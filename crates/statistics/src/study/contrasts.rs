@@ -94,7 +94,7 @@ fn average(
         Reply::Yes => format!("{}: {where_}.", asked.phrase.yes),
         Reply::No => format!("{}: {where_}.", asked.phrase.no),
         Reply::Inconclusive | Reply::NotAnswered => format!(
-            "It is not settled whether {}: {where_}{}.",
+            "It is inconclusive whether {}: {where_}{}.",
             asked.phrase.yes,
             outlook(asked, &[&effect], level)
         ),
@@ -147,7 +147,7 @@ fn everywhere(measured: &Measured<'_>, asked: &Asked, loads: &[AtLoad], level: f
             .map(|(load, _)| &load.effect)
             .collect();
         let sentence = format!(
-            "It is not settled whether {} at each of {of} loads: shown at {}; least clearly with \
+            "It is inconclusive whether {} at each of {of} loads: shown at {}; least clearly with \
              {worst_text}{}.",
             asked.phrase.yes,
             count(Reply::Yes),
@@ -277,8 +277,8 @@ fn outlook(asked: &Asked, open: &[&Effect], level: f64) -> String {
     let needed: Option<Vec<usize>> =
         open.iter().map(|effect| asked.region.blocks_needed(effect, level)).collect();
     match needed.and_then(|needed| needed.into_iter().max()) {
-        Some(blocks) => format!("; about {blocks} blocks would probably settle it"),
-        None => "; more blocks would hardly settle it".into(),
+        Some(blocks) => format!("; about {blocks} blocks would probably decide it"),
+        None => "; more blocks are unlikely to decide it".into(),
     }
 }
 

@@ -40,8 +40,8 @@ pub(super) fn of_contrasts(measured: &Measured<'_>, asked: &Asked) -> Vec<String
     let design = &measured.plan.design;
     if asked.least > 0.0 {
         remarks.push(format!(
-            "A predicted difference counts from {} on; what is less, the model cannot tell and nobody \
-             would measure.",
+            "Predicted differences below {} are treated as zero: they are below the model's \
+             resolution.",
             percent(asked.least.exp_m1())
         ));
     }

@@ -82,7 +82,7 @@ fn where_latency_is_it_no_part_is_blamed_for_being_slow() {
     let wan = ("wan", ComponentKind::Network, 0.2, 0.9, part(1e5, 0.0, 8e5));
     assert_eq!(
         sentence(&why(&[cpu, wan]), true),
-        "Nothing that requests wait for is full: 8 outstanding keep wan 10 % busy; 90 % of the \
+        "No component is saturated: a queue depth of 8 keeps wan 10 % busy; 90 % of the \
          response time, 900µs of each I/O, is spent there, most of it latency that no higher rate \
          shortens. The busiest is esx cpu (40 %), which would be full at 20 000 I/Os a second with \
          about 12 outstanding or more."
@@ -121,7 +121,7 @@ fn what_works_in_the_background_bounds_the_long_run_and_its_bound_replaces_a_hig
     why.bounds.long_run = Some(Saturation { per_s: 400.0, outstanding: 1.0, component: 2 });
     assert_eq!(
         sentence(&why, true),
-        "Nothing that requests wait for is full: less than 0.01 outstanding keep filer cpu < 1 % busy; \
+        "No component is saturated: a queue depth of less than 0.01 keeps filer cpu < 1 % busy; \
          100 % of the response time, 1.00ms of each I/O, is spent there, most of it work. In the long \
          run agg, which destages (the busiest of 2 is 50 % busy, all together 25 %), lets no more than \
          400 I/Os a second pass: with more, the cache before it fills until writes wait for room."

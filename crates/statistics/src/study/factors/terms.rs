@@ -272,11 +272,11 @@ fn sentence(
             let not = if asked.depends { "depends" } else { "does not depend" };
             let outlook = match blocks_needed(asked.depends, named, level, share.ln_1p()) {
                 _ if crossed.block_count().is_none() => String::new(),
-                Some(blocks) => format!("; about {blocks} blocks would probably settle it"),
-                None => "; more blocks would hardly settle it".into(),
+                Some(blocks) => format!("; about {blocks} blocks would probably decide it"),
+                None => "; more blocks are unlikely to decide it".into(),
             };
             format!(
-                "It is not settled whether {title} {not} on {list}: {tests}; largest differences \
+                "It is inconclusive whether {title} {not} on {list}: {tests}; largest differences \
                  {sizes}{outlook}."
             )
         }
