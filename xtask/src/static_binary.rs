@@ -72,6 +72,11 @@ fn build(repository: &Repository, haste: Haste) -> Result<PathBuf, String> {
         repository.cargo(&["build", "--release", "--package", "stormeter", "--target", MUSL]);
     // SQLite is C, and must be compiled against the same C library.
     cargo.env("CC_x86_64_unknown_linux_musl", "musl-gcc");
+    let head = ["rev-parse", "--short=12", "HEAD"];
+    // A source archive has no history; the binary then says that its commit is unknown.
+    if let Ok(commit) = output(Command::new("git").current_dir(&repository.root).args(head)) {
+        cargo.env("STORMETER_COMMIT", commit.trim());
+    }
     if haste == Haste::Some {
         cargo.env("CARGO_PROFILE_RELEASE_LTO", "off");
         cargo.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");

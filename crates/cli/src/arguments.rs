@@ -2,78 +2,86 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use stormeter_disk::units::{parse_bytes, parse_duration_ns, parse_percent};
-use stormeter_study::Metric;
 
 use crate::arguments_calibrate::CalibrateOptions;
+use crate::arguments_compare::{CompareOptions, LoadOptions};
 use crate::arguments_lab::LabOptions;
 use crate::arguments_net::NetOptions;
 use crate::arguments_predict::PredictOptions;
 use crate::arguments_site::SiteOptions;
 use crate::arguments_study::RunOptions;
+use crate::color::Color;
+use crate::units;
 
-/// Which datastore should these virtual machines live on, by how much is it better, at what CPU
-/// cost, and how sure are we?
+/// Measure and compare datastores for virtual machines: which is faster, by how much, at what CPU cost
 #[derive(Debug, Parser)]
 #[command(name = "stormeter", version, max_term_width = 100)]
 #[command(after_help = "\
 Examples:
-  stormeter demo                               see the whole thing work, in under a minute
-  stormeter compare /srv/vm /mnt/nas           two datastores, default VM workload
+  stormeter demo                        see it work, in under a minute
+  stormeter compare /srv/vm /mnt/nas    two datastores, default VM workload
   stormeter compare /srv/vm /mnt/nas --html report.html
-  stormeter doctor /srv/vm                     can this machine measure that datastore?
+  stormeter doctor /srv/vm              can this machine measure it?
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 a question that says `must` was answered no,
-4 inconclusive, 5 invalid result, 130 interrupted")]
+Exit codes:
+  0 done, 1 failed, 2 usage, 3 a question that says `must` was answered no,
+  4 inconclusive, 5 invalid result, 130 interrupted")]
 pub(crate) struct Arguments {
+    /// When to use colors
+    #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t = Color::Auto)]
+    #[arg(hide_possible_values = true, help_heading = "Display")]
+    #[arg(help = "When to use colors: auto, always or never")]
+    pub(crate) color: Color,
+    /// With --version: also print commit, target, io_uring and the format of results files
+    #[arg(long)]
+    pub(crate) verbose: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show everything on this machine, without any set-up, in under a minute
+    /// Try everything on this machine, in under a minute
     Demo(DemoOptions),
-    /// Compare datastores: which is faster, by how much, at what CPU cost, and how sure
+    /// Compare datastores: which is faster, by how much, and how sure
     Compare(Box<CompareOptions>),
-    /// Carry out a study from its file, or go on with it
+    /// Run a study file, or resume one
     Run(RunOptions),
-    /// Predict a study for a site that may not exist, and tell what holds each cell back
+    /// Predict a study for a site that may not exist yet
     Predict(PredictOptions),
-    /// Look at a site file, and at the hardware that it may name
+    /// Check a site file; list the hardware library
     Site(SiteOptions),
-    /// Fit a site's free parameters to what was measured or published, and tell how well it predicts
+    /// Fit a site's free parameters to measured or published figures
     Calibrate(CalibrateOptions),
-    /// Show a results file again: as a table, as a page, as JSON
+    /// Show a results file again: as tables, as a page, as JSON
     Report(ReportOptions),
-    /// Recompute a published study from its own tables, and hold it against results
+    /// Recompute a published study and check it against results
     Replicate(ReplicateOptions),
     /// Measure the load generator itself, without any storage
     Ceiling(Box<CeilingOptions>),
-    /// Tell what this machine can do, and how to get what is missing
+    /// Check whether this machine can measure, and how to fix it
     Doctor(DoctorOptions),
-    /// Start storage and virtual machines in guests on this machine, from a file
+    /// Run a virtual storage lab (QEMU guests) described by a file
     Lab(LabOptions),
     /// Measure the network by itself: round trips, streams, transfers
     Net(Box<NetOptions>),
-    /// Carry out trials for a study that runs elsewhere, on standard input and output
+    /// Run trials for a study on another host, over stdin and stdout
     #[command(after_help = "\
-Started by `stormeter run` where a study has hosts: by ssh, kubectl exec -i, podman exec -i or any other
-command that joins two pipes. It opens no port. When its input ends it gives up what it does, removes its
-disks and leaves. See docs/agents.md.")]
+`stormeter run` starts this where a study has hosts: by ssh, kubectl exec -i, podman exec -i or any \
+other command that joins two pipes. It opens no port. When its input ends, it stops what it is doing, \
+removes its disks and exits. See docs/agents.md.")]
     Agent(AgentOptions),
-    /// Share a directory with this machine over NFSv3, to try things without a server
+    /// Serve a directory over NFSv3 on localhost, for trying things out
     ServeNfs(ServeNfsOptions),
     /// Answer at once from nothing, for the ceiling of what talks to servers
     #[command(hide = true)]
     ServeNull(ServeNullOptions),
-    /// List the built-in workloads with their sources, or print one as a study file writes it
+    /// List the built-in workloads with sources, or print one
     Profile(ProfileOptions),
-    /// Print the JSON Schema of a study file, of a site file, of a lab file, or of what --json prints
+    /// Print a JSON Schema of files or of what --json prints
     Schema {
-        /// Of what
+        /// Which schema
         #[arg(value_enum, default_value_t = SchemaName::Study)]
         of: SchemaName,
     },
@@ -82,174 +90,54 @@ disks and leaves. See docs/agents.md.")]
         /// For which shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print a manual page, or write all of them
+    #[command(after_help = "\
+Examples:
+  stormeter man | man -l -              the program's page
+  stormeter man compare | man -l -      a command's page
+  stormeter man --dir ~/.local/share/man/man1")]
+    Man(ManOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManOptions {
+    /// A command, such as compare, or lab up [default: the program]
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// Write the pages of the program and of all its commands to this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentOptions {
-    /// Serve controllers at this virtio-serial port of a guest, one after the other, for ever
+    /// Serve controllers at this virtio-serial port of a guest, one after the other, forever
     #[arg(long, value_name = "NAME")]
     pub(crate) port: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct DemoOptions {
-    /// Where to put the page
-    #[arg(long, value_name = "FILE", default_value = "stormeter-demo.html")]
-    pub(crate) html: PathBuf,
-    /// Say only the result
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-}
-
-#[derive(Debug, Args)]
 #[command(after_help = "\
-A datastore is a directory (/srv/vm), a block device (/dev/sdx), an NFS export or an iSCSI LUN spoken
-to directly as hypervisors do (no mount, no root), or null: (completes at once, to see the load
-generator). Named twice, a datastore is compared with itself. Options follow a question mark:
-
-  /srv/vm                        direct=0 (through the page cache)
-  nfs://host[:port]/export       connections=N, sync=file|unstable, uid=, gid=, mountport=, timeout=
-  iscsi://[user@]host[:port]/target/lun
-                                 sessions=N, policy=fixed|round-robin, portals=HOST,…, timeout=,
-                                 header-digest=crc32c, data-digest=crc32c, initial-r2t=yes,
-                                 immediate-data=no, initiator=IQN, password-file=FILE, target-user=,
-                                 target-password-file=FILE
-  any                            engine=uring|positional
-
-The password of CHAP comes from password-file=, from STORMETER_ISCSI_PASSWORD in the environment, or
-from the URL (user%password@host), where other users of this machine can see it.
-
-Examples:
-  stormeter compare /srv/vm /mnt/nas
-  stormeter compare /srv/vm /mnt/nas --workload vm-8k --vms 16 --size 10GiB
-  stormeter compare /srv/vm /mnt/nas --metric latency-p99 --precision 5%
-  stormeter compare /srv/vm /mnt/nas --equal-load auto     CPU and latency at the same rate
-  stormeter compare /srv/vm '/srv/vm?direct=0' --html cache.html
-  stormeter compare /srv/vm nfs://nas1/export/vm 'iscsi://vm@san1/iqn.2026-01.example:vm/1'
-  stormeter compare /srv/vm /mnt/nas --verify              is what is read what was written?
-  stormeter compare /srv/vm /mnt/nas --resume              go on after an interruption")]
-pub(crate) struct CompareOptions {
-    /// Two or more datastores
-    #[arg(required = true, value_name = "DATASTORE")]
-    pub(crate) datastores: Vec<String>,
-    #[command(flatten)]
-    pub(crate) load: LoadOptions,
-    /// Size of each virtual disk; larger than the storage's cache, or the cache is measured
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_bytes)]
-    pub(crate) size: u64,
-    /// Measured length of a trial [default: 4s, shorter when the time limit asks for it]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration_ns)]
-    pub(crate) duration: Option<u64>,
-    /// Load before each measurement begins [default: a quarter of the duration]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration_ns)]
-    pub(crate) ramp: Option<u64>,
-    /// One row of the time plot [default: a fortieth of the duration]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration_ns)]
-    pub(crate) interval: Option<u64>,
-    /// The metric that carries the verdict [default: iops; at a fixed rate latency-mean]
-    #[arg(long, value_parser = metric_parser())]
-    pub(crate) metric: Option<Metric>,
-    /// Go on until the interval on the ratio is this narrow, to either side
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_percent)]
-    pub(crate) precision: f64,
-    /// Differences within this are called equivalent
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_percent)]
-    pub(crate) margin: f64,
-    /// Stop measuring after this time, precise enough or not
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = parse_duration_ns)]
-    pub(crate) time_limit: u64,
-    /// Stop after so many blocks (one trial of every datastore), precise enough or not
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub(crate) max_blocks: u32,
-    /// Drive all datastores at one rate, in I/Os a second; auto: 70 % of the slowest one's capacity
-    #[arg(long, value_name = "RATE|auto", conflicts_with_all = ["rate", "burst"])]
-    pub(crate) equal_load: Option<String>,
-    /// The datastore that the others are relative to [default: the first]
-    #[arg(long, value_name = "DATASTORE")]
-    pub(crate) baseline: Option<String>,
+Results go to stormeter-demo.db and stormeter-demo.html in the working directory; where an earlier \
+demonstration left these, to stormeter-demo-2.db and so on.")]
+pub(crate) struct DemoOptions {
+    /// Write the page here [default: beside the results file, under its name]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Seed of orders, offsets and contents [default: drawn, and printed]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// The results file [default: stormeter-DATE-TIME.db in the working directory]
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Go on with an interrupted comparison: that of --output, or the newest here
-    #[arg(long)]
-    pub(crate) resume: bool,
-    /// Hold every read against what was written: disk, place, write and checksum of each block. Costs
-    /// CPU time; a wrong block makes the result invalid
-    #[arg(long)]
-    pub(crate) verify: bool,
-    /// Overwrite this device or LUN although it holds data; repeat its exact name
-    #[arg(long, value_name = "DEVICE")]
-    pub(crate) destroy_data: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) show: ShowOptions,
-    /// No progress, only the result
+    /// Print only the result
     #[arg(long, short)]
     pub(crate) quiet: bool,
-}
-
-/// What is driven; shared by `compare` and `ceiling`.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Load")]
-pub(crate) struct LoadOptions {
-    /// The I/O of each VM, such as vm-4k, vm-8k, rand-read-4k or seq-write-1m; `stormeter profile`
-    /// lists all
-    #[arg(long, short, value_name = "NAME", default_value = "vm-4k")]
-    pub(crate) workload: String,
-    /// VMs on each datastore, a virtual disk each
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) vms: u32,
-    /// I/Os that each VM keeps outstanding [default: the workload's]
-    #[arg(long, value_name = "N")]
-    pub(crate) outstanding: Option<u32>,
-    /// Driving threads, pinned one a CPU [default: one a CPU, but no more than VMs]
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<u32>,
-    /// Request size, or several with their shares: 4KiB:70,64KiB:30
-    #[arg(long, value_name = "SIZE[:SHARE],…")]
-    pub(crate) block_size: Option<String>,
-    /// Share of reads
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
-    pub(crate) read: Option<f64>,
-    /// Share of requests that go to a random place
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
-    pub(crate) random: Option<f64>,
-    /// Skew of the random places; without it all places are equally likely
-    #[arg(long, value_name = "EXPONENT")]
-    pub(crate) zipf: Option<f64>,
-    /// Alignment of offsets [default: the request's own size]
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
-    pub(crate) align: Option<u64>,
-    /// Open loop: I/Os a second of each VM, whether or not earlier ones have ended
-    #[arg(long, value_name = "RATE", conflicts_with = "outstanding")]
-    pub(crate) rate: Option<f64>,
-    /// How the requests of an open loop arrive
-    #[arg(long, value_enum, default_value_t = ArrivalsName::Poisson)]
-    pub(crate) arrivals: ArrivalsName,
-    /// Requests in a burst; a pause follows when all of them have ended
-    #[arg(long, value_name = "N", requires = "burst_delay")]
-    pub(crate) burst: Option<u32>,
-    /// The pause after a burst
-    #[arg(long, value_name = "TIME", requires = "burst", value_parser = parse_duration_ns)]
-    pub(crate) burst_delay: Option<u64>,
-    /// Share of what is written that a compressing store can remove
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_percent)]
-    pub(crate) compressible: f64,
-    /// Share of what is written that a deduplicating store can remove
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_percent)]
-    pub(crate) dedupable: f64,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  stormeter profile                       all of them, with their sources
-  stormeter profile vm-4k                 one as YAML, to paste into a study file and change
-  stormeter profile iozone                a set of them")]
+  stormeter profile             all of them, with their sources
+  stormeter profile vm-4k       one as YAML, to paste into a study file
+  stormeter profile iozone      a set of them")]
 pub(crate) struct ProfileOptions {
     /// A profile, or a set of them
     #[arg(value_name = "NAME")]
@@ -268,23 +156,19 @@ pub(crate) enum SchemaName {
     Site,
     /// A lab file
     Lab,
-    /// What compare --json and report --json print
+    /// What `compare --json` prints, and `report --json` of a comparison
     Comparison,
-}
-
-/// How requests of an open loop arrive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ArrivalsName {
-    /// At random, as independent users do
-    Poisson,
-    /// At equal distances
-    Constant,
+    /// What `run --json` and `predict --json` print, and `report --json` of a study
+    StudyReport,
+    /// What `replicate --json` prints
+    Replicate,
 }
 
 /// How the result is shown.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct ShowOptions {
-    /// Write the report as a page of its own
+    /// Write the report as a self-contained HTML page; - writes it to standard output, without tables
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Print JSON instead of tables
@@ -309,11 +193,11 @@ pub(crate) struct ReportOptions {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Every finding in one table: as published, recomputed from the study's own tables, what a sound analysis
-of the same data gives, and what results of a study of the same design say.
+Every finding in one table: as published, recomputed from the study's own tables, what a sound \
+analysis of the same data gives, and what results of a study of the same design say.
 
 Examples:
-  stormeter replicate                          the studies that come with the program
+  stormeter replicate           the studies that come with the program
   stormeter replicate virtual-physical
   stormeter replicate vsan --json
   stormeter replicate studies/mine/published.yaml
@@ -322,11 +206,11 @@ pub(crate) struct ReplicateOptions {
     /// The study: nfs-datastore, tr3808, vsan, virtual-physical, mpls-servers, or a published.yaml or
     /// its directory [default: an overview of all]
     pub(crate) study: Option<String>,
-    /// The results file of a study, to be asked the questions of the findings; several for a study of
-    /// several plans, such as vsan: each question is asked of the first that has its names
+    /// Results file of a study to check the findings against; may be repeated for a study of several
+    /// plans, such as vsan: each question is asked of the first that has its names
     #[arg(long, value_name = "FILE", requires = "study")]
     pub(crate) measured: Vec<PathBuf>,
-    /// A results file that a model made, or several, to be asked the same
+    /// Results file of a prediction to check the findings against; may be repeated
     #[arg(long, value_name = "FILE", requires = "study")]
     pub(crate) predicted: Vec<PathBuf>,
     /// Print JSON
@@ -336,8 +220,8 @@ pub(crate) struct ReplicateOptions {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A result is trusted only if this is at least three times what was measured. With --through the same
-load goes through the initiator to a server in another process that answers at once: what is left is
+A result is trusted only if this is at least three times what was measured. With --through, the same \
+load goes through the initiator to a server in another process that answers at once: what is left is \
 the cost of the protocol on both sides and of the machine's loopback network.
 
 Examples:
@@ -348,22 +232,22 @@ pub(crate) struct CeilingOptions {
     #[command(flatten)]
     pub(crate) load: LoadOptions,
     /// How long to measure
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse_duration_ns)]
+    #[arg(long, help_heading = "Measurement", value_name = "TIME", default_value = "2s", value_parser = units::time)]
     pub(crate) duration: u64,
-    /// Through an initiator to a server that answers at once
-    #[arg(long, value_name = "PROTOCOL")]
+    /// Go through an initiator to a server that answers at once
+    #[arg(long, value_name = "PROTOCOL", help_heading = "Load")]
     pub(crate) through: Option<Through>,
     /// Seed of the operations
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measurement")]
     pub(crate) seed: u64,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorOptions {
-    /// Datastores to look at as well; nothing is written to them but a trial file
+    /// Datastores to check as well; nothing is written to them but a test file
     #[arg(value_name = "DATASTORE")]
     pub(crate) datastores: Vec<String>,
     /// Print JSON
@@ -373,8 +257,8 @@ pub(crate) struct DoctorOptions {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The URL is the first line on stdout. MOUNT and NFS are on one port of 127.0.0.1; nobody else can
-connect, but every user of this machine can, and acts with the rights of whoever started this.
+The URL is the first line on stdout. MOUNT and NFS are on one port of 127.0.0.1: other machines cannot \
+connect, but every user of this one can, and acts with the rights of whoever started this.
 
 Examples:
   stormeter serve-nfs /srv/vm
@@ -414,16 +298,11 @@ pub(crate) enum Through {
     Iscsi,
 }
 
-/// The metrics by the names that they have everywhere.
-fn metric_parser() -> impl TypedValueParser<Value = Metric> {
-    PossibleValuesParser::new(Metric::ALL.map(Metric::name))
-        .try_map(|name| Metric::from_name(&name).ok_or("no such metric"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use stormeter_study::Metric;
 
     #[test]
     fn the_definitions_are_sound() {
@@ -435,7 +314,9 @@ mod tests {
         for metric in Metric::ALL {
             let words = ["stormeter", "compare", "/a", "/b", "--metric", metric.name()];
             match Arguments::try_parse_from(words).unwrap().command {
-                Command::Compare(options) => assert_eq!(options.metric, Some(metric)),
+                Command::Compare(options) => {
+                    assert_eq!(options.measurement.metric, Some(metric));
+                }
                 other => panic!("{other:?}"),
             }
         }

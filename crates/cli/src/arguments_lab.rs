@@ -12,21 +12,21 @@ pub(crate) struct LabOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabCommand {
-    /// Make kernel and images of Debian's packages, or find that they are up to date
+    /// Build kernel and images from Debian packages, unless they are up to date
     Build(LabBuildOptions),
-    /// Start the lab of a file
+    /// Start the lab that a file describes
     Up(LabUpOptions),
-    /// Show what runs, and how its storage is reached
+    /// Show what is running, and how to reach its storage
     Status(LabDirectory),
     /// Do something to a guest: fail a disk, cut a link
     Do(LabDoOptions),
-    /// Take a snapshot of what all disks have, instead of the one before
+    /// Take a snapshot of all disks, replacing the previous one
     Snapshot(LabDirectory),
-    /// Give all disks again what they had at the snapshot; nothing may use them meanwhile
+    /// Roll all disks back to the snapshot; nothing may use them meanwhile
     Rollback(LabDirectory),
-    /// Join a guest's serial console; Ctrl-] leaves it
+    /// Attach to a guest's serial console; Ctrl-] detaches
     Console(LabConsoleOptions),
-    /// End all guests and remove what the lab has made, its disks too
+    /// Stop all guests and remove everything the lab has created, including its disks
     Down(LabDirectory),
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct LabDirectory {
 /// What guests are made of.
 #[derive(Debug, Args)]
 pub(crate) struct LabImages {
-    /// Where images are kept [default: stormeter/lab in the user's cache directory]
+    /// Directory for images [default: stormeter/lab in the user's cache directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
     /// The stormeter that runs in guests [default: this program]
@@ -51,8 +51,8 @@ pub(crate) struct LabImages {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Packages are fetched with apt-get and unpacked into the cache; nothing is installed, and root is not
-needed. What is there is made again only when packages or this program have changed.")]
+Packages are fetched with apt-get and unpacked into the cache; nothing is installed, and root is not \
+needed. Images are rebuilt only when packages or this program have changed.")]
 pub(crate) struct LabBuildOptions {
     #[command(flatten)]
     pub(crate) images: LabImages,
@@ -66,30 +66,30 @@ Examples:
   stormeter lab up examples/lab/lab.yaml
   stormeter lab up lab.yaml --accelerator tcg --cold --dir /tmp/rack")]
 pub(crate) struct LabUpOptions {
-    /// The lab file
+    /// Lab file
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) directory: LabDirectory,
     #[command(flatten)]
     pub(crate) images: LabImages,
-    /// What runs the guests
+    /// Accelerator that runs the guests
     #[arg(long, value_enum, default_value_t = AcceleratorName::Auto)]
     pub(crate) accelerator: AcceleratorName,
-    /// Boot every guest, instead of cloning frozen ones
+    /// Boot every guest instead of cloning frozen ones
     #[arg(long)]
     pub(crate) cold: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What is done by hand stays until it is undone by hand. The steps of a study are undone after each trial.
-docs/lab.md has a table of the verbs.
+What is done by hand stays until it is undone by hand. The steps of a study are undone after each \
+trial. docs/lab.md has a table of the verbs.
 
 Examples:
   stormeter lab do link-down nas
   stormeter lab do 'disk-fail nas.data 1' --dir /tmp/rack")]
 pub(crate) struct LabDoOptions {
-    /// What, as steps of studies write it, such as: link-loss nas 5%
+    /// Action, as in the steps of studies, such as: link-loss nas 5%
     #[arg(required = true, value_name = "ACTION")]
     pub(crate) action: Vec<String>,
     #[command(flatten)]
@@ -107,9 +107,9 @@ pub(crate) struct LabConsoleOptions {
 /// What runs guests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AcceleratorName {
-    /// KVM where a guest comes up under it, else TCG
+    /// KVM if a guest boots under it, otherwise TCG
     Auto,
-    /// KVM, or nothing
+    /// KVM, or fail
     Kvm,
     /// TCG, QEMU's emulation
     Tcg,

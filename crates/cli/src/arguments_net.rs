@@ -4,34 +4,36 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use stormeter_disk::units::{parse_bytes, parse_duration_ns};
+use stormeter_disk::units::parse_bytes;
+
+use crate::units;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-One end listens, the other measures. Both need the same key, from --key-file or from the environment
-variable STORMETER_NET_KEY. After both have proved that they hold it, nothing is encrypted and nothing
+One end listens, the other measures. Both need the same key, from --key-file or from the environment \
+variable STORMETER_NET_KEY. Once both have proved that they hold it, nothing is encrypted or \
 authenticated: for laboratory and test networks only.
 
-Sizes are decimal when written so (100KB = 100 000 B) and binary when written so (4KiB = 4096 B).
+Sizes may be decimal (100KB = 100 000 B) or binary (4KiB = 4096 B).
 
 Examples:
-  stormeter net demo                                     both ends here, on loopback
-  stormeter net --new-key > net.key                      then copy the file to the other end
+  stormeter net demo                    both ends here, on loopback
+  stormeter net --new-key > net.key     then copy the file to the other end
   stormeter net --listen 0.0.0.0:7878 --key-file net.key --dir /srv/vm
   stormeter net server:7878 rtt --key-file net.key
   stormeter net server:7878 throughput --streams 1,4 --line-rate 10
-  stormeter net server:7878 transfer --rows 10 --repeats 100   as in the NFS datastore study")]
+  stormeter net server:7878 transfer --rows 10 --repeats 100")]
 pub(crate) struct NetOptions {
     /// The far end, where `stormeter net --listen` runs
     #[arg(value_name = "HOST:PORT", conflicts_with_all = ["listen", "new_key"])]
     pub(crate) far_end: Option<String>,
-    /// Listen here and be measured; the address is the first line printed (port 0: one that is free)
+    /// Listen on this address and be measured; prints it first (port 0: any free port)
     #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "new_key")]
     pub(crate) listen: Option<SocketAddr>,
-    /// Where the files of disk transfers go while they last; without it they are refused
+    /// Directory for the files of disk transfers; without it these are refused
     #[arg(long, value_name = "DIRECTORY", requires = "listen")]
     pub(crate) dir: Option<PathBuf>,
-    /// The file that holds the key [default: the variable STORMETER_NET_KEY]
+    /// File that holds the key [default: the environment variable STORMETER_NET_KEY]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) key_file: Option<PathBuf>,
     /// Print a new key
@@ -43,13 +45,13 @@ pub(crate) struct NetOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum NetProbe {
-    /// Round-trip time: a message there, and one as long back
+    /// Round-trip time of messages of several sizes
     Rtt(RttOptions),
-    /// What one or several streams move a second
+    /// Throughput of one or several streams
     Throughput(ThroughputOptions),
-    /// Time to send into, and fetch from, the far end's memory and disk
+    /// Time to upload to and download from the remote memory and disk
     Transfer(TransferOptions),
-    /// Everything once, quickly, with both ends in this process and a key of its own
+    /// Run everything once, quickly, with both ends in this process
     Demo(NetShowOptions),
 }
 
@@ -67,22 +69,22 @@ pub(crate) struct RttOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct ThroughputOptions {
-    /// Numbers of streams, each a connection with a thread of its own
+    /// Numbers of streams, each a connection with its own thread
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,4")]
     pub(crate) streams: Vec<u32>,
-    /// Which way [default: both]
+    /// Direction [default: both]
     #[arg(long, value_enum)]
     pub(crate) direction: Option<DirectionName>,
-    /// What counts: bytes that the receiver acknowledged in this time
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration_ns)]
+    /// Measured time; bytes that the receiver acknowledged within it count
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = units::time)]
     pub(crate) duration: u64,
-    /// Load before it, which does not count
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration_ns)]
+    /// Warm-up before it, which does not count
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = units::time)]
     pub(crate) warm_up: u64,
-    /// Measurements of each number of streams
+    /// Measurements per number of streams
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) repeats: u32,
-    /// The network's nominal rate in Gbit/s, to show what share of it was reached
+    /// Nominal rate of the network in Gbit/s, to show the percentage reached
     #[arg(long, value_name = "GBIT/S")]
     pub(crate) line_rate: Option<f64>,
     #[command(flatten)]
@@ -91,20 +93,20 @@ pub(crate) struct ThroughputOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct TransferOptions {
-    /// Sizes of what is transferred
+    /// Sizes of the transfers
     #[arg(long, value_name = "SIZE,…", value_delimiter = ',', value_parser = parse_bytes)]
     #[arg(default_value = "100KB,1MB,10MB,100MB")]
     pub(crate) sizes: Vec<u64>,
-    /// Which way [default: both]
+    /// Direction [default: both]
     #[arg(long, value_enum)]
     pub(crate) direction: Option<DirectionName>,
-    /// Where at the far end [default: both; the disk needs --dir there]
+    /// Remote memory or disk [default: both; the disk needs --dir there]
     #[arg(long, value_enum)]
     pub(crate) sink: Option<SinkName>,
-    /// Take a file sent as done without an fsync
+    /// Count an upload as done without an fsync
     #[arg(long)]
     pub(crate) no_fsync: bool,
-    /// Fetch files from the far end's page cache, if it has them there
+    /// Allow downloads to be served from the remote page cache
     #[arg(long)]
     pub(crate) cached: bool,
     #[command(flatten)]
@@ -116,7 +118,7 @@ pub(crate) struct TransferOptions {
 /// How the repetitions of a size are arranged.
 #[derive(Debug, Args)]
 pub(crate) struct LayoutOptions {
-    /// Rows of a table, each the mean of its repetitions
+    /// Rows of the table, each the mean of its repetitions
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) rows: u32,
     /// Repetitions in each row
@@ -130,7 +132,7 @@ pub(crate) struct NetShowOptions {
     /// Print JSON instead of tables
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
-    /// Print CSV instead of tables, one observation a row
+    /// Print CSV instead of tables, one observation per row
     #[arg(long)]
     pub(crate) csv: bool,
 }

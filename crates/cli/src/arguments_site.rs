@@ -12,9 +12,9 @@ pub(crate) struct SiteOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SiteCommand {
-    /// Read a site file and say what was understood, or every mistake with its place
+    /// Print the parsed site, or every error with its place
     Check(SiteCheckOptions),
-    /// Print the hardware that a site may be `like`, each figure with its source
+    /// Print the hardware library for `like`, each figure with its source
     Library,
 }
 
@@ -24,9 +24,9 @@ docs/site-file.md explains every key; `stormeter schema site` prints the schema,
 
 Examples:
   stormeter site check studies/tr3808/site.yaml
-  stormeter site check site.yaml --what-if nic=40GbE       does the change fit, and what does it change?")]
+  stormeter site check site.yaml --what-if nic=40GbE   what does the change do?")]
 pub(crate) struct SiteCheckOptions {
-    /// The site file
+    /// Site file
     pub(crate) file: PathBuf,
     /// Change the site first, such as nic=40GbE; may be repeated
     #[arg(long, value_name = "CHANGE")]

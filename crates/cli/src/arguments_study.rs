@@ -15,34 +15,39 @@ pub(crate) enum Redo {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A study file says what is compared and what is asked; `stormeter schema study` prints its schema, and
-docs/study-file.md explains every key. Trials go into the results file one by one: run the same command
-again to go on with a study that was interrupted or killed.
+A study file says what is compared and what is asked; `stormeter schema study` prints its schema, and \
+docs/study-file.md explains every key. Each trial is stored as it ends: rerun the same command to resume \
+a study that was interrupted or killed.
 
-A datastore of a study may be embedded:local, embedded:nfs or embedded:iscsi: a directory, our own NFS
-server, tgt, all below the working directory and ended with the study.
+A datastore of a study may be embedded:local, embedded:nfs or embedded:iscsi: a directory, a built-in \
+NFS server, tgt, all below the working directory and stopped with the study.
 
-A study with hosts (hosts: {esx1: \"ssh:root@esx1\", here: local}) is carried out by agents there, begun
-together; the VMs are dealt over them in turn. STORMETER_SSH is the command for ssh, such as
+A study with hosts (hosts: {esx1: \"ssh:root@esx1\", here: local}) is run by agents there, with a \
+common start; the VMs are assigned to them in turn. STORMETER_SSH is the command for ssh, such as \
 'ssh -F config -i key'. See docs/agents.md.
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 a question that says `must` was answered no, 4 such a question
-could not be settled, 5 invalid result, 130 interrupted
+Results go to a file in the working directory that is named after the study file: farm.yaml writes \
+farm.db. For study.yaml and small.yaml, which say little, the directory's name is put in front: \
+tr3808/small.yaml writes tr3808-small.db.
+
+Exit codes:
+  0 done, 1 failed, 2 usage, 3 a question that says `must` was answered no,
+  4 such a question is inconclusive, 5 invalid result, 130 interrupted
 
 Examples:
-  stormeter run study.yaml --plan              what would be done, how long, how much space
+  stormeter run study.yaml --plan       what would be done, and how long
   stormeter run study.yaml --html study.html
   stormeter run study.yaml --redo invalid      once the cause is found
   stormeter run studies/tr3808/small.yaml --output tr3808.db")]
 pub(crate) struct RunOptions {
-    /// The study file
+    /// Study file
     pub(crate) file: PathBuf,
-    /// Print the trials in order, the time and the space they need; touch nothing
+    /// Print the trials in order, and the time and space they need; touch nothing
     #[arg(long, conflicts_with_all = ["html", "json"])]
     pub(crate) plan: bool,
-    /// The results file; gone on with where it holds this study's beginning [default: the study file's
-    /// name with .db, in the working directory]
-    #[arg(long, short, value_name = "FILE")]
+    /// Results file; resumed if it already contains this study [default: named after the study file,
+    /// see below]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
     /// Measure the blocks of invalid cells again, with the cells that they are compared with
     #[arg(long, value_name = "WHAT", conflicts_with = "plan")]
@@ -50,16 +55,15 @@ pub(crate) struct RunOptions {
     /// Overwrite this device or LUN although it holds data; repeat its exact name
     #[arg(long, value_name = "DEVICE")]
     pub(crate) destroy_data: Vec<PathBuf>,
-    /// The program that is copied to hosts without one of this version [default: this program, if it is
-    /// static]
+    /// Program to copy to hosts that lack this version [default: this program, if it is static]
     #[arg(long, value_name = "FILE")]
     pub(crate) agent_binary: Option<PathBuf>,
-    /// The directory of the lab whose guests are hosts, and that takes the steps of trials
+    /// Directory of the lab whose guests are hosts, and that carries out the steps of trials
     #[arg(long, value_name = "DIR", default_value = ".stormeter-lab")]
     pub(crate) lab: PathBuf,
     #[command(flatten)]
     pub(crate) show: ShowOptions,
-    /// No progress, only the result
-    #[arg(long, short)]
+    /// Print only the result
+    #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 }

@@ -3,44 +3,75 @@
 
 mod arguments;
 mod arguments_calibrate;
+mod arguments_compare;
 mod arguments_lab;
 mod arguments_net;
 mod arguments_predict;
 mod arguments_site;
 mod arguments_study;
 mod child;
+mod color;
 mod commands;
 mod embedded;
+mod ending;
 mod exit;
+mod help;
 mod hosts;
+mod live;
 mod null_servers;
 mod operator;
 mod output;
-mod progress;
-mod screen;
 mod secrets;
 mod signals;
 mod study_output;
+mod units;
+mod version;
 mod workload;
 
-use clap::Parser;
+use std::io::IsTerminal;
+
+use clap::FromArgMatches;
+use clap::error::ErrorKind;
 
 use arguments::{Arguments, Command};
+use color::Color;
+use exit::{Exit, Failure};
 
 fn main() -> std::process::ExitCode {
     if stormeter_lab::guest::is_init() {
         stormeter_lab::guest::run();
     }
-    let arguments = Arguments::parse();
-    let result = match arguments.command {
-        Command::Demo(options) => commands::demo::run(&options),
-        Command::Compare(options) => commands::compare::run(&options),
+    let asked = Color::asked(std::env::args_os());
+    let parsed = help::command(asked)
+        .try_get_matches()
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
+    let result = match parsed {
+        Ok(arguments) => run(arguments),
+        Err(error) if error.kind() == ErrorKind::DisplayVersion && is_verbose() => {
+            output::print(&version::verbose()).map(|()| Exit::Done)
+        }
+        Err(error) => error.exit(),
+    };
+    match result {
+        Ok(code) => code.into(),
+        Err(failure) => {
+            say(&failure, asked);
+            failure.code().into()
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<Exit, Failure> {
+    let color = arguments.color;
+    match arguments.command {
+        Command::Demo(options) => commands::demo::run(&options, color),
+        Command::Compare(options) => commands::compare::run(&options, color),
         Command::Replicate(options) => commands::replicate::run(&options),
-        Command::Run(options) => commands::run::run(&options),
-        Command::Predict(options) => commands::predict::run(&options),
+        Command::Run(options) => commands::run::run(&options, color),
+        Command::Predict(options) => commands::predict::run(&options, color),
         Command::Site(options) => commands::site::run(&options),
         Command::Calibrate(options) => commands::calibrate::run(&options),
-        Command::Report(options) => commands::report::run(&options),
+        Command::Report(options) => commands::report::run(&options, color),
         Command::Ceiling(options) => commands::ceiling::run(&options),
         Command::Doctor(options) => commands::doctor::run(&options),
         Command::Lab(options) => commands::lab::run(&options),
@@ -51,17 +82,22 @@ fn main() -> std::process::ExitCode {
         Command::Profile(options) => commands::profile::run(&options),
         Command::Schema { of } => commands::print::schema(of),
         Command::Completions { shell } => commands::print::completions(shell),
-        Command::Man => commands::print::man(),
-    };
-    match result {
-        Ok(code) => code.into(),
-        Err(failure) => {
-            // Line by line: a place in a file is shown on lines of its own.
-            let text = format!("stormeter: {failure}");
-            for line in text.lines() {
-                eprintln!("{}", stormeter_report::printable(line));
-            }
-            failure.code().into()
-        }
+        Command::Man(options) => commands::print::man(&options),
+    }
+}
+
+/// Whether more than the version is asked for. The parser stops at --version.
+fn is_verbose() -> bool {
+    std::env::args_os().any(|word| word == "--verbose")
+}
+
+/// A failure, in the form in which the parser says its own.
+fn say(failure: &Failure, color: Color) {
+    let is_painted = color.is_used(std::io::stderr().is_terminal());
+    let error = if is_painted { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
+    // Line by line: a place in a file is shown on lines of its own.
+    for (index, line) in failure.to_string().lines().enumerate() {
+        let line = stormeter_report::printable(line);
+        if index == 0 { eprintln!("{error} {line}") } else { eprintln!("{line}") }
     }
 }

@@ -1,12 +1,15 @@
-//! Where results go: tables or JSON to stdout, the page to its file.
+//! Where results go: tables or JSON to standard output, the page to its file, or all of standard output.
 
 use std::io::{IsTerminal, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use stormeter_report::{MeasuredCeilings, Report, TerminalOptions, assemble};
 use stormeter_runner::Conclusion;
+use terminal_size::{Width, terminal_size_of};
 
 use crate::arguments::ShowOptions;
+use crate::color::Color;
 use crate::exit::Failure;
 
 /// The report of a conclusion.
@@ -19,24 +22,66 @@ pub(crate) fn report_of(conclusion: Conclusion) -> Report {
 }
 
 /// Shows a report as asked for.
-pub(crate) fn show(report: &Report, options: &ShowOptions) -> Result<(), Failure> {
-    if options.json {
-        let text = serde_json::to_string_pretty(&stormeter_report::json(report))
-            .map_err(|error| Failure::File(error.to_string()))?;
-        print(&format!("{text}\n"))?;
-    } else {
-        print(&stormeter_report::terminal(report, terminal_options()))?;
+pub(crate) fn show(
+    report: &Report,
+    options: &ShowOptions,
+    layout: TerminalOptions,
+) -> Result<(), Failure> {
+    present(
+        options,
+        || stormeter_report::json(report),
+        || stormeter_report::terminal(report, layout),
+        || stormeter_report::html(report),
+    )
+}
+
+/// Shows something in the forms that are asked for.
+pub(crate) fn present(
+    options: &ShowOptions,
+    json: impl FnOnce() -> serde_json::Value,
+    tables: impl FnOnce() -> String,
+    page: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    match &options.html {
+        // It has standard output to itself.
+        Some(path) if is_stdout(path) => return print(&page()),
+        _ if options.json => {
+            let text = serde_json::to_string_pretty(&json())
+                .map_err(|error| Failure::File(error.to_string()))?;
+            print(&format!("{text}\n"))?;
+        }
+        _ => print(&tables())?,
     }
     // Last, so that a page that cannot be written takes nothing else away.
     match &options.html {
-        Some(path) => write_page(report, path),
+        Some(path) => write_page(path, &page()),
         None => Ok(()),
     }
 }
 
-/// Refuses, before anything is measured, a place where no page can be written.
-pub(crate) fn check_page(options: &ShowOptions, results: Option<&Path>) -> Result<(), Failure> {
+/// Whether a file's name stands for standard output.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Refuses, before anything is measured, places where results or a page cannot be written.
+pub(crate) fn check_outputs(options: &ShowOptions, results: Option<&Path>) -> Result<(), Failure> {
+    if results.is_some_and(is_stdout) {
+        return Err(Failure::Usage(
+            "a results file cannot be standard output; give --output the name of a file, or print \
+             the result with --json"
+                .into(),
+        ));
+    }
     let Some(path) = &options.html else { return Ok(()) };
+    if is_stdout(path) {
+        return match options.json {
+            true => Err(Failure::Usage(
+                "--html - and --json cannot share standard output; give --html a file".into(),
+            )),
+            false => Ok(()),
+        };
+    }
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if directory.is_some_and(|directory| !directory.is_dir()) || path.is_dir() {
         return Err(Failure::Usage(format!(
@@ -61,14 +106,28 @@ fn is_same_file(page: &Path, results: Option<&Path>) -> bool {
         .is_some_and(|results| std::path::absolute(page).ok() == std::path::absolute(results).ok())
 }
 
-/// Writes the page.
-pub(crate) fn write_page(report: &Report, path: &Path) -> Result<(), Failure> {
-    std::fs::write(path, stormeter_report::html(report)).map_err(|error| {
+/// Writes a page, and says where it is so that it can be clicked.
+pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), Failure> {
+    std::fs::write(path, page).map_err(|error| {
         Failure::File(format!("the page cannot be written to {}: {error}", path.display()))
-    })
+    })?;
+    eprintln!("Report: {}", file_url(path));
+    Ok(())
 }
 
-/// Prints to stdout. A reader that has seen enough (`| head`) is no failure.
+/// The URL of a file (RFC 8089): absolute, everything but plain characters escaped.
+fn file_url(path: &Path) -> String {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let escaped = path.as_os_str().as_bytes().iter().map(|&byte| match byte {
+        b'/' | b'-' | b'.' | b'_' | b'~' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
+            char::from(byte).to_string()
+        }
+        byte => format!("%{byte:02X}"),
+    });
+    format!("file://{}", escaped.collect::<String>())
+}
+
+/// Prints to standard output. A reader that has seen enough (`| head`) is no failure.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -78,11 +137,30 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-pub(crate) fn terminal_options() -> TerminalOptions {
-    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+/// How tables are laid out on standard output: to the width of the terminal that it is.
+pub(crate) fn layout(color: Color) -> TerminalOptions {
+    let usual = TerminalOptions::default();
     TerminalOptions {
-        color: std::io::stdout().is_terminal() && !no_color && !dumb,
-        ..TerminalOptions::default()
+        color: color.is_used(std::io::stdout().is_terminal()),
+        width: terminal_width().unwrap_or(usual.width),
+        ..usual
+    }
+}
+
+/// Columns of the terminal that standard output is.
+pub(crate) fn terminal_width() -> Option<usize> {
+    let size = terminal_size_of(std::io::stdout());
+    size.map(|(Width(columns), _)| usize::from(columns)).filter(|columns| *columns > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_a_url_that_opens_it() {
+        assert_eq!(file_url(Path::new("/tmp/a b/ü.html")), "file:///tmp/a%20b/%C3%BC.html");
+        assert!(file_url(Path::new("x.html")).starts_with("file:///"));
+        assert!(file_url(Path::new("x.html")).ends_with("/x.html"));
     }
 }

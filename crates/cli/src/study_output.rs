@@ -1,14 +1,15 @@
-//! Where a study's results go: tables or JSON to stdout, the page to its file.
+//! A study's results in the forms that are asked for.
 
 use stormeter_report::{
-    StudyParts, StudyReport, StudyTrial, assemble_study, study_html, study_json, study_terminal,
+    StudyParts, StudyReport, StudyTrial, TerminalOptions, assemble_study, study_html, study_json,
+    study_terminal,
 };
 use stormeter_results::{Phase, TrialRecord};
 use stormeter_runner::StudyConclusion;
 
 use crate::arguments::ShowOptions;
 use crate::exit::Failure;
-use crate::output::{print, terminal_options};
+use crate::output::present;
 
 /// The report of a study's conclusion.
 pub(crate) fn study_report_of(conclusion: StudyConclusion) -> StudyReport {
@@ -42,17 +43,15 @@ fn of_cell(trial: &TrialRecord) -> Option<StudyTrial<'_>> {
 }
 
 /// Shows a study's report as asked for.
-pub(crate) fn show_study(report: &StudyReport, options: &ShowOptions) -> Result<(), Failure> {
-    if options.json {
-        let text = serde_json::to_string_pretty(&study_json(report))
-            .map_err(|error| Failure::File(error.to_string()))?;
-        print(&format!("{text}\n"))?;
-    } else {
-        print(&study_terminal(report, terminal_options()))?;
-    }
-    // Last, so that a page that cannot be written takes nothing else away.
-    let Some(path) = &options.html else { return Ok(()) };
-    std::fs::write(path, study_html(report)).map_err(|error| {
-        Failure::File(format!("the page cannot be written to {}: {error}", path.display()))
-    })
+pub(crate) fn show_study(
+    report: &StudyReport,
+    options: &ShowOptions,
+    layout: TerminalOptions,
+) -> Result<(), Failure> {
+    present(
+        options,
+        || study_json(report),
+        || study_terminal(report, layout),
+        || study_html(report),
+    )
 }

@@ -1,11 +1,11 @@
 //! The workload that the load options describe: a profile with changes.
 
-use stormeter_disk::units::parse_bytes;
 use stormeter_driver::{Arrivals, Burst, Content, Distribution, SizeShare, Workload};
 use stormeter_study::profile;
 
-use crate::arguments::{ArrivalsName, LoadOptions};
+use crate::arguments_compare::{ArrivalsName, LoadOptions};
 use crate::exit::Failure;
+use crate::units;
 
 impl LoadOptions {
     /// The workload of each VM.
@@ -56,7 +56,7 @@ fn sizes(text: &str) -> Result<Vec<SizeShare>, String> {
                 Some((size, share)) => (size, share.trim().trim_end_matches('%')),
                 None => (part, "1"),
             };
-            let bytes = parse_bytes(size).map_err(|error| error.to_string())?;
+            let bytes = units::size(size)?;
             let bytes = u32::try_from(bytes)
                 .map_err(|_| format!("a request of {size} is too large; at most 64MiB"))?;
             let share: f64 = share.parse().map_err(|_| {

@@ -105,7 +105,7 @@ pub fn run_comparison_with<'a>(
         file.finish(&finished)?;
         return Ok(conclude(file)?);
     }
-    let mut run = Run::open(request, plan, begun, null_servers, (clock, cancel))?;
+    let mut run = Run::open(request, plan, begun, null_servers, (clock, cancel), progress)?;
     let result = run.carry_out(progress);
     run.tidy(progress);
     let reason = finish_reason(&result, run.is_cancelled());
@@ -156,6 +156,7 @@ impl<'a> Run<'a> {
         begun: Option<ResultsFile>,
         null_servers: Option<&'a mut dyn NullServers>,
         (clock, cancel): (&'a RealClock, &'a AtomicBool),
+        progress: &mut dyn Progress,
     ) -> Result<Self, RunError> {
         let urls = urls(&plan, &request.secrets)?;
         if let Some(null) = urls.iter().find(|url| url.location == Location::Null)
@@ -169,7 +170,7 @@ impl<'a> Run<'a> {
         };
         let spec = disk_spec(&plan);
         let Stores { stores, store_of } =
-            open_stores(&urls, (&run_id, 0), &spec, &request.destroy_data)?;
+            open_stores(&urls, (&run_id, 0), &spec, &request.destroy_data, progress)?;
         check_memory(&plan, stores.len())?;
         check_target(&plan, &stores)?;
         let mut environment = environment(clock);

@@ -48,6 +48,8 @@ pub struct BlockEnd {
 
 /// Hears of each step. All of it is optional.
 pub trait Progress {
+    /// A datastore is being opened, which may take as long as a server lets one wait.
+    fn opening(&mut self, _datastore: &str) {}
     /// A datastore's disks are being written: bytes done, bytes in all.
     fn preparing(&mut self, _datastore: &str, _done: u64, _total: u64) {}
     /// A trial begins.

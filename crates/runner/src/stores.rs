@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, Location, OpenOptions, Secret};
 
 use crate::error::RunError;
+use crate::progress::Progress;
 use crate::room::check_room;
 
 /// Open datastores, and which of them each datastore of the plan is.
@@ -22,6 +23,7 @@ pub(crate) fn open_stores(
     (run_id, first_number): (&str, u32),
     spec: &DiskSpec,
     destroy_data: &[PathBuf],
+    progress: &mut dyn Progress,
 ) -> Result<Stores, RunError> {
     let mut stores: Vec<Datastore> = Vec::new();
     let mut store_of = Vec::new();
@@ -37,6 +39,7 @@ pub(crate) fn open_stores(
             number: first_number.saturating_add(number as u32),
             destroy_data: destroy_data.to_vec(),
         };
+        progress.opening(&url.to_string());
         let opened = Datastore::open(url, options).and_then(|datastore| {
             datastore.check(spec)?;
             datastore.check_apart_from(&stores)?;

@@ -12,7 +12,7 @@ use crate::elsewhere::{OpenOrder, OpenedStores, PrepareOrder, PreparedStore, Tri
 use crate::errand::{Before, Door, before, run_errand_from, run_servers};
 use crate::error::RunError;
 use crate::machine::raise_open_files;
-use crate::progress::Progress;
+use crate::progress::{Progress, Silent};
 use crate::room::shared_file_system;
 use crate::stores::{Stores, open_stores, with_secret};
 use crate::threads::{Start, TrialEnd, run_trial_from};
@@ -41,6 +41,8 @@ impl Workplace {
             (&order.run_id, order.first_number),
             &order.disks,
             &order.destroy_data,
+            // Who waits is elsewhere.
+            &mut Silent,
         )?;
         let datastores = store_of.iter().map(|&store| describe(&stores[store])).collect();
         let warning = shared_file_system(&stores);

@@ -1,7 +1,6 @@
 //! `stormeter calibrate`.
 
-use std::cell::Cell as Counter;
-use std::io::IsTerminal;
+use std::cell::{Cell as Counter, RefCell};
 use std::path::Path;
 
 use stormeter_calibrate::{
@@ -18,7 +17,8 @@ use stormeter_study::{Metric, StudyPlan};
 use crate::arguments_calibrate::CalibrateOptions;
 use crate::commands::run::{read_study, read_text};
 use crate::exit::{Exit, Failure};
-use crate::output::print;
+use crate::live::Screen;
+use crate::output::{is_stdout, print};
 use crate::signals::cancel_on_signals;
 
 /// Confidence level of the intervals.
@@ -45,7 +45,7 @@ pub(crate) fn run(options: &CalibrateOptions) -> Result<Exit, Failure> {
     let parameters = parameters(&text, &free)?;
     let cancel = cancel_on_signals();
     let runs = Counter::new(0u32);
-    let is_live = !options.quiet && std::io::stderr().is_terminal();
+    let screen = RefCell::new(Screen::new(options.quiet));
     let request = Request {
         parameters: &parameters,
         parts: &parts,
@@ -57,24 +57,28 @@ pub(crate) fn run(options: &CalibrateOptions) -> Result<Exit, Failure> {
         },
         predict: &|site, cells| {
             runs.set(runs.get() + 1);
-            if is_live {
-                eprint!("\r\x1b[2Kfitting: run {}", runs.get());
-            }
+            let text = format!("fitting: run {}", runs.get());
+            screen.borrow_mut().draw(false, |_| vec![text]);
             let found = predict_cells(&plan, site, cells, &cancel).map_err(|e| e.to_string())?;
             Ok(found.into_iter().map(|(sample, cpu)| Outcome { sample, cpu }).collect())
         },
     };
     let calibration = calibrate(&request);
-    if is_live {
-        eprint!("\r\x1b[2K");
-    }
+    drop(screen);
     let calibration = calibration.map_err(|error| Failure::Usage(error.to_string()))?;
-    show(&calibration, &free, options)?;
+    let to_stdout = options.write.as_deref().is_some_and(is_stdout);
+    if !to_stdout {
+        show(&calibration, &free, options)?;
+    }
     if let Some(path) = &options.write {
         let values: Vec<f64> = calibration.fit.parameters.iter().map(|one| one.value).collect();
         let rounded: Vec<f64> = values.iter().map(|value| four_digits(*value)).collect();
         let written = rewritten(&text, &changes(&free, &rounded))
             .map_err(|errors| Failure::Usage(errors.in_file(name.as_str()).to_string()))?;
+        if to_stdout {
+            print(&written)?;
+            return Ok(Exit::Done);
+        }
         std::fs::write(path, written).map_err(|error| {
             Failure::File(format!("{} cannot be written: {error}", path.display()))
         })?;
@@ -99,9 +103,7 @@ fn measured(path: &Path, options: &CalibrateOptions) -> Result<(StudyPlan, Parts
             .iter()
             .map(|name| {
                 Metric::from_name(name).ok_or_else(|| {
-                    Failure::Usage(format!(
-                        "--metric {name} is no metric; docs/questions.md lists them"
-                    ))
+                    Failure::Usage(format!("unknown metric {name}; docs/questions.md lists them"))
                 })
             })
             .collect::<Result<_, _>>()?,
@@ -125,7 +127,7 @@ fn measured(path: &Path, options: &CalibrateOptions) -> Result<(StudyPlan, Parts
 fn share(text: &str) -> Result<f64, Failure> {
     let number = text.trim().trim_end_matches('%').parse::<f64>().ok();
     number.map(|percent| percent / 100.0).filter(|share| (0.0..0.9).contains(share)).ok_or_else(
-        || Failure::Usage(format!("--hold-back {text} is no share from 0% to 90%; write 25%")),
+        || Failure::Usage(format!("invalid --hold-back {text}: give 0% to 90%, such as 25%")),
     )
 }
 

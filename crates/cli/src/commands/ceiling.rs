@@ -8,9 +8,9 @@ use stormeter_study::{PlanError, Timing};
 
 use crate::arguments::{CeilingOptions, Through};
 use crate::exit::{Exit, Failure};
+use crate::live::Display;
 use crate::null_servers::null_server;
 use crate::output::print;
-use crate::progress::Line;
 use crate::signals::cancel_on_signals;
 
 /// Places on an imaginary disk of this size cost as much to draw as on any other.
@@ -23,7 +23,7 @@ pub(crate) fn run(options: &CeilingOptions) -> Result<Exit, Failure> {
         return Err(Failure::Usage(PlanError::NoVms.to_string()));
     }
     if options.duration == 0 {
-        return Err(Failure::Usage("a duration of 0 measures nothing; give one like 2s".into()));
+        return Err(Failure::Usage("the duration must be greater than 0, such as 2s".into()));
     }
     // What goes through a server is written in full first.
     let disk_bytes = if options.through.is_some() { SMALL_DISK_BYTES } else { DISK_BYTES };
@@ -47,13 +47,13 @@ pub(crate) fn run(options: &CeilingOptions) -> Result<Exit, Failure> {
     let url = server.as_ref().map_or("null:", |server| server.url());
     let url = DatastoreUrl::parse(url).map_err(|error| Failure::Usage(error.to_string()))?;
     let cancel = cancel_on_signals();
-    let mut progress = Line::new(0.0, options.json);
+    let mut progress = Display::new("", options.json);
     let end = measure_ceiling(&url, &run, None, &RealClock::new(), &cancel, &mut progress)?;
     drop(progress);
     if let Some(reason) = end.failure() {
         let interrupted = cancel.load(std::sync::atomic::Ordering::Relaxed);
         let exit = if interrupted { Exit::Interrupted } else { Exit::Failed };
-        eprintln!("stormeter: the ceiling could not be measured: {reason}");
+        eprintln!("error: the ceiling could not be measured: {reason}");
         return Ok(exit);
     }
     let total = end.sample.total();
@@ -79,7 +79,8 @@ pub(crate) fn run(options: &CeilingOptions) -> Result<Exit, Failure> {
         let through = options.through.map(|it| format!(", through {}", name(it)));
         print(&format!(
             "{} IOPS with {outstanding} outstanding ({}{}, {} CPU per I/O)\n\
-             Results up to a third of this are the storage's and not the generator's.\n",
+             Trust results up to one third of this rate; beyond that the load generator itself may be \
+             the limit.\n",
             format_count(end.sample.iops()),
             workload.name,
             through.unwrap_or_default(),

@@ -4,26 +4,29 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use stormeter_datastore::RealClock;
-use stormeter_results::ResultsFile;
+use stormeter_report::TerminalOptions;
+use stormeter_results::{FinishReason, ResultsFile};
 use stormeter_runner::{Request, run_comparison_with};
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, PlanError, Timing};
 
-use crate::arguments::CompareOptions;
+use crate::arguments_compare::CompareOptions;
+use crate::color::Color;
+use crate::ending::{Ending, resuming};
 use crate::exit::{Exit, Failure};
+use crate::live::Display;
 use crate::null_servers::NullServerChildren;
-use crate::output::{check_page, report_of, show};
-use crate::progress::Line;
+use crate::output::{check_outputs, is_stdout, layout, report_of, show};
 use crate::secrets::{all_apart, apart, redacted};
 use crate::signals::cancel_on_signals_of;
 
 /// A trial is this long unless the user or the time limit says otherwise.
 const DURATION_NS: u64 = 4_000_000_000;
 
-pub(crate) fn run(options: &CompareOptions) -> Result<Exit, Failure> {
+pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failure> {
     let (datastores, secrets) = all_apart(&options.datastores);
     let plan = plan(options, datastores.clone())?;
     let output = output(options, &datastores)?;
-    check_page(&options.show, Some(&output))?;
+    check_outputs(&options.show, Some(&output))?;
     if options.resume && !output.exists() {
         // A mistyped name must not start a run that takes an hour.
         return Err(Failure::Usage(format!(
@@ -41,36 +44,43 @@ pub(crate) fn run(options: &CompareOptions) -> Result<Exit, Failure> {
         version: env!("CARGO_PKG_VERSION").into(),
     };
     let cancel = cancel_on_signals_of(&request.plan.datastores);
-    let mut progress = Line::new(options.precision, options.quiet);
+    let mut progress = Display::of_comparison(&request.plan, options.quiet);
     let mut null_servers = NullServerChildren::default();
     let clock = RealClock::new();
     let conclusion =
         run_comparison_with(Some(&mut null_servers), &request, &clock, &cancel, &mut progress)?;
     drop(progress);
     let report = report_of(conclusion);
-    show(&report, &options.show)?;
-    if !options.quiet {
-        let path = request.output.display();
-        let seed = report.header.plan.seed;
-        eprintln!(
-            "Results are in {path}, seed {seed}; `stormeter report {path}` shows them again."
-        );
+    let is_interrupted = report.status.reason == Some(FinishReason::Interrupted);
+    let ending = Ending {
+        results: &request.output,
+        resume: is_interrupted.then(|| resuming(command_line(), &request.output)),
+        is_json: options.show.json || options.show.html.as_deref().is_some_and(is_stdout),
+        quiet: options.quiet,
+    };
+    if is_interrupted && report.status.trials + report.status.failed_trials == 0 {
+        ending.before_the_first_trial()?;
+        return Ok(Exit::Interrupted);
     }
+    // What was interrupted is to be continued, not repeated.
+    let layout = TerminalOptions { repeat: !is_interrupted, ..layout(color) };
+    show(&report, &options.show, layout)?;
+    ending.after_trials(&format!(", seed {}", report.header.plan.seed))?;
     Ok(Exit::of_run(&report))
 }
 
 /// The plan that the options describe.
 fn plan(options: &CompareOptions, datastores: Vec<String>) -> Result<ComparisonPlan, Failure> {
     let usage = |error: PlanError| Failure::Usage(error.to_string());
-    let baseline = match options.baseline.as_deref().map(apart) {
+    let baseline = match options.measurement.baseline.as_deref().map(apart) {
         None => 0,
         Some((name, _)) => datastores
             .iter()
             .position(|url| *url == name)
             .ok_or_else(|| usage(PlanError::Baseline(name, datastores.join(", "))))?,
     };
-    let equal_load = options.equal_load.as_deref().map(equal_load).transpose()?;
-    let metric = match (options.metric, equal_load) {
+    let equal_load = options.measurement.equal_load.as_deref().map(equal_load).transpose()?;
+    let metric = match (options.measurement.metric, equal_load) {
         (Some(metric), _) => metric,
         // At a fixed rate, IOPS are equal by construction.
         (None, Some(_)) => Metric::LatencyMean,
@@ -86,15 +96,15 @@ fn plan(options: &CompareOptions, datastores: Vec<String>) -> Result<ComparisonP
         disk_bytes: options.size,
         threads: options.load.threads.unwrap_or(0),
         metric,
-        precision: options.precision,
-        margin: options.margin,
+        precision: options.measurement.precision,
+        margin: options.measurement.margin,
         level: 0.95,
         min_blocks: 5,
-        max_blocks: options.max_blocks,
-        time_limit_ns: options.time_limit,
+        max_blocks: options.measurement.max_blocks,
+        time_limit_ns: options.measurement.time_limit,
         equal_load,
-        seed: options.seed.unwrap_or_else(drawn_seed),
-        verify: options.verify,
+        seed: options.measurement.seed.unwrap_or_else(drawn_seed),
+        verify: options.safety.verify,
     };
     plan.check().map_err(usage)?;
     Ok(plan)
@@ -106,7 +116,7 @@ fn equal_load(text: &str) -> Result<EqualLoad, Failure> {
     }
     text.parse().map(|rate_per_s| EqualLoad::Rate { rate_per_s }).map_err(|_| {
         Failure::Usage(format!(
-            "\"{text}\" is no rate; give I/Os a second, such as --equal-load 5000, or auto"
+            "invalid rate \"{text}\": give I/Os per second, such as --equal-load 5000, or auto"
         ))
     })
 }
@@ -116,22 +126,23 @@ fn timing(options: &CompareOptions) -> Timing {
     const BLOCKS: u64 = 8;
     let trials = BLOCKS * options.datastores.len().max(2) as u64;
     // The ramp is a quarter of the duration, and opening and closing takes a little.
-    let fitting = (options.time_limit / trials).saturating_sub(30_000_000) / 5 * 4;
-    let duration_ns = options.duration.unwrap_or_else(|| DURATION_NS.min(fitting).max(100_000_000));
+    let fitting = (options.measurement.time_limit / trials).saturating_sub(30_000_000) / 5 * 4;
+    let duration_ns =
+        options.measurement.duration.unwrap_or_else(|| DURATION_NS.min(fitting).max(100_000_000));
     Timing {
-        ramp_ns: options.ramp.unwrap_or(duration_ns / 4),
+        ramp_ns: options.measurement.ramp.unwrap_or(duration_ns / 4),
         duration_ns,
-        interval_ns: options.interval.unwrap_or((duration_ns / 40).max(1)),
+        interval_ns: options.measurement.interval.unwrap_or((duration_ns / 40).max(1)),
     }
 }
 
-/// The results file: as given, the newest here to go on with, or one named by the time.
+/// The results file: as given, the newest here that can be resumed, or one named by the time.
 fn output(options: &CompareOptions, datastores: &[String]) -> Result<PathBuf, Failure> {
     match (&options.output, options.resume) {
         (Some(path), _) => Ok(path.clone()),
         (None, true) => newest(Path::new("."), datastores).ok_or_else(|| {
             Failure::Usage(
-                "there is no stormeter-*.db of these datastores here to go on with; name it with \
+                "no stormeter-*.db of these datastores here can be resumed; name the results file with \
                  --output"
                     .into(),
             )
@@ -161,7 +172,7 @@ fn newest(directory: &Path, datastores: &[String]) -> Option<PathBuf> {
 
 /// What may be destroyed, named as the plan names datastores.
 fn destroy_data(options: &CompareOptions) -> Vec<PathBuf> {
-    let named = options.destroy_data.iter();
+    let named = options.safety.destroy_data.iter();
     named.map(|path| path.to_str().map_or_else(|| path.clone(), |p| apart(p).0.into())).collect()
 }
 

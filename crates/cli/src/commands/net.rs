@@ -78,7 +78,7 @@ fn listen(
     flushed.map_err(|error| Failure::File(format!("stdout cannot be written: {error}")))?;
     listener.serve(cancel, &|Ended { peer, result }| {
         if let Err(error) = result {
-            eprintln!("stormeter: {peer}: {error}");
+            eprintln!("error: {peer}: {error}");
         }
     });
     Ok(Exit::Done)

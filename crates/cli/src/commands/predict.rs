@@ -1,25 +1,27 @@
 //! `stormeter predict`.
 
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use stormeter_datastore::RealClock;
 use stormeter_predict::{PredictRequest, Progress, TrialEnded, predict_study, prepare, shortened};
-use stormeter_report::{printable, shortened_words};
+use stormeter_report::shortened_words;
 use stormeter_results::Prediction;
 use stormeter_runner::{conclude_study, environment};
 use stormeter_site::{Override, SiteFile, parse_site_with};
 use stormeter_study::plan_text;
 
 use crate::arguments_predict::PredictOptions;
+use crate::color::Color;
 use crate::commands::compare::command_line;
 use crate::commands::run::{read_study, read_text, results_path};
+use crate::ending::Ending;
 use crate::exit::{Exit, Failure};
-use crate::output::{check_page, print};
+use crate::live::{Screen, bar};
+use crate::output::{check_outputs, layout, print};
 use crate::signals::cancel_on_signals;
 use crate::study_output::{show_study, study_report_of};
 
-pub(crate) fn run(options: &PredictOptions) -> Result<Exit, Failure> {
+pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failure> {
     let plan = read_study(&options.file)?;
     if !plan.steps.is_empty() {
         return Err(Failure::Usage(
@@ -30,6 +32,14 @@ pub(crate) fn run(options: &PredictOptions) -> Result<Exit, Failure> {
     }
     let beside = || options.file.parent().unwrap_or(Path::new("")).join("site.yaml");
     let site_file: PathBuf = options.site.clone().unwrap_or_else(beside);
+    if !site_file.exists() {
+        return Err(Failure::Usage(format!(
+            "there is no site file {}: a prediction needs one, which describes hosts, networks and \
+             storage. Name it with --site; docs/site-file.md explains it, studies/tr3808/site.yaml is one \
+             to start from, and `stormeter site library` lists hardware",
+            site_file.display()
+        )));
+    }
     let text = read_text(&site_file, "site file")?;
     let (plan, shortened_from) = match options.as_planned {
         true => (plan, None),
@@ -50,7 +60,7 @@ pub(crate) fn run(options: &PredictOptions) -> Result<Exit, Failure> {
         Some(path) => path.clone(),
         None => results_path(&options.file, "-predicted"),
     };
-    check_page(&options.show, Some(&output))?;
+    check_outputs(&options.show, Some(&output))?;
     let request = PredictRequest {
         prediction: Prediction {
             site: prepared.sites[0].name.clone(),
@@ -71,16 +81,19 @@ pub(crate) fn run(options: &PredictOptions) -> Result<Exit, Failure> {
         version: env!("CARGO_PKG_VERSION").into(),
     };
     let cancel = cancel_on_signals();
-    let mut counter = Counter::new(options.quiet);
+    let mut counter = Counter(Screen::new(options.quiet));
     let file = predict_study(&request, &cancel, &mut counter);
     drop(counter);
     let conclusion = conclude_study(&file?)?;
     let exit = Exit::of_study_run(&conclusion);
-    show_study(&study_report_of(conclusion), &options.show)?;
-    if !options.quiet {
-        let path = request.output.display();
-        eprintln!("Results are in {path}; `stormeter report {path}` shows them again.");
-    }
+    show_study(&study_report_of(conclusion), &options.show, layout(color))?;
+    let ending = Ending {
+        results: &request.output,
+        resume: None,
+        is_json: options.show.json,
+        quiet: options.quiet,
+    };
+    ending.after_trials("")?;
     Ok(exit)
 }
 
@@ -91,30 +104,13 @@ pub(crate) fn read_site(name: &str, text: &str, changes: &[String]) -> Result<Si
     parse_site_with(text, &changes).map_err(|errors| errors.in_file(name).to_string())
 }
 
-/// How far it is, on stderr: a line that is drawn over on a terminal. Trials that fail are told in lines
-/// of their own.
-struct Counter {
-    quiet: bool,
-    live: bool,
-}
+/// How far it is. Trials that fail are said in lines of their own.
+struct Counter(Screen);
 
 impl Counter {
-    fn new(quiet: bool) -> Self {
-        Self { quiet, live: !quiet && std::io::stderr().is_terminal() }
-    }
-
-    fn draw(&self, text: &str) {
-        if self.live {
-            let text: String = printable(text).chars().take(79).collect();
-            // A terminal that is gone is no reason to end a prediction.
-            let _ = write!(std::io::stderr(), "\r\x1b[2K{text}");
-        }
-    }
-}
-
-impl Drop for Counter {
-    fn drop(&mut self) {
-        self.draw("");
+    fn draw(&mut self, done: u64, of: u64, text: String) {
+        let share = done as f64 / of.max(1) as f64;
+        self.0.draw(false, |_| vec![format!("{} {text}", bar(share, 20))]);
     }
 }
 
@@ -122,19 +118,16 @@ impl Progress for Counter {
     fn trial_ended(&mut self, ended: &TrialEnded<'_>) {
         let TrialEnded { cell, number, of, outcome } = ended;
         match outcome {
-            Ok(_) => self.draw(&format!("predicting: trial {number} of {of}: {cell}")),
+            Ok(_) => self.draw(*number, *of, format!("trial {number} of {of}: {cell}")),
             Err(reason) => self.note(&format!("trial {number} of {of}: {cell}: failed: {reason}")),
         }
     }
 
     fn elasticity(&mut self, done: u64, of: u64) {
-        self.draw(&format!("what more of each component would bring: cell {done} of {of}"));
+        self.draw(done, of, format!("sensitivity to each component: cell {done} of {of}"));
     }
 
     fn note(&mut self, text: &str) {
-        self.draw("");
-        if !self.quiet {
-            eprintln!("{}", printable(text));
-        }
+        self.0.say(text);
     }
 }

@@ -1,9 +1,13 @@
 //! What is printed from the definitions alone.
 
-use clap::CommandFactory;
+use std::path::Path;
 
-use crate::arguments::{Arguments, SchemaName};
+use clap::CommandFactory;
+use clap_mangen::Man;
+
+use crate::arguments::{Arguments, ManOptions, SchemaName};
 use crate::exit::{Exit, Failure};
+use crate::help::completed;
 use crate::output::print;
 
 pub(crate) fn schema(of: SchemaName) -> Result<Exit, Failure> {
@@ -12,41 +16,55 @@ pub(crate) fn schema(of: SchemaName) -> Result<Exit, Failure> {
         SchemaName::Site => stormeter_site::site_schema(),
         SchemaName::Lab => stormeter_lab::lab_schema(),
         SchemaName::Comparison => stormeter_report::SCHEMA,
+        SchemaName::StudyReport => stormeter_report::STUDY_SCHEMA,
+        SchemaName::Replicate => stormeter_replicate::SCHEMA,
     })?;
     Ok(Exit::Done)
 }
 
 pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "stormeter", &mut text);
+    clap_complete::generate(shell, &mut completed(), "stormeter", &mut text);
     print(&String::from_utf8_lossy(&text))?;
     Ok(Exit::Done)
 }
 
-/// The manual page: the program and, one after the other, its commands.
-pub(crate) fn man() -> Result<Exit, Failure> {
-    let mut command = Arguments::command();
-    command.build();
+/// A manual page, or all of them in a directory.
+pub(crate) fn man(options: &ManOptions) -> Result<Exit, Failure> {
+    let mut program = Arguments::command();
+    // Building gives each command its full name: stormeter-lab-up.
+    program.build();
+    if let Some(directory) = &options.dir {
+        write_all(&program, directory)?;
+        return Ok(Exit::Done);
+    }
+    let mut command = &program;
+    for word in &options.command {
+        command = command.find_subcommand(word).filter(|found| !found.is_hide_set()).ok_or_else(
+            || Failure::Usage(format!("there is no command {word}; `stormeter help` lists them")),
+        )?;
+    }
+    print(&String::from_utf8_lossy(&page(command)?))?;
+    Ok(Exit::Done)
+}
+
+/// A command's page, under the name by which other pages refer to it.
+fn page(command: &clap::Command) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
-    let written = clap_mangen::Man::new(command.clone())
-        .render(&mut text)
-        .and_then(|()| pages(&command, "STORMETER", &mut text));
-    written.map_err(|error| Failure::File(format!("the page cannot be made: {error}")))?;
-    print(&String::from_utf8_lossy(&text))?;
-    Ok(Exit::Done)
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
+    let rendered = Man::new(command.clone()).title(name).render(&mut text);
+    rendered.map_err(|error| Failure::File(format!("the page cannot be made: {error}")))?;
+    Ok(text)
 }
 
-/// The sections of each command below one, and of those below it in turn.
-fn pages(command: &clap::Command, name: &str, text: &mut Vec<u8>) -> std::io::Result<()> {
-    let is_page = |below: &&clap::Command| below.get_name() != "help";
-    for subcommand in command.get_subcommands().filter(is_page) {
-        let name = format!("{name} {}", subcommand.get_name().to_uppercase());
-        text.extend_from_slice(format!(".SH \"{name}\"\n").as_bytes());
-        let man = clap_mangen::Man::new(subcommand.clone());
-        man.render_synopsis_section(text)?;
-        man.render_description_section(text)?;
-        man.render_options_section(text)?;
-        pages(subcommand, &name, text)?;
+fn write_all(command: &clap::Command, directory: &Path) -> Result<(), Failure> {
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    let path = directory.join(format!("{name}.1"));
+    std::fs::write(&path, page(command)?)
+        .map_err(|error| Failure::File(format!("{} cannot be written: {error}", path.display())))?;
+    let below = command.get_subcommands();
+    for command in below.filter(|one| !one.is_hide_set() && one.get_name() != "help") {
+        write_all(command, directory)?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use stormeter_study::{
 
 use crate::arguments::ProfileOptions;
 use crate::exit::{Exit, Failure};
+use crate::live::wrapped;
 use crate::output::print;
 
 pub(crate) fn run(options: &ProfileOptions) -> Result<Exit, Failure> {
@@ -78,24 +79,6 @@ fn json(profiles: &[StudyProfile]) -> Result<String, Failure> {
     let text =
         serde_json::to_string_pretty(&values).map_err(|error| Failure::File(error.to_string()))?;
     Ok(format!("{text}\n"))
-}
-
-/// Broken between words into lines of at most `width` characters.
-fn wrapped(text: &str, width: usize) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        if let Some(line) = lines.last_mut()
-            && (line.is_empty() || line.chars().count() + 1 + word.chars().count() <= width)
-        {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        } else {
-            lines.push(word.into());
-        }
-    }
-    lines.join("\n")
 }
 
 #[cfg(test)]

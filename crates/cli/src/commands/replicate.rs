@@ -10,13 +10,12 @@ use stormeter_replicate::{
 use super::replicate_answers;
 use crate::arguments::ReplicateOptions;
 use crate::exit::{Exit, Failure};
-use crate::output::print;
-
-/// Columns of the table.
-const WIDTH: usize = 100;
+use crate::output::{print, terminal_width};
 
 pub(crate) fn run(options: &ReplicateOptions) -> Result<Exit, Failure> {
-    let Some(study) = &options.study else { return all(options.json) };
+    // Where it is no terminal, as wide as the tables were made for.
+    let width = terminal_width().unwrap_or(100);
+    let Some(study) = &options.study else { return all(options.json, width) };
     let (place, text) = text_of(study)?;
     let published = read(&place, &text)?;
     let measured = replicate_answers::open(&options.measured)?;
@@ -25,13 +24,13 @@ pub(crate) fn run(options: &ReplicateOptions) -> Result<Exit, Failure> {
     if options.json {
         json(&table)?
     } else {
-        print(&terminal(&table, WIDTH))?
+        print(&terminal(&table, width))?
     }
     Ok(Exit::Done)
 }
 
 /// All studies that come with the program, a few lines each.
-fn all(as_json: bool) -> Result<Exit, Failure> {
+fn all(as_json: bool, width: usize) -> Result<Exit, Failure> {
     let tables = STUDIES
         .iter()
         .map(|(name, text)| table(&read(name, text)?, None, None))
@@ -39,7 +38,7 @@ fn all(as_json: bool) -> Result<Exit, Failure> {
     if as_json {
         json(&tables)?
     } else {
-        print(&overview(&tables, WIDTH))?
+        print(&overview(&tables, width))?
     }
     Ok(Exit::Done)
 }
@@ -65,7 +64,7 @@ fn text_of(study: &str) -> Result<(String, String), Failure> {
         Err(error) => {
             let names = STUDIES.map(|(name, _)| name).join(", ");
             Err(Failure::Usage(format!(
-                "{study} is no study that comes with the program ({names}), and {} cannot be read: {error}",
+                "there is no built-in study {study} ({names}), and {} cannot be read: {error}",
                 file.display()
             )))
         }

@@ -3,25 +3,29 @@
 use std::path::{Path, PathBuf};
 
 use stormeter_datastore::RealClock;
+use stormeter_report::TerminalOptions;
+use stormeter_results::FinishReason;
 use stormeter_runner::{Elsewhere, Hands, Operator, StudyRequest, finished_study, run_study_with};
 use stormeter_study::{StudyPlan, parse_study, plan_text};
 
 use crate::arguments_study::{Redo, RunOptions};
+use crate::color::Color;
 use crate::commands::compare::command_line;
 use crate::embedded::Embedded;
+use crate::ending::Ending;
 use crate::exit::{Exit, Failure};
 use crate::hosts;
+use crate::live::Display;
 use crate::null_servers::NullServerChildren;
 use crate::operator::operator;
-use crate::output::{check_page, print};
-use crate::screen::Screen;
+use crate::output::{check_outputs, is_stdout, layout, print};
 use crate::signals::cancel_on_signals_of;
 use crate::study_output::{show_study, study_report_of};
 
 /// A study file is written by hand; what is larger is something else.
 const MOST_BYTES: u64 = 4 << 20;
 
-pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
+pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
     let plan = read_study(&options.file)?;
     if options.plan {
         print(&plan_text(&plan))?;
@@ -42,7 +46,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
         ));
     }
     let output = options.output.clone().unwrap_or_else(|| results_path(&options.file, ""));
-    check_page(&options.show, Some(&output))?;
+    check_outputs(&options.show, Some(&output))?;
     let mut request = StudyRequest {
         plan,
         output,
@@ -67,7 +71,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
             request.passwords = hosts::passwords(&request.plan);
             let mut fleet =
                 hosts::fleet(&request.plan, options.agent_binary.as_deref(), &options.lab)?;
-            let mut screen = Screen::new(&request.plan.study, options.quiet);
+            let mut display = Display::new(&request.plan.study, options.quiet);
             let clock = RealClock::new();
             let mut null_servers = NullServerChildren::default();
             let hands = Hands {
@@ -75,19 +79,30 @@ pub(crate) fn run(options: &RunOptions) -> Result<Exit, Failure> {
                 elsewhere: fleet.as_mut().map(|fleet| fleet as &mut dyn Elsewhere),
                 operator: operator.as_mut().map(|operator| operator as &mut dyn Operator),
             };
-            let conclusion = run_study_with(hands, &request, &clock, &cancel, &mut screen);
+            let conclusion = run_study_with(hands, &request, &clock, &cancel, &mut display);
             drop(fleet);
-            drop(screen);
+            drop(display);
             drop(embedded);
             conclusion?
         }
     };
     let exit = Exit::of_study_run(&conclusion);
-    show_study(&study_report_of(conclusion), &options.show)?;
-    if !options.quiet {
-        let path = request.output.display();
-        eprintln!("Results are in {path}; `stormeter report {path}` shows them again.");
+    let report = study_report_of(conclusion);
+    let is_interrupted = report.status.reason == Some(FinishReason::Interrupted);
+    let ending = Ending {
+        results: &request.output,
+        // The same command resumes a study.
+        resume: is_interrupted.then(command_line),
+        is_json: options.show.json || options.show.html.as_deref().is_some_and(is_stdout),
+        quiet: options.quiet,
+    };
+    if is_interrupted && report.status.trials + report.status.failed_trials == 0 {
+        ending.before_the_first_trial()?;
+        return Ok(Exit::Interrupted);
     }
+    let layout = TerminalOptions { repeat: !is_interrupted, ..layout(color) };
+    show_study(&report, &options.show, layout)?;
+    ending.after_trials("")?;
     Ok(exit)
 }
 
@@ -105,7 +120,7 @@ pub(crate) fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
     };
     let found = std::fs::metadata(path).map_err(|error| unread(error.to_string()))?;
     if !found.is_file() || found.len() > MOST_BYTES {
-        return Err(unread("it is no text file of at most 4MiB".into()));
+        return Err(unread("it is not a text file of at most 4MiB".into()));
     }
     let bytes = std::fs::read(path).map_err(|error| unread(error.to_string()))?;
     String::from_utf8(bytes).map_err(|_| unread("it is not UTF-8; save it as UTF-8 text".into()))

@@ -61,8 +61,8 @@ fn what_cannot_be_fitted_is_refused_with_advice() {
     std::fs::write(place.path("nothing.yaml"), free).unwrap();
     let cases = [
         ("calibrate seen.db --site nothing.yaml", "no parameter is free"),
-        ("calibrate seen.db --site site.yaml --metric speed", "speed is no metric"),
-        ("calibrate seen.db --site site.yaml --hold-back 99%", "write 25%"),
+        ("calibrate seen.db --site site.yaml --metric speed", "unknown metric speed"),
+        ("calibrate seen.db --site site.yaml --hold-back 99%", "such as 25%"),
         ("calibrate --site site.yaml", "no finding under `calibration:`"),
         ("calibrate seen.db --site gone.yaml", "gone.yaml"),
     ];

@@ -19,9 +19,10 @@ fn a_signal_keeps_finished_blocks_says_the_verdict_so_far_and_leaves_nothing() {
         running.until("three blocks", || (trials(&place.path("r.db")).len() >= 6).then_some(()));
         running.signal(signal);
         let Outcome { stdout, .. } = running.wait().expect(&[130]);
-        for words in ["it was interrupted", "blocks", "maximum latency", "Repeat it"] {
+        for words in ["it was interrupted", "blocks", "maximum latency", "To continue: "] {
             assert!(stdout.contains(words), "{signal}: {words:?} is not in {stdout}");
         }
+        assert!(!stdout.contains("Repeat it"), "{signal}: {stdout}");
         let kept = trials(&place.path("r.db"));
         assert!((6..40).contains(&kept.len()), "{signal}: {}", kept.len());
         assert!(kept.iter().all(|trial| trial.outcome == "measured"), "{signal}: {kept:?}");
@@ -30,8 +31,11 @@ fn a_signal_keeps_finished_blocks_says_the_verdict_so_far_and_leaves_nothing() {
         assert!(finished.contains("interrupted"), "{finished}");
         assert!(place.folders("a").is_empty() && place.folders("b").is_empty(), "{signal}");
 
-        // It goes on when asked to, with disks made anew.
-        let resumed = format!("{command} --resume").replace("--max-blocks 20", "--max-blocks 5");
+        // The command that it names resumes it, with new disks.
+        let named = stdout.lines().find_map(|line| line.strip_prefix("To continue: stormeter "));
+        let named = named.unwrap_or_else(|| panic!("{signal}: {stdout}")).to_owned();
+        assert_eq!(named, format!("{command} --resume"), "{signal}");
+        let resumed = named.replace("--max-blocks 20", "--max-blocks 5");
         place.run(&resumed).expect(&[0, 4, 5]);
         assert!(trials(&place.path("r.db")).starts_with(&kept));
     }
@@ -48,9 +52,32 @@ fn a_signal_while_disks_are_written_removes_them() {
     });
     running.signal(Signal::SIGINT);
     let outcome = running.wait().expect(&[130]);
-    assert!(outcome.stdout.contains("interrupted"), "{outcome:?}");
+    // Nothing was measured, so there is no table to show.
+    let words = "Interrupted before the first trial; nothing was measured.";
+    let resume = format!("To continue: stormeter {command} --resume");
+    assert_eq!(outcome.stdout, format!("{words}\n{resume}\n"), "{outcome:?}");
     assert!(trials(&place.path("r.db")).is_empty());
     assert!(place.folders("a").is_empty() && place.folders("b").is_empty());
+}
+
+#[test]
+fn an_interrupted_demonstration_leaves_the_results_of_an_earlier_one_alone() {
+    let place = Place::new();
+    let earlier = place.path("stormeter-demo.db");
+    let limits = "--rate 300 --max-blocks 5 --output stormeter-demo.db";
+    place.run(&format!("compare a b {SHORT} {limits}")).expect(&[0, 4, 5]);
+    let results = std::fs::read(&earlier).unwrap();
+    std::fs::write(place.path("stormeter-demo.html"), "its page").unwrap();
+    let mut running = place.start("demo");
+    let own = place.path("stormeter-demo-2.db");
+    running.until("its results file", || own.exists().then_some(()));
+    running.signal(Signal::SIGINT);
+    let outcome = running.wait().expect(&[130]);
+    assert_eq!(std::fs::read(&earlier).unwrap(), results);
+    assert_eq!(std::fs::read(place.path("stormeter-demo.html")).unwrap(), b"its page");
+    // Where nothing was measured, nothing of it stays.
+    let nothing = outcome.stdout.contains("nothing was measured");
+    assert_eq!(own.exists(), !nothing, "{outcome:#?}");
 }
 
 /// `timeout` signals the process and then its group, which reaches the process twice within microseconds.

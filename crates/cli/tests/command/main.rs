@@ -9,6 +9,9 @@
 mod bad_input;
 mod calibrate;
 mod compare;
+mod display;
+#[path = "../emulator/mod.rs"]
+mod emulator;
 mod faults;
 mod hosts;
 mod hosts_ssh;
@@ -20,6 +23,7 @@ mod loop_device;
 mod lun;
 mod network;
 mod others;
+mod outputs;
 mod passwords;
 mod place;
 mod predict;

@@ -45,11 +45,68 @@ fn the_manual_page_has_every_command_and_option() {
     let place = Place::new();
     let page = place.run("man").expect(&[0]).stdout;
     assert!(page.contains(".TH stormeter 1"), "{}", &page[..200]);
-    for command in ["COMPARE", "DEMO", "REPORT", "CEILING", "DOCTOR"] {
-        assert!(page.contains(&format!("STORMETER {command}")), "{command}");
-    }
+    let compare = place.run("man compare").expect(&[0]).stdout;
     for option in ["equal\\-load", "destroy\\-data", "resume", "time\\-limit"] {
-        assert!(page.contains(option), "{option}");
+        assert!(compare.contains(option), "{option}");
+    }
+    place.run("man compair").expect(&[2]);
+    // Every page that another refers to is written.
+    let directory = place.make("man");
+    place.run("man --dir man").expect(&[0]);
+    let mut references = 0;
+    for entry in std::fs::read_dir(&directory).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap().replace('\\', "");
+        let title = path.file_stem().unwrap().to_str().unwrap();
+        assert!(text.contains(&format!(".TH {title} 1")), "{}: {text:.200}", path.display());
+        for line in text.lines().filter(|line| line.starts_with("stormeter-")) {
+            let Some(name) = line.strip_suffix("(1)") else { continue };
+            references += 1;
+            let is_help = name.ends_with("-help");
+            assert!(is_help || directory.join(format!("{name}.1")).exists(), "{name}");
+        }
+    }
+    assert!(references >= 20, "{references}");
+    let lab_up = std::fs::read_to_string(directory.join("stormeter-lab-up.1")).unwrap();
+    assert!(lab_up.contains("accelerator"), "{lab_up}");
+}
+
+#[test]
+fn the_help_of_the_program_has_its_commands_in_groups() {
+    let place = Place::new();
+    let help = place.run("--help").expect(&[0]).stdout;
+    for (title, command) in [
+        ("Measure:", "compare"),
+        ("Understand:", "predict"),
+        ("Studies:", "run"),
+        ("Tools:", "man"),
+    ] {
+        let group = help.split_once(title).unwrap_or_else(|| panic!("{title}: {help}")).1;
+        let group = group.split("\n\n").next().unwrap();
+        let is_there = group.lines().any(|line| line.trim_start().starts_with(command));
+        assert!(is_there, "{command} is not below {title}: {help}");
+    }
+}
+
+#[test]
+fn what_a_bug_report_needs_is_printed_with_the_version() {
+    for order in ["--version --verbose", "--verbose --version"] {
+        let text = Place::new().run(order).expect(&[0]).stdout;
+        for word in ["commit: ", "target: ", "linux", "io_uring: ", "results files: format "] {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+    }
+}
+
+#[test]
+fn colors_are_used_when_asked_for_and_never_when_not() {
+    let place = Place::new();
+    for (option, is_coloured) in [("", false), ("--color=always", true), ("--color=never", false)] {
+        let outcome = place.run(&format!("report missing.db {option}")).expect(&[1]);
+        assert_eq!(outcome.stderr.contains("\x1b[1;31merror:\x1b[0m "), is_coloured, "{outcome:?}");
+        assert!(is_coloured || outcome.stderr.starts_with("error: "), "{outcome:?}");
+        let help = place.run(&format!("--help {option}")).expect(&[0]).stdout;
+        assert_eq!(help.contains('\x1b'), is_coloured, "{option}: {help}");
     }
 }
 

@@ -174,8 +174,13 @@ type Case = (
 
 const CASES: &[Case] = &[
     // Files.
-    (&[], &[], "--site nowhere.yaml", &["the site file nowhere.yaml", "cannot be read"]),
-    (&[], &[], "--site a", &["the site file a", "no text file"]),
+    (
+        &[],
+        &[],
+        "--site nowhere.yaml",
+        &["there is no site file nowhere.yaml", "--site", "site library"],
+    ),
+    (&[], &[], "--site a", &["the site file a", "not a text file"]),
     // What the site lacks.
     (
         &[["{local:", "{mine:"], ["than local", "than mine"]],

@@ -20,8 +20,12 @@ fn profiles_are_listed_with_their_sources_and_printed_as_yaml() {
 #[test]
 fn what_is_no_profile_is_told_with_those_there_are() {
     let place = Place::new();
-    let said = place.run("profile vm-5k").expect(&[2]).stderr;
-    assert!(said.contains("vm-5k") && said.contains("vm-4k, vm-8k"), "{said}");
+    let said = place.run("profile mainframe").expect(&[2]).stderr;
+    assert!(said.contains("mainframe") && said.contains("vm-4k, vm-8k"), "{said}");
+    for command in ["profile vm-4kk", "compare a b --workload vm-4kk"] {
+        let said = place.run(command).expect(&[2]).stderr;
+        assert!(said.contains("did you mean vm-4k?") && !said.contains("vm-8k"), "{said}");
+    }
     let said = place.run("compare a b --workload iozone-write").expect(&[2]).stderr;
     assert!(said.contains("stormeter run"), "{said}");
 }

@@ -28,6 +28,20 @@ fn the_schemas_that_are_printed_are_the_committed_ones() {
     assert_eq!(place.run("schema study").expect(&[0]).stdout, study);
     let site = place.run("schema site").expect(&[0]).stdout;
     assert_eq!(site, include_str!("../../../../docs/schema/site.schema.json"));
+    for (name, text) in [
+        ("lab", include_str!("../../../../docs/schema/lab.schema.json")),
+        ("study-report", include_str!("../../../../docs/schema/study-report.schema.json")),
+        ("replicate", include_str!("../../../../docs/schema/replicate.schema.json")),
+    ] {
+        assert_eq!(place.run(&format!("schema {name}")).expect(&[0]).stdout, text, "{name}");
+    }
+    // None is committed that cannot be printed.
+    let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema");
+    for entry in std::fs::read_dir(committed).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let name = name.strip_suffix(".schema.json").unwrap().to_owned();
+        place.run(&format!("schema {name}")).expect(&[0]);
+    }
     let comparison = place.run("schema comparison").expect(&[0]).stdout;
     assert_eq!(comparison, include_str!("../../../../docs/schema/comparison.schema.json"));
 }

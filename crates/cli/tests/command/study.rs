@@ -188,7 +188,7 @@ fn a_bad_study_file_is_shown_with_its_line() {
     write(&place, &study(TOLERANT).replace("blocks: 4", "blokcs: 4"));
     let outcome = place.run("run s.yaml").expect(&[2]);
     let lines: Vec<&str> = outcome.stderr.lines().collect();
-    assert!(lines[0].starts_with("stormeter: s.yaml:11:"), "{outcome:?}");
+    assert!(lines[0].starts_with("error: s.yaml:11:"), "{outcome:?}");
     assert!(lines[0].contains("blocks"), "{outcome:?}");
     assert!(lines[2].ends_with("|          ^^^^^^"), "{outcome:?}");
 }

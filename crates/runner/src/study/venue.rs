@@ -63,7 +63,7 @@ impl<'a> OpenVenue<'a> {
                 ));
             }
             let Stores { stores, store_of } =
-                open_stores(&urls, (run_id, 0), &spec, &request.destroy_data)?;
+                open_stores(&urls, (run_id, 0), &spec, &request.destroy_data, progress)?;
             if let Some(unit_bytes) = unit_bytes(plan)? {
                 check_room_for(unit_bytes, (spec.count, spec.size_bytes), stores.len())?;
             }

@@ -7,57 +7,126 @@ mod servers;
 use std::path::{Path, PathBuf};
 
 use stormeter_datastore::RealClock;
+use stormeter_results::FinishReason;
 use stormeter_runner::{Request, run_comparison};
 use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
 
 use explanation::explanation;
 use servers::tgt;
 
-use crate::arguments::DemoOptions;
+use crate::arguments::{DemoOptions, ShowOptions};
+use crate::color::Color;
 use crate::commands::compare::drawn_seed;
 use crate::embedded::{make_own, nfs};
 use crate::exit::{Exit, Failure};
-use crate::output::{print, report_of, show, write_page};
-use crate::progress::Line;
+use crate::live::Display;
+use crate::output::{check_outputs, is_stdout, layout, print, report_of, show, write_page};
 use crate::signals::cancel_on_signals_of;
 
-const RESULTS: &str = "stormeter-demo.db";
+/// Results and page are named so.
+const NAME: &str = "stormeter-demo";
 /// The demo makes its datastores below this directory.
 const DIRECTORY: &str = "stormeter-demo";
 const DISK_BYTES: u64 = 64 << 20;
 /// Room for two disks and what stays apart at both ends of a LUN.
 const LUN_BYTES: u64 = 2 * DISK_BYTES + (4 << 20);
 
-pub(crate) fn run(options: &DemoOptions) -> Result<Exit, Failure> {
+pub(crate) fn run(options: &DemoOptions, color: Color) -> Result<Exit, Failure> {
     let file = |what: &str, error: std::io::Error| {
         Failure::File(format!("the demo cannot {what} in the working directory: {error}"))
     };
     let directories = Directories::make().map_err(|error| file("make a directory", error))?;
-    // An earlier demo's results are the demo's own; nobody else's file has this name and form.
-    remove_own(Path::new(RESULTS))?;
+    let results = free_name(Path::new(""));
+    let html = options.html.clone().unwrap_or_else(|| results.with_extension("html"));
+    let show_options = ShowOptions { html: Some(html.clone()), json: false };
+    check_outputs(&show_options, Some(&results))?;
+    // The page has standard output to itself.
+    let is_silent = options.quiet || is_stdout(&html);
     let nfs = nfs(&directories.export)?;
     let tgt = tgt(&directories.top, LUN_BYTES);
     let local = format!("./{DIRECTORY}/local");
     let mut datastores = vec![local, nfs.url().to_owned()];
     datastores.extend(tgt.as_ref().ok().map(|tgt| tgt.url(1)));
-    if !options.quiet {
-        let shown: Vec<String> = datastores.iter().map(|url| quoted(url)).collect();
-        print(&format!(
-            "A demonstration, as if you had typed\n\n  \
-             stormeter compare {} --vms 2 --size 64MiB\n\n\
-             The disks of two VMs in a directory, on an NFS server of this program's own{},\n\
-             both spoken to directly, as hypervisors do, and on the same disk. The disks are written\n\
-             in full, then measured in turn, in random order, for about half a minute. The servers\n\
-             end with the demonstration.\n\n",
-            shown.join(" "),
-            if tgt.is_ok() { " and on a LUN of tgt" } else { "" }
-        ))?;
-        if let Err(reason) = &tgt {
-            print(&format!("{reason}.\n\n"))?;
-        }
+    if !is_silent {
+        print(&introduction(&datastores, tgt.as_ref().err()))?;
     }
-    let plan = ComparisonPlan {
-        datastores: datastores.clone(),
+    let request = Request {
+        plan: plan(datastores, options.seed.unwrap_or_else(drawn_seed))?,
+        output: results.clone(),
+        resume: false,
+        destroy_data: vec![],
+        secrets: vec![],
+        // The servers end with the demo, so only another demo repeats it.
+        command_line: ["stormeter", "demo"].map(String::from).to_vec(),
+        version: env!("CARGO_PKG_VERSION").into(),
+    };
+    let cancel = cancel_on_signals_of(&request.plan.datastores);
+    let mut progress = Display::of_comparison(&request.plan, options.quiet);
+    let outcome = run_comparison(&request, &RealClock::new(), &cancel, &mut progress);
+    drop(progress);
+    drop((nfs, tgt));
+    directories.remove();
+    let report = report_of(outcome?);
+    let is_interrupted = report.status.reason == Some(FinishReason::Interrupted);
+    if is_interrupted && report.status.trials + report.status.failed_trials == 0 {
+        remove(&results)?;
+        print("Interrupted before the first trial; nothing was measured.\n")?;
+        return Ok(Exit::Interrupted);
+    }
+    if !is_stdout(&html) {
+        let terminal = ShowOptions { html: None, json: false };
+        show(&report, &terminal, layout(color))?;
+        print(&explanation(&report))?;
+    }
+    match &options.html {
+        // Half a demonstration replaces no page of a whole one.
+        Some(page) if is_interrupted && page.exists() => {}
+        _ if is_stdout(&html) => print(&stormeter_report::html(&report))?,
+        _ => write_page(&html, &stormeter_report::html(&report))?,
+    }
+    if !is_silent {
+        print(&next_steps(&results))?;
+    }
+    // The demo shows how results look, whatever they are: a machine too noisy for a verdict within
+    // half a minute is no failure of it.
+    Ok(match Exit::of_run(&report) {
+        Exit::Inconclusive => Exit::Done,
+        exit => exit,
+    })
+}
+
+fn introduction(datastores: &[String], without_iscsi: Option<&String>) -> String {
+    let shown: Vec<String> = datastores.iter().map(|url| quoted(url)).collect();
+    let lun = if without_iscsi.is_none() { " and on a LUN of tgt" } else { "" };
+    let mut text = format!(
+        "A demonstration, as if you had typed\n\n  \
+         stormeter compare {} --vms 2 --size 64MiB\n\n\
+         The disks of two VMs in a directory, on a built-in NFS server{lun}, all on the same\n\
+         physical disk; network storage is accessed by native clients, as hypervisors do.\n\
+         The disks are written in full, then measured in turns, in random order, for about\n\
+         half a minute. The servers stop with the demonstration.\n\n",
+        shown.join(" "),
+    );
+    if let Some(reason) = without_iscsi {
+        text += &format!("{reason}.\n\n");
+    }
+    text
+}
+
+fn next_steps(results: &Path) -> String {
+    let results = results.display();
+    format!(
+        "\nWhat next:\n  \
+         open the report above in a browser: the same with charts\n  \
+         stormeter doctor /srv/vm                       can your datastore be measured?\n  \
+         stormeter compare /srv/vm /mnt/nas --html report.html\n  \
+         sqlite3 {results}                     every figure (or DuckDB, pandas, R)\n"
+    )
+}
+
+fn plan(datastores: Vec<String>, seed: u64) -> Result<ComparisonPlan, Failure> {
+    Ok(ComparisonPlan {
+        datastores,
         baseline: 0,
         workload: profile("vm-4k").map_err(|error| Failure::Usage(error.to_string()))?.workload,
         vms: 2,
@@ -76,52 +145,19 @@ pub(crate) fn run(options: &DemoOptions) -> Result<Exit, Failure> {
         max_blocks: 8,
         time_limit_ns: 30_000_000_000,
         equal_load: None,
-        seed: drawn_seed(),
+        seed,
         verify: false,
-    };
-    let precision = plan.precision;
-    let request = Request {
-        plan,
-        output: RESULTS.into(),
-        resume: false,
-        destroy_data: vec![],
-        secrets: vec![],
-        command_line: command_line(&datastores),
-        version: env!("CARGO_PKG_VERSION").into(),
-    };
-    let cancel = cancel_on_signals_of(&request.plan.datastores);
-    let mut progress = Line::new(precision, options.quiet);
-    let outcome = run_comparison(&request, &RealClock::new(), &cancel, &mut progress);
-    drop(progress);
-    drop((nfs, tgt));
-    directories.remove();
-    let report = report_of(outcome?);
-    let terminal = crate::arguments::ShowOptions { html: None, json: false };
-    show(&report, &terminal)?;
-    print(&explanation(&report))?;
-    write_page(&report, &options.html)?;
-    let page = options.html.display();
-    print(&format!(
-        "\nThe same with charts:     {page} (open it in a browser)\n\
-         Every figure:             {RESULTS} (stormeter report, sqlite3, DuckDB, pandas)\n\
-         Now with your datastores: stormeter compare /srv/vm /mnt/nas --html report.html\n"
-    ))?;
-    // The demo shows how results look, whatever they are: a machine too noisy for a verdict within
-    // half a minute is no failure of it.
-    Ok(match Exit::of_run(&report) {
-        Exit::Inconclusive => Exit::Done,
-        exit => exit,
     })
 }
 
-/// What does the same by hand, to the last option, while the servers run.
-fn command_line(datastores: &[String]) -> Vec<String> {
-    let options = "--vms 2 --size 64MiB --duration 1s --ramp 250ms --interval 50ms --precision 5% \
-                   --max-blocks 8 --time-limit 30s";
-    let mut words: Vec<String> = vec!["stormeter".into(), "compare".into()];
-    words.extend(datastores.iter().cloned());
-    words.extend(options.split_whitespace().map(String::from));
-    words
+/// A name for the results that no earlier demonstration's have, nor its page.
+fn free_name(directory: &Path) -> PathBuf {
+    let name = |number: u32| match number {
+        1 => directory.join(format!("{NAME}.db")),
+        number => directory.join(format!("{NAME}-{number}.db")),
+    };
+    let is_free = |path: &PathBuf| !path.exists() && !path.with_extension("html").exists();
+    (1..).map(name).find(is_free).unwrap_or_else(|| name(1))
 }
 
 /// As a shell wants it.
@@ -154,19 +190,32 @@ impl Directories {
     }
 }
 
-fn remove_own(path: &Path) -> Result<(), Failure> {
-    if !path.exists() {
-        return Ok(());
-    }
-    stormeter_results::ResultsFile::open(path)?;
-    for suffix in ["", "-wal", "-shm"] {
-        let name = format!("{}{suffix}", path.display());
+/// Removes the results of a demonstration that measured nothing.
+fn remove(results: &Path) -> Result<(), Failure> {
+    for suffix in ["", "-wal", "-shm", "-lock"] {
+        let name = format!("{}{suffix}", results.display());
         match std::fs::remove_file(&name) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Failure::File(format!("{name} cannot be replaced: {error}")));
+                return Err(Failure::File(format!("{name} cannot be removed: {error}")));
             }
             _ => {}
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_demonstration_takes_the_name_of_an_earlier_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let free = || free_name(directory.path());
+        assert_eq!(free(), directory.path().join("stormeter-demo.db"));
+        std::fs::write(free(), "").unwrap();
+        assert_eq!(free(), directory.path().join("stormeter-demo-2.db"));
+        std::fs::write(free().with_extension("html"), "").unwrap();
+        assert_eq!(free(), directory.path().join("stormeter-demo-3.db"));
+    }
 }

@@ -1,0 +1,257 @@
+//! A comparison or a study while it runs: how far all of it is, how precise it is already, and the trial
+//! under way.
+
+use std::time::{Duration, Instant};
+
+use stormeter_disk::units::{format_bytes, format_count};
+use stormeter_driver::{Interval, Sample};
+use stormeter_report::labels;
+use stormeter_runner::{BlockEnd, Place, Progress, TrialStart};
+use stormeter_study::{ComparisonPlan, Metric};
+
+use super::layout::{bar, clipped, flow};
+use super::screen::Screen;
+use super::under::{Under, latency, seconds};
+
+/// From this block on an interval says something; before, it is wide whatever is measured.
+const SAID_FROM: u32 = 5;
+/// Cells of the bar of all of it.
+const CELLS: usize = 20;
+
+/// Draws what runs.
+pub(crate) struct Display {
+    screen: Screen,
+    view: View,
+    /// Whether a trial was measured since the last block ended: a run that is resumed hears of blocks
+    /// that it did not measure.
+    is_measuring: bool,
+    /// Whether it was said that disks are being written.
+    is_written: bool,
+}
+
+/// What is known of what runs, and how it looks.
+#[derive(Default)]
+struct View {
+    title: String,
+    /// Datastores by their names, with short ones for lines.
+    labels: Vec<(String, String)>,
+    /// How long a comparison may measure, and how precise it is to be.
+    wanted: Option<Wanted>,
+    /// Since when blocks are measured.
+    since: Option<Instant>,
+    /// `trial 5 of at most 24`, of a study.
+    trials: Option<String>,
+    /// `3 blocks done`.
+    blocks: Option<String>,
+    /// `1 failed`.
+    failed: Option<String>,
+    /// Share of the trials that are done, and what one trial adds to it; of a study.
+    share: Option<(f64, f64)>,
+    /// How long the rest will take, as of then; of a study at most, of a comparison probably.
+    rest: Option<(Instant, Duration)>,
+    /// `IOPS ±3.1 %`, `wanted ±2 %`.
+    precision: Option<[String; 2]>,
+    trial: Option<Under>,
+}
+
+struct Wanted {
+    limit: Duration,
+    precision: f64,
+}
+
+impl View {
+    fn label<'a>(&'a self, datastore: &'a str) -> &'a str {
+        let known = self.labels.iter().find(|(url, _)| url == datastore);
+        known.map_or(datastore, |(_, label)| label)
+    }
+
+    /// What remains of a comparison's time.
+    fn limit_left(&self) -> Option<Duration> {
+        let spent = self.since?.elapsed();
+        Some(self.wanted.as_ref()?.limit.saturating_sub(spent))
+    }
+
+    /// `about 40s`, `at most 8.3min left`.
+    fn left(&self) -> Vec<String> {
+        let rest = self.rest.map(|(at, rest)| rest.saturating_sub(at.elapsed()));
+        let Some(most) = self.limit_left().or(rest) else { return Vec::new() };
+        let mut left = vec![format!("at most {} left", seconds(most))];
+        // What is expected is worth saying only where it is known, and something else.
+        if self.wanted.is_some()
+            && self.precision.is_some()
+            && let Some(rest) = rest.filter(|rest| *rest < most.mul_f64(0.9))
+        {
+            left.insert(0, format!("about {}", seconds(rest)));
+        }
+        left
+    }
+
+    /// How much of all of it is done, where that can be known.
+    fn done(&self) -> Option<f64> {
+        if let Some((done, one)) = self.share {
+            let part = self.trial.as_ref().map_or(0.0, Under::share);
+            return Some(done + one * part);
+        }
+        let spent = self.since?.elapsed().as_secs_f64();
+        let (at, rest) = self.rest?;
+        let rest = rest.saturating_sub(at.elapsed()).as_secs_f64();
+        Some(spent / (spent + rest).max(1e-9))
+    }
+
+    fn title(&self, width: usize) -> Vec<String> {
+        let title = clipped(&self.title, width);
+        if title.is_empty() { Vec::new() } else { vec![title] }
+    }
+
+    fn lines(&self, width: usize) -> Vec<String> {
+        let mut lines = self.title(width);
+        let done = self.done();
+        let done = done.map(|done| format!("{} {:.0} %", bar(done, CELLS), done * 100.0));
+        let pieces = [&done, &self.trials, &self.blocks, &self.failed];
+        let mut pieces: Vec<String> = pieces.into_iter().flatten().cloned().collect();
+        pieces.extend(self.left());
+        lines.extend(flow(&pieces, width));
+        lines.extend(self.precision.iter().flat_map(|pieces| flow(pieces, width)));
+        lines.extend(self.trial.iter().flat_map(|trial| trial.lines(width)));
+        lines
+    }
+}
+
+impl Display {
+    /// Of a comparison.
+    pub(crate) fn of_comparison(plan: &ComparisonPlan, quiet: bool) -> Self {
+        let urls = &plan.datastores;
+        let short = labels(urls);
+        let mut display = Self::new(&short.join(" / "), quiet);
+        display.view.labels = urls.iter().cloned().zip(short).collect();
+        let limit = Duration::from_nanos(plan.time_limit_ns);
+        display.view.wanted = Some(Wanted { limit, precision: plan.precision });
+        display
+    }
+
+    /// Of anything else.
+    pub(crate) fn new(title: &str, quiet: bool) -> Self {
+        let view = View { title: title.into(), ..View::default() };
+        Self { screen: Screen::new(quiet), view, is_measuring: false, is_written: false }
+    }
+
+    fn draw(&mut self, force: bool) {
+        self.screen.draw(force, |width| self.view.lines(width));
+    }
+
+    /// A line about something that comes before or between trials.
+    fn draw_step(&mut self, text: String, force: bool) {
+        self.screen.draw(force, |width| {
+            let mut lines = self.view.title(width);
+            lines.extend(flow(&[text], width));
+            lines
+        });
+    }
+}
+
+impl Progress for Display {
+    fn opening(&mut self, datastore: &str) {
+        self.draw_step(format!("connecting to {}", self.view.label(datastore)), true);
+    }
+
+    fn preparing(&mut self, datastore: &str, done: u64, total: u64) {
+        if !std::mem::replace(&mut self.is_written, true) {
+            self.screen.say_plainly("writing the disks");
+        }
+        let share = done as f64 / total.max(1) as f64;
+        let (done, total) = (format_bytes(done), format_bytes(total));
+        let datastore = self.view.label(datastore);
+        let bar = bar(share, CELLS);
+        self.draw_step(format!("{bar} writing disks: {datastore} {done} of {total}"), false);
+    }
+
+    fn resetting(&mut self, datastore: &str) {
+        self.draw_step(format!("resetting the disks of {}", self.view.label(datastore)), true);
+    }
+
+    fn trial(&mut self, start: &TrialStart<'_>) {
+        let now = Instant::now();
+        let view = &mut self.view;
+        let label = view.label(start.datastore);
+        let what = match (&start.place, start.block) {
+            (Some(place), _) => place.cell.to_owned(),
+            (None, Some(block)) => format!("block {}: {label}", block + 1),
+            (None, None) if start.datastore == "null:" => "load generator alone".into(),
+            (None, None) => format!("{}: {label}", start.purpose),
+        };
+        if start.block.is_some() {
+            view.since.get_or_insert(now);
+            self.is_measuring = true;
+        }
+        if let Some(place) = &start.place {
+            let of = place.of.max(1) as f64;
+            view.share = Some((place.number.saturating_sub(1) as f64 / of, 1.0 / of));
+            view.rest = Some((now, Duration::from_nanos(place.rest_ns)));
+            view.trials = Some(format!("trial {} of at most {}", place.number, place.of));
+            view.failed = (place.failed > 0).then(|| format!("{} failed", place.failed));
+        }
+        view.trial = Some(Under::new(what, start.length_ns));
+        self.draw(true);
+    }
+
+    fn interval(&mut self, row: &Interval) {
+        if let Some(trial) = &mut self.view.trial {
+            trial.add(row);
+        }
+        self.draw(false);
+    }
+
+    fn trial_ended(&mut self, _datastore: &str, outcome: Result<f64, &str>) {
+        let Some(trial) = self.view.trial.take() else { return };
+        match outcome {
+            Ok(iops) => {
+                let (what, iops) = (&trial.what, format_count(iops));
+                self.screen.say_plainly(&format!("{what}: {iops} IOPS{}", trial.and_latency()));
+            }
+            Err(reason) => self.screen.say(&format!("{}: trial failed: {reason}", trial.what)),
+        }
+    }
+
+    fn study_trial_ended(&mut self, place: &Place<'_>, outcome: Result<&Sample, &str>) {
+        self.view.trial = None;
+        let trial = format!("trial {} of {}: {}", place.number, place.of, place.cell);
+        match outcome {
+            Err(reason) => self.screen.say(&format!("{trial}: failed: {reason}")),
+            Ok(sample) => {
+                let mean = sample.total().latency_mean_ns();
+                let mean = mean.map_or(String::new(), |mean| format!(", {}", latency(mean)));
+                let iops = format_count(sample.iops());
+                self.screen.say_plainly(&format!("{trial}: {iops} IOPS{mean}"));
+            }
+        }
+    }
+
+    fn block(&mut self, blocks: u32, metric: Metric, half_width: Option<f64>, rest_ns: u64) {
+        let view = &mut self.view;
+        view.rest = Some((Instant::now(), Duration::from_nanos(rest_ns)));
+        view.blocks =
+            Some(if blocks == 1 { "1 block done".into() } else { format!("{blocks} blocks done") });
+        let precision = half_width.zip(view.wanted.as_ref()).filter(|(half, _)| half.is_finite());
+        view.precision = precision.filter(|_| blocks >= SAID_FROM).map(|(half, wanted)| {
+            let half = match half * 100.0 {
+                half if half > 999.0 => ">999".into(),
+                half => format!("{half:.1}"),
+            };
+            let wanted = format!("wanted ±{:.1} %", wanted.precision * 100.0);
+            [format!("{} ±{half} %", metric.title()), wanted]
+        });
+        if std::mem::take(&mut self.is_measuring) {
+            let pieces = view.blocks.iter().chain(view.precision.iter().flatten()).cloned();
+            let pieces: Vec<String> = pieces.chain(view.left()).collect();
+            self.screen.say_plainly(&pieces.join(", "));
+        }
+    }
+
+    fn block_ended(&mut self, end: &BlockEnd) {
+        self.view.blocks = Some(format!("{} of at most {} blocks done", end.blocks, end.most));
+    }
+
+    fn note(&mut self, text: &str) {
+        self.screen.say(text);
+    }
+}

@@ -1,0 +1,88 @@
+//! The trial under way: what it is, and what its intervals have said so far.
+
+use std::time::{Duration, Instant};
+
+use stormeter_disk::units::{format_count, format_duration_ns};
+use stormeter_driver::Interval;
+
+use super::layout::{bar, flow};
+
+/// Cells of its bar.
+const CELLS: usize = 10;
+
+pub(super) struct Under {
+    /// What it is, for people: `block 3: /mnt/nas`.
+    pub(super) what: String,
+    since: Instant,
+    /// How long it lasts; `None` where it ends when its work is done.
+    length: Option<Duration>,
+    operations: u64,
+    latency_sum_ns: u64,
+    seconds: f64,
+}
+
+impl Under {
+    pub(super) fn new(what: String, length_ns: Option<u64>) -> Self {
+        Self {
+            what,
+            since: Instant::now(),
+            length: length_ns.map(Duration::from_nanos),
+            operations: 0,
+            latency_sum_ns: 0,
+            seconds: 0.0,
+        }
+    }
+
+    pub(super) fn add(&mut self, row: &Interval) {
+        for kind in [&row.reads, &row.writes] {
+            self.operations += kind.operations;
+            self.latency_sum_ns += kind.latency_sum_ns;
+        }
+        self.seconds += row.length_ns as f64 / 1e9;
+    }
+
+    /// How much of it is done; 0 where its length is not known.
+    pub(super) fn share(&self) -> f64 {
+        let length = self.length.map_or(f64::INFINITY, |length| length.as_secs_f64().max(1e-9));
+        (self.since.elapsed().as_secs_f64() / length).min(1.0)
+    }
+
+    /// `[███·······] block 3: /mnt/nas`, and below it what was measured so far.
+    pub(super) fn lines(&self, width: usize) -> Vec<String> {
+        let head = match self.length {
+            Some(_) => format!("{} {}", bar(self.share(), CELLS), self.what),
+            None => format!("{} {}", seconds(self.since.elapsed()), self.what),
+        };
+        let mut lines = flow(&[head], width);
+        lines.extend(flow(&self.figures(), width));
+        lines
+    }
+
+    /// `43 211 IOPS`, `92µs mean latency`; nothing where nothing has ended yet.
+    fn figures(&self) -> Vec<String> {
+        if self.operations == 0 {
+            return Vec::new();
+        }
+        let iops = self.operations as f64 / self.seconds.max(1e-9);
+        vec![format!("{} IOPS", format_count(iops)), latency(self.mean_ns())]
+    }
+
+    fn mean_ns(&self) -> f64 {
+        self.latency_sum_ns as f64 / self.operations as f64
+    }
+
+    /// `, 92µs mean latency`, where that is known.
+    pub(super) fn and_latency(&self) -> String {
+        let known = self.operations > 0;
+        if known { format!(", {}", latency(self.mean_ns())) } else { String::new() }
+    }
+}
+
+pub(super) fn latency(mean_ns: f64) -> String {
+    format!("{} mean latency", format_duration_ns(mean_ns))
+}
+
+/// A time in whole seconds, at least one.
+pub(super) fn seconds(time: Duration) -> String {
+    format_duration_ns(time.as_secs().max(1) as f64 * 1e9)
+}

@@ -1,0 +1,24 @@
+//! What a report of a bug needs to know of this program: `stormeter --version --verbose`.
+
+use stormeter_datastore::uring_available;
+use stormeter_results::FORMAT_VERSION;
+
+/// The commit that it was built from, where whoever built it said so.
+const COMMIT: Option<&str> = option_env!("STORMETER_COMMIT");
+
+/// A line each.
+pub(crate) fn verbose() -> String {
+    let linking = if cfg!(target_feature = "crt-static") { "static" } else { "dynamic" };
+    let library = if cfg!(target_env = "musl") { "musl" } else { "gnu" };
+    let (arch, system) = (std::env::consts::ARCH, std::env::consts::OS);
+    let ring = match uring_available() {
+        Ok(()) => "available".into(),
+        Err(reason) => format!("not available ({reason})"),
+    };
+    format!(
+        "stormeter {}\ncommit: {}\ntarget: {arch}-{system}-{library}, {linking}\nio_uring: {ring}\n\
+         results files: format {FORMAT_VERSION}\n",
+        env!("CARGO_PKG_VERSION"),
+        COMMIT.unwrap_or("unknown"),
+    )
+}

@@ -1,0 +1,88 @@
+//! What is shown while something is measured: on terminals of several widths, and where nobody watches.
+
+use std::process::Command;
+
+use crate::emulator::Emulator;
+use crate::place::{Outcome, Place, STEADY, not_run};
+
+/// Paced far below what any storage does, so that every trial is sound, and never precise enough.
+const STEADILY: &str = "--rate 300 --metric latency-max --precision 0.1% --margin 0.1%";
+
+/// What a terminal of that width showed of the command's standard error. Standard output goes to
+/// `out.txt`. `None` where util-linux's `script`, which makes the terminal, is missing.
+fn on_a_terminal(place: &Place, arguments: &str, width: usize) -> Option<(Emulator, Outcome)> {
+    if Command::new("script").arg("--version").output().is_err() {
+        not_run("script (util-linux) is not installed");
+        return None;
+    }
+    let program = env!("CARGO_BIN_EXE_stormeter");
+    let inner = format!("stty cols {width} rows 24; exec {program} {arguments} > out.txt");
+    let mut command = Command::new("script");
+    command.args(["-qfec", &inner, "/dev/null"]).current_dir(place.root());
+    let mut outcome = place.spawn(command).wait();
+    let mut terminal = Emulator::new(width);
+    terminal.feed(&outcome.stdout);
+    outcome.stderr = outcome.stdout;
+    outcome.stdout = std::fs::read_to_string(place.path("out.txt")).unwrap();
+    Some((terminal, outcome))
+}
+
+/// The directories' names are long enough for lines of more than 100 columns.
+fn place() -> (Place, String) {
+    let place = Place::new();
+    let (local, nas) = ("a-datastore-with-a-long-name", "another-datastore-with-a-long-name");
+    place.make(local);
+    place.make(nas);
+    (place, format!("{local} {nas}"))
+}
+
+#[test]
+fn a_comparison_fits_terminals_of_40_80_and_200_columns_and_scrolls_nothing() {
+    let (place, datastores) = place();
+    for width in [40, 80, 200] {
+        // On a busy machine a trial may see no I/O at all, which ends the comparison before anything
+        // is known of its precision: then it is run again, a few times.
+        let sound = (0..10).find_map(|attempt| {
+            let output = format!("--output {width}-{attempt}.db");
+            let command =
+                format!("compare {datastores} {STEADY} {STEADILY} --max-blocks 6 {output}");
+            let shown = on_a_terminal(&place, &command, width);
+            shown.map_or(Some(None), |found| (found.1.code != Some(5)).then_some(Some(found)))
+        });
+        let Some((terminal, outcome)) = sound.expect("a sound comparison in ten") else { return };
+        let outcome = outcome.expect(&[0, 4]);
+        for words in ["blocks done", "wanted ±0.1 %", "at most ", " left"] {
+            assert!(outcome.stderr.contains(words), "{width}: {words:?}: {}", outcome.stderr);
+        }
+        let rows = terminal.rows();
+        // What stays are two notes, of three lines each on the narrowest, and where the results are.
+        assert!(rows.len() <= 9, "{width}: {} rows: {rows:#?}", rows.len());
+    }
+}
+
+#[test]
+fn the_ceiling_fits_a_terminal_of_40_columns() {
+    let (place, _) = place();
+    let command = "ceiling --duration 2s --vms 3 --outstanding 2";
+    let Some((terminal, outcome)) = on_a_terminal(&place, command, 40) else { return };
+    outcome.expect(&[0]);
+    assert_eq!(terminal.wraps, 0);
+    assert!(terminal.rows().is_empty(), "{:#?}", terminal.rows());
+}
+
+#[test]
+fn a_comparison_says_a_line_a_trial_where_nobody_watches() {
+    let place = Place::new();
+    let command = format!("compare a b {STEADY} {STEADILY} --max-blocks 5 --output");
+    let outcome = place.run_until(&[0, 4], &format!("{command} r.db"));
+    for block in 1..=5 {
+        for datastore in ["a", "b"] {
+            let start = format!("block {block}: {datastore}: ");
+            let lines = outcome.stderr.lines().filter(|line| line.starts_with(&start)).count();
+            assert_eq!(lines, 1, "{start:?}: {outcome:#?}");
+        }
+    }
+    assert!(!outcome.stderr.contains('\x1b') && !outcome.stderr.contains('\r'), "{outcome:#?}");
+    let outcome = place.run(&format!("{command} q.db --quiet"));
+    assert_eq!(outcome.expect(&[0, 4, 5]).stderr, "");
+}
