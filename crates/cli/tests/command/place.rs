@@ -78,8 +78,17 @@ impl Place {
         Self::below(&std::env::temp_dir())
     }
 
+    /// The same, with a path for which no address of a socket has room.
+    pub(crate) fn deep() -> Self {
+        Self::named(&"deep".repeat(50), &std::env::temp_dir())
+    }
+
     fn below(directory: &Path) -> Self {
-        let place = Self { root: tempfile::tempdir_in(directory).unwrap() };
+        Self::named("", directory)
+    }
+
+    fn named(prefix: &str, directory: &Path) -> Self {
+        let place = Self { root: TempDir::with_prefix_in(prefix, directory).unwrap() };
         place.make("a");
         place.make("b");
         place

@@ -146,8 +146,8 @@ fn a_datastore_that_fails_costs_its_own_trials_only() {
 }
 
 #[test]
-fn every_datastore_and_errand_that_a_study_can_bring_works() {
-    let place = Place::on_disk();
+fn every_datastore_and_errand_that_a_study_can_bring_works_at_any_depth() {
+    let place = Place::deep();
     let text = "study: Everything once\n\
          datastores:\n  local: embedded:local\n  nas: embedded:nfs\n  san: embedded:iscsi\n\
          workloads:\n\
