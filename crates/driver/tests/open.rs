@@ -196,7 +196,7 @@ fn a_turn_in_which_the_thread_was_not_run_is_no_spinning() {
         }
         fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> Result<(), DisksError> {
             self.1 += 1;
-            if self.1 % 1000 == 0 {
+            if self.1.is_multiple_of(1000) {
                 self.0.advance(MS);
             }
             self.0.reap(wait, done)
