@@ -134,7 +134,9 @@ pub(crate) fn verified(report: &Report) -> Option<String> {
 /// The ceilings in sentences: of each datastore that of its own way.
 pub(crate) fn ceilings(report: &Report) -> Vec<String> {
     let times = |times: Option<f64>, most: &str| {
-        times.map(|times| format!(": {times:.1} times the highest measured{most}")).unwrap_or_default()
+        times
+            .map(|times| format!(": {times:.1} times the highest measured{most}"))
+            .unwrap_or_default()
     };
     let mut sentences = Vec::new();
     if let Some(Ceiling { iops, times_measured }) = report.ceiling {

@@ -235,7 +235,10 @@ fn values_without_bounds_leave_no_nan_in_a_drawing() {
 
 /// What is printed, its lines joined again where they were wrapped.
 fn said(report: &Report) -> String {
-    let text = terminal(report, TerminalOptions { width: 100, color: false });
+    let text = terminal(
+        report,
+        TerminalOptions { width: 100, color: false, ..TerminalOptions::default() },
+    );
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

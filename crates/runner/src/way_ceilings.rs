@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use stormeter_results::{Phase, TrialRecord};
+use stormeter_results::{Attempt, Phase, TrialRecord};
 use stormeter_study::{Timing, trial_seed};
 
 use crate::ceiling::{is_sound, measure_ceiling, until_sound};
@@ -71,6 +71,7 @@ impl Run<'_> {
                 id: 0,
                 block: 0,
                 position: attempt,
+                attempt: Attempt::default(),
                 datastore: Some(datastore),
                 cell: None,
                 phase: Phase::Ceiling,

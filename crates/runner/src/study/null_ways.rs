@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use stormeter_results::Phase;
+use stormeter_results::{Attempt, Phase};
 use stormeter_study::{Timing, WorkloadKind, trial_seed, trial_start};
 
 use crate::ceiling::{closed, is_sound, load_of, measure_ceiling, until_sound};
@@ -100,7 +100,8 @@ impl StudyRun<'_> {
             }
             for &(datastore, cell) in &cells {
                 let of = (cell, Some(datastore));
-                self.record(Phase::Ceiling, (0, attempt), of, when, seed, end.clone())?;
+                let place = (0, attempt, Attempt::default());
+                self.record(Phase::Ceiling, place, of, when, seed, end.clone())?;
             }
             Ok(is_sound(&end))
         })
