@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use stormeter_report::assemble;
+use stormeter_report::{MeasuredCeilings, assemble};
 use stormeter_results::{Attempt, Header, Phase, TrialOutcome, TrialRecord};
 use stormeter_statistics::Analysis;
 use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
@@ -65,6 +65,7 @@ fn a_pause_between_two_parts_of_a_run_is_no_time_of_it() {
     let trials = [trial(1000, 2_000_000_000), trial(1000 + an_hour_ms, 3_000_000_000)];
     let nothing =
         Analysis { complete_blocks: 0, datastores: vec![], pairs: vec![], findings: vec![] };
-    let report = assemble(header(), &trials, &[], None, &nothing, None);
+    let ceilings = MeasuredCeilings { generator_iops: None, ways_iops: &[] };
+    let report = assemble(header(), &trials, &[], None, &nothing, ceilings);
     assert_eq!(report.status.elapsed_ns, 5_000_000_000);
 }

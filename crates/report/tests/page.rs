@@ -262,15 +262,15 @@ fn each_datastore_has_the_ceiling_of_its_own_way() {
     let mut mixed = report(&[LOCAL, LOOPBACK_NFS]);
     let generator = "The load generator alone reaches 8 640 000 IOPS";
     assert!(
-        said(&mixed).contains(&format!("{generator}: 67.3 times the most measured; the client"))
+        said(&mixed).contains(&format!("{generator}: 67.3 times the highest measured; the client"))
     );
     mixed.way_ceilings =
         vec![WayCeiling { datastore: 1, iops: 65_592.0, times_measured: Some(3.3) }];
-    let way = "reaches 65 592 IOPS by itself: 3.3 times the most measured there; measured through the same \
+    let way = "reaches 65 592 IOPS by itself: 3.3 times the highest measured there; measured through the same \
                client with a server that answers from nothing";
     let text = said(&mixed);
     assert!(
-        text.contains(way) && text.contains("times the most measured without a network."),
+        text.contains(way) && text.contains("times the highest measured without a network."),
         "{text}"
     );
     assert!(page("ways.html", &mixed).contains("a server that answers from nothing"));
