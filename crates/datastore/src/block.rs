@@ -29,6 +29,25 @@ pub struct DeviceFacts {
     pub scheduler: Option<String>,
 }
 
+/// A loop device whose file is in the page cache: direct I/O to the device does not bypass that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopCache {
+    /// The kernel's name: `loop0`.
+    pub device: String,
+    /// The file behind it.
+    pub backing_file: String,
+}
+
+impl LoopCache {
+    /// From the folder of a disk in sysfs.
+    fn of(disk: &Path) -> Option<Self> {
+        let backing_file = read_line(&disk.join("loop/backing_file"))?;
+        let is_cached = read_line(&disk.join("loop/dio")).as_deref() == Some("0");
+        let device = disk.file_name()?.to_string_lossy().into_owned();
+        is_cached.then_some(Self { device, backing_file })
+    }
+}
+
 /// A block device in sysfs.
 pub(crate) struct Block {
     number: u64,
@@ -52,16 +71,14 @@ impl Block {
     }
 
     /// The whole disk's folder, where this is a partition: queue and model are the disk's.
-    fn disk_folder(&self) -> &Path {
-        let partition = self.folder.join("partition").exists();
-        let parent = self.folder.parent().filter(|_| partition);
-        parent.unwrap_or(&self.folder)
+    fn disk_folder(&self) -> PathBuf {
+        disk_of(self.folder.clone())
     }
 
     /// The kernel's name of the whole disk.
     pub(crate) fn disk_name(&self) -> String {
-        let name = self.disk_folder().file_name();
-        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        let folder = self.disk_folder();
+        folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     /// Whether writing is refused.
@@ -89,6 +106,26 @@ impl Block {
 
     fn name(&self) -> String {
         self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// The loop device that this is or stands on, if its file is read and written through the page cache
+    /// (`Documentation/ABI/testing/sysfs-block-loop`: dio).
+    pub(crate) fn loop_cache(&self) -> Option<LoopCache> {
+        /// Layers of device mapper and software RAID below one another; no more than a few make sense.
+        const MOST_LAYERS: usize = 8;
+        let mut layer = vec![self.disk_folder().to_path_buf()];
+        for _ in 0..MOST_LAYERS {
+            if let Some(found) = layer.iter().find_map(|disk| LoopCache::of(disk)) {
+                return Some(found);
+            }
+            let below = layer.iter().flat_map(|disk| {
+                let slaves = disk.join("slaves");
+                entries(&slaves).into_iter().map(move |name| slaves.join(name))
+            });
+            let below = below.filter_map(|slave| fs::canonicalize(slave).ok());
+            layer = below.map(disk_of).collect();
+        }
+        None
     }
 
     /// Who uses the device or one of its partitions, in words.
@@ -132,6 +169,14 @@ impl Block {
                 Some(Self { number, folder })
             })
             .collect()
+    }
+}
+
+/// The folder of the whole disk, of one in sysfs that may be a partition's.
+fn disk_of(folder: PathBuf) -> PathBuf {
+    match folder.parent() {
+        Some(disk) if folder.join("partition").exists() => disk.to_path_buf(),
+        _ => folder,
     }
 }
 
@@ -185,6 +230,30 @@ mod tests {
         assert_eq!(selected("[none] mq-deadline kyber"), Some("none".into()));
         assert_eq!(selected("mq-deadline [kyber]"), Some("kyber".into()));
         assert_eq!(selected("none"), None);
+    }
+
+    /// A logical volume on a partition of a loop device, as sysfs shows it.
+    #[test]
+    fn a_loop_device_without_direct_io_is_found_below_others() {
+        let sysfs = tempfile::tempdir().unwrap();
+        let path = |name: &str| sysfs.path().join(name);
+        let file = |name: &str, text: &str| {
+            let path = path(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        file("dm-0/size", "8\n");
+        file("loop3/loop3p1/partition", "1\n");
+        file("loop3/loop/backing_file", "/srv/disk.img\n");
+        fs::create_dir_all(path("dm-0/slaves")).unwrap();
+        std::os::unix::fs::symlink(path("loop3/loop3p1"), path("dm-0/slaves/loop3p1")).unwrap();
+        let volume = Block { number: 0, folder: fs::canonicalize(path("dm-0")).unwrap() };
+        for (dio, expected) in [("1\n", None), ("0\n", Some(("loop3", "/srv/disk.img")))] {
+            file("loop3/loop/dio", dio);
+            let found = volume.loop_cache();
+            let found = found.as_ref().map(|it| (it.device.as_str(), it.backing_file.as_str()));
+            assert_eq!(found, expected);
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use stormeter_uring::EngineChoice;
 use stormeter_wire::Session;
 
 use self::others::Lookout;
+use crate::block::Block;
 use crate::claim;
 use crate::device::DeviceStore;
 use crate::directory::DirectoryStore;
@@ -219,6 +220,7 @@ impl Datastore {
             filesystem: None,
             device: None,
             device_number: None,
+            loop_cache: None,
             logical_block_bytes: 1,
             direct: false,
             engine,
@@ -232,6 +234,7 @@ impl Datastore {
                 description.filesystem = store.filesystem.clone();
                 description.device = store.device();
                 description.device_number = store.device_number();
+                description.loop_cache = store.loop_cache();
                 description.logical_block_bytes = store.logical_block_bytes;
                 description.direct = store.direct();
                 description.notes = store.notes.clone();
@@ -240,6 +243,7 @@ impl Datastore {
                 description.kind = "device".into();
                 description.device = Some(store.facts.clone());
                 description.device_number = Some(store.number);
+                description.loop_cache = Block::of(store.number).and_then(|it| it.loop_cache());
                 description.logical_block_bytes = store.facts.logical_block_bytes;
                 description.direct = store.direct;
                 description.notes = store.notes.clone();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DatastoreUrl, DeviceFacts, Filesystem};
+use crate::{DatastoreUrl, DeviceFacts, Filesystem, LoopCache};
 
 /// A datastore, as a reader of the results needs to know it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,9 @@ pub struct Description {
     /// Datasets of one ZFS pool and exports of one server have numbers of their own.
     #[serde(default)]
     pub device_number: Option<u64>,
+    /// The loop device below, if its file is in the page cache: there direct I/O bypasses nothing.
+    #[serde(default)]
+    pub loop_cache: Option<LoopCache>,
     /// Offsets and lengths must be multiples of this many bytes.
     pub logical_block_bytes: u32,
     /// Whether the page cache is bypassed.

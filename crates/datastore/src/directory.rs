@@ -17,7 +17,9 @@ use crate::prepare::{Preparation, Prepared, Target, write_all};
 use crate::probe::{DirectIo, direct_io};
 use crate::punch::{not_punched, punch_hole};
 use crate::space::Space;
-use crate::{Caching, DatastoreError, DeviceFacts, DiskSpec, Filesystem, clean_leftovers};
+use crate::{
+    Caching, DatastoreError, DeviceFacts, DiskSpec, Filesystem, LoopCache, clean_leftovers,
+};
 
 /// File systems that place, compress or report blocks in their own way, so that the usual evidence
 /// of written blocks may be missing although all was written.
@@ -148,6 +150,11 @@ impl DirectoryStore {
     /// The device below the file system.
     pub(crate) fn device(&self) -> Option<DeviceFacts> {
         Some(Block::numbered(&self.filesystem.as_ref()?.device_number)?.facts())
+    }
+
+    /// The loop device below the file system, if its file is in the page cache.
+    pub(crate) fn loop_cache(&self) -> Option<LoopCache> {
+        Block::numbered(&self.filesystem.as_ref()?.device_number)?.loop_cache()
     }
 
     /// The disks that are there and ready.

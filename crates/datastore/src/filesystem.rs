@@ -46,7 +46,7 @@ const SHARED: [&str; 21] = [
 
 impl Filesystem {
     /// Whether other hosts may work on it too.
-    pub(crate) fn is_shared(&self) -> bool {
+    pub fn is_shared(&self) -> bool {
         SHARED.contains(&self.kind.as_str()) || self.kind.starts_with("fuse")
     }
 

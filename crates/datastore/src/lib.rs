@@ -36,7 +36,7 @@ mod space;
 mod spec;
 mod url;
 
-pub use block::DeviceFacts;
+pub use block::{DeviceFacts, LoopCache};
 pub use clock::RealClock;
 pub use datastore::{
     Caching, Datastore, DiskReset, DiskSet, Farewell, OpenDisks, OpenOptions, stays_of_this_process,

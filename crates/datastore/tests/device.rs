@@ -108,6 +108,20 @@ fn prepare(store: &mut Datastore, disks: DiskSpec) -> Result<Prepared, Datastore
 }
 
 #[test]
+fn a_loop_device_says_that_its_file_is_in_the_page_cache_unless_it_uses_direct_io() {
+    let Some(device) = Loop::new(&["--direct-io=off"]) else { return };
+    let found = device.open().unwrap().description().loop_cache.expect("a cache below");
+    assert_eq!(format!("/dev/{}", found.device), device.device.display().to_string());
+    assert_eq!(PathBuf::from(found.backing_file), device.backing.path());
+    device.run("losetup", &["--direct-io=on"]);
+    let name = device.device.file_name().unwrap().to_str().unwrap();
+    let dio = fs::read_to_string(format!("/sys/block/{name}/loop/dio")).unwrap();
+    // Some file systems refuse it, and then the cache is still there.
+    let expected = dio.trim() == "0";
+    assert_eq!(device.open().unwrap().description().loop_cache.is_some(), expected);
+}
+
+#[test]
 fn disks_are_extents_and_the_ends_stay_apart() {
     let Some(device) = Loop::new(&[]) else { return };
     let mut store = device.open().unwrap();

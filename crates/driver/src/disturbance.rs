@@ -194,6 +194,7 @@ mod tests {
             steps: vec![],
             disturbances: steps.iter().map(step).collect(),
             settled_ns: 0,
+            touched_bytes: None,
             ended: Ended::Completed,
         }
     }

@@ -16,6 +16,7 @@ mod errand;
 mod generator;
 mod histogram;
 mod issue;
+mod memory;
 mod monitor;
 mod observer;
 mod pacing;
@@ -23,6 +24,7 @@ mod random;
 mod recorder;
 mod sample;
 mod start;
+mod touched;
 mod trial;
 mod verify;
 mod workload;
@@ -37,14 +39,16 @@ pub use errand::{
     Deployment, DiskErrand, ErrandError, ErrandLog, ErrandTrial, FileOperation, FileTest, Payload,
     StepTime, Transfer, TransferDirection, TransferSink, drive_deployment, drive_file_test,
 };
-pub use histogram::Histogram;
+pub use histogram::{Histogram, LatencyBucket};
 pub use issue::{Durations, IssueTimes};
+pub use memory::{Memory, MemoryPlace};
 pub use monitor::MonitorRow;
 pub use observer::Observer;
 pub use sample::{
     DiskTotals, Ended, Fault, FaultOutcome, Interval, IntervalTotals, KindTotals, Sample,
 };
 pub use start::Start;
+pub use touched::touched_share;
 pub use trial::{BufferNeeds, Limits, Trial};
 pub use verify::{
     BlockName, Corruption, Expectations, ExpectedBlock, FoundBlock, LentExpectations, Past, Seal,

@@ -1,13 +1,13 @@
 //! Counts what the loop sees: per disk, per interval, per latency bucket.
 //!
 //! The three tallies are kept apart on purpose (see [`crate::sample`]). Recording one I/O touches
-//! the disk's counters, the interval's counters and one histogram bucket; no division, and no
-//! allocation but for the first latency of an octave.
+//! the disk's counters, the interval's counters, and a bucket of the disk's histogram and of the kind's; no
+//! division, and no allocation but for the first latency of an octave.
 
 use stormeter_disk::Kind;
 
-use crate::compact_histogram::CompactHistogram;
-use crate::histogram::Histogram;
+use crate::compact_histogram::{CompactHistogram, DiskCounts};
+use crate::histogram::{Histogram, bucket_of};
 use crate::sample::{
     DiskTotals, Fault, FaultOutcome, Interval, IntervalTotals, KindTotals, MAX_FAULTS_KEPT,
 };
@@ -16,6 +16,8 @@ use crate::sample::{
 #[derive(Debug)]
 pub(crate) struct Recorder {
     disks: Vec<[Tally; 2]>,
+    /// Latencies of all disks, by kind.
+    latencies: [Histogram; 2],
     current: [IntervalTotals; 2],
     rows: Vec<Interval>,
     errors: [u64; 2],
@@ -59,6 +61,7 @@ impl Recorder {
     pub(crate) fn new(disks: u32) -> Self {
         Self {
             disks: (0..disks).map(|_| [Tally::new(), Tally::new()]).collect(),
+            latencies: Default::default(),
             current: Default::default(),
             rows: Vec::new(),
             errors: [0; 2],
@@ -82,7 +85,9 @@ impl Recorder {
         tally.latency_sum_ns += latency_ns;
         tally.latency_min_ns = tally.latency_min_ns.min(latency_ns);
         tally.latency_max_ns = tally.latency_max_ns.max(latency_ns);
-        tally.histogram.record(latency_ns);
+        let bucket = bucket_of(latency_ns);
+        tally.histogram.record(bucket);
+        self.latencies[kind as usize].record_bucket(bucket);
     }
 
     /// Bytes that moved in the current interval, as a part of an operation that has not ended yet.
@@ -123,13 +128,12 @@ impl Recorder {
     pub(crate) fn finish(self, first_disk: u32) -> Recorded {
         let mut kinds = [KindTotals::default(), KindTotals::default()];
         let mut disks = Vec::with_capacity(self.disks.len());
-        let mut both = Histogram::default();
+        let mut both = DiskCounts::new();
         for (index, tallies) in self.disks.into_iter().enumerate() {
             both.clear();
             let mut row = DiskTotals { disk: first_disk + index as u32, ..Default::default() };
             for (kind, tally) in kinds.iter_mut().zip(tallies) {
                 tally.histogram.add_to(&mut both);
-                tally.histogram.add_to(&mut kind.histogram);
                 row.operations += tally.operations;
                 row.bytes += tally.bytes;
                 row.latency_sum_ns += tally.latency_sum_ns;
@@ -145,11 +149,12 @@ impl Recorder {
                 kind.latency_sum_ns += tally.latency_sum_ns;
                 kind.latency_max_ns = kind.latency_max_ns.max(tally.latency_max_ns);
             }
-            row.latency_p50_ns = both.percentile_ns(0.50).unwrap_or(0.0);
-            row.latency_p99_ns = both.percentile_ns(0.99).unwrap_or(0.0);
+            row.latency_p50_ns = both.percentile_ns(0.50);
+            row.latency_p99_ns = both.percentile_ns(0.99);
             disks.push(row);
         }
-        for (index, kind) in kinds.iter_mut().enumerate() {
+        for (index, (kind, latencies)) in kinds.iter_mut().zip(self.latencies).enumerate() {
+            kind.histogram = latencies;
             kind.errors = self.errors[index];
             kind.short_operations = self.shorts[index];
         }

@@ -75,6 +75,10 @@ pub struct Sample {
     /// closed, in nanoseconds. The driver leaves it zero: whoever leads the trial adds it.
     #[serde(default)]
     pub settled_ns: u64,
+    /// How many bytes of its disks the trial is expected to have touched, ramp included
+    /// ([`crate::touched_share`]); `None` for an errand, and in samples from before it was worked out.
+    #[serde(default)]
+    pub touched_bytes: Option<u64>,
     /// Why the loop ended.
     pub ended: Ended,
 }
@@ -367,6 +371,7 @@ impl Sample {
         }
         self.disturbances.extend(other.disturbances);
         self.settled_ns = self.settled_ns.max(other.settled_ns);
+        self.touched_bytes = self.touched_bytes.zip(other.touched_bytes).map(|(a, b)| a + b);
         if self.ended == Ended::Completed {
             self.ended = other.ended;
         }

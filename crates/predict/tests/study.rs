@@ -97,6 +97,7 @@ fn analysed(file: &ResultsFile) -> StudyAnalysis {
         failed: vec![None; cells],
         verified: vec![None; cells],
         again: Vec::new(),
+        memories: Vec::new(),
         is_predicted: true,
     };
     analyse_study(&plan, &views, &surroundings)

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use stormeter_driver::{CpuUsage, Histogram};
+use stormeter_driver::{CpuUsage, Histogram, LatencyBucket};
 use stormeter_results::{Event, FinishReason, Header, Phase, TrialOutcome, TrialRecord};
 use stormeter_statistics::Analysis;
 
@@ -57,6 +57,7 @@ pub fn assemble(
                 })
                 .collect(),
             verified: summary.verified.clone(),
+            touched: summary.touched,
         })
         .collect();
     let mut comparisons: Vec<MetricComparison> = analysis
@@ -240,7 +241,9 @@ fn latencies(analysis: &Analysis) -> Vec<LatencyDistribution> {
 }
 
 fn buckets(histogram: &Histogram) -> Vec<Bucket> {
-    histogram.buckets().map(|(low_ns, high_ns, count)| Bucket { low_ns, high_ns, count }).collect()
+    let bucket =
+        |it: LatencyBucket| Bucket { low_ns: it.low_ns, high_ns: it.high_ns, count: it.count };
+    histogram.buckets().map(bucket).collect()
 }
 
 fn cpu(analysis: &Analysis) -> Vec<CpuPerIo> {

@@ -9,6 +9,7 @@ use stormeter_driver::Verified;
 use crate::model::{Datastore, MetricComparison, Report, Severity, Status};
 use crate::quantity::metric_unit;
 use crate::sentence::{headline, sentence, verdict_word};
+use crate::touched;
 
 /// The schema of [`json`]'s output, JSON Schema draft 2020-12.
 pub const SCHEMA: &str = include_str!("../../../docs/schema/comparison.schema.json");
@@ -139,6 +140,7 @@ fn datastore(datastore: &Datastore, is_baseline: bool) -> Value {
             "trials": value.n,
         })).collect::<Vec<_>>(),
         "verified": datastore.verified.as_ref().map(verified),
+        "touched": datastore.touched.as_ref().map(touched::json),
     })
 }
 

@@ -21,6 +21,7 @@ mod settling;
 mod study;
 mod svg;
 mod terminal;
+mod touched;
 mod uncertainty;
 mod wording;
 

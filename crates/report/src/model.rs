@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use stormeter_driver::Verified;
 use stormeter_results::{DatastoreDescription, FinishReason, Header};
-use stormeter_statistics::{Comparison, Interval};
+use stormeter_statistics::{Comparison, Interval, Touched};
 use stormeter_study::Metric;
 
 /// A comparison of datastores, measured and judged.
@@ -64,6 +64,9 @@ pub struct Datastore {
     /// What its reads returned, over all trials; `None` where that was not verified.
     #[serde(default)]
     pub verified: Option<Verified>,
+    /// What its trials touched of its disks; `None` where that is not known.
+    #[serde(default)]
+    pub touched: Option<Touched>,
 }
 
 /// A metric of a datastore over its trials.

@@ -7,6 +7,7 @@ use crate::model::{Finding, Report, Severity};
 use crate::printable::printable;
 use crate::quantity::{level_percent, percent};
 use crate::sentence::headline;
+use crate::touched;
 use crate::wording;
 
 mod pair;
@@ -55,8 +56,8 @@ pub fn terminal(report: &Report, options: TerminalOptions) -> String {
     for line in wrap(&printable(&load), width, "", "") {
         push_line(&mut text, &line);
     }
-    if let Some(verified) = wording::verified(report) {
-        for line in wrap(&printable(&verified), width, "", "  ") {
+    for words in [touched::line(report), wording::verified(report)].into_iter().flatten() {
+        for line in wrap(&printable(&words), width, "", "  ") {
             push_line(&mut text, &line);
         }
     }

@@ -13,7 +13,7 @@ use stormeter_driver::{
 };
 use stormeter_report::{Report, SCHEMA, SCHEMA_VERSION, WayCeiling};
 use stormeter_results::FinishReason;
-use stormeter_statistics::Interval;
+use stormeter_statistics::{Interval, Touched};
 use stormeter_study::EqualLoad;
 
 fn check(value: &Value) -> Vec<String> {
@@ -59,6 +59,12 @@ fn reports() -> Vec<Report> {
     odd.comparisons[0].comparison.bootstrap = Some(Interval { low: 0.7, high: 0.8, level: 0.95 });
     odd.datastores[1].values[0].interval = None;
     odd.datastores[1].verified = Some(verified());
+    odd.datastores[1].touched = Some(Touched {
+        trial_share: 0.1,
+        run_share: 0.6,
+        again_share: 0.2,
+        working_set_bytes: 1 << 30,
+    });
     let mut bare = report(&[LOCAL, NAS]);
     bare.header.plan.equal_load = Some(EqualLoad::Auto);
     bare.header.plan.workload.arrivals = Arrivals::Poisson { rate_per_s: 5.0 };

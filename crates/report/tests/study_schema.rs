@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use stormeter_driver::Verified;
 use stormeter_report::{STUDY_SCHEMA, STUDY_SCHEMA_VERSION, StudyReport, study_json};
 use stormeter_results::FinishReason;
+use stormeter_statistics::Touched;
 use stormeter_study::{Blocks, Metric, Order, Prepare, Reset, Unit};
 use study_fixture::{Shape, disturbed, errand, made, study, usual};
 
@@ -34,6 +35,12 @@ fn reports() -> Vec<StudyReport> {
     odd.ceilings[0].times_measured = None;
     odd.analysis.cells[1].relative[0].comparison = None;
     odd.analysis.cells[1].verified = Some(Verified { blocks: 9, ..Verified::default() });
+    odd.analysis.cells[1].touched = Some(Touched {
+        trial_share: 0.1,
+        run_share: 0.6,
+        again_share: 0.2,
+        working_set_bytes: 1 << 30,
+    });
     odd.analysis.cells[2].values[0].interval = None;
     odd.analysis.answers[0].estimate.as_mut().unwrap().interval = None;
     odd.analysis.answers[1].estimate.as_mut().unwrap().interval.as_mut().unwrap().high =

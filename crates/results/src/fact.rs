@@ -8,6 +8,7 @@ use crate::write::int;
 
 pub(crate) const TURN_WAIT_NS: &str = "turn_wait_ns";
 pub(crate) const SPUN_NS: &str = "spun_ns";
+pub(crate) const TOUCHED_BYTES: &str = "touched_bytes";
 pub(crate) const DRIVING_THREADS: &str = "driving_threads";
 pub(crate) const REDO_NUMBER: &str = "redo_number";
 pub(crate) const ATTEMPT_NUMBER: &str = "attempt_number";

@@ -1,6 +1,7 @@
 //! What a results file says before the first trial.
 
 use serde::{Deserialize, Serialize};
+use stormeter_driver::Memory;
 use stormeter_study::{Blocks, ComparisonPlan, Timing};
 
 use crate::contents::Planned;
@@ -70,6 +71,9 @@ pub struct DatastoreDescription {
     /// What was agreed with a server, as names and values; empty for storage of the host.
     #[serde(default)]
     pub protocol: Vec<(String, String)>,
+    /// Memories on the way that may answer in place of the storage.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub memories: Vec<Memory>,
     /// What a reader should know, one sentence each (a refused O_DIRECT, a fallback).
     pub notes: Vec<String>,
 }

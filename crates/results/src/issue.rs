@@ -4,11 +4,11 @@
 //! without merging histograms; they are computed from the histograms and not read back.
 
 use rusqlite::{Connection, Result, params};
-use stormeter_driver::{Durations, IssueTimes};
+use stormeter_driver::{Durations, IssueTimes, LatencyBucket};
 
 use crate::fact;
 use crate::read::histogram_of;
-use crate::write::buckets;
+use crate::write::int;
 
 const SERVICE: &str = "service";
 const LATENESS: &str = "lateness";
@@ -24,8 +24,10 @@ pub(crate) fn write(connection: &Connection, id: i64, issue: &IssueTimes) -> Res
     let IssueTimes { service, lateness, held_operations } = issue;
     let mut insert = connection.prepare("INSERT INTO issue_histogram VALUES (?, ?, ?, ?, ?, ?)")?;
     for (what, times) in [(SERVICE, service), (LATENESS, lateness)] {
-        for (bucket, low_ns, high_ns, count) in buckets(&times.histogram)? {
-            insert.execute(params![id, what, bucket, low_ns, high_ns, count])?;
+        for bucket in times.histogram.buckets() {
+            let LatencyBucket { number, low_ns, high_ns, count } = bucket;
+            let (low_ns, high_ns, count) = (int(low_ns)?, int(high_ns)?, int(count)?);
+            insert.execute(params![id, what, number, low_ns, high_ns, count])?;
         }
     }
     let whole = |ns: Option<f64>| ns.map(|ns| ns.round() as u64);
@@ -60,8 +62,8 @@ pub(crate) fn read(connection: &Connection, id: i64) -> Result<Option<IssueTimes
     };
     let fact = |name| Ok::<_, rusqlite::Error>(fact::read(connection, id, name)?.unwrap_or(0));
     let times = |what, sum_ns, max_ns| {
-        let select = "SELECT bucket, count FROM issue_histogram WHERE trial_id = ? AND what = ? \
-                      ORDER BY bucket";
+        let select = "SELECT bucket, low_ns, high_ns, count FROM issue_histogram \
+                      WHERE trial_id = ? AND what = ? ORDER BY bucket";
         let histogram = histogram_of(connection, select, id, what)?;
         Ok::<_, rusqlite::Error>(Durations { sum_ns, max_ns, histogram })
     };

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use stormeter_disk::{DeviceError, Kind};
 use stormeter_driver::{
     CpuUsage, DiskTotals, Ended, Fault, FaultOutcome, Histogram, HostCpu, Interval, IntervalTotals,
-    KindTotals, Sample,
+    KindTotals, LatencyBucket, Sample,
 };
 
 use crate::finished::{Event, EventKind};
@@ -198,6 +198,7 @@ fn sample(connection: &Connection, file: File, id: i64) -> Result<Option<Sample>
                     true => disturbance::read(connection, id)?,
                     false => Vec::new(),
                 },
+                touched_bytes: file.fact(connection, id, fact::TOUCHED_BYTES)?,
                 settled_ns: match file.has_settled() {
                     true => settled::read(connection, id)?,
                     false => 0,
@@ -226,12 +227,12 @@ fn totals(connection: &Connection, id: i64, kind: Kind) -> Result<KindTotals> {
 }
 
 fn histogram(connection: &Connection, id: i64, kind: Kind) -> Result<Histogram> {
-    let select =
-        "SELECT bucket, count FROM histogram WHERE trial_id = ? AND kind = ? ORDER BY bucket";
+    let select = "SELECT bucket, low_ns, high_ns, count FROM histogram WHERE trial_id = ? AND kind = ? \
+                  ORDER BY bucket";
     histogram_of(connection, select, id, kind.name())
 }
 
-/// The histogram whose buckets a query gives, of a trial and one of its kinds.
+/// The histogram whose buckets a query gives (number, bounds, count), of a trial and one of its kinds.
 pub(crate) fn histogram_of(
     connection: &Connection,
     select: &str,
@@ -239,15 +240,20 @@ pub(crate) fn histogram_of(
     kind: &str,
 ) -> Result<Histogram> {
     let mut select = connection.prepare_cached(select)?;
-    let buckets = select
-        .query_map((id, kind), |row| Ok((row.get(0)?, count(row, 1)?)))?
-        .collect::<Result<Vec<(u32, u64)>>>()?;
+    let bucket = |row: &Row<'_>| {
+        Ok(LatencyBucket {
+            number: row.get(0)?,
+            low_ns: count(row, 1)?,
+            high_ns: count(row, 2)?,
+            count: count(row, 3)?,
+        })
+    };
+    let buckets = select.query_map((id, kind), bucket)?.collect::<Result<Vec<LatencyBucket>>>()?;
     // Counts are added up all over: a sum that does not fit must not get that far.
-    if buckets.iter().try_fold(0i64, |sum, &(_, n)| sum.checked_add_unsigned(n)).is_none() {
+    if buckets.iter().try_fold(0i64, |sum, it| sum.checked_add_unsigned(it.count)).is_none() {
         return Err(strange("a histogram whose counts do not add up"));
     }
-    let stored = serde_json::to_value(buckets).map_err(|e| strange(e.to_string()))?;
-    serde_json::from_value(stored).map_err(|e| strange(e.to_string()))
+    Histogram::of_buckets(&buckets).ok_or_else(|| strange("a histogram of unknown buckets"))
 }
 
 fn intervals(connection: &Connection, id: i64) -> Result<Vec<Interval>> {

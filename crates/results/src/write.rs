@@ -3,7 +3,9 @@
 use rusqlite::{Connection, params};
 use serde::Serialize;
 use stormeter_disk::Kind;
-use stormeter_driver::{CpuUsage, FaultOutcome, Histogram, HostCpu, IntervalTotals, Sample};
+use stormeter_driver::{
+    CpuUsage, FaultOutcome, Histogram, HostCpu, IntervalTotals, LatencyBucket, Sample,
+};
 use stormeter_study::StudyPlan;
 
 use crate::contents::Planned;
@@ -199,6 +201,7 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
     if let Some(issue) = &sample.issue {
         issue::write(connection, id, issue)?;
     }
+    fact::write(connection, id, fact::TOUCHED_BYTES, sample.touched_bytes)?;
     intervals(connection, id, sample)?;
     disks(connection, id, sample)?;
     faults(connection, id, sample)?;
@@ -213,23 +216,12 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
 
 fn histogram(connection: &Connection, id: i64, kind: Kind, histogram: &Histogram) -> Result<()> {
     let mut insert = connection.prepare("INSERT INTO histogram VALUES (?, ?, ?, ?, ?, ?)")?;
-    for (bucket, low_ns, high_ns, count) in buckets(histogram)? {
-        insert.execute(params![id, kind.name(), bucket, low_ns, high_ns, count])?;
+    for bucket in histogram.buckets() {
+        let LatencyBucket { number, low_ns, high_ns, count } = bucket;
+        let (low_ns, high_ns, count) = (int(low_ns)?, int(high_ns)?, int(count)?);
+        insert.execute(params![id, kind.name(), number, low_ns, high_ns, count])?;
     }
     Ok(())
-}
-
-/// The buckets in use: number, bounds and count.
-pub(crate) fn buckets(histogram: &Histogram) -> Result<Vec<(u32, i64, i64, i64)>> {
-    // The stored form of a histogram knows the buckets' numbers, the histogram their bounds; both
-    // list the buckets in use, upwards.
-    let stored = serde_json::to_value(histogram).map_err(unstorable)?;
-    let stored: Vec<(u32, u64)> = serde_json::from_value(stored).map_err(unstorable)?;
-    let both = stored.into_iter().zip(histogram.buckets());
-    both.map(|((bucket, count), (low_ns, high_ns, _))| {
-        Ok((bucket, int(low_ns)?, int(high_ns)?, int(count)?))
-    })
-    .collect()
 }
 
 fn intervals(connection: &Connection, id: i64, sample: &Sample) -> Result<()> {

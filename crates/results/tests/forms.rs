@@ -8,6 +8,7 @@ use std::path::Path;
 
 use common::{early_trial, header, trial};
 use rusqlite::Connection;
+use stormeter_driver::{Histogram, LatencyBucket, Sample};
 use stormeter_results::{
     Contents, EventKind, FORMAT_VERSION, FinishReason, ResultsFile, TrialOutcome, TrialRecord,
 };
@@ -20,7 +21,36 @@ const TRIALS: u64 = 4;
 fn make_form_2(path: &Path) -> Vec<TrialRecord> {
     let connection = Connection::open(path).unwrap();
     connection.execute_batch(include_str!("fixture/form-2.sql")).unwrap();
-    (0..TRIALS).map(|id| early_trial(SEED, id)).collect()
+    let mut trials: Vec<TrialRecord> = (0..TRIALS).map(|id| early_trial(SEED, id)).collect();
+    for trial in &mut trials {
+        let (TrialOutcome::Measured { sample, .. }
+        | TrialOutcome::Failed { sample: Some(sample), .. }) = &mut trial.outcome
+        else {
+            continue;
+        };
+        let Sample { reads, writes, .. } = sample;
+        for kind in [reads, writes] {
+            kind.histogram = in_early_buckets(&kind.histogram);
+        }
+    }
+    trials
+}
+
+/// What a histogram was before its buckets were as fine as now: 64 an octave, and one nanosecond below 64.
+fn in_early_buckets(histogram: &Histogram) -> Histogram {
+    let mut early: Vec<LatencyBucket> = Vec::new();
+    for LatencyBucket { low_ns, count, .. } in histogram.buckets() {
+        let shift = (low_ns | 127).ilog2() - 6;
+        let number = (shift << 6) + (low_ns >> shift) as u32;
+        match early.last_mut() {
+            Some(last) if last.number == number => last.count += count,
+            _ => {
+                let low_ns = low_ns >> shift << shift;
+                early.push(LatencyBucket { number, low_ns, high_ns: low_ns + (1 << shift), count });
+            }
+        }
+    }
+    Histogram::of_buckets(&early).unwrap()
 }
 
 /// Makes a file of the form 1 of it: what the second form brought is taken away again.

@@ -41,7 +41,9 @@ pub fn conclude(file: &ResultsFile) -> Result<Conclusion, ResultsError> {
     let trials = file.trials()?;
     let is_null = header.datastores.iter().map(|datastore| datastore.kind == "null").collect();
     let attempts = Attempts::of_comparison(&header.plan, &trials);
-    let surroundings = surroundings(&header.plan, is_null, &trials, &attempts);
+    let memories = header.datastores.iter().map(|store| store.memories.clone()).collect();
+    let surroundings =
+        Surroundings { memories, ..surroundings(&header.plan, is_null, &trials, &attempts) };
     let mut analysis = analyse(&header.plan, &views(&trials, &attempts), &surroundings);
     let events = file.events()?;
     if let Some(finding) = resumed_after_verdict(&events) {
@@ -93,7 +95,8 @@ pub(crate) fn views<'a>(trials: &'a [TrialRecord], attempts: &Attempts) -> Vec<T
         .collect()
 }
 
-/// What is known beside the measured trials; `is_null` says it of each datastore of the plan.
+/// What is known beside the measured trials, except for memories; `is_null` says it of each datastore of the
+/// plan.
 pub(crate) fn surroundings(
     plan: &ComparisonPlan,
     is_null: Vec<bool>,
@@ -122,6 +125,7 @@ pub(crate) fn surroundings(
         failed,
         verified,
         again,
+        memories: Vec::new(),
     }
 }
 

@@ -3,9 +3,12 @@
 use stormeter_datastore::Datastore;
 use stormeter_results::DatastoreDescription;
 
+use crate::memories::memories_of;
+
 /// What is known of an open datastore.
 pub(crate) fn describe(datastore: &Datastore) -> DatastoreDescription {
     let description = datastore.description();
+    let memories = memories_of(datastore, &description);
     let file_system = description.filesystem.as_ref();
     DatastoreDescription {
         url: description.url.to_string(),
@@ -19,6 +22,7 @@ pub(crate) fn describe(datastore: &Datastore) -> DatastoreDescription {
         direct: description.direct,
         engine: description.engine,
         protocol: description.protocol,
+        memories,
         notes: description.notes,
     }
 }

@@ -24,6 +24,7 @@ mod holders;
 mod incidents;
 mod journal;
 mod machine;
+mod memories;
 pub mod monitor;
 mod monitor_sampler;
 mod monitor_text;

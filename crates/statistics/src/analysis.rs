@@ -4,18 +4,21 @@
 //! later says what was said at the end of the run.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{CpuUsage, Histogram, IssueTimes, Sample, Verified};
-use stormeter_study::{ComparisonPlan, Metric};
+use stormeter_driver::{CpuUsage, Histogram, IssueTimes, Memory, Sample, Verified};
+use stormeter_study::{ComparisonPlan, Metric, trial_start};
 
+use crate::cache::check_caches;
 use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
+use crate::course::check_course;
 use crate::data::check_data;
 use crate::estimate::{Estimate, Interval};
 use crate::laws::{Check, LawFinding, Severity, TrialFacts, check_trial};
-use crate::metrics::{Merged, direction_of, percentile_of, value_of};
+use crate::metrics::{Merged, direction_of, percentile_of, resolution_of, value_of};
 use crate::ratio::LogRatios;
 use crate::steadiness::check_steadiness;
 use crate::stopping::{Decision, Looks, StopRule, StopRuleError};
 use crate::study::CeilingKind;
+use crate::touched::Touched;
 use crate::verdict::Verdict;
 use crate::way::low_way;
 
@@ -49,6 +52,8 @@ pub struct Surroundings {
     /// Per datastore: its trials that broke and were measured again with their blocks. A list that is too short
     /// knows of none.
     pub again: Vec<Option<MeasuredAgain>>,
+    /// Per datastore: the memories on its way.
+    pub memories: Vec<Vec<Memory>>,
 }
 
 /// Trials that broke, in blocks that were measured again for it.
@@ -108,6 +113,9 @@ pub struct DatastoreSummary {
     /// What its reads returned, where that was verified.
     #[serde(default)]
     pub verified: Option<Verified>,
+    /// What its trials touched of its disks, where that is known.
+    #[serde(default)]
+    pub touched: Option<Touched>,
 }
 
 /// A metric of a datastore over all its trials.
@@ -153,7 +161,8 @@ impl Analysis {
 pub fn looks_of(plan: &ComparisonPlan) -> Looks {
     let candidates = plan.datastores.len().saturating_sub(1).max(1) as f64;
     let level = 1.0 - (1.0 - plan.level) / candidates;
-    Looks { precision: plan.precision, min_blocks: plan.min_blocks as usize, level }
+    let min_blocks = plan.min_blocks as usize;
+    Looks { precision: plan.precision, min_blocks, level, resolution: 0.0 }
 }
 
 /// Whether to go on after these trials: every candidate has to have reached the precision.
@@ -161,12 +170,13 @@ pub fn looks_of(plan: &ComparisonPlan) -> Looks {
 /// # Errors
 /// The plan's precision, level or number of blocks is out of range.
 pub fn decide(plan: &ComparisonPlan, trials: &[TrialView<'_>]) -> Result<Decision, StopRuleError> {
-    let rule = StopRule::new(looks_of(plan), plan.max_blocks as usize)?;
     let mut more_blocks = None;
     let mut exhausted = false;
     for candidate in candidates(plan) {
         let blocks = pairs_of(plan, trials, candidate, plan.metric);
         let log_sd = LogRatios::of_blocks(&blocks).ok().map(|ratios| ratios.sd());
+        let resolution = resolution(plan, trials, candidate, plan.metric);
+        let rule = StopRule::new(Looks { resolution, ..looks_of(plan) }, plan.max_blocks as usize)?;
         match rule.decide(blocks.len(), log_sd) {
             Decision::Continue { expected_more_blocks } => {
                 more_blocks = more_blocks.max(Some(expected_more_blocks));
@@ -191,6 +201,7 @@ pub fn analyse(
     let mut findings = laws(plan, trials, surroundings);
     let summary = |datastore: usize| DatastoreSummary {
         verified: surroundings.verified.get(datastore).cloned().flatten(),
+        touched: touched(plan, trials, datastore),
         ..summarise(plan, trials, datastore)
     };
     let summaries = (0..plan.datastores.len()).map(summary).collect();
@@ -251,6 +262,35 @@ fn pairs_of(
         .collect()
 }
 
+/// By how much the log-ratios of a candidate's blocks may be off ([`Looks::resolution`]): the mean over the
+/// trials of each of the two, added up.
+fn resolution(
+    plan: &ComparisonPlan,
+    trials: &[TrialView<'_>],
+    candidate: usize,
+    metric: Metric,
+) -> f64 {
+    let of = |datastore: usize| {
+        let own = trials.iter().filter(|trial| trial.datastore == datastore);
+        mean_resolution(metric, own.map(|trial| (trial.sample, trial.cpu)))
+    };
+    of(plan.baseline) + of(candidate)
+}
+
+/// The mean of [`resolution_of`] over trials, on the scale of logarithms.
+pub(crate) fn mean_resolution<'a>(
+    metric: Metric,
+    trials: impl Iterator<Item = (&'a Sample, &'a CpuUsage)>,
+) -> f64 {
+    let (mut count, mut sum) = (0, 0.0);
+    for (sample, cpu) in trials {
+        count += 1;
+        // The lower end is the farther one there.
+        sum -= (-resolution_of(metric, sample, cpu).min(0.9)).ln_1p();
+    }
+    if count == 0 { 0.0 } else { sum / f64::from(count) }
+}
+
 fn compare(plan: &ComparisonPlan, trials: &[TrialView<'_>], candidate: usize) -> Pair {
     let input = |metric: Metric| ComparisonInput {
         baseline: plan.datastores[plan.baseline].clone(),
@@ -259,7 +299,7 @@ fn compare(plan: &ComparisonPlan, trials: &[TrialView<'_>], candidate: usize) ->
         direction: direction_of(metric),
         blocks: pairs_of(plan, trials, candidate, metric),
         margin: plan.margin,
-        looks: looks_of(plan),
+        looks: Looks { resolution: resolution(plan, trials, candidate, metric), ..looks_of(plan) },
     };
     let others: Vec<Metric> = Metric::ALL
         .into_iter()
@@ -340,6 +380,7 @@ fn summarise(
         operations: 0,
         trials: own.len() as u32,
         verified: None,
+        touched: None,
     };
     let mut merged = Merged::default();
     for (number, trial) in own.iter().enumerate() {
@@ -356,7 +397,9 @@ fn summarise(
         .filter_map(|metric| {
             let values: Vec<f64> =
                 own.iter().filter_map(|trial| value_of(metric, trial.sample, trial.cpu)).collect();
-            summarise_metric(metric, &values, &merged, plan.level)
+            let resolution =
+                mean_resolution(metric, own.iter().map(|trial| (trial.sample, trial.cpu)));
+            summarise_metric(metric, (&values, resolution), &merged, plan.level)
         })
         .collect();
     (summary.latencies, summary.issue) = (merged.latencies, merged.issue);
@@ -365,7 +408,7 @@ fn summarise(
 
 pub(crate) fn summarise_metric(
     metric: Metric,
-    values: &[f64],
+    (values, resolution): (&[f64], f64),
     merged: &Merged,
     level: f64,
 ) -> Option<MetricSummary> {
@@ -379,8 +422,8 @@ pub(crate) fn summarise_metric(
     };
     let interval = Estimate::of_mean(values, level).filter(|_| metric != Metric::LatencyMax).map(
         |Estimate { interval: Interval { low, high, level }, .. }| Interval {
-            low: value * low / mean,
-            high: value * high / mean,
+            low: value * low / mean * (-resolution).exp(),
+            high: value * high / mean * resolution.exp(),
             level,
         },
     );
@@ -394,9 +437,11 @@ fn laws(
     surroundings: &Surroundings,
 ) -> Vec<(Option<usize>, LawFinding)> {
     let mut findings = Vec::new();
+    let is_null = |datastore| surroundings.is_null.get(datastore).copied().unwrap_or(false);
+    let stored = (0..plan.datastores.len()).filter(|&datastore| !is_null(datastore)).count();
     for datastore in 0..plan.datastores.len() {
         let own: Vec<_> = trials.iter().filter(|trial| trial.datastore == datastore).collect();
-        let is_null = surroundings.is_null.get(datastore).copied().unwrap_or(false);
+        let is_null = is_null(datastore);
         let way_iops = surroundings.way_ceilings.get(datastore).copied().flatten();
         let of_trial = |trial: &&TrialView<'_>| {
             check_trial(&TrialFacts {
@@ -416,7 +461,14 @@ fn laws(
         if !is_null {
             let samples: Vec<&Sample> = own.iter().map(|trial| trial.sample).collect();
             let steadiness = check_steadiness(&samples);
-            findings.extend(steadiness.into_iter().map(|finding| (Some(datastore), finding)));
+            let course = check_course(plan.metric, &in_time(&own, plan.metric), stored);
+            let found = steadiness.into_iter().chain(course);
+            findings.extend(found.map(|finding| (Some(datastore), finding)));
+        }
+        if !is_null && let Some(touched) = touched(plan, trials, datastore) {
+            let memories = surroundings.memories.get(datastore).map_or(&[][..], Vec::as_slice);
+            let found = check_caches(&plan.workload, memories, &touched, own.len());
+            findings.extend(found.into_iter().map(|finding| (Some(datastore), finding)));
         }
         if let Some(Some(verified)) = surroundings.verified.get(datastore)
             && let Some(finding) = check_data(verified)
@@ -431,6 +483,20 @@ fn laws(
         }
     }
     findings
+}
+
+/// What the trials of a datastore touched of its disks.
+fn touched(plan: &ComparisonPlan, trials: &[TrialView<'_>], datastore: usize) -> Option<Touched> {
+    let own = trials.iter().filter(|trial| trial.datastore == datastore);
+    let started = own.map(|trial| (trial.sample, trial_start(plan.seed, u64::from(trial.block))));
+    Touched::of(&plan.workload, plan.disk_bytes, started)
+}
+
+/// A metric of a datastore's trials, in the order of their blocks.
+fn in_time(trials: &[&TrialView<'_>], metric: Metric) -> Vec<f64> {
+    let mut trials = trials.to_vec();
+    trials.sort_by_key(|trial| trial.block);
+    trials.iter().filter_map(|trial| value_of(metric, trial.sample, trial.cpu)).collect()
 }
 
 /// The findings of several trials of one kind as one list; what they have in common is said once.
@@ -572,17 +638,26 @@ mod tests {
     #[test]
     fn percentiles_come_from_merged_histograms_and_are_not_averaged() {
         let merged = merged(&[10, 10, 10, 10, 10, 30, 30, 30]);
-        let p50 = summarise_metric(Metric::LatencyP50, &[10.0, 30.0], &merged, 0.95).unwrap();
+        let p50 =
+            summarise_metric(Metric::LatencyP50, (&[10.0, 30.0], 0.0), &merged, 0.95).unwrap();
         assert_eq!(p50.value, 10.0);
         let interval = p50.interval.unwrap();
         assert!(interval.low < 10.0 && interval.high > 10.0);
     }
 
     #[test]
+    fn equal_trials_have_an_interval_as_wide_as_the_steps_of_reading() {
+        let all = merged(&[1_000_000; 9]);
+        let p50 = summarise_metric(Metric::LatencyP50, (&[1e6, 1e6], 0.001), &all, 0.95).unwrap();
+        let interval = p50.interval.unwrap();
+        assert!(interval.high / interval.low > 1.0019, "{interval:?}");
+    }
+
+    #[test]
     fn the_maximum_is_the_largest_and_has_no_interval() {
-        let max = summarise_metric(Metric::LatencyMax, &[5.0, 9.0], &merged(&[9]), 0.95);
+        let max = summarise_metric(Metric::LatencyMax, (&[5.0, 9.0], 0.0), &merged(&[9]), 0.95);
         let max = max.unwrap();
         assert_eq!((max.value, max.interval), (9.0, None));
-        assert_eq!(summarise_metric(Metric::Iops, &[], &merged(&[]), 0.95), None);
+        assert_eq!(summarise_metric(Metric::Iops, (&[], 0.0), &merged(&[]), 0.95), None);
     }
 }

@@ -128,8 +128,9 @@ impl Comparison {
             })?;
         let blocks = ratios.blocks();
         let (error, reached) = looks.standard_error(ratios.sd(), blocks, looks.t_quantile(blocks));
-        let interval = ratios.interval(error, level);
-        let equivalence = ratios.interval(error, equivalence_level(level));
+        let Looks { resolution, .. } = looks;
+        let interval = ratios.interval(error, resolution, level);
+        let equivalence = ratios.interval(error, resolution, equivalence_level(level));
         let judgement = Judgement::of(&interval, &equivalence, input.margin, input.direction);
         let outlook = Outlook {
             blocks,
@@ -138,7 +139,7 @@ impl Comparison {
             margin: input.margin,
             looks: Looks { level, ..looks },
         };
-        let p_value = p_value(ratios.mean(), error, blocks);
+        let p_value = p_value(ratios.mean(), error, resolution, blocks);
         Ok(Self {
             baseline: input.baseline.clone(),
             candidate: input.candidate.clone(),
@@ -147,7 +148,11 @@ impl Comparison {
             blocks,
             ratio: ratios.ratio(),
             interval,
-            bootstrap: ratios.wants_bootstrap().then(|| ratios.bootstrap(level, seed)).flatten(),
+            bootstrap: ratios
+                .wants_bootstrap()
+                .then(|| ratios.bootstrap(level, seed))
+                .flatten()
+                .map(|own| widened(own, resolution)),
             verdict: judgement.verdict,
             within_margin: judgement.within_margin,
             half_width: interval.relative_half_width(ratios.ratio()),
@@ -210,9 +215,16 @@ fn check(input: &ComparisonInput) -> Result<(), ComparisonError> {
     }
 }
 
-/// Blocks without any spread leave no doubt: 0, or 1 if there is no difference either.
-fn p_value(mean: f64, error: f64, blocks: usize) -> f64 {
-    if mean == 0.0 { 1.0 } else { student_t_two_sided_p(mean / error, blocks as f64 - 1.0) }
+/// Of what is left of a difference after the steps in which values were read; 1 where nothing is.
+fn p_value(mean: f64, error: f64, resolution: f64, blocks: usize) -> f64 {
+    let beyond = (mean.abs() - resolution).max(0.0);
+    // Without any spread there is no doubt left.
+    if beyond == 0.0 { 1.0 } else { student_t_two_sided_p(beyond / error, blocks as f64 - 1.0) }
+}
+
+fn widened(interval: Interval, resolution: f64) -> Interval {
+    let Interval { low, high, level } = interval;
+    Interval { low: low * (-resolution).exp(), high: high * resolution.exp(), level }
 }
 
 #[cfg(test)]
@@ -227,7 +239,7 @@ mod tests {
             direction,
             blocks: blocks.to_vec(),
             margin: 0.05,
-            looks: Looks { precision: 0.02, min_blocks: 5, level: 0.95 },
+            looks: Looks { precision: 0.02, min_blocks: 5, level: 0.95, resolution: 0.0 },
         }
     }
 
@@ -258,8 +270,10 @@ mod tests {
     fn interval_and_p_value_tell_the_same() {
         for step in 0..60 {
             let ratio = 1.0 + 0.001 * f64::from(step);
-            for blocks in [2, 5, 6, 12, 40] {
-                let made = input("iops", Direction::HigherIsBetter, &pairs(ratio, 0.04, blocks));
+            for (blocks, resolution) in [(2, 0.0), (5, 0.0), (6, 0.01), (12, 0.02), (40, 0.0)] {
+                let mut made =
+                    input("iops", Direction::HigherIsBetter, &pairs(ratio, 0.04, blocks));
+                made.looks.resolution = resolution;
                 let comparison = Comparison::of(&made, 7).unwrap();
                 assert_eq!(
                     comparison.p_value < 0.05,
@@ -268,6 +282,29 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// Two percentiles in neighbouring buckets in every block may be the same but for a nanosecond.
+    #[test]
+    fn blocks_that_differ_by_one_step_of_reading_are_no_difference() {
+        let step = 1.0 + 1.0 / 512.0;
+        let of = |ratio: f64, count: usize| {
+            let mut made = input("p50", Direction::LowerIsBetter, &vec![(3.0, 3.0 * ratio); count]);
+            made.looks.resolution = 1.0 / 512.0;
+            Comparison::of(&made, 7).unwrap()
+        };
+        for count in [2, 5, 100] {
+            let (same, next) = (of(1.0, count), of(step, count));
+            assert!(same.interval.low < 0.9981 && same.interval.high > 1.0019, "{same:?}");
+            assert_eq!((same.p_value, next.p_value), (1.0, 1.0));
+            assert!(next.interval.contains(1.0), "{next:?}");
+            assert_eq!(next.verdict, Verdict::Equivalent);
+        }
+        // Two steps are a difference; how sure it is depends on the number of blocks.
+        let (few, many) = (of(step * step, 5), of(step * step, 20));
+        assert!(few.p_value > many.p_value && many.p_value > 0.0, "{few:?} {many:?}");
+        assert_eq!(many.verdict, Verdict::Slower);
+        assert!(many.interval.high - many.interval.low > 2.0 / 512.0);
     }
 
     #[test]

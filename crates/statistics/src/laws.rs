@@ -8,8 +8,13 @@
 //!    mean number of outstanding I/Os, which is counted by itself;
 //! 4. histogram counts = operations = sum of the intervals (= sum of the disks);
 //! 8. the generator's own ceiling is at least three times what was measured;
+//! 9. the working set does not fit into a memory on the way (in `crate::cache`);
 //! 10. no error, no short I/O, no wrong data, the trial came to its end (drift and warm-up are judged
-//!     over all trials together, in [`crate::steadiness`]; data in [`crate::data`]).
+//!     over all trials together, in [`crate::steadiness`]; blocks in [`crate::course`]; data in
+//!     [`crate::data`]).
+//!
+//! The third law, that nothing moves faster than its link or bus, is one for predictions and published
+//! tables: what a virtual NIC or disk names as its speed is not what bounds it.
 
 use serde::{Deserialize, Serialize};
 use stormeter_driver::{CpuUsage, Ended, Sample, Workload};
@@ -60,6 +65,10 @@ pub enum Check {
     Neighbours,
     /// CPU time that the hypervisor took.
     Steal,
+    /// The course of the blocks: first ones unlike the rest, a trend.
+    Course,
+    /// Memories on the way, and what was read again.
+    Cache,
 }
 
 /// A law that is broken or bent, or something else worth knowing.

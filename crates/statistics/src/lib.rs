@@ -14,7 +14,9 @@ pub mod anova;
 pub mod autocorrelation;
 pub mod bootstrap;
 pub mod bottleneck;
+mod cache;
 mod comparison;
+pub mod course;
 pub mod data;
 mod describe;
 pub mod effect_size;
@@ -41,6 +43,7 @@ pub mod steadiness;
 pub mod stopping;
 mod study;
 mod sum;
+mod touched;
 pub mod two_sample;
 pub mod verdict;
 pub mod warmup;
@@ -70,6 +73,7 @@ pub use study::{
     CellTrial, Dependence, LEAST_PREDICTED, MeasuredCeiling, PowerStatement, Relative, Reply,
     StudyAnalysis, StudySurroundings, analyse_study, answer, answer_text, decide_study,
 };
+pub use touched::Touched;
 pub use two_sample::{Paired, TwoSample};
 pub use verdict::{Direction, Verdict};
 pub use warmup::Warmup;

@@ -56,6 +56,28 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
     (value > 0.0).then_some(value)
 }
 
+/// By what share of it the value of a metric in a trial may be off in either direction because it was read
+/// in steps: percentiles in buckets, recovery and outage in intervals. Counts and sums are exact: what their ends in
+/// time leave to chance differs from trial to trial and is in the spread.
+pub fn resolution_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> f64 {
+    let Some(value) = value_of(metric, sample, cpu) else { return 0.0 };
+    match metric {
+        Metric::LatencyP50 | Metric::LatencyP95 | Metric::LatencyP99 | Metric::LatencyP999 => {
+            merged(sample).half_bucket(value)
+        }
+        Metric::ServiceP50
+        | Metric::ServiceP95
+        | Metric::ServiceP99
+        | Metric::ServiceP999
+        | Metric::LatenessP99 => {
+            let issue = sample.issue.as_ref();
+            issue.map_or(0.0, |issue| issue_histogram(metric, issue).half_bucket(value))
+        }
+        Metric::Recovery | Metric::Outage => 0.5 * sample.interval_ns as f64 / value,
+        _ => 0.0,
+    }
+}
+
 /// The share of I/Os below a percentile metric (0.99 for p99); `None` for other metrics.
 pub fn percentile_of(metric: Metric) -> Option<f64> {
     match metric {

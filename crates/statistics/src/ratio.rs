@@ -128,10 +128,10 @@ impl LogRatios {
 
     /// The t interval of the ratio at `level`, for a given standard error of the mean log-ratio:
     /// SD/√blocks where the number of blocks was fixed beforehand, else that of
-    /// [`Looks`](crate::stopping::Looks).
-    pub fn interval(&self, standard_error: f64, level: f64) -> Interval {
+    /// [`Looks`](crate::stopping::Looks). `resolution` is that of the same, and widens it at both ends.
+    pub fn interval(&self, standard_error: f64, resolution: f64, level: f64) -> Interval {
         let quantile = student_t_quantile(0.5 + 0.5 * level, self.blocks() as f64 - 1.0);
-        let reach = quantile * standard_error;
+        let reach = quantile * standard_error + resolution;
         Interval { low: (self.mean - reach).exp(), high: (self.mean + reach).exp(), level }
     }
 
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn ratio_and_t_interval_agree_with_scipy() {
         let ratios = LogRatios::of_blocks(&BLOCKS).unwrap();
-        let interval = ratios.interval(plain(&ratios), 0.95);
+        let interval = ratios.interval(plain(&ratios), 0.0, 0.95);
         assert!((ratios.ratio() - 1.0977271219308598).abs() < 1e-12, "{}", ratios.ratio());
         assert!((interval.low - 1.0817053928833278).abs() < 1e-12, "{}", interval.low);
         assert!((interval.high - 1.1139861575531405).abs() < 1e-12, "{}", interval.high);
@@ -220,7 +220,7 @@ mod tests {
         let there = LogRatios::of_blocks(&BLOCKS).unwrap();
         let back = LogRatios::of_blocks(&BLOCKS.map(|(a, b)| (b, a))).unwrap();
         let (there_ci, back_ci) =
-            (there.interval(plain(&there), 0.95), back.interval(plain(&back), 0.95));
+            (there.interval(plain(&there), 0.01, 0.95), back.interval(plain(&back), 0.01, 0.95));
         assert!((there.ratio() * back.ratio() - 1.0).abs() < 1e-14);
         assert!((there_ci.low * back_ci.high - 1.0).abs() < 1e-14);
         assert!((there_ci.high * back_ci.low - 1.0).abs() < 1e-14);

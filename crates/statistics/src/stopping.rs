@@ -28,6 +28,11 @@
 //! about 4 blocks more than stopping uncorrected, and none when the noise is small enough for the
 //! first look.
 //!
+//! Some values are read in steps, a percentile in buckets ([`crate::metrics::resolution_of`]). Where all blocks
+//! fall into one step their SD is zero, which says nothing of what lies between the steps, so the whole
+//! step is added to either side of the interval, and the SD counts as no less than that of
+//! rounding. A precision that the steps cannot tell is never reached.
+//!
 //! What it cannot repair: noise of one datastore alone that lasts longer than a block looks like
 //! a difference in that datastore, because it is one while it lasts. The lag-1 autocorrelation of
 //! the blocks, reported beside each comparison, warns of it.
@@ -55,6 +60,11 @@ pub struct Looks {
     pub min_blocks: usize,
     /// Confidence level of the interval that the rule watches, a fraction.
     pub level: f64,
+    /// By how much the logarithm of a block's ratio may be off in either direction because its values were
+    /// read in steps (percentiles from buckets): a part of every interval
+    /// that no number of blocks takes away.
+    #[serde(default)]
+    pub resolution: f64,
 }
 
 impl Looks {
@@ -71,8 +81,8 @@ impl Looks {
         student_t_quantile(0.5 + 0.5 * self.level, blocks as f64 - 1.0)
     }
 
-    /// The standard error of the mean log-ratio of `blocks` blocks with SD `log_ratio_sd`, and
-    /// whether the precision is reached. `t_quantile` is [`Looks::t_quantile`] of `blocks`, which
+    /// The standard error of the mean log-ratio of `blocks` blocks with SD `log_ratio_sd`, to which
+    /// [`Looks::resolution`] comes in an interval, and whether the precision is reached. `t_quantile` is [`Looks::t_quantile`] of `blocks`, which
     /// a caller who asks often keeps in a table.
     pub fn standard_error(
         &self,
@@ -80,7 +90,11 @@ impl Looks {
         blocks: usize,
         t_quantile: f64,
     ) -> (f64, Reached) {
-        let wanted = self.log_precision() / t_quantile;
+        // Two values, each off by up to half of it with the same chance: SD of their sum.
+        let rounding_sd = self.resolution / 6f64.sqrt();
+        let log_ratio_sd = log_ratio_sd.max(rounding_sd);
+        // Below 0 where the steps alone are too coarse: no number of blocks reaches that.
+        let wanted = (self.log_precision() - self.resolution) / t_quantile;
         let selected = self.precision > 0.0 && blocks > self.min_blocks.max(MIN_BLOCKS);
         let error = |uncounted: usize| {
             let counted = if selected { blocks - uncounted } else { blocks };
@@ -232,7 +246,7 @@ pub(crate) fn first_that(
 mod tests {
     use super::*;
 
-    const LOOKS: Looks = Looks { precision: 0.02, min_blocks: 5, level: 0.95 };
+    const LOOKS: Looks = Looks { precision: 0.02, min_blocks: 5, level: 0.95, resolution: 0.0 };
 
     fn error(looks: Looks, sd: f64, blocks: usize) -> (f64, Reached) {
         looks.standard_error(sd, blocks, looks.t_quantile(blocks))
@@ -278,6 +292,22 @@ mod tests {
     }
 
     #[test]
+    fn a_precision_that_the_steps_of_reading_cannot_tell_is_never_reached() {
+        let coarse = Looks { resolution: 0.02, ..LOOKS };
+        for blocks in 5..200 {
+            assert_eq!(error(coarse, 0.0, blocks).1, Reached::NotYet);
+        }
+        // In finer steps it takes as many blocks as make their rounding small beside it.
+        let fine = Looks { resolution: 0.01, ..LOOKS };
+        let (se, reached) = error(fine, 0.0, 5);
+        assert!(reached == Reached::Yes && (se - 0.01 / 30f64.sqrt()).abs() < 1e-15, "{se}");
+        assert_eq!(error(Looks { precision: 0.0102, ..fine }, 0.0, 20).1, Reached::NotYet);
+        let rule = StopRule::new(coarse, 40).unwrap();
+        assert_eq!(rule.decide(5, Some(0.0)), Decision::Continue { expected_more_blocks: 35 });
+        assert_eq!(rule.decide(40, Some(0.0)), Decision::BlocksExhausted);
+    }
+
+    #[test]
     fn the_rule_goes_on_until_precise_or_out_of_blocks() {
         let rule = StopRule::new(LOOKS, 40).unwrap();
         assert_eq!(rule.decide(0, None), Decision::Continue { expected_more_blocks: 5 });
@@ -303,7 +333,7 @@ mod tests {
     #[test]
     fn senseless_rules_are_refused() {
         let make = |precision, min_blocks, level, max_blocks| {
-            StopRule::new(Looks { precision, min_blocks, level }, max_blocks)
+            StopRule::new(Looks { precision, min_blocks, level, resolution: 0.0 }, max_blocks)
         };
         assert_eq!(make(0.0, 5, 0.95, 9), Err(StopRuleError::Precision(0.0)));
         assert!(matches!(make(f64::NAN, 5, 0.95, 9), Err(StopRuleError::Precision(_))));

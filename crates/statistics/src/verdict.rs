@@ -132,9 +132,10 @@ impl Outlook {
         let quantile = |level: f64| student_t_quantile(0.5 + 0.5 * level, df);
         let slack = normal_quantile(ASSURANCE);
         let effect = self.mean_log_ratio.abs();
-        let level = self.looks.level;
-        effect > (quantile(level) + slack) * error
-            || effect + (quantile(equivalence_level(level)) + slack) * error < self.margin.ln_1p()
+        let Looks { level, resolution, .. } = self.looks;
+        effect > (quantile(level) + slack) * error + resolution
+            || effect + (quantile(equivalence_level(level)) + slack) * error + resolution
+                < self.margin.ln_1p()
     }
 }
 
@@ -201,7 +202,7 @@ mod tests {
             mean_log_ratio: mean,
             log_ratio_sd: sd,
             margin: 0.05,
-            looks: Looks { precision, min_blocks: 5, level: 0.95 },
+            looks: Looks { precision, min_blocks: 5, level: 0.95, resolution: 0.0 },
         }
     }
 

@@ -6,6 +6,7 @@ use super::{Drive, Phase};
 use crate::observer::Observer;
 use crate::pacing::Pacing;
 use crate::sample::{Ended, Sample};
+use crate::touched::touched_share;
 use crate::verify::Verification;
 use crate::workload::Arrivals;
 
@@ -40,6 +41,15 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             Pacing::Open { log, .. } => Some(log.finish()),
             Pacing::Closed | Pacing::Bursts { .. } => None,
         };
+        // What the ramp moved is known of all disks together.
+        let in_window: u64 = recorded.disks.iter().map(|disk| disk.operations).sum();
+        let with_ramp = 1.0 + self.ramp_operations as f64 / in_window.max(1) as f64;
+        let disk_bytes = trial.disk_bytes;
+        let touched = recorded.disks.iter().map(|disk| {
+            let moved_bytes = disk.bytes as f64 * with_ramp;
+            touched_share(&trial.workload, disk_bytes, moved_bytes) * disk_bytes as f64
+        });
+        let touched_bytes = touched.sum::<f64>() as u64;
         Sample {
             window_ns,
             interval_ns: trial.interval_ns,
@@ -69,6 +79,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             steps: Vec::new(),
             disturbances: Vec::new(),
             settled_ns: 0,
+            touched_bytes: Some(touched_bytes),
             ended,
         }
     }

@@ -134,6 +134,7 @@ impl ErrandLog {
             verified: None,
             disturbances: Vec::new(),
             settled_ns: 0,
+            touched_bytes: None,
             steps,
             ended,
         }

@@ -121,6 +121,10 @@ fn plan(report: &Report) -> Vec<(&'static str, String)> {
         ),
         ("Seed", format!("{}: orders, offsets and contents follow from it", plan.seed)),
     ];
+    if let Some(touched) = crate::touched::line(report) {
+        let text = touched.trim_start_matches("Touched: ").trim_end_matches('.');
+        rows.push(("Touched of the disks", text.to_string()));
+    }
     if let Some(verified) = wording::verified(report) {
         let text = verified.trim_start_matches("Verified: ").trim_end_matches('.');
         rows.push(("Verified", text.to_string()));

@@ -199,19 +199,6 @@ pub(crate) fn hundred(ratio: f64) -> String {
     if ratio.is_finite() { format!("{:.digits$}", ratio * 100.0) } else { "–".into() }
 }
 
-/// Half of a relative value's interval, with as many decimals as the value.
-pub(crate) fn hundred_half(relative: &Relative) -> Option<String> {
-    let comparison = relative.comparison.as_ref()?;
-    let half = comparison.half_width * relative.ratio * 100.0;
-    let digits = if relative.ratio >= 10.0 { 0 } else { 1 };
-    // Beyond a multiple of ten, how far it is from known is not worth a figure.
-    Some(match half {
-        half if !half.is_finite() => "–".into(),
-        half if half > 999.0 => ">999".into(),
-        half => format!("{half:.digits$}"),
-    })
-}
-
 /// A sign for a verdict, so that none hangs on its colour.
 pub(crate) fn sign(verdict: Option<Verdict>) -> char {
     match verdict {

@@ -258,6 +258,7 @@ fn cell(grid: &Grid<'_>, index: usize, summary: &CellSummary) -> Value {
             "max_ns": step.max_ns,
         })).collect::<Vec<_>>(),
         "verified": summary.verified.as_ref().map(verified),
+        "touched": summary.touched.as_ref().map(crate::touched::json),
     })
 }
 

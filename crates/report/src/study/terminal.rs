@@ -36,6 +36,10 @@ pub fn study_terminal(report: &StudyReport, options: TerminalOptions) -> String 
     }
     paragraph(Style::Plain, &words::tally(report), "");
     paragraph(Style::Plain, &words::status(report), "");
+    let touched = report.analysis.cells.iter().filter_map(|cell| cell.touched.as_ref());
+    if let Some(words) = crate::touched::range(touched) {
+        paragraph(Style::Plain, &words, "");
+    }
     push_line(&mut text, "");
     let answers = &report.analysis.answers;
     let shared = remarks::shared(answers);

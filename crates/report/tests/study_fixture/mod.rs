@@ -205,6 +205,7 @@ impl Made {
             verified: None,
             disturbances: vec![],
             settled_ns: 0,
+            touched_bytes: None,
             steps,
             ended: Ended::Completed,
         };
@@ -391,6 +392,7 @@ fn datastore(index: usize, name: &str) -> (NamedDatastore, DatastoreDescription)
         direct: true,
         engine: "io_uring".into(),
         protocol: protocol.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
+        memories: vec![],
         notes: vec![],
     };
     (NamedDatastore { name: name.into(), url, site_changes: vec![], ceiling: None }, description)
@@ -461,6 +463,7 @@ fn analysis(shape: &Shape, plan: &StudyPlan, cells: &[Cell], trials: &[Made]) ->
                 cpu,
                 operations: measured.iter().map(|trial| trial.sample.operations()).sum(),
                 verified: None,
+                touched: None,
                 steps: measured.first().map(|trial| trial.sample.steps.clone()).unwrap_or_default(),
             }
         })
@@ -508,7 +511,7 @@ fn relative<'a>(
         direction: direction_of(metric),
         blocks,
         margin: plan.design.margin,
-        looks: Looks { precision: 0.0, min_blocks: 2, level: plan.design.level },
+        looks: Looks { precision: 0.0, min_blocks: 2, level: plan.design.level, resolution: 0.0 },
     };
     let comparison = Comparison::of(&input, 1).ok()?;
     Some(Relative { metric, ratio: comparison.ratio, comparison: Some(comparison) })
@@ -567,6 +570,7 @@ pub(crate) fn predicted() -> StudyReport {
         verified: None,
         disturbances: vec![],
         settled_ns: 0,
+        touched_bytes: None,
         steps: vec![],
         ended: stormeter_driver::Ended::Completed,
     };

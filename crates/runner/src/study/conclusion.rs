@@ -48,6 +48,7 @@ pub fn conclude_study(file: &ResultsFile) -> Result<StudyConclusion, ResultsErro
     let attempts = Attempts::of_study(&header.plan, &trials);
     let surroundings = StudySurroundings {
         is_predicted: header.prediction.is_some(),
+        memories: header.datastores.iter().map(|store| store.memories.clone()).collect(),
         ..surroundings(&header.plan, is_null, &trials, &attempts)
     };
     let mut analysis = analyse_study(&header.plan, &views(&trials, &attempts), &surroundings);
@@ -82,7 +83,8 @@ pub(crate) fn views<'a>(trials: &'a [TrialRecord], attempts: &Attempts) -> Vec<C
         .collect()
 }
 
-/// What is known beside the measured trials; `is_null` says it of each datastore of the plan.
+/// What is known beside the measured trials, except for memories; `is_null` says it of each datastore of the
+/// plan.
 pub(crate) fn surroundings(
     plan: &StudyPlan,
     is_null: Vec<bool>,
@@ -123,7 +125,8 @@ pub(crate) fn surroundings(
     let what_broke = |trial: &TrialRecord| what_broke_in_study(plan, &cells, trial);
     let again = attempts.measured_again(trials, what_broke);
     let is_predicted = false;
-    StudySurroundings { ceilings, is_null, failed, verified, again, is_predicted }
+    let memories = Vec::new();
+    StudySurroundings { ceilings, is_null, failed, verified, again, memories, is_predicted }
 }
 
 fn kind_of(plan: &StudyPlan, datastore: Option<usize>) -> CeilingKind {

@@ -31,6 +31,7 @@ fn sample(operations: u64, outstanding: f64) -> Sample {
         verified: None,
         disturbances: vec![],
         settled_ns: 0,
+        touched_bytes: None,
         steps: vec![],
         ended: Ended::Completed,
     }

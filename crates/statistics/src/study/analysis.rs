@@ -1,7 +1,7 @@
 //! Everything that is concluded from a study.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::Verified;
+use stormeter_driver::{Memory, Verified};
 use stormeter_study::StudyPlan;
 use stormeter_study::question::{Vocabulary, parse};
 
@@ -53,6 +53,8 @@ pub struct StudySurroundings {
     pub verified: Vec<Option<Verified>>,
     /// Per cell: its trials that broke and were measured again.
     pub again: Vec<Option<MeasuredAgain>>,
+    /// Per datastore: the memories on its way.
+    pub memories: Vec<Vec<Memory>>,
     /// Whether the trials are those of a model. One repeats itself so exactly that its smallest
     /// difference is no chance; of those that nobody could measure nothing is made then.
     pub is_predicted: bool,

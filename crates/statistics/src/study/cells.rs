@@ -10,6 +10,7 @@ use crate::analysis::{FailedTrials, summarise_metric};
 use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
 use crate::describe::Summary;
 use crate::metrics::{Merged, direction_of};
+use crate::stopping::Looks;
 use crate::verdict::Verdict;
 
 /// Describes a cell.
@@ -43,7 +44,8 @@ pub(super) fn summarise(
     let level = measured.plan.design.level;
     let values = Metric::OF_STUDIES.into_iter().filter_map(|metric| {
         let values: Vec<f64> = measured.values(cell, metric).into_values().collect();
-        summarise_metric(metric, &values, &merged, level)
+        let resolution = measured.resolution(cell, metric);
+        summarise_metric(metric, (&values, resolution), &merged, level)
     });
     CellSummary {
         trials: own.len() as u32,
@@ -59,6 +61,7 @@ pub(super) fn summarise(
         operations,
         verified,
         steps,
+        touched: measured.touched(cell),
     }
 }
 
@@ -155,6 +158,7 @@ fn unless_too_small(measured: &Measured<'_>, own: Comparison) -> Comparison {
 fn input(measured: &Measured<'_>, cell: usize, baseline: usize, metric: Metric) -> ComparisonInput {
     let name = |cell: usize| measured.plan.datastores[measured.cells[cell].datastore].name.clone();
     let (theirs, own) = (measured.values(baseline, metric), measured.values(cell, metric));
+    let resolution = measured.resolution(baseline, metric) + measured.resolution(cell, metric);
     ComparisonInput {
         baseline: name(baseline),
         candidate: name(cell),
@@ -162,7 +166,7 @@ fn input(measured: &Measured<'_>, cell: usize, baseline: usize, metric: Metric) 
         direction: direction_of(metric),
         blocks: theirs.iter().filter_map(|(block, a)| Some((*a, *own.get(block)?))).collect(),
         margin: measured.plan.design.margin,
-        looks: measured.looks(metric),
+        looks: Looks { resolution, ..measured.looks(metric) },
     }
 }
 

@@ -12,6 +12,7 @@ use crate::comparison::Comparison;
 use crate::describe::Summary;
 use crate::estimate::Interval;
 use crate::laws::LawFinding;
+use crate::touched::Touched;
 
 /// One measured trial of a study, as the analysis needs it.
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +75,9 @@ pub struct CellSummary {
     pub verified: Option<Verified>,
     /// The steps of an errand, summed over the trials.
     pub steps: Vec<StepTime>,
+    /// What its trials touched of their disks; `None` for an errand, and where that is not known.
+    #[serde(default)]
+    pub touched: Option<Touched>,
 }
 
 /// A metric of a cell against the baseline's.

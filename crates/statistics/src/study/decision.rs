@@ -6,7 +6,7 @@ use super::conclusion::CellTrial;
 use super::effect::block_values;
 use super::measured::Measured;
 use crate::describe::Summary;
-use crate::stopping::{Decision, MIN_BLOCKS, StopRule};
+use crate::stopping::{Decision, Looks, MIN_BLOCKS, StopRule};
 
 /// Whether to go on after these trials.
 ///
@@ -58,21 +58,24 @@ fn by_precision(
 fn goes_on(plan: &StudyPlan, trials: &[CellTrial<'_>], least: usize, most: usize) -> Option<usize> {
     let measured = Measured::new(plan, trials);
     let metric = plan.design.metric;
-    let rule = StopRule::new(measured.looks(metric), most.max(least)).ok()?;
+    let looks = measured.looks(metric);
     (0..measured.cells.len())
         .filter_map(|cell| Some((cell, plan.baseline_of(cell)?)))
         .filter(|&(cell, baseline)| {
             let known = |cell| !measured.values(cell, metric).is_empty();
             known(cell) && known(baseline)
         })
-        .map(|(cell, baseline)| {
+        .filter_map(|(cell, baseline)| {
+            let resolution =
+                measured.resolution(cell, metric) + measured.resolution(baseline, metric);
+            let rule = StopRule::new(Looks { resolution, ..looks }, most.max(least)).ok()?;
             let logs = block_values(&measured, metric, &vec![(cell, 1.0), (baseline, -1.0)]);
             let sd = Summary::of(&logs).and_then(|summary| summary.sd);
-            match rule.decide(logs.len(), sd) {
+            Some(match rule.decide(logs.len(), sd) {
                 Decision::Continue { expected_more_blocks } => expected_more_blocks,
                 Decision::PrecisionReached => 0,
                 Decision::BlocksExhausted => usize::MAX,
-            }
+            })
         })
         .max()
 }

@@ -32,6 +32,8 @@ pub(super) type Contrast = Vec<(usize, f64)>;
 #[derive(Debug, Clone)]
 pub(super) struct Effect {
     difference: MeanDifference,
+    /// By how much it may be off because values were read in steps.
+    resolution: f64,
     /// What it rests on.
     pub(super) basis: Basis,
 }
@@ -77,8 +79,10 @@ impl Effect {
         contrast: &Contrast,
     ) -> Result<Self, String> {
         let values = block_values(measured, metric, contrast);
-        Self::of_values(values, measured.looks(metric))
-            .ok_or_else(|| no_blocks(measured, metric, contrast))
+        let resolutions =
+            contrast.iter().map(|&(cell, weight)| weight.abs() * measured.resolution(cell, metric));
+        let looks = Looks { resolution: resolutions.sum(), ..measured.looks(metric) };
+        Self::of_values(values, looks).ok_or_else(|| no_blocks(measured, metric, contrast))
     }
 
     /// From one value a block; `None` with fewer than two or one that is not finite.
@@ -88,7 +92,8 @@ impl Effect {
         let (standard_error, _) = looks.standard_error(sd, summary.n, looks.t_quantile(summary.n));
         let df = summary.n as f64 - 1.0;
         let difference = MeanDifference { estimate: summary.mean, standard_error, df };
-        Some(Self { difference, basis: Basis::Blocks { values, sd, looks } })
+        let basis = Basis::Blocks { values, sd, looks };
+        Some(Self { difference, resolution: looks.resolution, basis })
     }
 
     fn of_intervals(
@@ -136,7 +141,8 @@ impl Effect {
         }
         let df = if denominator > 0.0 { variance * variance / denominator } else { 1.0 };
         let difference = MeanDifference { estimate, standard_error: variance.sqrt(), df };
-        Self { difference, basis: Basis::Intervals { cells } }
+        // Metrics of intervals are means of so many values that their steps are nothing.
+        Self { difference, resolution: 0.0, basis: Basis::Intervals { cells } }
     }
 
     /// The estimate: a sum of logarithms.
@@ -151,14 +157,16 @@ impl Effect {
 
     /// Its interval on the scale of logarithms.
     pub(super) fn interval(&self, level: f64) -> Interval {
-        if self.difference.standard_error == 0.0 {
-            return Interval { low: self.estimate(), high: self.estimate(), level };
-        }
-        self.difference.interval(level)
+        let own = match self.difference.standard_error == 0.0 {
+            true => Interval { low: self.estimate(), high: self.estimate(), level },
+            false => self.difference.interval(level),
+        };
+        Interval { low: own.low - self.resolution, high: own.high + self.resolution, level }
     }
 
-    /// P-value against "it is above `bound`".
+    /// P-value against "it is above `bound`", whatever the steps of reading made of it.
     pub(super) fn p_above(&self, bound: f64) -> f64 {
+        let bound = bound + self.resolution;
         // Values without any spread leave no doubt.
         if self.difference.standard_error == 0.0 {
             return if self.estimate() > bound { 0.0 } else { 1.0 };
@@ -168,6 +176,7 @@ impl Effect {
 
     /// P-value against "it is below `bound`".
     pub(super) fn p_below(&self, bound: f64) -> f64 {
+        let bound = bound - self.resolution;
         if self.difference.standard_error == 0.0 {
             return if self.estimate() < bound { 0.0 } else { 1.0 };
         }

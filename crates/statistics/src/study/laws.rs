@@ -7,6 +7,8 @@ use stormeter_study::{Order, Prepare, Unit, WorkloadKind};
 use super::analysis::{CeilingKind, MeasuredCeiling, StudySurroundings};
 use super::measured::Measured;
 use crate::analysis::{failed, gathered, measured_again};
+use crate::cache::check_caches;
+use crate::course::check_course;
 use crate::data::check_data;
 use crate::laws::{Check, LawFinding, Severity, TrialFacts, check_errand, check_trial};
 use crate::steadiness::check_steadiness;
@@ -38,6 +40,15 @@ pub(super) fn findings(
                 measured.trials(index).iter().map(|trial| trial.sample).collect();
             own.extend(check_steadiness(&samples));
         }
+        // A model has neither burst credit nor a neighbour.
+        if !is_null && !measured.is_predicted {
+            let metric = measured.plan.design.metric;
+            let values: Vec<f64> = measured.values(index, metric).into_values().collect();
+            own.extend(check_course(metric, &values, measured.cells.len()));
+        }
+        if !is_null {
+            own.extend(caches(measured, surroundings, index));
+        }
         own.extend(way.and_then(|way| low_way(way.kind, way.iops, most_iops(measured, index))));
         own.extend(unrecovered(measured, index));
         if let Some(Some(verified)) = surroundings.verified.get(index) {
@@ -57,6 +68,22 @@ pub(super) fn findings(
 
 fn most_iops(measured: &Measured<'_>, cell: usize) -> f64 {
     measured.trials(cell).iter().map(|trial| trial.sample.iops()).fold(0.0, f64::max)
+}
+
+/// Working sets that memories on the way may hold, and streams that read again what they had read.
+fn caches(
+    measured: &Measured<'_>,
+    surroundings: &StudySurroundings,
+    index: usize,
+) -> Vec<LawFinding> {
+    let cell = &measured.cells[index];
+    let (WorkloadKind::Io(workload), Some(touched)) =
+        (&measured.plan.workloads[cell.workload].kind, measured.touched(index))
+    else {
+        return Vec::new();
+    };
+    let memories = surroundings.memories.get(cell.datastore).map_or(&[][..], Vec::as_slice);
+    check_caches(workload, memories, &touched, measured.trials(index).len())
 }
 
 /// Trials that ended before throughput was back.

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use stormeter_driver::{Interval, Recovery, Sample};
-use stormeter_study::{Blocks, Cell, Metric, StudyPlan, Unit};
+use stormeter_study::{Blocks, Cell, Metric, StudyPlan, Unit, WorkloadKind};
 
 use super::conclusion::CellTrial;
+use crate::analysis::mean_resolution;
 use crate::metrics::value_of;
 use crate::stopping::{Looks, MIN_BLOCKS};
+use crate::touched::Touched;
 
 /// A predicted difference below this share is none: the model is farther off than that, and a
 /// measurement would not find it.
@@ -92,6 +94,15 @@ impl<'a> Measured<'a> {
         never.iter().min().map(|least| (never.len(), *least))
     }
 
+    /// What a cell's trials touched of their disks; `None` for an errand.
+    pub(super) fn touched(&self, cell: usize) -> Option<Touched> {
+        let workload = self.cells.get(cell)?.workload;
+        let WorkloadKind::Io(io) = &self.plan.workloads.get(workload)?.kind else { return None };
+        let started = self.trials(cell).iter();
+        let started = started.map(|trial| (trial.sample, self.plan.start_of(trial.block, cell)));
+        Touched::of(io, self.plan.disk_bytes_of(workload), started)
+    }
+
     /// A metric in the intervals of a cell's trials, in the order in which they were measured;
     /// `None` for a metric that intervals do not have.
     pub(super) fn intervals(&self, cell: usize, metric: Metric) -> Option<Vec<f64>> {
@@ -108,7 +119,8 @@ impl<'a> Measured<'a> {
         if has_intervals(metric) { self.plan.design.unit } else { Unit::Trial }
     }
 
-    /// How blocks were added, as far as a test of this metric must know.
+    /// How blocks were added, as far as a test of this metric must know; without the resolution, which
+    /// depends on the cells.
     ///
     /// IOPS, throughput and mean latency of a closed loop are functions of one another, so a run
     /// that ended by the width of one ended by that of all; the width of another metric stopped
@@ -122,7 +134,13 @@ impl<'a> Measured<'a> {
             Blocks::Auto { min, .. } if decided => (design.precision, min as usize),
             Blocks::Auto { .. } | Blocks::Fixed(_) => (0.0, 0),
         };
-        Looks { precision, min_blocks: min_blocks.max(MIN_BLOCKS), level: design.level }
+        let min_blocks = min_blocks.max(MIN_BLOCKS);
+        Looks { precision, min_blocks, level: design.level, resolution: 0.0 }
+    }
+
+    /// By how much the logarithm of a cell's value may be off, because it was read in steps.
+    pub(super) fn resolution(&self, cell: usize, metric: Metric) -> f64 {
+        mean_resolution(metric, self.trials(cell).iter().map(|trial| (trial.sample, trial.cpu)))
     }
 
     /// A datastore's place in the plan.

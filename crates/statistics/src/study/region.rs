@@ -118,7 +118,8 @@ impl Region {
             let (error, _) = looks.standard_error(*sd, blocks, looks.t_quantile(blocks));
             let df = blocks as f64 - 1.0;
             let reach = |tail: f64| {
-                (student_t_quantile(1.0 - tail, df) + normal_quantile(ASSURANCE)) * error
+                let quantiles = student_t_quantile(1.0 - tail, df) + normal_quantile(ASSURANCE);
+                quantiles * error + looks.resolution
             };
             let at = effect.estimate();
             match *self {

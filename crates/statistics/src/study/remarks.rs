@@ -9,6 +9,7 @@ use super::contrasts::{measure, rests_on_intervals};
 use super::effect::{Basis, Contrast, Effect};
 use super::measured::Measured;
 use super::words::{p_value, percent, plural};
+use crate::course::Opening;
 use crate::moments::Moments;
 use crate::normality::ShapiroFrancia;
 use crate::series::lag1_autocorrelation;
@@ -87,6 +88,18 @@ fn of_blocks(asked: &Asked, values: &[f64], alpha: f64) -> Vec<String> {
         remarks.push(format!(
             "The values of the blocks are not normal (Shapiro-Francia W′ = {w:.3}, {}); {rank}.",
             p_value(p)
+        ));
+    }
+    // An effect is a sum of logarithms.
+    let effects: Vec<f64> = values.iter().map(|value| value.exp()).collect();
+    if let Some(Opening { blocks, first, rest, .. }) = Opening::of(&effects, DOUBT) {
+        let of = if blocks == 1 { "block is" } else { "blocks are" };
+        remarks.push(format!(
+            "The first {} unlike the others ({} and {}), and the answer contains both: use a longer ramp, \
+             or an earlier run on the same storage.",
+            if blocks == 1 { of.to_string() } else { format!("{blocks} {of}") },
+            measure(asked, first.ln(), None),
+            measure(asked, rest.ln(), None),
         ));
     }
     if let Some(lag1) = lag1_autocorrelation(values)

@@ -37,12 +37,12 @@ pub(super) fn change_with_interval(log: f64, interval: Option<&Interval>) -> Str
 }
 
 /// A level or margin: `95 %`.
-pub(super) fn percent(fraction: f64) -> String {
+pub(crate) fn percent(fraction: f64) -> String {
     format!("{} %", (fraction * 1e4).round() / 100.0)
 }
 
 /// A value of a metric with its unit.
-pub(super) fn quantity(metric: Metric, value: f64) -> String {
+pub(crate) fn quantity(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Iops => format_count(value),
         Metric::Throughput => format!("{}/s", format_bytes(value.max(0.0) as u64)),
@@ -52,7 +52,7 @@ pub(super) fn quantity(metric: Metric, value: f64) -> String {
 }
 
 /// A p-value: `p = 0.012`, `p < 0.0001`.
-pub(super) fn p_value(p: f64) -> String {
+pub(crate) fn p_value(p: f64) -> String {
     if p < 1e-4 { "p < 0.0001".into() } else { format!("p = {p:.4}") }
 }
 

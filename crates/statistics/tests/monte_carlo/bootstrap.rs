@@ -17,7 +17,7 @@ fn coverage_of_skewed_blocks() {
         let interval = ratios.bootstrap(0.95, seed as u64).unwrap();
         bootstrap += usize::from(interval.contains(truth));
         let error = ratios.sd() / (blocks as f64).sqrt();
-        plain += usize::from(ratios.interval(error, 0.95).contains(truth));
+        plain += usize::from(ratios.interval(error, 0.0, 0.95).contains(truth));
     }
     let (bootstrap, plain) = (bootstrap as f64 / runs as f64, plain as f64 / runs as f64);
     assert!(bootstrap > 0.95 - three_standard_errors(0.05, runs), "bootstrap {bootstrap}");

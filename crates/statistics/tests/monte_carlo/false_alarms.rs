@@ -11,7 +11,7 @@ use stormeter_statistics::{
     Comparison, ComparisonInput, Decision, Direction, LogRatios, StopRule, Verdict,
 };
 
-const LOOKS: Looks = Looks { precision: 0.02, min_blocks: 5, level: 0.95 };
+const LOOKS: Looks = Looks { precision: 0.02, min_blocks: 5, level: 0.95, resolution: 0.0 };
 
 /// SDs of a block's log-ratio, as multiples of the precision: from "settled at the first look"
 /// to "needs two hundred blocks".

@@ -65,6 +65,10 @@ fn cell(
     latencies(page, summary);
     cpu(page, summary);
     steps(page, summary);
+    if let Some(touched) = &summary.touched {
+        let words = format!("Touched of the disks: {}.", crate::touched::words(touched));
+        page.tag("p").at("class", "fine").text(&typographic(&words));
+    }
     verified(page, summary);
     page.close();
     page.close();

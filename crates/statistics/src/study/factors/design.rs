@@ -129,7 +129,9 @@ impl Crossed {
                 let sum = |block: usize| {
                     values.iter().zip(weights).map(|(own, weight)| weight * own[block]).sum()
                 };
-                Effect::of_values((0..blocks).map(sum).collect(), *looks)
+                let weight: f64 = weights.iter().map(|weight| weight.abs()).sum();
+                let looks = Looks { resolution: weight * looks.resolution, ..*looks };
+                Effect::of_values((0..blocks).map(sum).collect(), looks)
             }
             Values::Intervals(cells) => {
                 let cells = cells.iter().zip(weights).filter(|(_, weight)| **weight != 0.0);
@@ -240,7 +242,10 @@ fn blocks(measured: &Measured<'_>, metric: Metric, cells: &[Vec<usize>]) -> Resu
     };
     let values =
         values.iter().map(|own| complete.iter().map(|block| mean_log(own, block)).collect());
-    Ok(Values::Blocks(values.collect(), measured.looks(metric)))
+    // The coarsest of the cells stands for all of them.
+    let resolutions = cells.iter().flatten().map(|&cell| measured.resolution(cell, metric));
+    let looks = Looks { resolution: resolutions.fold(0.0, f64::max), ..measured.looks(metric) };
+    Ok(Values::Blocks(values.collect(), looks))
 }
 
 fn intervals(

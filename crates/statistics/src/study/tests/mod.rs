@@ -109,6 +109,7 @@ pub(super) fn sample(iops: f64) -> Sample {
         verified: None,
         disturbances: vec![],
         settled_ns: 0,
+        touched_bytes: None,
         steps: Vec::new(),
         ended: Ended::Completed,
     }

@@ -1,8 +1,10 @@
 //! The whole analysis: cells, laws, intervals as the unit, several questions.
 
+use stormeter_driver::{Memory, MemoryPlace};
+
 use super::*;
 use crate::analysis::FailedTrials;
-use crate::laws::{LawFinding, Severity};
+use crate::laws::{Check, LawFinding, Severity};
 use crate::study::conclusion::Reply;
 use crate::study::{CeilingKind, MeasuredCeiling, StudyAnalysis, StudySurroundings, analyse_study};
 use crate::verdict::Verdict;
@@ -231,4 +233,34 @@ fn factors_of_intervals_are_analysed_as_published_studies_have_it() {
     assert_eq!(both.table.unwrap().rows.len(), 4);
     let small = trials.ask(&plan, "iops does not depend on workload");
     assert_eq!(small.reply, Reply::Yes, "{small:?}");
+}
+
+/// Burst credit that the first trial of one cell used up, and disks in a server's memory.
+#[test]
+fn bursts_and_memories_on_the_way_are_found_in_their_cells() {
+    let plan = study();
+    let mut trials = noisy(&plan, 8, 0.01, 9, |_| 0.0);
+    for (block, cell, iops) in [(0, 3, 4 * 8000), (1, 3, 8000)] {
+        let (sample, _) = trials.at(block, cell);
+        *sample = super::sample(f64::from(iops));
+    }
+    let of = |around: &StudySurroundings, trials: &Trials, check: Check| {
+        let analysis = analysed(&plan, trials, around);
+        let own = analysis.findings.iter().filter(|(_, finding)| finding.check == check);
+        own.map(|(cell, finding)| (*cell, finding.severity)).collect::<Vec<_>>()
+    };
+    let around = StudySurroundings::default();
+    assert_eq!(of(&around, &trials, Check::Course), [(Some(3), Severity::Warning)]);
+    let predicted = StudySurroundings { is_predicted: true, ..StudySurroundings::default() };
+    assert_eq!(of(&predicted, &trials, Check::Course), []);
+    let memory =
+        Memory { place: MemoryPlace::ServerHere, name: "::1".into(), bytes: Some(24 << 30) };
+    let around =
+        StudySurroundings { memories: vec![vec![], vec![memory]], ..StudySurroundings::default() };
+    assert_eq!(of(&around, &trials, Check::Cache), [], "of what trials touched nothing is known");
+    for (block, cell) in (0..8).flat_map(|block| (0..4).map(move |cell| (block, cell))) {
+        trials.at(block, cell).0.touched_bytes = Some(1 << 20);
+    }
+    let b = [(Some(1), Severity::Warning), (Some(3), Severity::Warning)];
+    assert_eq!(of(&around, &trials, Check::Cache), b);
 }

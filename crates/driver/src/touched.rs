@@ -1,0 +1,129 @@
+//! How much of a disk a workload touches.
+//!
+//! What was touched before can be answered by any cache on the way that is large enough, so a result says
+//! how much of its disks each trial touched. It is worked out afterwards from what was moved and costs
+//! nothing per I/O: a stream passes over the disk from end to end, so it touches what it moves; places
+//! that are drawn at random are touched again by chance, and what is expected of the draw is so near to what
+//! came of it, with thousands of draws, that counting would add nothing.
+
+use crate::workload::{Distribution, Workload};
+
+/// Ranks of a Zipf distribution that are taken one by one; those beyond in groups.
+const SINGLE_RANKS: f64 = 1024.0;
+/// A group reaches from one rank to this many times it.
+const GROUP: f64 = 1.02;
+
+/// The share of a disk, from 0 to 1, that this workload is expected to have touched when it has moved so many
+/// bytes of it, one stream or draw after the other.
+pub fn touched_share(workload: &Workload, disk_bytes: u64, moved_bytes: f64) -> f64 {
+    let shares: f64 = workload.sizes.iter().map(|size| size.share).sum();
+    let weighted = workload.sizes.iter().map(|size| size.share * f64::from(size.bytes));
+    let mean_bytes = weighted.sum::<f64>() / shares;
+    let disk_bytes = disk_bytes as f64;
+    if !(moved_bytes > 0.0 && mean_bytes > 0.0 && disk_bytes > 0.0) {
+        return 0.0;
+    }
+    let random = workload.random_percent / 100.0;
+    if random == 0.0 {
+        return (moved_bytes / disk_bytes).min(1.0);
+    }
+    // Each draw is followed by a run in sequence, of a length that is 1/random in the mean.
+    let run_bytes = (mean_bytes / random).min(disk_bytes);
+    let places = (disk_bytes / run_bytes).max(1.0);
+    let draws = moved_bytes / run_bytes;
+    match workload.distribution {
+        Distribution::Uniform => drawn(1.0 / places, draws),
+        Distribution::Zipf { exponent } => zipf(places, exponent, draws),
+    }
+}
+
+/// The chance that a place which is drawn with probability `p` was drawn at least once.
+fn drawn(p: f64, draws: f64) -> f64 {
+    if p >= 1.0 { draws.min(1.0) } else { -(draws * (-p).ln_1p()).exp_m1() }
+}
+
+/// The expected share of the places that were drawn, where the k-th is drawn in proportion to
+/// k^-exponent.
+fn zipf(places: f64, exponent: f64, draws: f64) -> f64 {
+    let mut groups = Vec::new();
+    let mut rank = 1.0;
+    while rank <= places {
+        let next = match rank <= SINGLE_RANKS {
+            true => rank + 1.0,
+            false => (rank * GROUP).floor().min(places + 1.0),
+        };
+        let middle = 0.5 * (rank + next - 1.0);
+        groups.push((next - rank, middle.powf(-exponent)));
+        rank = next;
+    }
+    let all: f64 = groups.iter().map(|(count, weight)| count * weight).sum();
+    let touched = groups.iter().map(|(count, weight)| count * drawn(weight / all, draws));
+    touched.sum::<f64>() / groups.iter().map(|(count, _)| count).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::generator::Pattern;
+    use crate::start::Start;
+    use crate::workload::{Arrivals, Content, SizeShare};
+
+    const DISK: u64 = 64 << 20;
+
+    fn workload(random_percent: f64, distribution: Distribution) -> Workload {
+        Workload {
+            name: "test".into(),
+            sizes: vec![SizeShare { bytes: 4096, share: 1.0 }],
+            read_percent: 100.0,
+            random_percent,
+            distribution,
+            alignment_bytes: None,
+            arrivals: Arrivals::Closed { outstanding: 1 },
+            burst: None,
+            content: Content::default(),
+        }
+    }
+
+    /// What the generator's requests did touch.
+    fn counted(workload: &Workload, requests: u64) -> f64 {
+        let pattern = Pattern::new(workload, DISK);
+        let mut cursor = pattern.cursor(3, Start(1 << 62), 0);
+        let places: HashSet<u64> =
+            (0..requests).map(|_| pattern.next(&mut cursor).offset_bytes).collect();
+        places.len() as f64 * 4096.0 / DISK as f64
+    }
+
+    #[test]
+    fn what_is_expected_is_what_the_generator_touches() {
+        let zipf = |exponent| Distribution::Zipf { exponent };
+        let cases = [
+            (0.0, Distribution::Uniform, 0.001),
+            (100.0, Distribution::Uniform, 0.01),
+            (30.0, Distribution::Uniform, 0.02),
+            (100.0, zipf(0.9), 0.01),
+            (100.0, zipf(1.2), 0.01),
+        ];
+        for (random_percent, distribution, tolerance) in cases {
+            let workload = workload(random_percent, distribution);
+            for requests in [100, 5_000, 16_384, 60_000] {
+                let expected = touched_share(&workload, DISK, requests as f64 * 4096.0);
+                let counted = counted(&workload, requests);
+                assert!(
+                    (expected - counted).abs() < tolerance,
+                    "{workload:?}, {requests} requests: {expected} and {counted}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_moved_is_nothing_touched_and_more_than_the_disk_is_all() {
+        let stream = workload(0.0, Distribution::Uniform);
+        assert_eq!(touched_share(&stream, DISK, 0.0), 0.0);
+        assert_eq!(touched_share(&stream, DISK, 3.0 * DISK as f64), 1.0);
+        let one_place = workload(100.0, Distribution::Zipf { exponent: 1.0 });
+        assert_eq!(touched_share(&one_place, 4096, 9e9), 1.0);
+    }
+}

@@ -1,0 +1,249 @@
+//! The course of a run over its blocks: whether the first ones are unlike the rest, and whether there is a
+//! trend.
+//!
+//! Blocks in random order share out what changes with time, but only where there are many of them. Burst
+//! credit that is used up by the first trial goes to the one datastore whose turn it was; a drive that slows
+//! down from block to block is another one at the end of the run. Either is in the verdict, and a
+//! reader has to know.
+//!
+//! - *The first block, two or three* are compared with the prediction interval that the rest gives on the scale
+//!   of logarithms: t = (mean of the first − mean of the rest) / (s √(1/k + 1/(n − k))), with the SD s of the
+//!   rest alone, since burst credit may end within a block (G. J. Hahn & W. Q. Meeker, *Statistical
+//!   Intervals* (1991), 4.8).
+//! - *The trend* is that of a line through the logarithms of the blocks that are left, with the
+//!   autocorrelation taken into account ([`crate::series::Drift`]).
+//!
+//! All tests of a run share an error of [`ERROR`], and a change below [`LEAST_CHANGE`] is not mentioned. Equal
+//! machines without bursts and trends are therefore flagged in no more than [`ERROR`] of runs; where
+//! neighbouring blocks resemble one another, which is a finding of its own, in up to twice as many
+//! (`tests/monte_carlo/course.rs`).
+
+use stormeter_disk::units::format_count;
+use stormeter_study::Metric;
+
+use crate::describe::Summary;
+use crate::laws::{Check, LawFinding, Severity};
+use crate::quantile::student_t_two_sided_p;
+use crate::series::Drift;
+use crate::study::{percent, quantity};
+
+/// In so many runs of steady storage one of its tests gives a false alarm, at most.
+pub const ERROR: f64 = 0.05;
+/// Less than this is no news, however sure it is.
+pub const LEAST_CHANGE: f64 = 0.10;
+/// Tests of one series of blocks.
+const TESTS: usize = 2;
+/// At most so many blocks are taken for the first ones.
+const MOST_FIRST: usize = 3;
+
+/// The first blocks of a run, if they are unlike the rest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Opening {
+    /// How many they are.
+    pub blocks: usize,
+    /// Their geometric mean.
+    pub first: f64,
+    /// That of the rest.
+    pub rest: f64,
+    /// Two-sided p-value of "they are like the rest", for all numbers of first blocks that were tried.
+    pub p_value: f64,
+}
+
+impl Opening {
+    /// The first blocks of `values`, one a block in the order of time, if they are unlike the rest at this
+    /// error. `None` as well for fewer than three blocks, or a value that is not above 0.
+    pub fn of(values: &[f64], error: f64) -> Option<Self> {
+        let logs = logarithms(values)?;
+        let tried = (logs.len() / 3).min(MOST_FIRST);
+        let of = |blocks: usize| {
+            let (first, rest) = logs.split_at(blocks);
+            if !are_apart(first, rest) {
+                return None;
+            }
+            let rest_count = rest.len() as f64;
+            let (first, rest) = (Summary::of(first)?.mean, Summary::of(rest)?);
+            let spread = rest.sd? * (1.0 / blocks as f64 + 1.0 / rest_count).sqrt();
+            let difference = first - rest.mean;
+            let p = student_t_two_sided_p(difference / spread, rest_count - 1.0);
+            let p_value = (p * tried as f64).min(1.0);
+            Some(Self { blocks, first: first.exp(), rest: rest.mean.exp(), p_value })
+        };
+        let openings = (1..=tried).filter_map(of);
+        let counts = |it: &Self| matters(it.first / it.rest - 1.0) && it.p_value < error;
+        openings.filter(counts).min_by(|a, b| a.p_value.total_cmp(&b.p_value))
+    }
+}
+
+/// Whether each of the first is beyond all of the rest: burst credit lifts every block that it lasts for.
+fn are_apart(first: &[f64], rest: &[f64]) -> bool {
+    let ends = |values: &[f64]| {
+        let (low, high) = (f64::INFINITY, f64::NEG_INFINITY);
+        values.iter().fold((low, high), |(low, high), &value| (low.min(value), high.max(value)))
+    };
+    let ((first_low, first_high), (low, high)) = (ends(first), ends(rest));
+    first_low > high || first_high < low
+}
+
+fn matters(change: f64) -> bool {
+    // As much down as up: a tenth less is a ninth more.
+    change.max(1.0 / (1.0 + change) - 1.0) >= LEAST_CHANGE
+}
+
+fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
+    let is_sound = |value: &f64| *value > 0.0 && value.is_finite();
+    values.iter().all(is_sound).then(|| values.iter().map(|value| value.ln()).collect())
+}
+
+/// What the line through the blocks changes by from the first to the last, as a share, with its p-value;
+/// `None` where there is no trend at this error.
+pub fn trend(values: &[f64], error: f64) -> Option<(f64, f64)> {
+    let logs = logarithms(values)?;
+    // Of the logarithms no mean is at zero, whatever the unit.
+    let above: Vec<f64> = logs.iter().map(|log| log - logs[0] + 1.0).collect();
+    let mean = above.iter().sum::<f64>() / above.len() as f64;
+    let drift = Drift::of(&above)?;
+    let change = (drift.relative_change * mean.abs()).exp_m1();
+    (matters(change) && drift.p_value < error).then_some((change, drift.p_value))
+}
+
+/// What is to be said of the blocks of a datastore or cell; `values` are those of a metric, one a block in the
+/// order of time, and `series` says of how many datastores or cells the run asks.
+pub(crate) fn check_course(metric: Metric, values: &[f64], series: usize) -> Vec<LawFinding> {
+    let error = ERROR / (TESTS * series.max(1)) as f64;
+    let opening = Opening::of(values, error);
+    let left = &values[opening.map_or(0, |opening| opening.blocks)..];
+    let trend = trend(left, error);
+    let mut findings = Vec::new();
+    findings.extend(opening.map(|it| of_opening(metric, &it, values.len())));
+    findings.extend(trend.map(|it| of_trend(metric, it, left)));
+    findings
+}
+
+fn warning(what: String, advice: &str) -> LawFinding {
+    let (law, check, severity) = (10, Check::Course, Severity::Warning);
+    LawFinding { law, check, severity, what, advice: advice.into() }
+}
+
+/// A value with its metric: `1 201 IOPS`, `mean latency 3.4ms`.
+fn named(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Iops => format!("{} IOPS", format_count(value)),
+        _ => format!("{} {}", metric.title(), quantity(metric, value)),
+    }
+}
+
+fn of_opening(metric: Metric, opening: &Opening, blocks: usize) -> LawFinding {
+    let Opening { blocks: first, .. } = *opening;
+    let had = match first {
+        1 => "the first block had".to_string(),
+        _ => format!("the first {first} blocks had"),
+    };
+    let is_better = (opening.first > opening.rest) == metric.higher_is_better();
+    warning(
+        format!(
+            "{had} {}, the other {} had {} ({}): the verdict contains both",
+            named(metric, opening.first),
+            blocks - first,
+            quantity(metric, opening.rest),
+            signed(opening.rest / opening.first - 1.0),
+        ),
+        match is_better {
+            true => {
+                "burst credit or an empty write cache may have been used up: use them up before, with a \
+                 longer ramp or an earlier run on the same storage, and measure again"
+            }
+            false => {
+                "it may have been warming up, or filling what was thinly provisioned: use a longer ramp, or \
+                 an earlier run on the same storage, and measure again"
+            }
+        },
+    )
+}
+
+fn of_trend(metric: Metric, (change, p_value): (f64, f64), values: &[f64]) -> LawFinding {
+    let mean = values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64;
+    let end = |half: f64| (mean + half * change.ln_1p()).exp();
+    warning(
+        format!(
+            "from block to block the trend was {} to {} ({} over {} blocks, {}): the verdict is one of \
+             this time only",
+            named(metric, end(-0.5)),
+            quantity(metric, end(0.5)),
+            signed(change),
+            values.len(),
+            crate::study::p_value(p_value),
+        ),
+        "the storage was not in a steady state: write to an SSD until it is (pre-conditioning), wait for a \
+         rebuild or a job in the background to end, or measure for so long that it levels off",
+    )
+}
+
+/// `−75 %`.
+fn signed(change: f64) -> String {
+    let sign = if change < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", percent(((change.abs() * 100.0).round()) / 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks of `level` each, give or take two per cent.
+    fn blocks(levels: &[f64]) -> Vec<f64> {
+        let noise = [0.4, -1.0, 0.8, -0.6, 1.2, -0.8, -0.1];
+        let noisy = levels.iter().zip(noise.iter().cycle());
+        noisy.map(|(level, noise)| level * (1.0 + 0.02 * noise)).collect()
+    }
+
+    fn found(levels: &[f64]) -> Vec<String> {
+        let findings = check_course(Metric::Iops, &blocks(levels), 2);
+        assert!(findings.iter().all(|finding| finding.severity == Severity::Warning));
+        findings.into_iter().map(|finding| finding.what).collect()
+    }
+
+    #[test]
+    fn burst_credit_that_the_first_trials_used_up_is_named_with_its_figures() {
+        let mut levels = [1200.0; 12];
+        levels[0] = 4778.0;
+        let burst = found(&levels);
+        assert_eq!(burst.len(), 1, "{burst:?}");
+        assert!(burst[0].starts_with("the first block had 4 "), "{burst:?}");
+        assert!(
+            burst[0].contains("the other 11 had 1 ") && burst[0].contains("−75 %"),
+            "{burst:?}"
+        );
+        // The credit ends within the second block.
+        levels[1] = 2900.0;
+        let longer = found(&levels);
+        assert!(longer[0].starts_with("the first 2 blocks had"), "{longer:?}");
+        // Of four blocks so large a difference stands out, of two none does.
+        assert_eq!(found(&[4778.0, 1200.0, 1200.0, 1200.0]).len(), 1);
+        assert_eq!(found(&[4778.0, 1200.0]), [""; 0]);
+    }
+
+    #[test]
+    fn a_trend_is_named_with_where_it_began_and_ended() {
+        let levels: Vec<f64> =
+            (0..12).map(|n| 1500.0 * 0.74f64.powf(f64::from(n) / 11.0)).collect();
+        let falls = found(&levels);
+        assert_eq!(falls.len(), 1, "{falls:?}");
+        assert!(falls[0].contains("over 12 blocks") && falls[0].contains("−2"), "{falls:?}");
+        let rises: Vec<f64> = levels.iter().rev().copied().collect();
+        assert!(found(&rises)[0].contains("+3"), "{:?}", found(&rises));
+    }
+
+    #[test]
+    fn small_changes_and_single_blocks_in_the_middle_are_not_mentioned() {
+        assert_eq!(found(&[1000.0; 12]), [""; 0]);
+        let mut small = [1000.0; 12];
+        small[0] = 1060.0;
+        assert_eq!(found(&small), [""; 0]);
+        let mut disturbed = [1000.0; 12];
+        disturbed[6] = 400.0;
+        assert_eq!(found(&disturbed), [""; 0]);
+        assert_eq!(Opening::of(&[1.0, 0.0, 1.0, 1.0], 0.05), None);
+        // Exactly equal but for the first: no spread, no doubt.
+        assert!(Opening::of(&[3.0, 1.0, 1.0, 1.0], 0.01).is_some());
+        assert_eq!(Opening::of(&[1.0; 4], 0.01), None);
+    }
+}

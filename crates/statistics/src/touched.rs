@@ -1,0 +1,169 @@
+//! What trials touched of their disks, and how much of it had been touched before.
+//!
+//! Reading again what was read before is what caches are for: a datastore that is asked the same twice may
+//! answer from a memory, and its result is that memory's. One trial's share is in its sample
+//! ([`stormeter_driver::touched_share`]); over several trials that use the same disks, streams add up as arcs
+//! of a circle, because each begins elsewhere ([`Start`]) and the disks of a trial are alike but for where
+//! they begin, and random requests as further draws.
+
+use serde::{Deserialize, Serialize};
+use stormeter_driver::{Sample, Start, Workload, touched_share};
+
+/// What the trials of a datastore or cell touched.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Touched {
+    /// The share of its disks that a trial touched, as the mean over the trials.
+    pub trial_share: f64,
+    /// The share of the disks that all trials together touched.
+    pub run_share: f64,
+    /// The share of the bytes moved whose places had been read or written before in these trials.
+    pub again_share: f64,
+    /// Size of the disks of a trial, all together, in bytes.
+    pub working_set_bytes: u64,
+}
+
+impl Touched {
+    /// From the trials of one workload on the same disks, each with where its streams began. `None` without a
+    /// trial, or where one does not know what it touched.
+    pub fn of<'a>(
+        workload: &Workload,
+        disk_bytes: u64,
+        trials: impl Iterator<Item = (&'a Sample, Start)>,
+    ) -> Option<Self> {
+        let disk = disk_bytes as f64;
+        let (mut count, mut shares, mut moved, mut disks) = (0.0, 0.0, 0.0, 0);
+        let mut arcs = Vec::new();
+        for (sample, start) in trials {
+            let own = sample.disks.len().max(1);
+            let share = sample.touched_bytes? as f64 / (own as f64 * disk);
+            // Of a disk, including the ramp.
+            let of_disk = moved_bytes(sample) / own as f64;
+            count += 1.0;
+            shares += share;
+            moved += of_disk;
+            disks = disks.max(own);
+            arcs.push((start.0 as f64 / 2f64.powi(64), (of_disk / disk).min(1.0)));
+        }
+        if count == 0.0 || moved <= 0.0 {
+            return None;
+        }
+        let run_share = match workload.random_percent == 0.0 {
+            true => covered(arcs),
+            false => touched_share(workload, disk_bytes, moved),
+        };
+        Some(Self {
+            trial_share: shares / count,
+            run_share,
+            again_share: (1.0 - run_share * disk / moved).max(0.0),
+            working_set_bytes: disks as u64 * disk_bytes,
+        })
+    }
+}
+
+/// What a trial moved, ramp included.
+fn moved_bytes(sample: &Sample) -> f64 {
+    let operations = sample.operations().max(1) as f64;
+    sample.bytes() as f64 * (1.0 + sample.ramp_operations as f64 / operations)
+}
+
+/// The share of a circle that arcs cover; each is where it begins and how long it is, as shares.
+fn covered(arcs: Vec<(f64, f64)>) -> f64 {
+    // One that passes the end is two.
+    let split = |(begin, length): (f64, f64)| {
+        let end = begin + length;
+        [(begin, end.min(1.0)), (0.0, (end - 1.0).max(0.0))]
+    };
+    let mut pieces: Vec<(f64, f64)> = arcs.into_iter().flat_map(split).collect();
+    pieces.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut covered, mut until) = (0.0, 0.0);
+    for (begin, end) in pieces {
+        let begin = begin.max(until);
+        if end > begin {
+            covered += end - begin;
+            until = end;
+        }
+    }
+    covered
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use stormeter_driver::{Limits, Trial, drive};
+    use stormeter_simulator::{
+        FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+    };
+    use stormeter_study::{profile, trial_start};
+
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    /// The trials of so many blocks on a disk of this size, on storage of 1000 I/Os a second.
+    fn touched(name: &str, disk_bytes: u64, blocks: u64, begin_elsewhere: bool) -> Touched {
+        let workload = profile(name).unwrap().workload;
+        let starts: Vec<Start> = (0..blocks)
+            .map(|block| if begin_elsewhere { trial_start(7, block) } else { Start::default() })
+            .collect();
+        let samples: Vec<Sample> = (0..blocks)
+            .map(|block| {
+                let trial = Trial {
+                    workload: workload.clone(),
+                    first_disk: 0,
+                    disks: 2,
+                    disk_bytes,
+                    seed: block,
+                    start: starts[block as usize],
+                    content_seed: 0,
+                    ramp_ns: S / 4,
+                    duration_ns: S,
+                    interval_ns: S / 10,
+                    limits: Limits::default(),
+                    verify: false,
+                };
+                let time = VirtualTime::new();
+                let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
+                let service = Service::Exponential { mean_ns: 4_000_000 };
+                let model = Model { servers: 4, service, faults: FaultPlan::default() };
+                let mut disks = SimulatedDisks::new(time.clone(), model, weather, block);
+                drive(&trial, || Some(0), &mut disks, &mut time.clock(), &mut ()).unwrap()
+            })
+            .collect();
+        Touched::of(&workload, disk_bytes, samples.iter().zip(starts)).unwrap()
+    }
+
+    #[test]
+    fn streams_that_begin_elsewhere_touch_more_from_trial_to_trial() {
+        // 625 MiB of each disk a trial.
+        let touched_of = |gib: u64, elsewhere| touched("seq-read-1m", gib << 30, 5, elsewhere);
+        let large = touched_of(16, true);
+        assert!((large.trial_share - 0.038).abs() < 0.004, "{large:?}");
+        assert!((large.run_share - 0.19).abs() < 0.02 && large.again_share < 0.01, "{large:?}");
+        assert_eq!(large.working_set_bytes, 32 << 30);
+        // The same on a disk of which a trial reads more than half.
+        let small = touched_of(1, true);
+        assert!(small.run_share > 0.999 && (0.6..0.75).contains(&small.again_share), "{small:?}");
+        // As streams would that all begin at the first byte.
+        let same = touched_of(16, false);
+        assert!((0.75..0.85).contains(&same.again_share), "{same:?}");
+    }
+
+    #[test]
+    fn random_requests_touch_places_again_by_chance() {
+        let small = touched("vm-4k", 8 << 20, 5, true);
+        // 2.5 MiB of 8 a trial.
+        assert!((0.2..0.35).contains(&small.trial_share), "{small:?}");
+        assert!((0.7..0.9).contains(&small.run_share), "{small:?}");
+        let large = touched("vm-4k", 8 << 30, 5, true);
+        assert!(large.run_share < 0.01 && large.again_share < 0.01, "{large:?}");
+    }
+
+    #[test]
+    fn arcs_that_overlap_count_once() {
+        assert_eq!(covered(vec![]), 0.0);
+        assert!((covered(vec![(0.9, 0.3), (0.1, 0.3), (0.6, 0.1)]) - 0.6).abs() < 1e-12);
+        assert_eq!(covered(vec![(0.3, 1.0), (0.0, 0.2)]), 1.0);
+    }
+}

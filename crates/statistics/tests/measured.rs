@@ -1,0 +1,159 @@
+//! What was really measured is said beside a verdict, or is a part of it: percentiles that are known no better
+//! than their buckets, first blocks unlike the rest, a memory that holds the disks.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use stormeter_driver::{CpuUsage, Limits, Memory, MemoryPlace, Sample, Trial, drive};
+use stormeter_simulator::{
+    FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+};
+use stormeter_statistics::stopping::Decision;
+use stormeter_statistics::{
+    Analysis, Check, Comparison, Severity, Surroundings, TrialView, Verdict, analyse, decide,
+};
+use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
+
+const MS: u64 = 1_000_000;
+const BLOCKS: u32 = 12;
+
+fn plan(precision: f64) -> ComparisonPlan {
+    ComparisonPlan {
+        datastores: vec!["sim:a".into(), "sim:b".into()],
+        baseline: 0,
+        workload: profile("vm-4k").unwrap().workload,
+        vms: 1,
+        disk_bytes: 1 << 30,
+        threads: 1,
+        timing: Timing { ramp_ns: 10 * MS, duration_ns: 100 * MS, interval_ns: 20 * MS },
+        metric: Metric::LatencyP50,
+        precision,
+        margin: 0.05,
+        level: 0.95,
+        min_blocks: 5,
+        max_blocks: BLOCKS,
+        time_limit_ns: u64::MAX,
+        equal_load: None,
+        seed: 1,
+        verify: false,
+    }
+}
+
+/// A trial on storage that takes exactly so long for every I/O.
+fn trial(plan: &ComparisonPlan, service_ns: u64) -> Sample {
+    let trial = Trial {
+        workload: plan.workload.clone(),
+        first_disk: 0,
+        disks: 1,
+        disk_bytes: plan.disk_bytes,
+        seed: 1,
+        start: Default::default(),
+        content_seed: 0,
+        ramp_ns: plan.timing.ramp_ns,
+        duration_ns: plan.timing.duration_ns,
+        interval_ns: plan.timing.interval_ns,
+        limits: Limits::default(),
+        verify: false,
+    };
+    let time = VirtualTime::new();
+    let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
+    let service = Service::Constant { ns: service_ns };
+    let model = Model { servers: 4, service, faults: FaultPlan::default() };
+    let mut disks = SimulatedDisks::new(time.clone(), model, weather, 1);
+    drive(&trial, || Some(0), &mut disks, &mut time.clock(), &mut ()).unwrap()
+}
+
+/// What is concluded from blocks whose trials take so long for an I/O, and whether the precision is reached.
+fn conclude(
+    plan: &ComparisonPlan,
+    surroundings: &Surroundings,
+    service_ns: impl Fn(u32, usize) -> u64,
+) -> (Analysis, bool) {
+    let cpu = CpuUsage::default();
+    let places = (0..BLOCKS).flat_map(|block| [(block, 0), (block, 1)]);
+    let samples: Vec<(u32, usize, Sample)> = places
+        .map(|(block, datastore)| (block, datastore, trial(plan, service_ns(block, datastore))))
+        .collect();
+    let views: Vec<TrialView<'_>> = samples
+        .iter()
+        .map(|(block, datastore, sample)| TrialView {
+            block: *block,
+            datastore: *datastore,
+            sample,
+            cpu: &cpu,
+        })
+        .collect();
+    let reached = decide(plan, &views).unwrap() == Decision::PrecisionReached;
+    (analyse(plan, &views, surroundings), reached)
+}
+
+/// The median of B against that of A, equal in all blocks, and whether the precision is reached.
+fn compare(precision: f64, service_ns: [u64; 2]) -> (Comparison, bool) {
+    let around = Surroundings::default();
+    let (analysis, reached) =
+        conclude(&plan(precision), &around, |_, datastore| service_ns[datastore]);
+    let (metric, comparison) = &analysis.pairs[0].comparisons[0];
+    assert_eq!(*metric, Metric::LatencyP50);
+    let own = analysis.datastores[0].values.iter().find(|it| it.metric == *metric).unwrap();
+    let interval = own.interval.unwrap();
+    assert!(interval.high > interval.low, "{interval:?}");
+    (comparison.clone(), reached)
+}
+
+fn found(analysis: &Analysis, check: Check) -> Vec<(Option<usize>, Severity)> {
+    let own = analysis.findings.iter().filter(|(_, finding)| finding.check == check);
+    own.map(|(datastore, finding)| (*datastore, finding.severity)).collect()
+}
+
+#[test]
+fn medians_in_one_bucket_or_in_neighbours_are_not_told_apart() {
+    // Buckets below 2^20 ns are 1024 ns wide, and one begins here.
+    let edge_ns = (1 << 20) - (1 << 16);
+    for service_ns in [[edge_ns + 10; 2], [edge_ns - 10, edge_ns + 10]] {
+        let (comparison, reached) = compare(0.02, service_ns);
+        let width = comparison.interval.high / comparison.interval.low;
+        assert!(width > 1.002, "{comparison:?}");
+        assert!(comparison.interval.contains(1.0), "{comparison:?}");
+        assert_eq!((comparison.verdict, comparison.p_value), (Verdict::Equivalent, 1.0));
+        assert!(reached, "2 % are much more than a bucket");
+    }
+    // Ten buckets apart are different, with a p-value.
+    let (comparison, _) = compare(0.02, [edge_ns, edge_ns + 10_240]);
+    assert_eq!(comparison.verdict, Verdict::Slower);
+    assert!(comparison.p_value > 0.0 && comparison.p_value < 1e-3, "{comparison:?}");
+}
+
+#[test]
+fn a_precision_below_the_buckets_is_never_reached() {
+    let (comparison, reached) = compare(0.001, [1_000_000; 2]);
+    assert!(!reached && !comparison.precision_reached, "{comparison:?}");
+}
+
+#[test]
+fn a_first_block_unlike_the_rest_is_a_warning_about_its_datastore() {
+    let plan = ComparisonPlan { metric: Metric::Iops, ..plan(0.02) };
+    let around = Surroundings::default();
+    let burst = |block, datastore| match (block, datastore) {
+        (0, 1) => 250_000,
+        // A little noise.
+        _ => 1_000_000 + 1000 * u64::from((block * 7 + datastore as u32) % 5),
+    };
+    let (analysis, _) = conclude(&plan, &around, burst);
+    assert_eq!(found(&analysis, Check::Course), [(Some(1), Severity::Warning)]);
+    let (steady, _) = conclude(&plan, &around, |block, datastore| burst(block + 1, datastore));
+    assert_eq!(found(&steady, Check::Course), []);
+}
+
+#[test]
+fn disks_that_fit_into_a_memory_on_the_way_are_a_warning_about_its_datastore() {
+    let memory =
+        Memory { place: MemoryPlace::ServerHere, name: "::1".into(), bytes: Some(24 << 30) };
+    let around =
+        Surroundings { memories: vec![Vec::new(), vec![memory]], ..Surroundings::default() };
+    let (analysis, _) = conclude(&plan(0.02), &around, |_, _| 1_000_000);
+    assert_eq!(found(&analysis, Check::Cache), [(Some(1), Severity::Warning)]);
+    let touched = analysis.datastores[0].touched.unwrap();
+    assert!(touched.run_share > touched.trial_share && touched.run_share < 0.1, "{touched:?}");
+}
