@@ -76,7 +76,7 @@ const CASES: &[Case] = &[
     ("compare a b --output file", 1, &["exists already", "--output"]),
     ("compare a b --html no/such/page.html", 2, &["page", "directory that exists"]),
     ("compare a b --output file --resume", 1, &["not a stormeter results file"]),
-    ("report missing.db", 1, &["no results file missing.db"]),
+    ("report missing.db", 2, &["no results file missing.db"]),
     ("report file", 1, &["not a stormeter results file"]),
     ("report a", 1, &["a"]),
     // The rest.

@@ -102,7 +102,7 @@ fn a_signal_that_comes_twice_at_once_is_one_request() {
         });
         running.signal(Signal::SIGTERM);
         let outcome = running.wait().expect(&[130]);
-        assert!(outcome.stdout.contains("interrupted"), "attempt {attempt}: {outcome:?}");
+        assert!(outcome.stdout.contains("Interrupted"), "attempt {attempt}: {outcome:?}");
         assert!(place.folders("a").is_empty() && place.folders("b").is_empty(), "{attempt}");
         std::fs::remove_file(place.path("r.db")).unwrap();
     }

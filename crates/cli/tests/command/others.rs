@@ -102,7 +102,7 @@ fn what_a_bug_report_needs_is_printed_with_the_version() {
 fn colors_are_used_when_asked_for_and_never_when_not() {
     let place = Place::new();
     for (option, is_coloured) in [("", false), ("--color=always", true), ("--color=never", false)] {
-        let outcome = place.run(&format!("report missing.db {option}")).expect(&[1]);
+        let outcome = place.run(&format!("report missing.db {option}")).expect(&[2]);
         assert_eq!(outcome.stderr.contains("\x1b[1;31merror:\x1b[0m "), is_coloured, "{outcome:?}");
         assert!(is_coloured || outcome.stderr.starts_with("error: "), "{outcome:?}");
         let help = place.run(&format!("--help {option}")).expect(&[0]).stdout;
@@ -147,8 +147,8 @@ fn every_example_of_the_help_is_understood() {
                     let first = here.replace("--resume", "");
                     let rest =
                         |blocks| format!("{SHORT} --output e.db --rate 100 --max-blocks {blocks}");
-                    place.run(&format!("{first} {}", rest(2))).expect(&[0, 4, 5]);
-                    (format!("{here} {}", rest(3)), &[0, 4, 5])
+                    place.run(&format!("{first} {}", rest(5))).expect(&[0, 4, 5]);
+                    (format!("{here} {}", rest(6)), &[0, 4, 5])
                 }
                 "compare" => {
                     let size = if here.contains("--size") { "" } else { "--size 8MiB" };

@@ -130,7 +130,7 @@ fn a_killed_run_that_goes_on_accuses_nobody() {
     let other = place.run(&format!("{command} --resume").replace("--verify", "")).expect(&[2]);
     assert!(other.stderr.contains("--verify"), "{other:?}");
     let outcome = place.run(&format!("{command} --resume")).expect(&[0, 4]);
-    assert!(outcome.said().contains("by place and checksum only, after resuming"), "{outcome:?}");
+    assert!(outcome.said().contains("by offset and checksum only, after resuming"), "{outcome:?}");
     assert!(outcome.said().contains("none wrong"), "{outcome:?}");
 }
 
