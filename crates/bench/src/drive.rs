@@ -269,7 +269,7 @@ fn measure(
         "latency_p50_ns": percentile(0.50),
         "latency_p95_ns": percentile(0.95),
         "latency_p99_ns": percentile(0.99),
-        "cpu_per_io_ns": end.cpu.process_ns as f64 / total.operations.max(1) as f64,
+        "cpu_per_io_ns": end.cpu.initiator_ns() as f64 / total.operations.max(1) as f64,
         "peak_memory_bytes": peak_memory_bytes(),
         "engine": description.engine,
         "direct": description.direct,

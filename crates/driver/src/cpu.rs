@@ -13,8 +13,13 @@ pub struct CpuUsage {
     /// System time of the driving threads.
     pub threads_system_ns: u64,
     /// User and system time of the whole process: the kernel's io_uring workers and the positional
-    /// engine's threads are in it.
+    /// engine's threads are in it, and so is [`CpuUsage::tool_ns`].
     pub process_ns: u64,
+    /// The part of `process_ns` that no I/O caused: every thread but those that drive I/O (the one that
+    /// waits and shows progress, the host's monitor). It passes with time and not with I/Os, so an I/O of
+    /// a slow datastore must not be charged with more of it. `None` where it was not read apart.
+    #[serde(default)]
+    pub tool_ns: Option<u64>,
     /// Context switches of the driving threads that waited.
     pub voluntary_switches: u64,
     /// Context switches of the driving threads that were preempted.
@@ -26,8 +31,15 @@ pub struct CpuUsage {
     /// `/proc/thread-self/schedstat`). `None` where the kernel does not tell.
     #[serde(default)]
     pub run_delay_ns: Option<u64>,
-    /// The whole machine, as `/proc/stat` splits it.
+    /// The whole machine.
     pub host: HostCpu,
+    /// How long tasks of the whole machine waited for something that was scarce.
+    #[serde(default)]
+    pub pressure: Pressure,
+    /// How long after an end of the window process, host, target and pressure were read, the later of
+    /// the two readings: another thread reads them, so that no I/O waits for it.
+    #[serde(default)]
+    pub late_ns: u64,
     /// User and system time of the target: the processes on this machine that serve the datastore.
     /// `None` where none does (a local directory, a server elsewhere) or where it is not known (a
     /// server in the kernel, or somebody else's).
@@ -35,7 +47,38 @@ pub struct CpuUsage {
     pub target_ns: Option<u64>,
 }
 
+/// For how long of a window at least one task of the machine waited, in nanoseconds: the figure `some`
+/// of the kernel's pressure-stall information (Documentation/accounting/psi.rst). `None` where the kernel
+/// does not keep it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pressure {
+    /// For a CPU.
+    pub cpu_ns: Option<u64>,
+    /// For storage. The load that is measured waits here too.
+    pub io_ns: Option<u64>,
+    /// For memory that had to be reclaimed or swapped in.
+    pub memory_ns: Option<u64>,
+}
+
+impl Pressure {
+    /// Each figure of the two joined by `join`; unknown of one is unknown of both.
+    pub fn zip(self, other: Pressure, join: impl Fn(u64, u64) -> u64) -> Pressure {
+        let both = |a: Option<u64>, b: Option<u64>| Some(join(a?, b?));
+        Pressure {
+            cpu_ns: both(self.cpu_ns, other.cpu_ns),
+            io_ns: both(self.io_ns, other.io_ns),
+            memory_ns: both(self.memory_ns, other.memory_ns),
+        }
+    }
+}
+
 /// The whole machine's CPU time in the window, summed over its CPUs, as `/proc/stat` splits it.
+///
+/// Most kernels find out by ticks who has a CPU (CONFIG_TICK_CPU_ACCOUNTING): every few milliseconds the
+/// whole tick goes to whoever runs at that moment, so work that sleeps and wakes in step with the tick is
+/// missed or counted twice. Their idle time, however, is clocked (`get_idle_time` in fs/proc/stat.c of the
+/// kernel), and what was not idle was busy. So [`HostCpu::busy_ns`] is the time that passed less idle time;
+/// the split says what it went to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostCpu {
     /// Normal and niced user time.
@@ -54,16 +97,52 @@ pub struct HostCpu {
     pub idle_ns: u64,
     /// CPUs online.
     pub cpus: u32,
+    /// The time that passed between the two readings, times the CPUs online. 0 where it was not clocked:
+    /// earlier versions, predictions.
+    #[serde(default)]
+    pub capacity_ns: u64,
+    /// What the machine spends in such a time while nothing is driven, as read at the run's begin. In
+    /// [`HostCpu::busy_ns`]. `None` where it was not read.
+    #[serde(default)]
+    pub background_ns: Option<u64>,
 }
 
 impl HostCpu {
-    /// Everything that is neither idle, iowait nor stolen.
+    /// Everything that is neither idle, iowait nor stolen: clocked where the readings were, else as the
+    /// kernel counted it.
     pub fn busy_ns(&self) -> u64 {
+        if self.capacity_ns == 0 {
+            return self.counted_ns();
+        }
+        self.capacity_ns
+            .saturating_sub(self.idle_ns)
+            .saturating_sub(self.iowait_ns)
+            .saturating_sub(self.steal_ns)
+    }
+
+    /// Busy time as the kernel counted it.
+    pub fn counted_ns(&self) -> u64 {
         self.user_ns + self.system_ns + self.irq_ns + self.softirq_ns
     }
 }
 
 impl CpuUsage {
+    /// What the I/Os cost this process: the driving threads, the kernel's workers for them and the
+    /// positional engine's threads. Where the kernel receives packets in a task's own time (loopback, and
+    /// every kernel without CONFIG_IRQ_TIME_ACCOUNTING) the softirqs of its sockets are in it.
+    pub fn initiator_ns(&self) -> u64 {
+        self.process_ns.saturating_sub(self.tool_ns.unwrap_or(0))
+    }
+
+    /// What the I/Os cost the whole machine: its busy time less what it spends when nothing is driven and
+    /// less the tool's own constant part.
+    pub fn host_ns(&self) -> u64 {
+        self.host
+            .busy_ns()
+            .saturating_sub(self.host.background_ns.unwrap_or(0))
+            .saturating_sub(self.tool_ns.unwrap_or(0))
+    }
+
     /// Takes off time that the driving threads were awake only to be in time.
     pub fn take_off_spinning(&mut self, spun_ns: u64) {
         let user_ns = spun_ns.min(self.threads_user_ns);
@@ -73,6 +152,8 @@ impl CpuUsage {
         self.process_ns = self.process_ns.saturating_sub(user_ns + system_ns);
         self.host.user_ns = self.host.user_ns.saturating_sub(user_ns);
         self.host.system_ns = self.host.system_ns.saturating_sub(system_ns);
+        // The CPU would have been idle.
+        self.host.idle_ns += user_ns + system_ns;
     }
 
     /// Joins the usage of another driving thread of the same process: thread figures add up, those
@@ -86,8 +167,11 @@ impl CpuUsage {
         self.run_delay_ns = self.run_delay_ns.zip(other.run_delay_ns).map(|(a, b)| a + b);
         if other.process_ns > self.process_ns {
             self.process_ns = other.process_ns;
+            self.tool_ns = other.tool_ns;
             self.host = other.host;
+            self.pressure = other.pressure;
         }
+        self.late_ns = self.late_ns.max(other.late_ns);
         self.target_ns = self.target_ns.max(other.target_ns);
     }
 
@@ -97,6 +181,9 @@ impl CpuUsage {
         self.threads_user_ns += other.threads_user_ns;
         self.threads_system_ns += other.threads_system_ns;
         self.process_ns += other.process_ns;
+        self.tool_ns = self.tool_ns.zip(other.tool_ns).map(|(now, more)| now.saturating_add(more));
+        self.pressure = self.pressure.zip(other.pressure, u64::saturating_add);
+        self.late_ns = self.late_ns.max(other.late_ns);
         self.voluntary_switches += other.voluntary_switches;
         self.involuntary_switches += other.involuntary_switches;
         self.threads = self.threads.max(other.threads);
@@ -111,6 +198,13 @@ impl CpuUsage {
         host.steal_ns += later.steal_ns;
         host.idle_ns += later.idle_ns;
         host.cpus = host.cpus.max(later.cpus);
+        // Clocked of one and counted of the other is no sum.
+        host.capacity_ns = match (host.capacity_ns, later.capacity_ns) {
+            (0, _) | (_, 0) => 0,
+            (now, more) => now.saturating_add(more),
+        };
+        host.background_ns =
+            host.background_ns.zip(later.background_ns).map(|(now, more)| now.saturating_add(more));
         self.target_ns =
             self.target_ns.zip(other.target_ns).map(|(now, more)| now.saturating_add(more));
     }
@@ -135,6 +229,79 @@ mod tests {
         assert_eq!(trials.target_ns, Some(12));
         trials.add_later(&target(None));
         assert_eq!(trials.target_ns, None);
+    }
+
+    /// What the tool spends passes with time, whatever the storage does: it must be no part of an I/O's cost.
+    #[test]
+    fn equal_cost_per_io_is_told_alike_at_any_rate() {
+        const S: u64 = 1_000_000_000;
+        // 2.6 ms a second for waiting and watching, 20 µs an I/O in this process, 5 µs in the kernel's
+        // interrupts; a machine that spends 30 ms a second when nothing is driven.
+        let at = |rate: u64| {
+            let (tool_ns, process_ns) = (2_600_000, 20_000 * rate + 2_600_000);
+            let busy_ns = process_ns + 5_000 * rate + 30_000_000;
+            let host = HostCpu {
+                // The kernel's ticks missed most of it.
+                user_ns: busy_ns / 10,
+                idle_ns: 2 * S - busy_ns,
+                cpus: 2,
+                capacity_ns: 2 * S,
+                background_ns: Some(30_000_000),
+                ..HostCpu::default()
+            };
+            CpuUsage { process_ns, tool_ns: Some(tool_ns), host, ..CpuUsage::default() }
+        };
+        for rate in [100, 10_000] {
+            assert_eq!(at(rate).initiator_ns() / rate, 20_000, "{rate}");
+            assert_eq!(at(rate).host_ns() / rate, 25_000, "{rate}");
+        }
+    }
+
+    #[test]
+    fn busy_time_is_what_was_not_idle_where_that_was_clocked() {
+        let counted = HostCpu {
+            user_ns: 3,
+            system_ns: 4,
+            iowait_ns: 10,
+            steal_ns: 5,
+            idle_ns: 50,
+            cpus: 2,
+            ..HostCpu::default()
+        };
+        assert_eq!(counted.busy_ns(), 7);
+        let clocked = HostCpu { capacity_ns: 100, ..counted };
+        assert_eq!((clocked.busy_ns(), clocked.counted_ns()), (35, 7));
+        // Time that a thread was awake only to be in time would have been idle.
+        let mut usage = CpuUsage {
+            threads_user_ns: 3,
+            threads_system_ns: 2,
+            process_ns: 6,
+            host: clocked,
+            ..CpuUsage::default()
+        };
+        usage.take_off_spinning(4);
+        assert_eq!((usage.process_ns, usage.host.busy_ns(), usage.host.counted_ns()), (2, 31, 3));
+    }
+
+    #[test]
+    fn what_is_unknown_of_one_trial_is_unknown_of_several() {
+        let known = CpuUsage {
+            tool_ns: Some(1),
+            host: HostCpu { capacity_ns: 10, background_ns: Some(2), ..HostCpu::default() },
+            pressure: Pressure { cpu_ns: Some(3), ..Pressure::default() },
+            late_ns: 4,
+            ..CpuUsage::default()
+        };
+        let mut all = known;
+        all.add_later(&known);
+        assert_eq!(
+            (all.tool_ns, all.host.capacity_ns, all.host.background_ns),
+            (Some(2), 20, Some(4))
+        );
+        assert_eq!((all.pressure.cpu_ns, all.pressure.io_ns, all.late_ns), (Some(6), None, 4));
+        all.add_later(&CpuUsage::default());
+        assert_eq!((all.tool_ns, all.host.capacity_ns, all.host.background_ns), (None, 0, None));
+        assert_eq!(all.pressure, Pressure::default());
     }
 
     #[test]

@@ -32,7 +32,7 @@ mod zipf;
 
 pub use component::{ComponentKind, ComponentUse};
 pub use content::ContentSource;
-pub use cpu::{CpuUsage, HostCpu};
+pub use cpu::{CpuUsage, HostCpu, Pressure};
 pub use disturbance::{Disturbance, RECOVERED_INTERVALS, RECOVERED_SHARE, Recovery};
 pub use drive::{drive, drive_verified};
 pub use errand::{

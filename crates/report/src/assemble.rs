@@ -258,18 +258,20 @@ fn cpu(analysis: &Analysis) -> Vec<CpuPerIo> {
 
 /// CPU time shared out over the I/Os that it was spent on.
 pub(crate) fn cpu_per_io(datastore: usize, usage: &CpuUsage, operations: u64) -> CpuPerIo {
-    let CpuUsage { threads_user_ns, threads_system_ns, process_ns, target_ns, host, .. } = *usage;
+    let CpuUsage { threads_user_ns, threads_system_ns, target_ns, .. } = *usage;
+    let initiator_ns = usage.initiator_ns();
     let per_io = |ns: u64| ns as f64 / operations as f64;
     let threads_ns = threads_user_ns + threads_system_ns;
     CpuPerIo {
         datastore,
         threads_user_ns: per_io(threads_user_ns),
         threads_system_ns: per_io(threads_system_ns),
-        process_other_ns: per_io(process_ns.saturating_sub(threads_ns)),
+        process_other_ns: per_io(initiator_ns.saturating_sub(threads_ns)),
         target_ns: target_ns.map(per_io),
         host_other_ns: per_io(
-            host.busy_ns()
-                .saturating_sub(process_ns.max(threads_ns))
+            usage
+                .host_ns()
+                .saturating_sub(initiator_ns.max(threads_ns))
                 .saturating_sub(target_ns.unwrap_or(0)),
         ),
     }

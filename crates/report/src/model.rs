@@ -197,7 +197,8 @@ pub struct PercentilePoint {
     pub latency_ns: f64,
 }
 
-/// CPU time per I/O of a datastore, in parts that add up to the host's busy time per I/O.
+/// CPU time per I/O of a datastore, in parts that add up to the host's: its busy time less what it
+/// spends when nothing is driven, and less the tool's own constant part.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CpuPerIo {
     /// Which datastore.
@@ -217,7 +218,7 @@ pub struct CpuPerIo {
 }
 
 impl CpuPerIo {
-    /// Busy time of the whole machine per I/O.
+    /// The whole machine's time per I/O.
     pub fn total_ns(&self) -> f64 {
         self.threads_user_ns
             + self.threads_system_ns

@@ -13,6 +13,13 @@ pub(crate) const DRIVING_THREADS: &str = "driving_threads";
 pub(crate) const REDO_NUMBER: &str = "redo_number";
 pub(crate) const ATTEMPT_NUMBER: &str = "attempt_number";
 pub(crate) const RUN_DELAY_NS: &str = "run_delay_ns";
+pub(crate) const TOOL_NS: &str = "tool_ns";
+pub(crate) const HOST_CAPACITY_NS: &str = "host_capacity_ns";
+pub(crate) const HOST_BACKGROUND_NS: &str = "host_background_ns";
+pub(crate) const PRESSURE_CPU_NS: &str = "pressure_cpu_ns";
+pub(crate) const PRESSURE_IO_NS: &str = "pressure_io_ns";
+pub(crate) const PRESSURE_MEMORY_NS: &str = "pressure_memory_ns";
+pub(crate) const CPU_LATE_NS: &str = "cpu_late_ns";
 
 pub(crate) fn write(
     connection: &Connection,

@@ -62,7 +62,7 @@ pub(crate) fn write(connection: &Connection, trial_id: u64, hosts: &[HostShare])
                 int(host.clock_error_ns)?,
                 int(host.late_ns)?,
                 to_json(&host.cpu)?,
-                int(host.cpu.process_ns)?,
+                int(host.cpu.initiator_ns())?,
                 busy_share(&host.cpu.host),
             ],
         )?;

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use stormeter_disk::{DeviceError, Kind};
 use stormeter_driver::{
     CpuUsage, DiskTotals, Ended, Fault, FaultOutcome, Histogram, HostCpu, Interval, IntervalTotals,
-    KindTotals, LatencyBucket, Sample,
+    KindTotals, LatencyBucket, Pressure, Sample,
 };
 
 use crate::finished::{Event, EventKind};
@@ -331,15 +331,17 @@ fn faults(connection: &Connection, id: i64) -> Result<Vec<Fault>> {
 
 fn cpu(connection: &Connection, file: File, id: i64) -> Result<CpuUsage> {
     let mut select = connection.prepare_cached("SELECT * FROM cpu WHERE trial_id = ?")?;
+    let fact = |name| file.fact(connection, id, name);
     select.query_row([id], |row| {
         Ok(CpuUsage {
             threads_user_ns: count(row, "threads_user_ns")?,
             threads_system_ns: count(row, "threads_system_ns")?,
             process_ns: count(row, "process_ns")?,
+            tool_ns: fact(fact::TOOL_NS)?,
             voluntary_switches: count(row, "voluntary_switches")?,
             involuntary_switches: count(row, "involuntary_switches")?,
-            threads: file.fact(connection, id, fact::DRIVING_THREADS)?.unwrap_or(0) as u32,
-            run_delay_ns: file.fact(connection, id, fact::RUN_DELAY_NS)?,
+            threads: fact(fact::DRIVING_THREADS)?.unwrap_or(0) as u32,
+            run_delay_ns: fact(fact::RUN_DELAY_NS)?,
             host: HostCpu {
                 user_ns: count(row, "host_user_ns")?,
                 system_ns: count(row, "host_system_ns")?,
@@ -349,7 +351,15 @@ fn cpu(connection: &Connection, file: File, id: i64) -> Result<CpuUsage> {
                 steal_ns: count(row, "host_steal_ns")?,
                 idle_ns: count(row, "host_idle_ns")?,
                 cpus: row.get("host_cpus")?,
+                capacity_ns: fact(fact::HOST_CAPACITY_NS)?.unwrap_or(0),
+                background_ns: fact(fact::HOST_BACKGROUND_NS)?,
             },
+            pressure: Pressure {
+                cpu_ns: fact(fact::PRESSURE_CPU_NS)?,
+                io_ns: fact(fact::PRESSURE_IO_NS)?,
+                memory_ns: fact(fact::PRESSURE_MEMORY_NS)?,
+            },
+            late_ns: fact(fact::CPU_LATE_NS)?.unwrap_or(0),
             target_ns: match file.has_targets() {
                 true => optional_count(row, "target_ns")?,
                 false => None,

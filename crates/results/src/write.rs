@@ -140,8 +140,8 @@ fn headline(
             percentile(0.99),
             percentile(0.999),
             int(total.latency_max_ns)?,
-            cpu.and_then(|cpu| per_io(cpu.process_ns)),
-            cpu.and_then(|cpu| per_io(cpu.host.busy_ns())),
+            cpu.and_then(|cpu| per_io(cpu.initiator_ns())),
+            cpu.and_then(|cpu| per_io(cpu.host_ns())),
             cpu.and_then(|cpu| per_io(cpu.target_ns?)),
             cpu.and_then(|cpu| busy_share(&cpu.host)),
             (!sample.steps.is_empty()).then(|| int(sample.window_ns)).transpose()?,
@@ -312,7 +312,18 @@ fn cpu(connection: &Connection, id: u64, cpu: &CpuUsage) -> Result<()> {
     let id = int(id)?;
     let threads = (cpu.threads > 0).then_some(u64::from(cpu.threads));
     fact::write(connection, id, fact::DRIVING_THREADS, threads)?;
-    fact::write(connection, id, fact::RUN_DELAY_NS, cpu.run_delay_ns)
+    let some = |ns: u64| (ns > 0).then_some(ns);
+    let facts = [
+        (fact::RUN_DELAY_NS, cpu.run_delay_ns),
+        (fact::TOOL_NS, cpu.tool_ns),
+        (fact::HOST_CAPACITY_NS, some(host.capacity_ns)),
+        (fact::HOST_BACKGROUND_NS, host.background_ns),
+        (fact::PRESSURE_CPU_NS, cpu.pressure.cpu_ns),
+        (fact::PRESSURE_IO_NS, cpu.pressure.io_ns),
+        (fact::PRESSURE_MEMORY_NS, cpu.pressure.memory_ns),
+        (fact::CPU_LATE_NS, some(cpu.late_ns)),
+    ];
+    facts.into_iter().try_for_each(|(name, value)| fact::write(connection, id, name, value))
 }
 
 /// SQLite counts to 2^63 - 1; a count beyond it is refused and never bent.

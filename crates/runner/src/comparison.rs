@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, Location, RealClock, Secret};
 use stormeter_disk::units::format_duration_ns;
@@ -27,6 +27,7 @@ use crate::describe::describe;
 use crate::environment::environment;
 use crate::error::RunError;
 use crate::filling::Filling;
+use crate::idle::{IDLE_READING, IdleHost};
 use crate::journal::{
     Beginning, begin_file, event, finish_reason, new_run_id, outcome_of, unix_ms,
 };
@@ -143,6 +144,8 @@ pub(crate) struct Run<'a> {
     /// What is expected of each of the stores' disks, from when they are prepared; empty where nothing
     /// is verified.
     expectations: Vec<Expectations>,
+    /// What the machine spends while nothing is driven.
+    idle: Option<IdleHost>,
     /// Starts servers for the ceilings of ways to storage; `None`: there are no such ceilings.
     pub(crate) null_servers: Option<&'a mut dyn NullServers>,
     pub(crate) clock: &'a RealClock,
@@ -209,6 +212,7 @@ impl<'a> Run<'a> {
             attempts,
             expectations,
             null_servers,
+            idle: None,
             clock,
             cancel,
         })
@@ -220,6 +224,7 @@ impl<'a> Run<'a> {
                 progress.note(&format!("{}: {note}", datastore.description().url));
             }
         }
+        self.look_at_idle(progress)?;
         self.ceiling(progress)?;
         self.way_ceilings(progress)?;
         self.prepare(progress)?;
@@ -229,6 +234,18 @@ impl<'a> Run<'a> {
 
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Read when a run goes on, too: what else runs may be something else by then.
+    fn look_at_idle(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
+        let length = IDLE_READING.min(Duration::from_nanos(self.plan.timing.duration_ns));
+        self.idle = IdleHost::read(length, self.cancel);
+        if let Some(idle) = &self.idle {
+            let text = idle.sentence();
+            progress.note(&text);
+            self.file.append_event(&event(text))?;
+        }
+        Ok(())
     }
 
     /// Measured when a run goes on, too: the machine may be another one by then, and a bad one would stay.
@@ -394,6 +411,9 @@ impl<'a> Run<'a> {
         let mut monitor = Vec::new();
         let outcome = match end {
             Ok(mut end) => {
+                if let Some(idle) = &self.idle {
+                    idle.apply(&mut end.cpu);
+                }
                 incidents.append(&mut end.incidents);
                 monitor.append(&mut end.monitor);
                 outcome_of(end)

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use stormeter_datastore::{Datastore, DatastoreError, Farewell, OtherRun, RealClock};
 use stormeter_disk::Clock;
 use stormeter_disk::units::format_bytes;
-use stormeter_driver::{BufferNeeds, CpuUsage, Ended, Interval, MonitorRow, Observer, Sample};
+use stormeter_driver::{BufferNeeds, CpuUsage, Ended, Interval, MonitorRow, Sample};
 
+use crate::account::{Account, FoundTarget, Moment, Reader, Whole};
 use crate::error::RunError;
 use crate::incidents::gather;
 use crate::machine::{allowed_cpus, memory_bytes, pin_to};
@@ -18,7 +19,7 @@ use crate::monitor::Monitor;
 use crate::progress::Progress;
 use crate::target::{Target, TargetUnknown};
 use crate::threads::TrialEnd;
-use crate::watcher::{FoundTarget, Told, Watcher};
+use crate::watcher::{Told, Watcher};
 
 /// The threads are given this long between "all are ready" and the common start.
 const START_DELAY_NS: u64 = 2_000_000;
@@ -93,23 +94,34 @@ impl Crew<'_> {
         let (ready_in, ready) = mpsc::channel::<Result<(), DatastoreError>>();
         let (told_in, told) = mpsc::channel::<Told>();
         let target = FoundTarget::new();
-        let (unheard, _) = mpsc::channel();
-        // Where windows close one by one, whoever waits for the last one reads what belongs to all.
-        let mut whole = (windows == Windows::OneByOne)
-            .then(|| Watcher::new(cancel, &unheard, usize::MAX, Some(&target)));
-        let (ends, (monitor, unwatched)) = thread::scope(|scope| {
+        let (ends, account, (monitor, unwatched)) = thread::scope(|scope| {
             let mut handles = Vec::new();
             let mut starters: Vec<Sender<u64>> = Vec::new();
+            let mut reader = Some(Reader::new(&target, Whole::now));
+            // Where all windows are one, the first thread tells its ends to one that reads what belongs
+            // to all; where they close one by one, whoever waits for the last one reads it.
+            let mut telling = None;
+            let mut reading = None;
+            if windows == Windows::Together
+                && let Some(reader) = reader.take()
+            {
+                let (moments_in, moments) = mpsc::channel::<Moment>();
+                telling = Some(moments_in);
+                let handle = thread::Builder::new()
+                    .name("account".into())
+                    .spawn_scoped(scope, move || reader.wait(&moments))
+                    .map_err(|error| RunError::Thread(error.to_string()))?;
+                reading = Some(handle);
+            }
             for (index, job) in jobs.into_iter().enumerate() {
                 let (start_in, start) = mpsc::channel();
-                let is_first = index == 0 && windows == Windows::Together;
                 let worker = Worker {
                     job,
                     clock: clock.clone(),
                     cancel,
                     cpu: cpus[(first_cpu + index) % cpus.len()],
                     index,
-                    target: is_first.then_some(&target),
+                    reader: telling.take(),
                     ready: ready_in.clone(),
                     told: told_in.clone(),
                     start,
@@ -133,8 +145,8 @@ impl Crew<'_> {
             let _ = target.set(Target::at(&datastore.peers()));
             let start_ns = starter(&mut clock_here)?;
             // Not before: whoever names the start may wait for others.
-            if let Some(whole) = &mut whole {
-                whole.window_opened();
+            if let Some(reader) = &mut reader {
+                reader.open(Instant::now());
             }
             let ahead_ns = start_ns.saturating_sub(clock_here.now_ns());
             progress.begun(Instant::now() + Duration::from_nanos(ahead_ns));
@@ -145,6 +157,7 @@ impl Crew<'_> {
             }
             let mut rows = Rows::new(count);
             let mut open = count;
+            let mut account = None;
             // Ends when the last thread has dropped its sender.
             while let Ok(told) = told.recv() {
                 match told {
@@ -152,10 +165,9 @@ impl Crew<'_> {
                     Told::Closed => open = open.saturating_sub(1),
                 }
                 if open == 0
-                    && let Some(whole) = &mut whole
-                    && !whole.is_finished()
+                    && let Some(reader) = &mut reader
                 {
-                    whole.window_closed();
+                    account = account.or_else(|| reader.close(Instant::now()));
                 }
             }
             // All windows are closed: now what was written may be brought to storage.
@@ -168,8 +180,11 @@ impl Crew<'_> {
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
             }
+            if let Some(reading) = reading {
+                account = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            }
             let note = monitor.note().map(str::to_owned);
-            Ok((ends, (monitor.stop(), note)))
+            Ok((ends, account, (monitor.stop(), note)))
         })?;
         let (wall_end, end_ns) = both_clocks(&mut clock_here);
         let clock_ns = (end_ns - begin_ns) as f64;
@@ -188,8 +203,8 @@ impl Crew<'_> {
             }
             joined.add(end);
         }
-        if let Some(whole) = whole {
-            joined.add_whole(whole);
+        if let Some(account) = account {
+            joined.add_account(account);
         }
         joined.end((clock_ns / wall_ns - 1.0).abs())
     }
@@ -286,8 +301,8 @@ struct Worker<'a, J> {
     cancel: &'a AtomicBool,
     cpu: usize,
     index: usize,
-    /// Where this thread reads process, host and target too.
-    target: Option<&'a FoundTarget>,
+    /// Who reads what belongs to all threads, where this one tells it when.
+    reader: Option<Sender<Moment>>,
     ready: Sender<Result<(), DatastoreError>>,
     told: Sender<Told>,
     start: Receiver<u64>,
@@ -298,7 +313,6 @@ struct WorkerEnd {
     cpu: CpuUsage,
     is_pinned: bool,
     farewell: Farewell,
-    target_unknown: Option<TargetUnknown>,
 }
 
 impl<J: Job> Worker<'_, J> {
@@ -316,7 +330,7 @@ impl<J: Job> Worker<'_, J> {
         let is_pinned = pin_to(self.cpu);
         // Timers as exact as the system can make them: an open loop sleeps until a request is due.
         let _ = nix::sys::prctl::set_timerslack(1);
-        let mut watcher = Watcher::new(self.cancel, &self.told, self.index, self.target);
+        let mut watcher = Watcher::new(self.cancel, &self.told, self.index, self.reader);
         let (ready, starter) = (self.ready, self.start);
         let start = || {
             let _ = ready.send(Ok(()));
@@ -325,14 +339,14 @@ impl<J: Job> Worker<'_, J> {
             starter.recv().ok()
         };
         let mut sample = self.job.work(&mut tools, start, &mut self.clock, &mut watcher)?;
-        let (cpu, target_unknown) = watcher.finish();
+        let cpu = watcher.finish();
         // Writing back while another thread still measures would be in its window.
         drop(self.told);
         let _ = starter.recv();
         let ended_ns = self.clock.now_ns();
         let farewell = J::leave(tools, &|| self.cancel.load(Ordering::Relaxed));
         sample.settled_ns = self.clock.now_ns().saturating_sub(ended_ns);
-        Some(WorkerEnd { sample, cpu, is_pinned, farewell, target_unknown })
+        Some(WorkerEnd { sample, cpu, is_pinned, farewell })
     }
 }
 
@@ -348,10 +362,9 @@ struct Joined {
 
 impl Joined {
     fn add(&mut self, end: WorkerEnd) {
-        let WorkerEnd { sample, cpu, is_pinned, farewell, target_unknown } = end;
+        let WorkerEnd { sample, cpu, is_pinned, farewell } = end;
         self.incidents.extend(farewell.incidents);
         self.lost = self.lost.take().or(farewell.lost);
-        self.note(target_unknown);
         let unpinned = "a driving thread could not be pinned to a CPU".to_owned();
         if !is_pinned && !self.notes.contains(&unpinned) {
             self.notes.push(unpinned);
@@ -366,19 +379,17 @@ impl Joined {
     }
 
     /// What belongs to all threads, read by one that does not drive: its own time is no cost.
-    fn add_whole(&mut self, whole: Watcher<'_>) {
-        let (cpu, target_unknown) = whole.finish();
-        self.note(target_unknown);
-        if let Some((_, usage)) = &mut self.trial {
-            usage.process_ns = cpu.process_ns;
-            usage.host = cpu.host;
-            usage.target_ns = cpu.target_ns;
-        }
-    }
-
-    fn note(&mut self, unknown: Option<TargetUnknown>) {
-        let worth = unknown.filter(TargetUnknown::is_worth_a_note);
+    fn add_account(&mut self, account: Account) {
+        let Account { cpu, target_unknown } = account;
+        let worth = target_unknown.filter(TargetUnknown::is_worth_a_note);
         self.notes.extend(worth.map(|unknown| unknown.to_string()));
+        let Some((_, usage)) = &mut self.trial else { return };
+        usage.process_ns = cpu.process_ns;
+        usage.tool_ns = cpu.tool_ns;
+        usage.host = cpu.host;
+        usage.pressure = cpu.pressure;
+        usage.late_ns = cpu.late_ns;
+        usage.target_ns = cpu.target_ns;
     }
 
     fn end(self, clock_deviation: f64) -> Result<TrialEnd, RunError> {

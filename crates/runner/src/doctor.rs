@@ -7,6 +7,7 @@ use nix::sys::resource::{Resource, getrlimit};
 use stormeter_datastore::{Datastore, DatastoreUrl, OpenOptions, RealClock};
 use stormeter_disk::units::format_bytes;
 
+use crate::accounting::Accounting;
 use crate::environment::{governor, virtualization};
 use crate::machine::{allowed_cpus, line_of, load_average, memory_bytes};
 
@@ -43,6 +44,7 @@ pub fn examine(clock: &RealClock, datastores: &[String]) -> Vec<Advice> {
         cpus(),
         frequency(),
         neighbours(),
+        cpu_accounting(),
         memory(),
         open_files(),
         locked_memory(),
@@ -133,6 +135,26 @@ fn neighbours() -> Advice {
         );
     }
     advice("neighbours", Health::Good, found, "")
+}
+
+fn cpu_accounting() -> Advice {
+    const SUBJECT: &str = "CPU accounting";
+    match Accounting::probe() {
+        None => advice(
+            SUBJECT,
+            Health::Fair,
+            "/proc/stat cannot be read".into(),
+            "host CPU per I/O is not known here; go by the initiator's CPU time",
+        ),
+        Some(probe) if probe.is_sound() => advice(SUBJECT, Health::Good, probe.sentence(), ""),
+        Some(probe) => advice(
+            SUBJECT,
+            Health::Fair,
+            probe.sentence(),
+            "this kernel counts CPU time by ticks and misses some of it, so host CPU per I/O is \
+             unreliable; go by the initiator's and the target's CPU time",
+        ),
+    }
 }
 
 fn steal_percent(stat: &str) -> f64 {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The processes that hold some sockets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,6 +34,39 @@ pub(crate) fn holders(inodes: &HashSet<u64>) -> Holders {
     }
     found.pids.sort_unstable();
     found
+}
+
+/// The program that a process runs, as the kernel's link in /proc/PID/exe names it; `None` where it may not be
+/// seen.
+pub(crate) fn program(pid: i32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
+/// Programs that take connections for others, by their names in /proc/PID/comm (15 letters at most): those that
+/// publish the ports of containers, systemd, which listens for services that are not started yet, and relays.
+const PROXIES: [&str; 15] = [
+    "docker-proxy",
+    "rootlessport",
+    "rootlesskit",
+    "slirp4netns",
+    "pasta",
+    "passt",
+    "gvproxy",
+    "systemd",
+    "systemd-socket-",
+    "inetd",
+    "xinetd",
+    "haproxy",
+    "socat",
+    "ssh",
+    "stunnel",
+];
+
+/// The name of a process that is known to work for nobody but the servers behind it; `None` for others.
+pub(crate) fn proxy(pid: i32) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    let name = name.trim_end();
+    PROXIES.contains(&name).then(|| name.to_owned())
 }
 
 fn holds(folder: &Path, inodes: &HashSet<u64>) -> std::io::Result<bool> {

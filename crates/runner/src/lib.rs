@@ -6,6 +6,8 @@
 //! whether to go on. It draws nothing and prints nothing: whoever wants to see it work passes a
 //! [`Progress`].
 
+mod account;
+mod accounting;
 mod attempts;
 mod blocks;
 mod ceiling;
@@ -21,6 +23,8 @@ mod error;
 mod failures;
 mod filling;
 mod holders;
+mod host_time;
+mod idle;
 mod incidents;
 mod journal;
 mod machine;

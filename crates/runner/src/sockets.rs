@@ -3,6 +3,7 @@
 //! A server is found by the socket that it listens on, because that is the one thing that is known
 //! of it: the address to which the datastore speaks.
 
+use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 /// `TCP_ESTABLISHED` and `TCP_LISTEN` of the kernel's include/net/tcp_states.h.
@@ -13,6 +14,8 @@ const LISTEN: u8 = 0x0a;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Socket {
     local: SocketAddr,
+    /// The other end of a connection.
+    remote: SocketAddr,
     state: u8,
     /// Names it among the open files of processes.
     pub(crate) inode: u64,
@@ -23,9 +26,20 @@ pub(crate) fn parse(text: &str) -> Vec<Socket> {
     text.lines().filter_map(socket).collect()
 }
 
-/// The sockets at the server's end of connections to `address`: those that listen there, and those
-/// that were accepted, which a server may have handed on to a process of its own.
-pub(crate) fn serving(sockets: &[Socket], address: SocketAddr) -> Vec<Socket> {
+/// The sockets at the server's end of connections to an address.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Serving {
+    /// Those that listen there.
+    pub(crate) listening: Vec<Socket>,
+    /// Those of connections that were made from here; a server may have handed them to a process of its own.
+    pub(crate) accepted: Vec<Socket>,
+    /// There are connections from here, and their other ends are none of this network namespace's: they were
+    /// led elsewhere on the way, as to the published port of a container.
+    pub(crate) is_led_elsewhere: bool,
+}
+
+/// What serves at `address`.
+pub(crate) fn serving(sockets: &[Socket], address: SocketAddr) -> Serving {
     let is_at = |socket: &&Socket, ip: IpAddr, state: u8| {
         socket.state == state && socket.local == SocketAddr::new(ip, address.port())
     };
@@ -38,13 +52,24 @@ pub(crate) fn serving(sockets: &[Socket], address: SocketAddr) -> Vec<Socket> {
         candidates.push(Ipv4Addr::UNSPECIFIED.into());
     }
     candidates.push(Ipv6Addr::UNSPECIFIED.into());
-    let mut found: Vec<Socket> = candidates
+    let listening = candidates
         .into_iter()
         .map(|ip| at(ip, LISTEN).collect::<Vec<_>>())
         .find(|listening| !listening.is_empty())
         .unwrap_or_default();
-    found.extend(at(ip, ESTABLISHED));
-    found
+    let at_server = |socket: &Socket| is_at(&socket, ip, ESTABLISHED);
+    let peer = SocketAddr::new(ip, address.port());
+    let from_here = |socket: &&Socket| socket.state == ESTABLISHED && socket.remote == peer;
+    let mut clients = sockets.iter().filter(from_here).peekable();
+    let are_some_from_here = clients.peek().is_some();
+    let others = clients.map(|client| (client.remote, client.local)).collect::<HashSet<_>>();
+    let is_other_end = |socket: &&Socket| others.contains(&(socket.local, socket.remote));
+    let accepted: Vec<Socket> =
+        sockets.iter().filter(|socket| at_server(socket)).filter(is_other_end).copied().collect();
+    let is_led_elsewhere = are_some_from_here && accepted.is_empty();
+    // One that nobody has accepted yet has no inode.
+    let accepted = accepted.into_iter().filter(|socket| socket.inode != 0).collect();
+    Serving { listening, accepted, is_led_elsewhere }
 }
 
 /// Whether the address is one of this machine's: only then can a socket be bound to it.
@@ -58,9 +83,10 @@ pub(crate) fn is_own(address: SocketAddr) -> bool {
 fn socket(line: &str) -> Option<Socket> {
     let mut words = line.split_whitespace().skip(1);
     let local = socket_address(words.next()?)?;
-    let state = u8::from_str_radix(words.nth(1)?, 16).ok()?;
+    let remote = socket_address(words.next()?)?;
+    let state = u8::from_str_radix(words.next()?, 16).ok()?;
     let inode = words.nth(5)?.parse().ok()?;
-    Some(Socket { local, state, inode })
+    Some(Socket { local, remote, state, inode })
 }
 
 /// `0100007F:0CBC`: words of four bytes as the processor has them in memory, then the port.
@@ -87,13 +113,19 @@ fn socket_address(text: &str) -> Option<SocketAddr> {
 mod tests {
     use super::*;
 
-    fn at(local: &str, state: u8, inode: u64) -> Socket {
-        Socket { local: local.parse().unwrap(), state, inode }
+    fn at(local: &str, remote: &str, state: u8, inode: u64) -> Socket {
+        Socket { local: local.parse().unwrap(), remote: remote.parse().unwrap(), state, inode }
     }
 
-    fn inodes(sockets: &[Socket], address: &str) -> Vec<u64> {
+    fn listens(local: &str, inode: u64) -> Socket {
+        let anywhere = if local.starts_with('[') { "[::]:0" } else { "0.0.0.0:0" };
+        at(local, anywhere, LISTEN, inode)
+    }
+
+    /// Who listens, and who was handed a connection.
+    fn inodes(sockets: &[Socket], address: &str) -> [Vec<u64>; 2] {
         let found = serving(sockets, address.parse().unwrap());
-        found.iter().map(|socket| socket.inode).collect()
+        [found.listening, found.accepted].map(|of| of.iter().map(|socket| socket.inode).collect())
     }
 
     #[test]
@@ -108,9 +140,9 @@ mod tests {
                     2: 0000000000000000FFFF00000100007F:0801 0000000000000000FFFF00000100007F:C001 \
                     01 00000000:00000000 02:00000000 00000000     0        0 43 1 ffff8 100 0\n";
         let expected = [
-            at("127.0.0.1:3260", LISTEN, 31337),
-            at("[::1]:2049", LISTEN, 42),
-            at("127.0.0.1:2049", ESTABLISHED, 43),
+            listens("127.0.0.1:3260", 31337),
+            listens("[::1]:2049", 42),
+            at("127.0.0.1:2049", "127.0.0.1:49153", ESTABLISHED, 43),
         ];
         assert_eq!(parse(text), expected);
     }
@@ -127,20 +159,42 @@ mod tests {
     #[test]
     fn the_socket_bound_to_the_address_itself_comes_first() {
         let sockets = [
-            at("0.0.0.0:3260", LISTEN, 1),
-            at("127.0.0.1:3260", LISTEN, 2),
-            at("127.0.0.1:3261", LISTEN, 3),
-            at("[::]:3260", LISTEN, 4),
-            at("[::]:2049", LISTEN, 5),
-            at("127.0.0.1:3260", ESTABLISHED, 6),
-            at("10.0.0.1:3260", ESTABLISHED, 7),
+            listens("0.0.0.0:3260", 1),
+            listens("127.0.0.1:3260", 2),
+            listens("127.0.0.1:3261", 3),
+            listens("[::]:3260", 4),
+            listens("[::]:2049", 5),
         ];
-        assert_eq!(inodes(&sockets, "127.0.0.1:3260"), [2, 6]);
-        assert_eq!(inodes(&sockets, "[::ffff:127.0.0.1]:3260"), [2, 6]);
-        assert_eq!(inodes(&sockets, "127.0.0.2:3260"), [1]);
-        assert_eq!(inodes(&sockets, "127.0.0.2:2049"), [5]);
-        assert_eq!(inodes(&sockets, "[::1]:3260"), [4]);
-        assert_eq!(inodes(&sockets, "127.0.0.1:1"), [0; 0]);
+        let none = || Vec::<u64>::new();
+        assert_eq!(inodes(&sockets, "127.0.0.1:3260"), [vec![2], none()]);
+        assert_eq!(inodes(&sockets, "[::ffff:127.0.0.1]:3260"), [vec![2], none()]);
+        assert_eq!(inodes(&sockets, "127.0.0.2:3260"), [vec![1], none()]);
+        assert_eq!(inodes(&sockets, "127.0.0.2:2049"), [vec![5], none()]);
+        assert_eq!(inodes(&sockets, "[::1]:3260"), [vec![4], none()]);
+        assert_eq!(inodes(&sockets, "127.0.0.1:1"), [none(), none()]);
+    }
+
+    #[test]
+    fn the_other_ends_of_connections_from_here_are_found() {
+        let (server, client) = ("127.0.0.1:3260", "127.0.0.1:40000");
+        let mut sockets = vec![
+            listens(server, 1),
+            at(client, server, ESTABLISHED, 2),
+            at(server, client, ESTABLISHED, 3),
+            // Of somebody elsewhere, at another of this machine's addresses, and on the way to being closed.
+            at(server, "10.0.0.9:40000", ESTABLISHED, 4),
+            at("10.0.0.1:3260", client, ESTABLISHED, 5),
+            at("127.0.0.1:40001", server, 0x08, 6),
+        ];
+        assert_eq!(inodes(&sockets, server), [vec![1], vec![3]]);
+        assert!(!serving(&sockets, server.parse().unwrap()).is_led_elsewhere);
+        // Not accepted yet.
+        sockets[2].inode = 0;
+        assert_eq!(inodes(&sockets, server), [vec![1], vec![]]);
+        assert!(!serving(&sockets, server.parse().unwrap()).is_led_elsewhere);
+        // Translated to an address in another namespace.
+        sockets.remove(2);
+        assert!(serving(&sockets, server.parse().unwrap()).is_led_elsewhere);
     }
 
     #[test]

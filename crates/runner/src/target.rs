@@ -16,17 +16,22 @@ use stormeter_datastore::Datastore;
 use stormeter_study::{ComparisonPlan, Metric};
 
 use crate::error::RunError;
-use crate::holders::holders;
-use crate::sockets::{is_own, parse, serving};
+use crate::holders::{holders, program, proxy};
+use crate::sockets::{Serving, Socket, is_own, parse, serving};
 
 /// Why the target's CPU time is not known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TargetUnknown {
     /// Storage of this machine, or spoken to by the kernel.
-    #[error("it is not served over the network by a process; compare --metric host-cpu-per-io")]
+    #[error(
+        "it is not served over the network by a process; compare host-cpu-per-io, which is all that \
+         this machine spends on it"
+    )]
     NoServer,
     /// On another machine.
-    #[error("its server {0} is on another machine; compare --metric cpu-per-io")]
+    #[error(
+        "its server {0} is on another machine; compare cpu-per-io, which is this machine's part"
+    )]
     Elsewhere(SocketAddr),
     /// Not in this network namespace.
     #[error(
@@ -40,6 +45,18 @@ pub enum TargetUnknown {
          own can be seen, so the CPU time of the target is not known; that of the host contains it"
     )]
     NoProcess(SocketAddr),
+    /// Something that passes connections on.
+    #[error(
+        "what takes connections at {0} is {1}, which passes them on, so the CPU time of the target is \
+         not known; give the server's own address"
+    )]
+    Proxy(SocketAddr, String),
+    /// In a container's network namespace, say.
+    #[error(
+        "connections to {0} are led out of this network namespace, so whatever listens there serves \
+         none of them and the CPU time of the target is not known; that of the host contains it"
+    )]
+    LedElsewhere(SocketAddr),
     /// Somebody else's.
     #[error(
         "the process that listens on {0} is somebody else's, so the CPU time of the target is not \
@@ -100,18 +117,7 @@ impl Target {
             .collect();
         let mut pids = Vec::new();
         for peer in peers {
-            let inodes: HashSet<u64> =
-                serving(&sockets, *peer).into_iter().map(|socket| socket.inode).collect();
-            if inodes.is_empty() {
-                return Err(TargetUnknown::NoListener(*peer));
-            }
-            let found = holders(&inodes);
-            if found.pids.is_empty() {
-                let unknown =
-                    if found.hidden { TargetUnknown::Hidden } else { TargetUnknown::NoProcess };
-                return Err(unknown(*peer));
-            }
-            pids.extend(found.pids);
+            pids.extend(servers(&serving(&sockets, *peer), *peer)?);
         }
         // A server may listen on several of the addresses.
         pids.sort_unstable();
@@ -140,6 +146,34 @@ impl Target {
             _ => Ok(Opened(read)),
         }
     }
+}
+
+/// The processes that serve at `peer`: those that hold the other ends of the connections that lead there, or
+/// before there is one those that listen. Who listens and holds no connection only waits for others, unless it
+/// is the same program: a server of several processes.
+fn servers(serving: &Serving, peer: SocketAddr) -> Result<Vec<i32>, TargetUnknown> {
+    let inodes = |of: &[Socket]| of.iter().map(|socket| socket.inode).collect::<HashSet<u64>>();
+    let (listening, accepted) = (inodes(&serving.listening), inodes(&serving.accepted));
+    if serving.is_led_elsewhere {
+        return Err(TargetUnknown::LedElsewhere(peer));
+    }
+    if listening.is_empty() && accepted.is_empty() {
+        return Err(TargetUnknown::NoListener(peer));
+    }
+    let mut found = holders(if accepted.is_empty() { &listening } else { &accepted });
+    if found.pids.is_empty() {
+        let unknown = if found.hidden { TargetUnknown::Hidden } else { TargetUnknown::NoProcess };
+        return Err(unknown(peer));
+    }
+    if let Some(name) = found.pids.iter().find_map(|pid| proxy(*pid)) {
+        return Err(TargetUnknown::Proxy(peer, name));
+    }
+    if !accepted.is_empty() {
+        let programs: Vec<_> = found.pids.iter().filter_map(|pid| program(*pid)).collect();
+        let is_same = |pid: &i32| program(*pid).is_some_and(|own| programs.contains(&own));
+        found.pids.extend(holders(&listening).pids.into_iter().filter(is_same));
+    }
+    Ok(found.pids)
 }
 
 /// The processes that served when the window opened, and their clocks at that moment.

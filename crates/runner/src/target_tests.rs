@@ -2,6 +2,7 @@
 
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,8 +14,13 @@ struct Server(Child);
 impl Server {
     /// Listens on its stdin and runs a shell's words. A limit ends it if nobody else does.
     fn new(listener: &TcpListener, words: &str) -> Self {
+        Self::by("sh".as_ref(), listener, words)
+    }
+
+    /// By a shell of that name.
+    fn by(shell: &Path, listener: &TcpListener, words: &str) -> Self {
         let socket = OwnedFd::from(listener.try_clone().unwrap());
-        let child = Command::new("sh")
+        let child = Command::new(shell)
             .args(["-c", &format!("ulimit -t 60; {words}")])
             .stdin(Stdio::from(socket))
             .spawn()
@@ -128,20 +134,42 @@ fn processes_that_share_the_socket_are_summed_and_counted_once() {
     assert!(before <= spent_ns && spent_ns <= after, "{before} {spent_ns} {after}");
 }
 
+/// Holds a socket and waits; it is that program as soon as it is there.
+fn sleeper(socket: OwnedFd) -> Server {
+    Server(Command::new("sleep").arg("60").stdin(Stdio::from(socket)).spawn().unwrap())
+}
+
 #[test]
-fn a_process_that_was_handed_the_connection_belongs_to_the_target() {
+fn who_was_handed_the_connection_is_the_target_and_who_only_listens_is_not() {
     let _alone = alone();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
+    // Another program that listens, as systemd does for a service.
+    let front = Server::new(&listener, BURN);
+    assert_eq!(pids(&Target::at(&[address]).unwrap()), [front.pid()], "nobody else is there yet");
     let _client = TcpStream::connect(address).unwrap();
     let (accepted, _) = listener.accept().unwrap();
-    let front = Server::new(&listener, WAIT);
-    let mut worker = Command::new("sleep");
-    let worker = worker.arg("60").stdin(Stdio::from(OwnedFd::from(accepted)));
-    let worker = Server(worker.spawn().unwrap());
-    let mut expected = vec![front.pid(), worker.pid()];
+    let worker = sleeper(accepted.into());
+    assert_eq!(pids(&Target::at(&[address]).unwrap()), [worker.pid()]);
+    // A second process of the server.
+    let second = sleeper(listener.try_clone().unwrap().into());
+    let mut expected = vec![worker.pid(), second.pid()];
     expected.sort_unstable();
     assert_eq!(pids(&Target::at(&[address]).unwrap()), expected);
+}
+
+#[test]
+fn the_time_of_a_proxy_is_not_the_targets() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().unwrap();
+    let shell = directory.path().join("docker-proxy");
+    std::os::unix::fs::symlink("/bin/sh", &shell).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let _proxy = Server::by(&shell, &listener, BURN);
+    let unknown = TargetUnknown::Proxy(address, "docker-proxy".into());
+    assert!(unknown.is_worth_a_note(), "the reader is told why there is a dash");
+    assert_eq!(Target::at(&[address]).unwrap_err(), unknown);
 }
 
 /// Waits until the process of that number is no more than an entry for its parent.

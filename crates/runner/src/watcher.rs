@@ -1,18 +1,15 @@
-//! What is read while a thread drives: its CPU time when the window opens and closes, the rows, and
-//! whether to stop. The first thread reads process, host and target too, where all windows are one.
+//! What is done while a thread drives: its own CPU time is read when the window opens and closes, rows
+//! are told, and it is asked whether to stop. Everything takes next to no time, because completions wait
+//! for it; what takes longer is done by whoever is told.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
+use std::time::Instant;
 
 use stormeter_driver::{CpuUsage, Interval, Observer};
 
-use crate::target::{Opened, Target, TargetUnknown};
-use crate::usage::Reading;
-
-/// The target of a trial, found when its disks are open: only then do the server's processes for
-/// them exist. It is looked for anew each trial, because servers are restarted.
-pub(crate) type FoundTarget = OnceLock<Result<Target, TargetUnknown>>;
+use crate::account::Moment;
+use crate::usage::{Own, Reading};
 
 /// What a thread tells while it drives.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,53 +25,49 @@ pub(crate) struct Watcher<'a> {
     cancel: &'a AtomicBool,
     told: &'a Sender<Told>,
     thread: usize,
-    /// Whether process and host are read too; and the target, where it was found.
-    is_whole: bool,
-    target: Option<&'a FoundTarget>,
+    /// Who reads what belongs to all threads, where this one's window is that of all.
+    reader: Option<Sender<Moment>>,
+    own: Own,
     opened: Reading,
-    target_opened: Option<Result<Opened<'a>, TargetUnknown>>,
-    used: Option<CpuUsage>,
-    target_unknown: Option<TargetUnknown>,
+    used: CpuUsage,
 }
 
 impl<'a> Watcher<'a> {
-    /// Of the thread of that number; `target` where this one reads all that is not its own.
+    /// Of the calling thread, which has that number.
     pub(crate) fn new(
         cancel: &'a AtomicBool,
         told: &'a Sender<Told>,
         thread: usize,
-        target: Option<&'a FoundTarget>,
+        reader: Option<Sender<Moment>>,
     ) -> Self {
         Self {
             cancel,
             told,
             thread,
-            is_whole: target.is_some(),
-            target,
+            reader,
+            own: Own::open(),
             opened: Reading::default(),
-            target_opened: None,
-            used: None,
-            target_unknown: None,
+            used: CpuUsage::default(),
         }
     }
 
-    /// Whether the window was closed.
-    pub(crate) fn is_finished(&self) -> bool {
-        self.used.is_some()
+    /// What the thread spent in the window.
+    pub(crate) fn finish(self) -> CpuUsage {
+        self.used
     }
 
-    /// What was spent in the window, and why the target's share is unknown if it was looked for.
-    pub(crate) fn finish(self) -> (CpuUsage, Option<TargetUnknown>) {
-        (self.used.unwrap_or_default(), self.target_unknown)
+    fn tell(&self, moment: Moment) {
+        if let Some(reader) = &self.reader {
+            // A reader that is gone is seen when it is joined.
+            let _ = reader.send(moment);
+        }
     }
 }
 
 impl Observer for Watcher<'_> {
     fn window_opened(&mut self) {
-        let found = self.target.and_then(OnceLock::get);
-        self.target_opened =
-            found.map(|found| found.as_ref().map_err(TargetUnknown::clone).and_then(Target::open));
-        self.opened = Reading::now(self.is_whole);
+        self.tell(Moment::Opened(Instant::now()));
+        self.opened = self.own.read();
     }
 
     fn interval(&mut self, row: &Interval) {
@@ -82,13 +75,8 @@ impl Observer for Watcher<'_> {
     }
 
     fn window_closed(&mut self) {
-        let mut used = Reading::now(self.is_whole).since(&self.opened);
-        match self.target_opened.take().map(|opened| opened?.spent_ns()) {
-            Some(Ok(spent_ns)) => used.target_ns = Some(spent_ns),
-            Some(Err(unknown)) => self.target_unknown = Some(unknown),
-            None => {}
-        }
-        self.used = Some(used);
+        self.used = self.own.read().since(&self.opened);
+        self.tell(Moment::Closed(Instant::now()));
         let _ = self.told.send(Told::Closed);
     }
 
@@ -101,28 +89,38 @@ impl Observer for Watcher<'_> {
 mod tests {
     use std::sync::mpsc;
     use std::thread;
+    use std::time::Duration;
 
     use super::*;
+    use crate::account::{Account, FoundTarget, Reader, Whole};
     use crate::target::tests::{SPENT_NS, TRIES, alone, busy_server};
+    use crate::target::{Target, TargetUnknown};
 
-    /// What the watcher of that thread says of a window in which `during` happened.
-    fn watched(
-        thread: usize,
-        found: &FoundTarget,
-        during: impl FnOnce(),
-    ) -> (CpuUsage, Option<TargetUnknown>) {
+    /// What is read of a window in which `during` happened.
+    fn watched(found: &FoundTarget, during: impl FnOnce()) -> Account {
         let (told, _) = mpsc::channel();
         let cancel = AtomicBool::new(false);
-        let target = (thread == 0).then_some(found);
-        let mut watcher = Watcher::new(&cancel, &told, thread, target);
-        watcher.window_opened();
-        during();
-        watcher.window_closed();
-        watcher.finish()
+        let (reader, moments) = mpsc::channel();
+        thread::scope(|scope| {
+            // Opened before anything is done, so that all of it is seen.
+            let (ready_in, ready) = mpsc::channel();
+            let read = move || {
+                let whole = Whole::now();
+                let _ = ready_in.send(());
+                whole
+            };
+            let account = scope.spawn(move || Reader::new(found, read).wait(&moments));
+            let mut watcher = Watcher::new(&cancel, &told, 0, Some(reader));
+            watcher.window_opened();
+            ready.recv().unwrap();
+            during();
+            watcher.window_closed();
+            account.join().unwrap().unwrap()
+        })
     }
 
     #[test]
-    fn the_first_thread_counts_what_the_target_spends_in_the_window() {
+    fn what_the_target_spends_in_the_window_is_counted() {
         let _alone = alone();
         let (_server, address) = busy_server();
         let until_it_spent = || {
@@ -138,18 +136,51 @@ mod tests {
         until_it_spent();
         let found = FoundTarget::new();
         found.set(Target::at(&[address])).unwrap();
-        let (cpu, unknown) = watched(0, &found, until_it_spent);
-        assert_eq!(unknown, None);
+        let Account { cpu, target_unknown } = watched(&found, until_it_spent);
+        assert_eq!(target_unknown, None);
         assert!(cpu.target_ns >= Some(SPENT_NS), "{cpu:?}");
-        let (cpu, unknown) = watched(1, &found, || {});
-        assert_eq!((cpu.target_ns, unknown), (None, None));
+        let nowhere = FoundTarget::new();
+        let Account { cpu, target_unknown } = watched(&nowhere, || {});
+        assert_eq!((cpu.target_ns, target_unknown), (None, None));
     }
 
     #[test]
     fn without_a_target_the_trial_says_why() {
         let found = FoundTarget::new();
         found.set(Target::at(&[])).unwrap();
-        let (cpu, unknown) = watched(0, &found, || {});
-        assert_eq!((cpu.target_ns, unknown), (None, Some(TargetUnknown::NoServer)));
+        let Account { cpu, target_unknown } = watched(&found, || {});
+        assert_eq!((cpu.target_ns, target_unknown), (None, Some(TargetUnknown::NoServer)));
+    }
+
+    /// Reading takes as long as the window here. If a driving thread did it or waited for it, the window
+    /// would not close before the reading gave up.
+    #[test]
+    fn a_reading_that_takes_long_holds_up_no_io() {
+        const GIVES_UP: Duration = Duration::from_secs(20);
+        let (told, _) = mpsc::channel();
+        let cancel = AtomicBool::new(false);
+        let found = FoundTarget::new();
+        let (reader, moments) = mpsc::channel();
+        let (closed, is_closed) = mpsc::channel::<()>();
+        let in_time = thread::scope(|scope| {
+            let account = scope.spawn(|| {
+                let (found, moments, is_closed) = (&found, moments, is_closed);
+                let mut in_time = Vec::new();
+                let read = || {
+                    in_time.push(is_closed.recv_timeout(GIVES_UP).is_ok());
+                    Whole::now()
+                };
+                let account = Reader::new(found, read).wait(&moments);
+                assert!(account.is_some());
+                in_time
+            });
+            let mut watcher = Watcher::new(&cancel, &told, 0, Some(reader));
+            watcher.window_opened();
+            watcher.window_closed();
+            closed.send(()).unwrap();
+            closed.send(()).unwrap();
+            account.join().unwrap()
+        });
+        assert_eq!(in_time, [true, true]);
     }
 }

@@ -1,6 +1,7 @@
 //! Open datastores on which somebody else orders the work: the far end of [`crate::Elsewhere`].
 
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use stormeter_datastore::{Datastore, DatastoreUrl, RealClock, Secret};
 use stormeter_driver::Interval;
@@ -11,6 +12,7 @@ use crate::describe::describe;
 use crate::elsewhere::{OpenOrder, OpenedStores, PrepareOrder, PreparedStore, TrialOrder};
 use crate::errand::{Before, Door, before, run_errand_from, run_servers};
 use crate::error::RunError;
+use crate::idle::IdleHost;
 use crate::machine::raise_open_files;
 use crate::progress::{Progress, Silent};
 use crate::room::shared_file_system;
@@ -20,7 +22,12 @@ use crate::threads::{Start, TrialEnd, run_trial_from};
 /// Open datastores. Dropped, it removes their disks.
 pub struct Workplace {
     stores: Vec<Datastore>,
+    /// What this machine spends while nothing is driven.
+    idle: Option<IdleHost>,
 }
+
+/// Shorter than where one machine is on its own: all hosts read theirs while the study waits.
+const IDLE_READING: Duration = Duration::from_millis(500);
 
 impl Workplace {
     /// Opens the datastores and says what they are.
@@ -46,7 +53,8 @@ impl Workplace {
         )?;
         let datastores = store_of.iter().map(|&store| describe(&stores[store])).collect();
         let warning = shared_file_system(&stores);
-        Ok((Self { stores }, OpenedStores { datastores, store_of, warning }))
+        let idle = IdleHost::read(IDLE_READING, &AtomicBool::new(false));
+        Ok((Self { stores, idle }, OpenedStores { datastores, store_of, warning }))
     }
 
     /// Writes the disks of a store.
@@ -71,6 +79,20 @@ impl Workplace {
     /// # Errors
     /// As [`crate::run_trial`] and [`crate::run_errand`]; the clients of a transfer do not come.
     pub fn trial(
+        &mut self,
+        order: &TrialOrder,
+        clock: (&RealClock, &AtomicBool),
+        leader: &mut dyn Leader,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        let mut end = self.carry_out(order, clock, leader, progress)?;
+        if let Some(idle) = &self.idle {
+            idle.apply(&mut end.cpu);
+        }
+        Ok(end)
+    }
+
+    fn carry_out(
         &mut self,
         order: &TrialOrder,
         (clock, cancel): (&RealClock, &AtomicBool),

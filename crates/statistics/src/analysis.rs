@@ -19,6 +19,7 @@ use crate::steadiness::check_steadiness;
 use crate::stopping::{Decision, Looks, StopRule, StopRuleError};
 use crate::study::CeilingKind;
 use crate::touched::Touched;
+use crate::uneven_load::uneven_load;
 use crate::verdict::Verdict;
 use crate::way::low_way;
 
@@ -207,6 +208,8 @@ pub fn analyse(
     let summaries = (0..plan.datastores.len()).map(summary).collect();
     let mut pairs: Vec<Pair> = candidates(plan).map(|c| compare(plan, trials, c)).collect();
     findings.extend(block_findings(&pairs));
+    let uneven = |candidate| Some((Some(candidate), uneven_load(plan, trials, candidate)?));
+    findings.extend(candidates(plan).filter_map(uneven));
     findings.sort_by_key(|(_, finding)| finding.severity);
     if findings.iter().any(|(_, finding)| finding.severity == Severity::Invalid) {
         for (_, comparison) in pairs.iter_mut().flat_map(|pair| &mut pair.comparisons) {

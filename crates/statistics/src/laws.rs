@@ -69,6 +69,16 @@ pub enum Check {
     Course,
     /// Memories on the way, and what was read again.
     Cache,
+    /// Tasks that waited for memory.
+    MemoryPressure,
+    /// The machine was busy before anything was driven.
+    Background,
+    /// Process and host were read at the ends of the window.
+    LateReading,
+    /// The whole machine spent no less than its parts.
+    HostBelowParts,
+    /// CPU time per I/O is compared at about the same rate.
+    UnevenLoad,
 }
 
 /// A law that is broken or bent, or something else worth knowing.

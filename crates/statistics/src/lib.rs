@@ -45,6 +45,7 @@ mod study;
 mod sum;
 mod touched;
 pub mod two_sample;
+mod uneven_load;
 pub mod verdict;
 pub mod warmup;
 mod way;

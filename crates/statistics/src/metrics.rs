@@ -34,9 +34,9 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
             issue_histogram(metric, sample.issue.as_ref()?).percentile_ns(percentile_of(metric)?)?
         }
         Metric::LatencyMax => sample.reads.latency_max_ns.max(sample.writes.latency_max_ns) as f64,
-        Metric::CpuPerIo => cpu.process_ns as f64 / operations,
+        Metric::CpuPerIo => cpu.initiator_ns() as f64 / operations,
         Metric::TargetCpuPerIo => cpu.target_ns? as f64 / operations,
-        Metric::HostCpuPerIo => cpu.host.busy_ns() as f64 / operations,
+        Metric::HostCpuPerIo => cpu.host_ns() as f64 / operations,
         Metric::HostCpu => {
             let all_ns = cpu.host.busy_ns() + cpu.host.idle_ns + cpu.host.iowait_ns;
             if all_ns == 0 {

@@ -108,7 +108,7 @@ pub enum Metric {
     CpuPerIo,
     /// CPU time of the target (the server processes on this machine) per I/O.
     TargetCpuPerIo,
-    /// Busy time of the whole host per I/O.
+    /// Busy time of the whole host per I/O, less what it spends when nothing is driven.
     HostCpuPerIo,
     /// Busy share of the whole host, of all its CPUs together. Of studies only.
     HostCpu,

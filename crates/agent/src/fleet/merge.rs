@@ -140,11 +140,13 @@ fn add_cpu(all: &mut CpuUsage, one: &CpuUsage, is_new: bool) {
         // The server of a datastore on that machine was seen by both.
         one.target_ns = all.target_ns.map(|_| 0);
     }
-    let (host, target_ns) = (all.host, all.target_ns);
+    let (host, target_ns, pressure) = (all.host, all.target_ns, all.pressure);
     all.add_later(&one);
     if !is_new {
         (all.host, all.target_ns) = (host, target_ns);
     }
+    // They waited at the same time: a share of the window is that of the machine that waited longest.
+    all.pressure = if is_new { pressure.zip(one.pressure, u64::max) } else { pressure };
     all.host.cpus = machine.cpus;
 }
 
@@ -171,11 +173,20 @@ fn add_monitor(all: &mut Vec<MonitorRow>, one: &[MonitorRow], cpus: (u32, u32)) 
 
 #[cfg(test)]
 mod tests {
+    use stormeter_driver::Pressure;
+
     use super::*;
 
     fn cpu(process_ns: u64, busy_ns: u64, target_ns: Option<u64>) -> CpuUsage {
-        let host = HostCpu { user_ns: busy_ns, cpus: 2, ..HostCpu::default() };
-        CpuUsage { process_ns, host, target_ns, ..CpuUsage::default() }
+        let host = HostCpu {
+            user_ns: busy_ns,
+            cpus: 2,
+            capacity_ns: 1_000,
+            background_ns: Some(7),
+            ..HostCpu::default()
+        };
+        let pressure = Pressure { cpu_ns: Some(busy_ns), ..Pressure::default() };
+        CpuUsage { process_ns, tool_ns: Some(1), host, pressure, target_ns, ..CpuUsage::default() }
     }
 
     #[test]
@@ -183,10 +194,12 @@ mod tests {
         let mut all = cpu(10, 100, Some(5));
         add_cpu(&mut all, &cpu(20, 100, Some(5)), false);
         assert_eq!((all.process_ns, all.host.user_ns, all.host.cpus), (30, 100, 2));
-        assert_eq!(all.target_ns, Some(5));
+        assert_eq!((all.host.capacity_ns, all.host.background_ns), (1_000, Some(7)));
+        assert_eq!((all.tool_ns, all.target_ns), (Some(2), Some(5)));
         add_cpu(&mut all, &cpu(5, 50, Some(1)), true);
         assert_eq!((all.process_ns, all.host.user_ns, all.host.cpus), (35, 150, 4));
-        assert_eq!(all.target_ns, Some(6));
+        assert_eq!((all.host.capacity_ns, all.host.background_ns), (2_000, Some(14)));
+        assert_eq!((all.pressure.cpu_ns, all.target_ns), (Some(100), Some(6)));
         add_cpu(&mut all, &cpu(5, 50, None), true);
         assert_eq!(all.target_ns, None, "unknown of one is unknown of all");
     }

@@ -12,7 +12,9 @@ fn the_version_is_the_packages() {
 fn the_doctor_examines_the_machine_and_datastores() {
     let place = Place::new();
     let text = place.run("doctor a null:").expect(&[0]).stdout;
-    for subject in ["io_uring", "governor", "neighbours", "open files", "a ", "null:"] {
+    for subject in
+        ["io_uring", "governor", "neighbours", "CPU accounting", "open files", "a ", "null:"]
+    {
         assert!(text.contains(subject), "{subject:?} is not in {text}");
     }
     let json = place.run("doctor a --json").expect(&[0]).json();

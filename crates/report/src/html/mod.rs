@@ -194,9 +194,9 @@ fn charts(page: &mut Markup, report: &Report) {
         page,
         "CPU time per I/O",
         svg::cpu(report),
-        "Busy time of the initiator's machine divided by the I/Os; for a datastore in the network \
-         much of it is in softirqs and kernel threads. A target on the same machine, the processes \
-         that serve the datastore, is shown where its time is known.",
+        "Busy time of the initiator's machine, less what it spends when nothing is driven, divided by \
+         the I/Os; for a datastore in the network much of it is in softirqs and kernel threads. A target \
+         on the same machine, the processes that serve the datastore, is shown where its time is known.",
         |page| tables::cpu(page, report),
     );
 }

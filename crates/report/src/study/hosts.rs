@@ -100,7 +100,7 @@ fn cells(
             vms: first.vms,
             iops: if window_ns > 0.0 { operations * 1e9 / window_ns } else { 0.0 },
             latency_mean_ns: each(sum(|share| share.latency_sum_ns)),
-            cpu_per_io_ns: each(sum(|share| share.cpu.process_ns)),
+            cpu_per_io_ns: each(sum(|share| share.cpu.initiator_ns())),
             host_cpu: (all_ns > 0.0).then(|| busy_ns / all_ns),
         })
     });

@@ -6,8 +6,8 @@ use stormeter_disk::{DeviceError, Kind};
 use stormeter_driver::{
     Arrivals, BlockName, ComponentKind, ComponentUse, Content, Corruption, CpuUsage, DiskTotals,
     Distribution, Durations, Ended, ExpectedBlock, Fault, FaultOutcome, FoundBlock, Histogram,
-    HostCpu, Interval, IntervalTotals, IssueTimes, KindTotals, MonitorRow, Sample, SizeShare,
-    StepTime, Verified, Workload,
+    HostCpu, Interval, IntervalTotals, IssueTimes, KindTotals, MonitorRow, Pressure, Sample,
+    SizeShare, StepTime, Verified, Workload,
 };
 use stormeter_results::{Attempt, Incident, Phase, TrialOutcome, TrialRecord};
 use stormeter_results::{DatastoreDescription, Environment, Header};
@@ -185,6 +185,7 @@ fn cpu(dice: &mut Dice) -> CpuUsage {
         threads_user_ns: dice.count(),
         threads_system_ns: dice.count(),
         process_ns: dice.count(),
+        tool_ns: None,
         voluntary_switches: dice.count(),
         involuntary_switches: dice.count(),
         threads: 0,
@@ -198,8 +199,10 @@ fn cpu(dice: &mut Dice) -> CpuUsage {
             steal_ns: dice.count(),
             idle_ns: dice.count(),
             cpus: dice.below(512) as u32,
+            ..HostCpu::default()
         },
         target_ns: dice.maybe(Dice::count),
+        ..CpuUsage::default()
     }
 }
 
@@ -266,6 +269,15 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
     if let TrialOutcome::Measured { cpu, .. } = &mut trial.outcome {
         cpu.threads = dice.below(9) as u32;
         cpu.run_delay_ns = dice.maybe(Dice::count);
+        cpu.tool_ns = dice.maybe(Dice::count);
+        cpu.host.capacity_ns = dice.below(2) * dice.count();
+        cpu.host.background_ns = dice.maybe(Dice::count);
+        cpu.pressure = Pressure {
+            cpu_ns: dice.maybe(Dice::count),
+            io_ns: dice.maybe(Dice::count),
+            memory_ns: dice.maybe(Dice::count),
+        };
+        cpu.late_ns = dice.below(2) * dice.count();
     }
     trial
 }

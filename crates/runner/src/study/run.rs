@@ -13,7 +13,8 @@ use stormeter_study::{Cell, Order, StudyPlan};
 use crate::attempts::{Attempts, Due};
 use crate::elsewhere::Elsewhere;
 use crate::error::RunError;
-use crate::journal::{Beginning, begin_file, event_of, finish_reason, unix_ms};
+use crate::idle::{IDLE_READING, IdleHost};
+use crate::journal::{Beginning, begin_file, event, event_of, finish_reason, unix_ms};
 use crate::machine::raise_open_files;
 use crate::operator::Operator;
 use crate::progress::{BlockEnd, Progress};
@@ -132,6 +133,8 @@ pub(crate) struct StudyRun<'a> {
     pub(crate) restored: Result<(), RunError>,
     /// Starts servers for the ceilings of ways to storage.
     pub(crate) null_servers: Option<&'a mut dyn NullServers>,
+    /// What the machine spends while nothing is driven.
+    pub(crate) idle: Option<IdleHost>,
     pub(crate) clock: &'a RealClock,
     pub(crate) cancel: &'a AtomicBool,
 }
@@ -210,6 +213,7 @@ impl<'a> StudyRun<'a> {
             steps,
             restored: Ok(()),
             null_servers: hands.null_servers,
+            idle: None,
             clock,
             cancel,
         })
@@ -220,6 +224,7 @@ impl<'a> StudyRun<'a> {
             progress.note(note);
         }
         self.steps.begin()?;
+        self.look_at_idle(progress)?;
         self.generator_ceilings(progress)?;
         self.prepare(progress)?;
         // What a ceiling writes is rolled back with the rest.
@@ -227,6 +232,20 @@ impl<'a> StudyRun<'a> {
         self.way_ceilings(progress)?;
         self.null_way_ceilings(progress)?;
         self.blocks(progress)
+    }
+
+    /// What this machine spends while nothing is driven; hosts elsewhere read it themselves.
+    fn look_at_idle(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
+        if !matches!(self.venue, Venue::Here(_)) {
+            return Ok(());
+        }
+        self.idle = IdleHost::read(IDLE_READING, self.cancel);
+        if let Some(idle) = &self.idle {
+            let text = idle.sentence();
+            progress.note(&text);
+            self.file.append_event(&event(text))?;
+        }
+        Ok(())
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

@@ -266,7 +266,12 @@ impl StudyRun<'_> {
             return restored;
         }
         let end = match end {
-            Ok(end) => Ok(end),
+            Ok(mut end) => {
+                if let Some(idle) = &self.idle {
+                    idle.apply(&mut end.cpu);
+                }
+                Ok(end)
+            }
             // What cannot be opened or reset any more is this trial's failure; the others may work.
             Err(
                 error @ (RunError::Datastore { .. }

@@ -1,0 +1,240 @@
+//! What this machine spends while nothing is driven.
+//!
+//! A machine is never quite idle, and what it spends anyway would be charged to the I/Os of a trial: to
+//! each of them the more, the fewer there are. So its idle time is read once before anything is driven,
+//! and the share that was missing is taken off the host's CPU time of every trial.
+//!
+//! `/proc/stat` moves in steps of 10 ms. An error of one step in a second would be 100 µs an I/O at 100
+//! I/Os a second, so the reading begins and ends at a step: it looks again and again until the account
+//! moves, and takes off what the looking itself costs.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use nix::time::ClockId;
+use stormeter_disk::units::format_duration_ns;
+use stormeter_driver::{CpuUsage, Pressure};
+
+use crate::account::cpu_ns;
+use crate::host_time::HostTime;
+
+/// How long it is read where trials are no shorter.
+pub(crate) const IDLE_READING: Duration = Duration::from_secs(1);
+/// Shorter than this it says nothing.
+const LEAST: Duration = Duration::from_millis(100);
+/// A step is this far at most on a machine with an idle CPU; without one there are no steps.
+const STEP: Duration = Duration::from_millis(25);
+/// How often it is looked whether to stop.
+const LOOK_UP: Duration = Duration::from_millis(50);
+/// Waiting for storage above this share of the time is somebody's I/O.
+const OTHERS_IO: f64 = 0.10;
+
+/// A machine on which nothing is driven.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct IdleHost {
+    /// Busy share of all CPUs' time.
+    busy: f64,
+    length: Duration,
+    pressure: Pressure,
+}
+
+/// Where readings come from: the machine, or a test's.
+pub(crate) trait Watch {
+    fn read(&mut self) -> HostTime;
+    /// CPU time that this thread has spent itself.
+    fn own_ns(&mut self) -> u64;
+    fn pause(&mut self, time: Duration);
+}
+
+pub(crate) struct Machine;
+
+impl Watch for Machine {
+    fn read(&mut self) -> HostTime {
+        HostTime::cpu_now()
+    }
+
+    fn own_ns(&mut self) -> u64 {
+        cpu_ns(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
+    }
+
+    fn pause(&mut self, time: Duration) {
+        thread::sleep(time);
+    }
+}
+
+impl IdleHost {
+    /// Reads for so long, while nothing is driven. `None` where CPU time cannot be read, or if it was
+    /// cancelled.
+    pub(crate) fn read(length: Duration, cancel: &AtomicBool) -> Option<Self> {
+        let before = HostTime::now();
+        let busy = busy_share(&mut Machine, length.max(LEAST), cancel)?;
+        let after = HostTime::now();
+        Some(Self {
+            busy,
+            length: after.at.saturating_duration_since(before.at),
+            pressure: after.pressure_since(&before),
+        })
+    }
+
+    /// Says in the trial's figures what the machine would have spent anyway.
+    pub(crate) fn apply(&self, cpu: &mut CpuUsage) {
+        let host = &mut cpu.host;
+        if host.capacity_ns > 0 {
+            host.background_ns = Some((self.busy * host.capacity_ns as f64) as u64);
+        }
+    }
+
+    /// What was found, as a sentence without full stop.
+    pub(crate) fn sentence(&self) -> String {
+        let length = format_duration_ns(self.length.as_nanos() as f64);
+        let mut text = format!(
+            "while nothing was driven, this machine's CPUs were {:.1} % busy for {length}; that share \
+             is taken off host CPU per I/O",
+            self.busy * 100.0
+        );
+        let io =
+            self.pressure.io_ns.map_or(0.0, |ns| ns as f64 / self.length.as_nanos().max(1) as f64);
+        if io > OTHERS_IO {
+            text += &format!(
+                "; meanwhile other programs waited for storage for {:.0} % of the time, so its figures \
+                 are partly theirs",
+                io * 100.0
+            );
+        }
+        text
+    }
+}
+
+fn busy_share(watch: &mut impl Watch, length: Duration, cancel: &AtomicBool) -> Option<f64> {
+    let first = at_a_step(watch);
+    let own_ns = watch.own_ns();
+    let mut left = length;
+    while !left.is_zero() {
+        let pause = left.min(LOOK_UP);
+        watch.pause(pause);
+        left -= pause;
+        if cancel.load(Ordering::Relaxed) {
+            return None;
+        }
+    }
+    let last = at_a_step(watch);
+    let own_ns = watch.own_ns().saturating_sub(own_ns);
+    let host = last.since(&first);
+    (host.capacity_ns > 0)
+        .then(|| host.busy_ns().saturating_sub(own_ns) as f64 / host.capacity_ns as f64)
+}
+
+/// The first reading after the account of idle time moved.
+pub(crate) fn at_a_step(watch: &mut impl Watch) -> HostTime {
+    let first = watch.read();
+    loop {
+        let now = watch.read();
+        let moved =
+            (now.cpu.idle_ns, now.cpu.iowait_ns) != (first.cpu.idle_ns, first.cpu.iowait_ns);
+        if moved || now.at.saturating_duration_since(first.at) > STEP {
+            return now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use stormeter_driver::HostCpu;
+
+    use super::*;
+
+    const STEP_NS: u64 = 10_000_000;
+
+    /// Two CPUs, one of which is looked from; what others spend is spread evenly.
+    struct Simulated {
+        begin: Instant,
+        now_ns: u64,
+        own_ns: u64,
+        busy: f64,
+        offset_ns: u64,
+    }
+
+    impl Simulated {
+        fn new(busy: f64, offset_ns: u64) -> Self {
+            Self { begin: Instant::now(), now_ns: 0, own_ns: 0, busy, offset_ns }
+        }
+
+        fn share(mut self, length: Duration) -> Option<f64> {
+            busy_share(&mut self, length, &AtomicBool::new(false))
+        }
+    }
+
+    impl Watch for Simulated {
+        fn read(&mut self) -> HostTime {
+            let at = self.begin + Duration::from_nanos(self.now_ns);
+            let spent_ns = (self.busy * 2.0 * self.now_ns as f64) as u64 + self.own_ns;
+            let idle_ns = self.offset_ns + 2 * self.now_ns - spent_ns;
+            let cpu =
+                HostCpu { idle_ns: idle_ns / STEP_NS * STEP_NS, cpus: 2, ..HostCpu::default() };
+            // A reading takes 20 µs.
+            self.now_ns += 20_000;
+            self.own_ns += 20_000;
+            HostTime { at, cpu, pressure: Pressure::default() }
+        }
+
+        fn own_ns(&mut self) -> u64 {
+            self.own_ns
+        }
+
+        fn pause(&mut self, time: Duration) {
+            self.now_ns += time.as_nanos() as u64;
+        }
+    }
+
+    #[test]
+    fn steps_of_the_account_are_no_error_of_the_share() {
+        for busy in [0.0, 0.001, 0.03, 0.2] {
+            for phase in 0..20 {
+                let machine = Simulated::new(busy, 3 * STEP_NS + phase * STEP_NS / 20);
+                let share = machine.share(Duration::from_secs(1)).unwrap();
+                assert!((share - busy).abs() < 1e-4, "{busy} {phase}: {share}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_machine_without_an_idle_cpu_has_no_steps_and_a_share() {
+        let share = Simulated::new(0.5, 0).share(Duration::from_millis(100)).unwrap();
+        assert!((share - 0.5).abs() < 0.05, "{share}");
+    }
+
+    #[test]
+    fn a_cancelled_reading_is_none() {
+        let mut machine = Simulated::new(0.1, 0);
+        let hour = Duration::from_secs(3600);
+        assert_eq!(busy_share(&mut machine, hour, &AtomicBool::new(true)), None);
+        assert!(machine.now_ns < 1_000_000_000, "{}", machine.now_ns);
+    }
+
+    #[test]
+    fn the_share_is_applied_to_the_time_that_the_trial_took() {
+        let idle = IdleHost {
+            busy: 0.02,
+            length: Duration::from_secs(1),
+            pressure: Pressure { io_ns: Some(300_000_000), ..Pressure::default() },
+        };
+        let mut cpu = CpuUsage::default();
+        idle.apply(&mut cpu);
+        assert_eq!(cpu.host.background_ns, None, "it was not clocked");
+        cpu.host.capacity_ns = 4_000_000_000;
+        idle.apply(&mut cpu);
+        assert_eq!(cpu.host.background_ns, Some(80_000_000));
+        let text = idle.sentence();
+        assert!(text.contains("2.0 % busy") && text.contains("30 % of the time"), "{text}");
+    }
+
+    /// On this machine, whatever it does.
+    #[test]
+    fn the_real_host_is_read() {
+        let idle = IdleHost::read(Duration::ZERO, &AtomicBool::new(false)).unwrap();
+        assert!((0.0..=1.0).contains(&idle.busy) && idle.length >= LEAST, "{idle:?}");
+    }
+}

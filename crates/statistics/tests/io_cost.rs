@@ -1,0 +1,147 @@
+//! Datastores that cost the same CPU time an I/O are told alike, however fast they are.
+//!
+//! What the tool itself spends passes with time, and so does what the machine spends on other things; an I/O
+//! of a slow datastore has more of both beside it and causes no more of them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use stormeter_driver::{CpuUsage, HostCpu, Limits, Sample, Trial, drive};
+use stormeter_simulator::{
+    FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+};
+use stormeter_statistics::{
+    Analysis, Check, Comparison, Severity, Surroundings, TrialView, analyse,
+};
+use stormeter_study::{ComparisonPlan, EqualLoad, Metric, Timing, profile};
+
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000 * MS;
+const BLOCKS: u32 = 6;
+/// An I/O in this process, and beyond it in interrupts.
+const IO_NS: u64 = 20_000;
+const INTERRUPTS_NS: u64 = 5_000;
+/// The main thread and the monitor, a second, as measured at the usual interval.
+const TOOL_NS: u64 = 2_600_000;
+/// A machine that does nothing, a second.
+const IDLE_NS: u64 = 12_000_000;
+
+fn plan(metric: Metric) -> ComparisonPlan {
+    ComparisonPlan {
+        datastores: vec!["sim:slow".into(), "sim:fast".into()],
+        baseline: 0,
+        workload: profile("vm-4k").unwrap().workload,
+        vms: 1,
+        disk_bytes: 1 << 30,
+        threads: 1,
+        timing: Timing { ramp_ns: 100 * MS, duration_ns: 5 * S, interval_ns: 100 * MS },
+        metric,
+        precision: 0.02,
+        margin: 0.05,
+        level: 0.95,
+        min_blocks: BLOCKS,
+        max_blocks: BLOCKS,
+        time_limit_ns: u64::MAX,
+        equal_load: None,
+        seed: 1,
+        verify: false,
+    }
+}
+
+/// The usual load (4 outstanding I/Os) on four servers that take so long.
+fn sample(plan: &ComparisonPlan, seed: u64, median_ns: u64) -> Sample {
+    let time = VirtualTime::new();
+    let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, seed)));
+    let service = Service::LogNormal { median_ns, sigma: 0.1 };
+    let model = Model { servers: 4, service, faults: FaultPlan::default() };
+    let mut disks = SimulatedDisks::new(time.clone(), model, weather, seed);
+    let trial = Trial {
+        workload: plan.workload.clone(),
+        first_disk: 0,
+        disks: plan.vms,
+        disk_bytes: plan.disk_bytes,
+        seed,
+        start: Default::default(),
+        content_seed: 0,
+        verify: false,
+        ramp_ns: plan.timing.ramp_ns,
+        duration_ns: plan.timing.duration_ns,
+        interval_ns: plan.timing.interval_ns,
+        limits: Limits::default(),
+    };
+    drive(&trial, || Some(time.now_ns()), &mut disks, &mut time.clock(), &mut ()).unwrap()
+}
+
+/// What is read of such a trial on two CPUs; an I/O costs a little more or less from trial to trial.
+fn cpu(sample: &Sample, seed: u64) -> CpuUsage {
+    let seconds = sample.window_ns / S;
+    let varies = |ns: u64| ns * sample.operations() * (990 + seed * 7 % 20) / 1_000;
+    let tool_ns = TOOL_NS * seconds;
+    let process_ns = varies(IO_NS) + tool_ns;
+    let background_ns = IDLE_NS * seconds;
+    let capacity_ns = 2 * sample.window_ns;
+    let host = HostCpu {
+        idle_ns: capacity_ns - process_ns - varies(INTERRUPTS_NS) - background_ns,
+        cpus: 2,
+        capacity_ns,
+        background_ns: Some(background_ns),
+        ..HostCpu::default()
+    };
+    CpuUsage { process_ns, tool_ns: Some(tool_ns), host, threads: 1, ..CpuUsage::default() }
+}
+
+fn analysis(plan: &ComparisonPlan) -> Analysis {
+    let trials: Vec<(u32, usize, Sample, CpuUsage)> = (0..BLOCKS)
+        .flat_map(|block| [(block, 0, 40 * MS), (block, 1, 2 * MS / 5)])
+        .map(|(block, datastore, median_ns)| {
+            let seed = u64::from(block) * 2 + datastore as u64;
+            let sample = sample(plan, seed, median_ns);
+            let cpu = cpu(&sample, seed);
+            (block, datastore, sample, cpu)
+        })
+        .collect();
+    let view = |(block, datastore, sample, cpu)| TrialView { block, datastore, sample, cpu };
+    let views = trials
+        .iter()
+        .map(|(block, datastore, sample, cpu)| view((*block, *datastore, sample, cpu)));
+    let views: Vec<TrialView<'_>> = views.collect();
+    let rates =
+        [0, 1].map(|of| views.iter().find(|view| view.datastore == of).unwrap().sample.iops());
+    assert!(
+        (90.0..110.0).contains(&rates[0]) && (9_000.0..11_000.0).contains(&rates[1]),
+        "{rates:?}"
+    );
+    analyse(plan, &views, &Surroundings::default())
+}
+
+fn of(analysis: &Analysis, metric: Metric) -> &Comparison {
+    let comparisons = &analysis.pairs[0].comparisons;
+    &comparisons.iter().find(|(of, _)| *of == metric).unwrap().1
+}
+
+#[test]
+fn equal_cost_per_io_is_told_alike_at_100_and_10_000_ios_a_second() {
+    let analysis = analysis(&plan(Metric::CpuPerIo));
+    for metric in [Metric::CpuPerIo, Metric::HostCpuPerIo] {
+        let compared = of(&analysis, metric);
+        let interval = compared.interval;
+        assert!(interval.low <= 1.0 && 1.0 <= interval.high, "{metric:?} {compared:?}");
+        assert!((compared.ratio - 1.0).abs() < 0.02, "{metric:?} {compared:?}");
+    }
+}
+
+#[test]
+fn cpu_time_at_unequal_rates_is_compared_with_a_warning() {
+    let found = |plan: &ComparisonPlan| {
+        let findings = analysis(plan).findings;
+        let uneven = findings.into_iter().find(|(_, finding)| finding.check == Check::UnevenLoad);
+        uneven.map(|(of, finding)| (of, finding.severity))
+    };
+    let asked = plan(Metric::CpuPerIo);
+    assert_eq!(found(&asked), Some((Some(1), Severity::Warning)));
+    assert_eq!(found(&plan(Metric::Iops)), Some((Some(1), Severity::Note)));
+    let equal_load = Some(EqualLoad::Rate { rate_per_s: 90.0 });
+    assert_eq!(found(&ComparisonPlan { equal_load, ..asked }), None);
+}
