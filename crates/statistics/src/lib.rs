@@ -14,6 +14,7 @@ pub mod anova;
 pub mod autocorrelation;
 pub mod bootstrap;
 pub mod bottleneck;
+mod broken;
 mod cache;
 mod comparison;
 pub mod course;
@@ -51,10 +52,11 @@ pub mod warmup;
 mod way;
 
 pub use analysis::{
-    Analysis, DatastoreSummary, FailedTrials, MeasuredAgain, MetricSummary, Pair, Surroundings,
-    TrialView, analyse, decide, looks_of,
+    Analysis, DatastoreSummary, MetricSummary, Pair, Surroundings, TrialView, analyse, decide,
+    looks_of,
 };
 pub use bottleneck::CellWhy;
+pub use broken::{FailedTrials, MeasuredAgain};
 pub use comparison::{
     Comparison, ComparisonError, ComparisonInput, MetricComparisons, compare_metrics,
 };

@@ -11,7 +11,7 @@ use super::conclusion::{Answer, CellTrial, Reply, StudyAnalysis};
 use super::laws::findings;
 use super::measured::Measured;
 use super::power::power_of;
-use crate::analysis::{FailedTrials, MeasuredAgain};
+use crate::broken::{FailedTrials, MeasuredAgain};
 use crate::holm;
 use crate::laws::Severity;
 

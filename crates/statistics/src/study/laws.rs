@@ -6,7 +6,8 @@ use stormeter_study::{Order, Prepare, Unit, WorkloadKind};
 
 use super::analysis::{CeilingKind, MeasuredCeiling, StudySurroundings};
 use super::measured::Measured;
-use crate::analysis::{failed, gathered, measured_again};
+use crate::analysis::gathered;
+use crate::broken::{failed, measured_again};
 use crate::cache::check_caches;
 use crate::course::check_course;
 use crate::data::check_data;

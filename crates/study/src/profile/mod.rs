@@ -228,9 +228,12 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_lists_the_known_ones() {
+    fn an_unknown_name_lists_the_known_ones_and_a_mistyped_one_names_what_was_meant() {
+        let message = profile("mine").unwrap_err().to_string();
+        assert!(message.contains("mine") && message.contains("vm-4k, vm-8k"), "{message}");
         let message = profile("vm-5k").unwrap_err().to_string();
-        assert!(message.contains("vm-5k") && message.contains("vm-4k, vm-8k"), "{message}");
+        assert!(message.contains("vm-5k") && message.contains("vm-4k"), "{message}");
+        assert!(!message.contains("oltp"), "{message}");
     }
 
     #[test]

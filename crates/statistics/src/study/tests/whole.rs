@@ -3,7 +3,7 @@
 use stormeter_driver::{Memory, MemoryPlace};
 
 use super::*;
-use crate::analysis::FailedTrials;
+use crate::broken::FailedTrials;
 use crate::laws::{Check, LawFinding, Severity};
 use crate::study::conclusion::Reply;
 use crate::study::{CeilingKind, MeasuredCeiling, StudyAnalysis, StudySurroundings, analyse_study};
