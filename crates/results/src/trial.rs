@@ -107,6 +107,7 @@ impl Phase {
 /// What came of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
+#[allow(clippy::large_enum_variant, reason = "one a trial, and most are measured")]
 pub enum TrialOutcome {
     /// It was measured. Whether the laws hold is for the statistics to say.
     Measured {
