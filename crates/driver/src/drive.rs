@@ -482,8 +482,12 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             Kind::Write => self.write_buffer(slot, request.length_bytes),
         };
         let started_ns = if V::ON { self.begun_ns(started_ns) } else { started_ns };
-        // What was due before this turn has waited as an outstanding request, and this is 0.
-        self.turn_wait_ns += started_ns.saturating_sub(self.last_turn_ns);
+        // What was due before this turn has waited as an outstanding request.
+        if !OPEN {
+            // Both are readings of one clock, this one the later.
+            let waited_ns = started_ns.wrapping_sub(self.last_turn_ns);
+            self.turn_wait_ns = self.turn_wait_ns.wrapping_add(waited_ns);
+        }
         self.slots[slot as usize] = Slot {
             started_ns,
             offset_bytes: request.offset_bytes,

@@ -16,8 +16,9 @@ use crate::sample::{
 #[derive(Debug)]
 pub(crate) struct Recorder {
     disks: Vec<[Tally; 2]>,
-    /// Latencies of all disks, by kind.
+    /// Latencies of all disks, by kind. Those of a disk that is alone are the same and are counted once.
     latencies: [Histogram; 2],
+    is_alone: bool,
     current: [IntervalTotals; 2],
     rows: Vec<Interval>,
     errors: [u64; 2],
@@ -62,6 +63,7 @@ impl Recorder {
         Self {
             disks: (0..disks).map(|_| [Tally::new(), Tally::new()]).collect(),
             latencies: Default::default(),
+            is_alone: disks == 1,
             current: Default::default(),
             rows: Vec::new(),
             errors: [0; 2],
@@ -86,7 +88,9 @@ impl Recorder {
         tally.latency_min_ns = tally.latency_min_ns.min(latency_ns);
         tally.latency_max_ns = tally.latency_max_ns.max(latency_ns);
         let bucket = bucket_of(latency_ns);
-        tally.histogram.record(bucket);
+        if !self.is_alone {
+            tally.histogram.record(bucket);
+        }
         self.latencies[kind as usize].record_bucket(bucket);
     }
 
@@ -129,6 +133,10 @@ impl Recorder {
         let mut kinds = [KindTotals::default(), KindTotals::default()];
         let mut disks = Vec::with_capacity(self.disks.len());
         let mut both = DiskCounts::new();
+        let mut all = Histogram::default();
+        if self.is_alone {
+            self.latencies.iter().for_each(|latencies| all.merge(latencies));
+        }
         for (index, tallies) in self.disks.into_iter().enumerate() {
             both.clear();
             let mut row = DiskTotals { disk: first_disk + index as u32, ..Default::default() };
@@ -149,8 +157,12 @@ impl Recorder {
                 kind.latency_sum_ns += tally.latency_sum_ns;
                 kind.latency_max_ns = kind.latency_max_ns.max(tally.latency_max_ns);
             }
-            row.latency_p50_ns = both.percentile_ns(0.50);
-            row.latency_p99_ns = both.percentile_ns(0.99);
+            let percentile_ns = |fraction| match self.is_alone {
+                true => all.percentile_ns(fraction).unwrap_or(0.0),
+                false => both.percentile_ns(fraction),
+            };
+            row.latency_p50_ns = percentile_ns(0.50);
+            row.latency_p99_ns = percentile_ns(0.99);
             disks.push(row);
         }
         for (index, (kind, latencies)) in kinds.iter_mut().zip(self.latencies).enumerate() {
