@@ -103,17 +103,26 @@ impl Histogram {
     /// Counts one value.
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
-        self.record_bucket(bucket_of(value_ns));
-    }
-
-    /// Counts one value of a bucket, as [`bucket_of`] numbers them.
-    #[inline(always)]
-    pub(crate) fn record_bucket(&mut self, bucket: usize) {
+        let bucket = bucket_of(value_ns);
         // A bucket below the first is far beyond the last: one comparison finds both.
         let Some(count) = self.counts.get_mut(bucket.wrapping_sub(self.first)) else {
             return self.add(bucket, 1);
         };
         *count += 1;
+    }
+
+    /// From counts by bucket, from the first bucket on.
+    pub(crate) fn of_counts(counts: &[u64]) -> Self {
+        let mut histogram = Self::default();
+        let in_use = |&count: &u64| count > 0;
+        if let (Some(first), Some(last)) =
+            (counts.iter().position(in_use), counts.iter().rposition(in_use))
+        {
+            histogram.make_room(first, last + 1);
+            let own = &mut histogram.counts[first - histogram.first..];
+            own[..=last - first].copy_from_slice(&counts[first..=last]);
+        }
+        histogram
     }
 
     /// Adds a count to a bucket, with room for its octave.

@@ -16,6 +16,7 @@ mod errand;
 mod generator;
 mod histogram;
 mod issue;
+mod kind_counts;
 mod memory;
 mod monitor;
 mod observer;

@@ -7,7 +7,8 @@
 use stormeter_disk::Kind;
 
 use crate::compact_histogram::{CompactHistogram, DiskCounts};
-use crate::histogram::{Histogram, bucket_of};
+use crate::histogram::bucket_of;
+use crate::kind_counts::KindCounts;
 use crate::sample::{
     DiskTotals, Fault, FaultOutcome, Interval, IntervalTotals, KindTotals, MAX_FAULTS_KEPT,
 };
@@ -16,9 +17,8 @@ use crate::sample::{
 #[derive(Debug)]
 pub(crate) struct Recorder {
     disks: Vec<[Tally; 2]>,
-    /// Latencies of all disks, by kind. Those of a disk that is alone are the same and are counted once.
-    latencies: [Histogram; 2],
-    is_alone: bool,
+    /// Latencies of all disks, by kind.
+    latencies: KindCounts,
     current: [IntervalTotals; 2],
     rows: Vec<Interval>,
     errors: [u64; 2],
@@ -62,8 +62,7 @@ impl Recorder {
     pub(crate) fn new(disks: u32) -> Self {
         Self {
             disks: (0..disks).map(|_| [Tally::new(), Tally::new()]).collect(),
-            latencies: Default::default(),
-            is_alone: disks == 1,
+            latencies: KindCounts::new(),
             current: Default::default(),
             rows: Vec::new(),
             errors: [0; 2],
@@ -80,18 +79,23 @@ impl Recorder {
         row.operations += 1;
         row.bytes += u64::from(bytes);
         row.latency_sum_ns += latency_ns;
-        row.latency_max_ns = row.latency_max_ns.max(latency_ns);
+        // Extremes are seldom passed: a branch that is not taken is cheaper than storing them again.
+        if latency_ns > row.latency_max_ns {
+            row.latency_max_ns = latency_ns;
+        }
         let tally = &mut self.disks[disk as usize][kind as usize];
         tally.operations += 1;
         tally.bytes += u64::from(bytes);
         tally.latency_sum_ns += latency_ns;
-        tally.latency_min_ns = tally.latency_min_ns.min(latency_ns);
-        tally.latency_max_ns = tally.latency_max_ns.max(latency_ns);
-        let bucket = bucket_of(latency_ns);
-        if !self.is_alone {
-            tally.histogram.record(bucket);
+        if latency_ns < tally.latency_min_ns {
+            tally.latency_min_ns = latency_ns;
         }
-        self.latencies[kind as usize].record_bucket(bucket);
+        if latency_ns > tally.latency_max_ns {
+            tally.latency_max_ns = latency_ns;
+        }
+        let bucket = bucket_of(latency_ns);
+        tally.histogram.record(bucket);
+        self.latencies.record(kind, bucket);
     }
 
     /// Bytes that moved in the current interval, as a part of an operation that has not ended yet.
@@ -133,10 +137,6 @@ impl Recorder {
         let mut kinds = [KindTotals::default(), KindTotals::default()];
         let mut disks = Vec::with_capacity(self.disks.len());
         let mut both = DiskCounts::new();
-        let mut all = Histogram::default();
-        if self.is_alone {
-            self.latencies.iter().for_each(|latencies| all.merge(latencies));
-        }
         for (index, tallies) in self.disks.into_iter().enumerate() {
             both.clear();
             let mut row = DiskTotals { disk: first_disk + index as u32, ..Default::default() };
@@ -157,15 +157,12 @@ impl Recorder {
                 kind.latency_sum_ns += tally.latency_sum_ns;
                 kind.latency_max_ns = kind.latency_max_ns.max(tally.latency_max_ns);
             }
-            let percentile_ns = |fraction| match self.is_alone {
-                true => all.percentile_ns(fraction).unwrap_or(0.0),
-                false => both.percentile_ns(fraction),
-            };
-            row.latency_p50_ns = percentile_ns(0.50);
-            row.latency_p99_ns = percentile_ns(0.99);
+            row.latency_p50_ns = both.percentile_ns(0.50);
+            row.latency_p99_ns = both.percentile_ns(0.99);
             disks.push(row);
         }
-        for (index, (kind, latencies)) in kinds.iter_mut().zip(self.latencies).enumerate() {
+        for (index, (kind, latencies)) in kinds.iter_mut().zip(self.latencies.finish()).enumerate()
+        {
             kind.histogram = latencies;
             kind.errors = self.errors[index];
             kind.short_operations = self.shorts[index];
