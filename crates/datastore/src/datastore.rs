@@ -206,7 +206,7 @@ impl Datastore {
             lookout: Mutex::default(),
             engine: Mutex::new((engine, Vec::new())),
         };
-        datastore.make_known(&run_id, number);
+        datastore.make_known(&run_id);
         Ok(datastore)
     }
 

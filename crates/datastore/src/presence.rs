@@ -16,7 +16,7 @@
 //! that was killed cannot be asked there; but a run that sees a foreign mark renews its own before each trial,
 //! and a mark that changes, or comes up, is that of a run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -30,6 +30,10 @@ use crate::owner::{Owner, is_run_id};
 const PREFIX: &str = "stormeter-run";
 /// A name is no longer than this (unix(7): 108 bytes with the leading zero).
 const MOST_BYTES: usize = 107;
+/// So many sockets of one run for one thing are told apart.
+const MOST_SOCKETS: u32 = 65_536;
+/// So often the names are read until they are as they were the time before.
+const MOST_READINGS: u32 = 16;
 /// So many greetings are read at a time; the kernel keeps about ten.
 const MOST_GREETINGS: usize = 64;
 
@@ -109,11 +113,11 @@ impl Shared {
 }
 
 /// A run that uses something on this machine, as its socket's name says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Name {
     run_id: String,
     pid: u32,
-    /// Which of the run's datastores: each has sockets of its own.
+    /// Tells apart the sockets of a run for one thing: several of its datastores may use it.
     number: u32,
     key: String,
 }
@@ -149,17 +153,13 @@ pub(crate) struct Presence {
 impl Presence {
     /// Makes the use known, and greets those that are there. What cannot be made known (no network
     /// namespace, a name that is too long) is left out: it stands in nobody's way.
-    pub(crate) fn enter(run_id: &str, number: u32, shared: Vec<Shared>) -> Self {
+    pub(crate) fn enter(run_id: &str, shared: Vec<Shared>) -> Self {
         let pid = std::process::id();
         let mut uses: Vec<(Shared, UnixDatagram)> = Vec::new();
         let there = names();
         for shared in shared {
-            let name = Name { run_id: run_id.into(), pid, number, key: shared.key() };
-            let bound = name.address().and_then(|address| UnixDatagram::bind_addr(&address));
-            let Ok(socket) = bound else { continue };
-            if socket.set_nonblocking(true).is_err() {
-                continue;
-            }
+            let name = Name { run_id: run_id.into(), pid, number: 0, key: shared.key() };
+            let Ok((name, socket)) = bind(name) else { continue };
             for other in there.iter().filter(|it| it.key == name.key && it.run_id != run_id) {
                 let greeted = other.address();
                 // One that is going, or hears nothing, sees the name itself if it looks.
@@ -199,8 +199,43 @@ pub(crate) fn closest(mut others: Vec<OtherRun>) -> Vec<OtherRun> {
     others
 }
 
-/// All names of runs in this network namespace.
-fn names() -> Vec<Name> {
+/// Binds a socket to the first of the names that is free. One of a datastore that was just closed may be in
+/// use for a moment longer: a process that this one is starting has it until it begins its own program.
+fn bind(mut name: Name) -> io::Result<(Name, UnixDatagram)> {
+    loop {
+        match UnixDatagram::bind_addr(&name.address()?) {
+            Err(error)
+                if error.kind() == io::ErrorKind::AddrInUse && name.number < MOST_SOCKETS =>
+            {
+                name.number += 1;
+            }
+            bound => {
+                let socket = bound?;
+                socket.set_nonblocking(true)?;
+                return Ok((name, socket));
+            }
+        }
+    }
+}
+
+/// All names of runs in this network namespace. The kernel gives them out page by page and may leave one out
+/// when another goes meanwhile, so they are read until nothing has changed.
+fn names() -> HashSet<Name> {
+    let mut last = names_read();
+    let mut all = last.clone();
+    for _ in 1..MOST_READINGS {
+        let again = names_read();
+        let is_same = again == last;
+        all.extend(again.iter().cloned());
+        last = again;
+        if is_same {
+            break;
+        }
+    }
+    all
+}
+
+fn names_read() -> HashSet<Name> {
     let text = fs::read_to_string("/proc/net/unix").unwrap_or_default();
     // The name is the last column; '@' stands for the leading zero of an abstract one.
     let names = text.lines().filter_map(|line| line.rsplit(' ').next()?.strip_prefix('@'));
@@ -266,34 +301,50 @@ mod tests {
         Shared::FileSystem((u64::from(std::process::id()) << 16) | tag)
     }
 
+    /// Looks until a run that has gone is seen no more: a process that another test is starting may hold its
+    /// socket for a moment.
+    fn is_alone_soon(presence: &Presence) -> bool {
+        (0..10_000).any(|_| runs(presence).is_empty())
+    }
+
     fn runs(presence: &Presence) -> Vec<String> {
         closest(presence.others()).into_iter().map(|other| other.run_id).collect()
     }
 
     #[test]
     fn runs_see_each_other_whoever_came_first_and_no_longer_than_they_are_there() {
-        let first = Presence::enter(FIRST, 0, vec![own(1)]);
+        let first = Presence::enter(FIRST, vec![own(1)]);
         assert_eq!(runs(&first), Vec::<String>::new());
-        let second = Presence::enter(SECOND, 0, vec![own(1), own(2)]);
+        let second = Presence::enter(SECOND, vec![own(1), own(2)]);
         assert_eq!((runs(&first), runs(&second)), (vec![SECOND.into()], vec![FIRST.into()]));
         assert_eq!(second.others()[0].sharing, Sharing::FileSystem);
         drop(first);
-        assert_eq!(runs(&second), Vec::<String>::new());
+        assert!(is_alone_soon(&second));
     }
 
     #[test]
     fn a_run_that_came_and_went_between_two_looks_is_seen_once() {
-        let first = Presence::enter(FIRST, 0, vec![own(3)]);
-        drop(Presence::enter(SECOND, 0, vec![own(3)]));
+        let first = Presence::enter(FIRST, vec![own(3)]);
+        drop(Presence::enter(SECOND, vec![own(3)]));
         assert_eq!(runs(&first), [SECOND]);
-        assert_eq!(runs(&first), Vec::<String>::new());
+        assert!(is_alone_soon(&first));
+    }
+
+    #[test]
+    fn a_run_is_seen_again_whose_last_socket_is_still_held_by_somebody() {
+        let first = Presence::enter(FIRST, vec![own(6)]);
+        let held: Vec<_> = Presence::enter(SECOND, vec![own(6)]).uses;
+        let again = Presence::enter(SECOND, vec![own(6)]);
+        drop(held);
+        assert_eq!(again.uses.len(), 1);
+        assert!((0..3).all(|_| runs(&first) == [SECOND]));
     }
 
     #[test]
     fn one_run_s_own_datastores_are_no_others_and_other_storage_is_nobody_s_business() {
-        let first = Presence::enter(FIRST, 0, vec![own(4)]);
-        let same = Presence::enter(FIRST, 1, vec![own(4)]);
-        let other = Presence::enter(SECOND, 0, vec![own(5)]);
+        let first = Presence::enter(FIRST, vec![own(4)]);
+        let same = Presence::enter(FIRST, vec![own(4)]);
+        let other = Presence::enter(SECOND, vec![own(5)]);
         assert!([&first, &same, &other].into_iter().all(|it| runs(it).is_empty()));
     }
 

@@ -390,7 +390,9 @@ fn running_full_in_the_middle_is_typed_and_cleaned_up() {
 
 #[test]
 fn two_runs_in_one_directory_and_on_one_file_system_see_each_other() {
-    const OTHER: &str = "00000000000000d2";
+    // Runs of no other test: those are on this file system, too.
+    const RUN: &str = "00000000000000d8";
+    const OTHER: &str = "00000000000000d9";
     let place = tempfile::tempdir().unwrap();
     let make = |name: &str| {
         let directory = place.path().join(name);
@@ -416,5 +418,6 @@ fn two_runs_in_one_directory_and_on_one_file_system_see_each_other() {
     assert_eq!(sharing(&first, OTHER), Some(Sharing::FileSystem));
     assert_eq!(sharing(&beside, RUN), Some(Sharing::FileSystem));
     drop((first, own));
-    assert_eq!(sharing(&beside, RUN), None);
+    // A process that another test is starting may hold their sockets for a moment longer.
+    assert!((0..10_000).any(|_| sharing(&beside, RUN).is_none()));
 }

@@ -26,8 +26,8 @@ pub(super) struct Lookout {
 
 impl Datastore {
     /// Makes this run known to others, and notes which are there.
-    pub(super) fn make_known(&mut self, run_id: &str, number: u32) {
-        let presence = Presence::enter(run_id, number, self.shared());
+    pub(super) fn make_known(&mut self, run_id: &str) {
+        let presence = Presence::enter(run_id, self.shared());
         self.lookout = Lookout { presence, ..Lookout::default() }.into();
         let there = self.other_runs();
         self.lookout.get_mut().unwrap_or_else(PoisonError::into_inner).at_opening = there;
