@@ -22,6 +22,7 @@ use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait
 
 use crate::content::{ContentSource, stamp};
 use crate::generator::{Cursor, Pattern};
+use crate::held_buffers::HeldBuffers;
 use crate::observer::Observer;
 use crate::pacing::{Pacing, Slot};
 use crate::random::Random;
@@ -104,6 +105,7 @@ struct Drive<'a, D, C, O, V> {
     /// Buffers from 0 that writes take in turn.
     write_buffers: u32,
     next_write: u32,
+    held: HeldBuffers,
     /// Whether the disks have buffers at all.
     keeps_content: bool,
     cursors: Vec<Cursor>,
@@ -156,6 +158,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             content_random: Random::stream(trial.seed, 0xc0de ^ u64::from(trial.first_disk)),
             write_buffers: trial.write_buffers(),
             next_write: 0,
+            held: HeldBuffers::default(),
             keeps_content: false,
             generation: trial.content_seed ^ (u64::from(trial.first_disk) << 44),
             cursors,
@@ -214,6 +217,9 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         self.issue_first(now_ns)?;
         let mut still_turns = 0;
         loop {
+            while let Some((completion, seen_ns)) = self.held.next_early() {
+                self.complete_early(completion, seen_ns)?;
+            }
             let wait = self.wait(now_ns);
             self.disks.reap(wait, &mut completions)?;
             let seen_ns = self.clock.now_ns();
@@ -354,6 +360,18 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         self.rest(slot, disk, is_counted, now_ns)
     }
 
+    /// A completion that was seen at `seen_ns`, after the last turn began.
+    #[cold]
+    #[inline(never)]
+    fn complete_early(&mut self, completion: Completion, seen_ns: u64) -> Result<(), DisksError> {
+        if self.phase == Phase::Window {
+            let passed_ns = seen_ns.saturating_sub(self.last_turn_ns);
+            self.outstanding_integral += u128::from(self.outstanding) * u128::from(passed_ns);
+        }
+        (self.last_turn_ns, self.last_progress_ns) = (seen_ns, seen_ns);
+        self.complete(completion, seen_ns)
+    }
+
     /// Counts an I/O of `length_bytes` that did not move all of them.
     #[cold]
     fn fault(&mut self, completion: Completion, length_bytes: u32) {
@@ -477,9 +495,16 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         if V::ON {
             request = self.set_apart(slot, disk, request)?;
         }
+        let mut started_ns = started_ns;
         let buffer = match request.kind {
             Kind::Read => self.write_buffers + slot,
-            Kind::Write => self.write_buffer(slot, request.length_bytes),
+            Kind::Write => {
+                let buffer = self.write_buffer(slot, request.length_bytes)?;
+                if self.held.found() && !OPEN {
+                    started_ns = self.clock.now_ns();
+                }
+                buffer
+            }
         };
         let started_ns = if V::ON { self.begun_ns(started_ns) } else { started_ns };
         // What was due before this turn has waited as an outstanding request.
@@ -516,11 +541,12 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
     }
 
     #[inline]
-    fn write_buffer(&mut self, slot: u32, length_bytes: u32) -> u32 {
+    fn write_buffer(&mut self, slot: u32, length_bytes: u32) -> Result<u32, DisksError> {
         if self.content.has_duplicates() && self.content.is_duplicate(self.content_random.next()) {
-            return self.duplicate_buffer();
+            return Ok(self.duplicate_buffer());
         }
         self.generation = self.generation.wrapping_add(1);
+        let first = self.next_write;
         loop {
             let buffer = self.next_write;
             self.next_write = if buffer + 1 == self.write_buffers { 0 } else { buffer + 1 };
@@ -532,12 +558,16 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
                     } else {
                         stamp(&mut bytes[..length], self.generation);
                     }
-                    return buffer;
+                    return Ok(buffer);
                 }
-                // Still being written from. There are more buffers than outstanding I/Os, so one of
-                // those that follow is free.
-                None if self.keeps_content => {}
-                None => return buffer,
+                // Still being written from; there are more buffers than outstanding I/Os.
+                None if self.keeps_content => {
+                    if self.next_write == first {
+                        let limit_ns = self.trial.limits.stall_ns;
+                        self.held.wait(self.disks, self.clock, limit_ns)?;
+                    }
+                }
+                None => return Ok(buffer),
             }
         }
     }

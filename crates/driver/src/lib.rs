@@ -14,6 +14,7 @@ mod disturbance;
 mod drive;
 mod errand;
 mod generator;
+mod held_buffers;
 mod histogram;
 mod issue;
 mod kind_counts;

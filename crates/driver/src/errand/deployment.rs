@@ -61,6 +61,8 @@ struct Deploying {
     vms: Vec<Vm>,
     content: ContentSource,
     generation: u64,
+    /// Whether the disks have buffers at all.
+    keeps_content: bool,
     begun_ns: u64,
     busy: u64,
     times: [StepTime; STEPS.len()],
@@ -100,6 +102,7 @@ impl Deploying {
             vms: (0..trial.disks).map(vm).collect(),
             content: ContentSource::new(Content::default(), trial.content_seed),
             generation: 0,
+            keeps_content: false,
             begun_ns: 0,
             busy: u64::from(trial.disks),
             times: STEPS.map(StepTime::named),
@@ -117,6 +120,8 @@ impl Deploying {
 }
 
 impl Work for Deploying {
+    const IS_BY_IO: bool = false;
+
     fn begin(&mut self, now_ns: u64) {
         self.begun_ns = now_ns;
         self.vms.iter_mut().for_each(|vm| vm.step_begun_ns = now_ns);
@@ -149,19 +154,25 @@ impl Work for Deploying {
         })
     }
 
-    fn buffer<D: Disks>(&mut self, slot: u32, io: &Io, disks: &mut D) -> u32 {
+    fn fill<D: Disks>(&mut self, disks: &mut D) {
+        self.keeps_content = disks.buffer(0).is_some();
+    }
+
+    fn buffer<D: Disks>(&mut self, slot: u32, io: &Io, disks: &mut D) -> Option<u32> {
+        if !self.keeps_content {
+            return Some(slot);
+        }
+        // What was written from it may still be on its way.
+        let bytes = disks.buffer(slot)?;
         let vm = self.vms.get(io.disk as usize);
-        if io.kind == Kind::Write
-            && vm.is_some_and(|vm| vm.step == CUSTOMISE)
-            && let Some(bytes) = disks.buffer(slot)
-        {
+        if io.kind == Kind::Write && vm.is_some_and(|vm| vm.step == CUSTOMISE) {
             self.generation += u64::from(SMALL_BYTES);
             // The offset makes each block another; the disk is one that no prepared disk is.
             let length = bytes.len().min(SMALL_BYTES as usize);
             let disk = u32::MAX - self.first_disk - io.disk;
             self.content.fill(disk, self.generation, &mut bytes[..length]);
         }
-        slot
+        Some(slot)
     }
 
     fn finished(&mut self, finished: Finished, log: &mut ErrandLog) -> Option<Io> {

@@ -124,25 +124,23 @@ impl Work for FilePass {
         })
     }
 
-    fn buffer<D: Disks>(&mut self, slot: u32, _io: &Io, disks: &mut D) -> u32 {
+    fn buffer<D: Disks>(&mut self, slot: u32, _io: &Io, disks: &mut D) -> Option<u32> {
         if self.write_buffers == 0 {
-            return slot;
+            return Some(slot);
         }
-        self.generation = self.generation.wrapping_add(1);
-        loop {
-            let buffer = self.next_write;
-            self.next_write = (buffer + 1) % self.write_buffers;
-            match disks.buffer(buffer) {
-                Some(bytes) => {
-                    stamp(bytes, self.generation);
-                    return buffer;
-                }
-                // Still being written from. There are more buffers than outstanding I/Os, so one of
-                // those that follow is free.
-                None if self.keeps_content => {}
-                None => return buffer,
+        let mut buffer = self.next_write;
+        // Some are still being written from; there are more buffers than outstanding I/Os.
+        let is_free = |&buffer: &u32| disks.buffer(buffer).is_some();
+        if self.keeps_content {
+            let mut in_turn = (buffer..self.write_buffers).chain(0..buffer);
+            buffer = in_turn.find(is_free)?;
+            self.generation = self.generation.wrapping_add(1);
+            if let Some(bytes) = disks.buffer(buffer) {
+                stamp(bytes, self.generation);
             }
         }
+        self.next_write = (buffer + 1) % self.write_buffers;
+        Some(buffer)
     }
 
     fn finished(&mut self, finished: Finished, log: &mut ErrandLog) -> Option<Io> {

@@ -22,6 +22,9 @@ pub struct ErrandLog {
     row_start_ns: u64,
     last_ns: u64,
     outstanding_integral: u128,
+    turn_wait_ns: u64,
+    /// Of the waits, those since the last call of [`ErrandLog::advance`].
+    waited_now_ns: u64,
     is_open: bool,
 }
 
@@ -36,6 +39,8 @@ impl ErrandLog {
             row_start_ns: 0,
             last_ns: 0,
             outstanding_integral: 0,
+            turn_wait_ns: 0,
+            waited_now_ns: 0,
             is_open: false,
         }
     }
@@ -53,10 +58,17 @@ impl ErrandLog {
     pub fn advance(&mut self, now_ns: u64, outstanding: u64, observer: &mut impl Observer) {
         let passed_ns = now_ns.saturating_sub(self.last_ns);
         self.outstanding_integral += u128::from(outstanding) * u128::from(passed_ns);
+        self.turn_wait_ns += std::mem::take(&mut self.waited_now_ns);
         self.last_ns = self.last_ns.max(now_ns);
         while self.row_start_ns.saturating_add(self.interval_ns) < now_ns {
             self.end_row(self.row_start_ns + self.interval_ns, observer);
         }
+    }
+
+    /// An operation begins at `started_ns`: since the last call of [`ErrandLog::advance`] it was not
+    /// outstanding, but waited while others were handed over.
+    pub(super) fn begins(&mut self, started_ns: u64) {
+        self.waited_now_ns += started_ns.saturating_sub(self.last_ns);
     }
 
     /// When [`ErrandLog::advance`] would end the current row.
@@ -112,6 +124,8 @@ impl ErrandLog {
             observer.window_closed();
         }
         let recorded = self.recorder.finish(self.first_disk);
+        let turn_wait_ns = u128::from(self.turn_wait_ns);
+        let outstanding_ns = self.outstanding_integral.saturating_sub(turn_wait_ns);
         Sample {
             window_ns,
             interval_ns: self.interval_ns,
@@ -119,11 +133,11 @@ impl ErrandLog {
             writes: recorded.writes,
             intervals: recorded.intervals,
             disks: recorded.disks,
-            outstanding_mean: self.outstanding_integral as f64 / window_ns.max(1) as f64,
+            outstanding_mean: outstanding_ns as f64 / window_ns.max(1) as f64,
             // Workers end one by one, so no number is kept to the end.
             outstanding_configured: None,
             carried_ns,
-            turn_wait_ns: Some(0),
+            turn_wait_ns: Some(self.turn_wait_ns),
             spun_ns: 0,
             issue: None,
             offered_rate_per_s: None,

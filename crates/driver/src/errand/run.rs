@@ -9,6 +9,7 @@ use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait
 use super::StepTime;
 use super::log::ErrandLog;
 use super::trial::ErrandTrial;
+use crate::held_buffers::HeldBuffers;
 use crate::observer::Observer;
 use crate::sample::{Ended, Fault, FaultOutcome, Sample};
 
@@ -49,11 +50,15 @@ pub(super) trait Work {
     /// The worker's next I/O; `None` while it waits for others of its own, and when it has no more.
     fn next(&mut self, worker: u32) -> Option<Io>;
 
-    /// The buffer of an I/O on this slot, with the content that is to be written.
-    fn buffer<D: Disks>(&mut self, slot: u32, io: &Io, disks: &mut D) -> u32;
+    /// The buffer of an I/O on this slot, with the content that is to be written; `None` while all that would
+    /// do are in use.
+    fn buffer<D: Disks>(&mut self, slot: u32, io: &Io, disks: &mut D) -> Option<u32>;
 
     /// Notes an I/O that is over, and gives the one that follows on its slot at once, if it must.
     fn finished(&mut self, finished: Finished, log: &mut ErrandLog) -> Option<Io>;
+
+    /// Whether an operation, as the sample counts them, is one I/O.
+    const IS_BY_IO: bool = true;
 
     /// How many operations, as the sample counts them, are outstanding when `ios` I/Os are.
     fn outstanding(&self, ios: u64) -> u64 {
@@ -89,6 +94,7 @@ pub(super) struct Run<'a, D, C, O, W> {
     slots: Vec<Slot>,
     /// Of each worker, those that bear nothing.
     idle: Vec<Vec<u32>>,
+    held: HeldBuffers,
     outstanding: u64,
     last_progress_ns: u64,
 }
@@ -114,6 +120,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
             idle: (0..trial.disks)
                 .map(|worker| (worker * depth..(worker + 1) * depth).rev().collect())
                 .collect(),
+            held: HeldBuffers::default(),
             outstanding: 0,
             last_progress_ns: 0,
         }
@@ -151,6 +158,13 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
         let mut look_up_ns = now_ns;
         let mut still_turns = 0;
         while !self.work.is_done() {
+            if let Some((completion, seen_ns)) = self.held.next_early() {
+                let outstanding = self.work.outstanding(self.outstanding);
+                self.log.advance(seen_ns, outstanding, self.observer);
+                self.last_progress_ns = seen_ns;
+                self.complete(completion, seen_ns)?;
+                continue;
+            }
             let awake_ns = look_up_ns.min(self.log.row_due_ns());
             let wait = Wait::AtMost(awake_ns.saturating_sub(now_ns));
             self.disks.reap(wait, &mut completions)?;
@@ -258,8 +272,17 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
     }
 
     fn submit(&mut self, slot: u32, io: Io) -> Result<(), DisksError> {
-        let buffer = self.work.buffer(slot, &io, self.disks);
+        let buffer = loop {
+            match self.work.buffer(slot, &io, self.disks) {
+                Some(buffer) => break buffer,
+                None => self.held.wait(self.disks, self.clock, self.trial.limits.stall_ns)?,
+            }
+        };
+        self.held.found();
         let started_ns = self.clock.now_ns();
+        if W::IS_BY_IO {
+            self.log.begins(started_ns);
+        }
         self.slots[slot as usize] = Slot { started_ns, io: Some(io) };
         if self.outstanding == 0 {
             // The disks were idle: a stall is counted from here.

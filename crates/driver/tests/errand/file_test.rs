@@ -1,10 +1,12 @@
 //! One pass over a file: every record once, in its order, in the time that the model takes.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
+use std::rc::Rc;
 
-use stormeter_disk::{Clock, Kind, Operation};
+use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_driver::{DiskErrand, Ended, ErrandTrial, FileOperation, drive_file_test};
-use stormeter_simulator::VirtualTime;
+use stormeter_simulator::{SimulatedDisks, VirtualTime, Weather, WeatherPlan};
 
 use crate::setting::*;
 
@@ -129,4 +131,40 @@ fn threads_that_end_one_by_one_are_joined_without_breaking_little_s_law() {
     assert_laws(&joined);
     assert_eq!(joined.operations(), 2 * RECORDS);
     assert_eq!(joined.steps[0].times, 2);
+}
+
+/// Disks for which handing a request over takes its time, as it does on a busy machine.
+struct SlowlyHandedOver {
+    disks: SimulatedDisks,
+    time: VirtualTime,
+}
+
+impl Disks for SlowlyHandedOver {
+    fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
+        self.time.advance_to(self.time.now_ns() + 7 * US);
+        self.disks.submit(operations)
+    }
+
+    fn reap(&mut self, wait: Wait, completions: &mut Vec<Completion>) -> Result<(), DisksError> {
+        self.disks.reap(wait, completions)
+    }
+
+    fn buffer(&mut self, buffer: u32) -> Option<&mut [u8]> {
+        self.disks.buffer(buffer)
+    }
+}
+
+/// Slots that wait while others are handed over are not outstanding, or the work could break Little's law.
+#[test]
+fn what_waits_for_its_turn_is_not_outstanding() {
+    let trial = file_test(FileOperation::Read, 4, 2);
+    let time = VirtualTime::new();
+    let calm = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
+    let disks = SimulatedDisks::new(time.clone(), constant(20 * US, 8), calm, 1);
+    let mut clock = time.clock();
+    let mut disks = SlowlyHandedOver { disks, time };
+    let sample = drive_file_test(&trial, || Some(0), &mut disks, &mut clock, &mut ()).unwrap();
+    assert_laws(&sample);
+    let waited = sample.turn_wait_ns.unwrap() as f64 / sample.window_ns as f64;
+    assert!(waited > 0.5, "{waited} of 8 waited in the mean");
 }
