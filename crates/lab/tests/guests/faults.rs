@@ -59,10 +59,13 @@ impl Lab {
     }
 }
 
-/// Waits for the end of a load, which must be a good one.
+/// Waits for the end of a load: every byte that it read was the one written. Its trial may be said to be
+/// invalid for a busy machine, as in [`Place::ran`].
 fn ended(child: Child) {
     let (code, text) = said(child.wait_with_output().unwrap());
-    assert_eq!(code, Some(0), "{text}");
+    assert!(matches!(code, Some(0 | 5)), "{text}");
+    assert!(text.contains("Ended after 1 block ("), "{text}");
+    assert!(!text.contains("not what was written"), "{text}");
 }
 
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {

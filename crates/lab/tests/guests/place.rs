@@ -85,6 +85,15 @@ impl Place {
         text
     }
 
+    /// Runs a study to its end, after so many blocks. That a machine which is busy with emulating processors is
+    /// said to be busy, and a trial invalid for it, is none of what these tests are about.
+    pub(crate) fn ran(&self, arguments: &[&str], blocks: &str) -> String {
+        let (code, text) = self.stormeter(arguments);
+        assert!(matches!(code, Some(0 | 5)), "stormeter {arguments:?}: {text}");
+        assert!(text.contains(&format!("Ended after {blocks} (")), "{text}");
+        text
+    }
+
     /// Tries to bring up this lab, its processors emulated.
     pub(crate) fn try_up(&self, lab: &str) -> (Option<i32>, String) {
         self.write("lab.yaml", lab);

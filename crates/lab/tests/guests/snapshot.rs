@@ -92,7 +92,7 @@ fn what_is_written_after_a_snapshot_is_gone_after_a_rollback() {
     has(&place, "four", true);
 
     place.write("study.yaml", STUDY);
-    let said = place.done(&["run", "study.yaml"]);
+    let said = place.ran(&["run", "study.yaml"], "1 block");
     assert!(said.contains("a snapshot of the storage was taken"), "{said}");
     place.down();
 }
