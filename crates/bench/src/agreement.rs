@@ -59,15 +59,22 @@ fn beside_fio(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
     let mut lines = Vec::new();
     for outstanding in DEPTHS {
         let drive = Drive { outstanding, duration_ms: CLOSED_MS, ..drive.clone() };
-        let fio = fio_on(&disk, &drive);
+        // Each run has places of its own: how long they happen to be served is averaged out over the pairs.
+        let mut own_seeds = 1..;
+        let mut ours = || {
+            let drive = Drive { seed: own_seeds.next().unwrap_or(0), ..drive.clone() };
+            ours::run(&drive, &[])
+        };
+        let mut fios_seeds = 1001..;
+        let mut fio = || fio_on(&disk, &drive, fios_seeds.next().unwrap_or(0)).run(&[]);
         let figures = |iops, latency: Latency| {
             let Latency { mean_ns, p50_ns, p95_ns, p99_ns } = latency;
             Ok([iops, mean_ns, p50_ns, p95_ns, p99_ns])
         };
         let [iops, times @ ..] = interleave(
             arguments.pairs_or(PAIRS),
-            || ours::run(&drive, &[]).and_then(|(run, _)| figures(run.iops, run.latency)),
-            || fio.run(&[]).and_then(|(run, _)| figures(run.iops, run.latency)),
+            || ours().and_then(|(run, _)| figures(run.iops, run.latency)),
+            || fio().and_then(|(run, _)| figures(run.iops, run.latency)),
         )?;
         let what = |figure: &str| format!("agreement, closed loop, {outstanding}: {figure}");
         lines.push(Line::paired(what("IOPS"), &iops, Bound::Within(0.01), rate));
@@ -79,14 +86,18 @@ fn beside_fio(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
 }
 
 /// fio on the same places: behind the owner's mark.
-fn fio_on(disk: &TimedDisk, drive: &Drive) -> Fio {
+fn fio_on(disk: &TimedDisk, drive: &Drive, seed: u64) -> Fio {
     Fio {
         engine: Engine::Uring { files: vec![disk.device().into()], bytes: drive.disk_bytes },
         outstanding: drive.outstanding,
         read_percent: drive.read_percent,
         ramp_ms: drive.ramp_ms,
         stop: Stop::Milliseconds(drive.duration_ms),
-        extra: vec!["--offset=1m".into(), format!("--cpus_allowed={}", machine::cpus().0)],
+        extra: vec![
+            "--offset=1m".into(),
+            format!("--randseed={seed}"),
+            format!("--cpus_allowed={}", machine::cpus().0),
+        ],
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Drive {
     pub(crate) url: Option<String>,
     /// Which of the directory's sets of disks.
     pub(crate) number: u32,
+    /// Which places are read and written follows from it.
+    pub(crate) seed: u64,
     pub(crate) vms: u32,
     pub(crate) disk_bytes: u64,
     pub(crate) outstanding: u32,
@@ -58,6 +60,7 @@ impl Default for Drive {
             directory: None,
             url: None,
             number: 0,
+            seed: SEED,
             vms: 1,
             disk_bytes: 64 << 30,
             outstanding: 1,
@@ -102,6 +105,7 @@ impl Drive {
             let value = number(&value)?;
             match word.as_str() {
                 "--number" => drive.number = value as u32,
+                "--seed" => drive.seed = value,
                 "--vms" => drive.vms = value as u32,
                 "--disk-bytes" => drive.disk_bytes = value,
                 "--outstanding" => drive.outstanding = value as u32,
@@ -131,6 +135,7 @@ impl Drive {
         }
         for (name, value) in [
             ("--number", u64::from(self.number)),
+            ("--seed", self.seed),
             ("--vms", u64::from(self.vms)),
             ("--disk-bytes", self.disk_bytes),
             ("--outstanding", u64::from(self.outstanding)),
@@ -246,7 +251,7 @@ fn measure(
         disk_bytes: drive.disk_bytes,
         threads: drive.threads,
         timing: drive.timing(),
-        seed: SEED,
+        seed: drive.seed,
         start: Default::default(),
         content_seed: 0,
         disturbed: false,
@@ -291,6 +296,7 @@ mod tests {
             directory: Some("/some where".into()),
             url: Some("nfs://host/a b?uid=1".into()),
             number: 2,
+            seed: 8,
             vms: 3,
             disk_bytes: 4 << 20,
             outstanding: 5,

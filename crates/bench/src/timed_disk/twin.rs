@@ -10,7 +10,7 @@ use stormeter_simulator::VirtualTime;
 
 use super::schedule::{Schedule, Service};
 use crate::Failure;
-use crate::drive::{Drive, SEED};
+use crate::drive::Drive;
 
 /// Where the disks of a run begin on a device: behind the first MiB, which has the owner's mark.
 const BASE_BYTES: u64 = 1 << 20;
@@ -23,7 +23,7 @@ pub(crate) fn expected(drive: &Drive, service: Service) -> Result<Sample, Failur
         first_disk: 0,
         disks: 1,
         disk_bytes: drive.disk_bytes,
-        seed: SEED,
+        seed: drive.seed,
         start: Default::default(),
         content_seed: 0,
         ramp_ns: timing.ramp_ns,
