@@ -107,6 +107,12 @@ pub(crate) fn is_sound(end: &TrialEnd) -> bool {
     end.sample.operations() > 0 && !stormeter_statistics::is_starved(&end.cpu, end.sample.window_ns)
 }
 
+/// As [`is_sound`], for one through a server on this machine: where CPUs are few the server takes the generator's
+/// whenever it is measured, so one attempt more is all that can help.
+pub(crate) fn is_sound_beside(end: &TrialEnd, attempt: u32) -> bool {
+    is_sound(end) || attempt > 0 && end.sample.operations() > 0
+}
+
 /// The best of several ceilings of one thing; `None` where none of them saw an I/O.
 pub(crate) fn best(iops: impl Iterator<Item = f64>) -> Option<f64> {
     iops.filter(|iops| *iops > 0.0).reduce(f64::max)

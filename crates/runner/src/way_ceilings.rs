@@ -5,7 +5,7 @@ use std::time::Instant;
 use stormeter_results::{Attempt, Phase, TrialRecord};
 use stormeter_study::{Timing, trial_seed};
 
-use crate::ceiling::{is_sound, measure_ceiling, until_sound};
+use crate::ceiling::{is_sound_beside, measure_ceiling, until_sound};
 use crate::comparison::{Run, number_of};
 use crate::error::RunError;
 use crate::journal::{event, outcome_of, unix_ms};
@@ -64,7 +64,7 @@ impl Run<'_> {
             return Err(RunError::Interrupted);
         }
         progress.trial_ended(&url.to_string(), Ok(end.sample.iops()));
-        let sound = is_sound(&end);
+        let sound = is_sound_beside(&end, attempt);
         for &datastore in datastores {
             let mut end = end.clone();
             self.store(TrialRecord {

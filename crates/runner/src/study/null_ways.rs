@@ -8,7 +8,7 @@ use std::time::Instant;
 use stormeter_results::{Attempt, Phase};
 use stormeter_study::{Timing, WorkloadKind, trial_seed, trial_start};
 
-use crate::ceiling::{closed, is_sound, load_of, measure_ceiling, until_sound};
+use crate::ceiling::{closed, is_sound_beside, load_of, measure_ceiling, until_sound};
 use crate::error::RunError;
 use crate::journal::{event, unix_ms};
 use crate::progress::Progress;
@@ -103,7 +103,7 @@ impl StudyRun<'_> {
                 let place = (0, attempt, Attempt::default());
                 self.record(Phase::Ceiling, place, of, when, seed, end.clone())?;
             }
-            Ok(is_sound(&end))
+            Ok(is_sound_beside(&end, attempt))
         })
     }
 }
