@@ -30,7 +30,9 @@ pub trait Disks {
     fn reap(&mut self, wait: Wait, completions: &mut Vec<Completion>) -> Result<(), DisksError>;
 
     /// The bytes of a buffer, to fill before a write or check after a read. `None` while an
-    /// operation uses it, or where the disks keep no content (simulated ones).
+    /// operation uses it, or where the disks keep no content (simulated ones). The buffer of a write
+    /// may be in use for a moment after its completion: a server can answer before the kernel has sent
+    /// the rest of what went out with it. Only [`Disks::reap`] lets go of it.
     fn buffer(&mut self, buffer: u32) -> Option<&mut [u8]>;
 }
 
