@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 
 use crate::place::{Outcome, Place, SHORT, until};
 use crate::results::{one, trials};
@@ -108,16 +109,28 @@ fn a_signal_that_comes_twice_at_once_is_one_request() {
     }
 }
 
+/// How often the program has waited for a signal; `None` when it has ended.
+fn waits_for_signals(id: Pid) -> Option<u64> {
+    let tasks = std::fs::read_dir(format!("/proc/{id}/task")).ok()?;
+    let mut statuses =
+        tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("status")).ok());
+    let status = statuses.find(|status| status.starts_with("Name:\tsignals\n"))?;
+    let waits = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+    waits.trim().parse().ok()
+}
+
 #[test]
 fn a_second_request_ends_it_at_once_and_says_what_it_leaves() {
     let place = Place::new();
-    // It may be stopped before it has seen the first signal, and then sees but one; so there are several
-    // attempts.
+    // It may have ended in order before it is stopped; so there are several attempts.
     let at_once = (0..20).any(|_| {
         let mut running =
             place.start(&format!("compare a b {SHORT} {COMPARE}").replace("r.db", "s.db"));
         place.wait_for_disk(&mut running, "b");
+        let waits = waits_for_signals(running.id());
         running.signal(Signal::SIGINT);
+        // Seen when it waits for the next one; stopped before that, it would see both at once.
+        until("the first to be seen", || (waits_for_signals(running.id()) != waits).then_some(()));
         // It must not end in order before the second comes.
         running.signal(Signal::SIGSTOP);
         let moment = Instant::now() + Duration::from_millis(600);

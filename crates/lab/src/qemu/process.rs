@@ -124,6 +124,8 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script, "guest", "-pidfile"]).arg(pid_file);
         command.stdout(std::process::Stdio::piped());
+        // One that a failing test leaves behind keeps nobody waiting for the end of what the test says.
+        command.stderr(std::process::Stdio::null());
         let mut child = command.spawn().unwrap();
         // Its traps are set when it says so.
         let mut byte = [0];
@@ -169,7 +171,8 @@ mod tests {
     fn one_that_does_not_listen_is_killed() {
         let directory = tempfile::tempdir().unwrap();
         let pid_file = directory.path().join("vm1/pid");
-        let mut child = pretender(&pid_file, "trap '' TERM; echo; while true; do sleep 1; done");
+        // Without a child: between fork and exec that would look like a second guest.
+        let mut child = pretender(&pid_file, "trap '' TERM; echo; while :; do kill -STOP $$; done");
         let waiter = std::thread::spawn(move || child.wait().unwrap());
         let found = Process::below(directory.path());
         assert_eq!(found.len(), 1);

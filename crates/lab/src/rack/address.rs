@@ -26,20 +26,24 @@ pub(super) fn free_address(
     ports: &[u16],
     taken: &[String],
 ) -> Result<String, LabError> {
+    let is_free = |address: Ipv4Addr| {
+        !taken.contains(&address.to_string())
+            && ports.iter().all(|&port| TcpListener::bind((address, port)).is_ok())
+    };
+    let address = choose(guest, seed, is_free);
+    address.map(|it| it.to_string()).ok_or_else(|| LabError::NoAddress { guest: guest.into() })
+}
+
+/// The first of a guest's addresses that is free.
+fn choose(guest: &str, seed: &str, is_free: impl Fn(Ipv4Addr) -> bool) -> Option<Ipv4Addr> {
     const ATTEMPTS: u32 = 64;
-    for attempt in 0..ATTEMPTS {
+    let address = |attempt: u32| {
         let digits = key(&[seed.as_bytes(), guest.as_bytes(), &attempt.to_le_bytes()]);
         let part = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap_or(1);
         // Low addresses are what others listen on; the last part is neither the net nor its broadcast.
-        let address = Ipv4Addr::new(127, 64 | part(0), part(2), part(4).clamp(1, 254));
-        let text = address.to_string();
-        if !taken.contains(&text)
-            && ports.iter().all(|&port| TcpListener::bind((address, port)).is_ok())
-        {
-            return Ok(text);
-        }
-    }
-    Err(LabError::NoAddress { guest: guest.into() })
+        Ipv4Addr::new(127, 64 | part(0), part(2), part(4).clamp(1, 254))
+    };
+    (0..ATTEMPTS).map(address).find(|&address| is_free(address))
 }
 
 /// Whether this user may listen on the portmapper's port.
@@ -62,16 +66,24 @@ mod tests {
 
     #[test]
     fn an_address_is_the_same_each_time_and_another_when_it_is_taken() {
-        let find =
-            |taken: &[String]| free_address("nas", "a test", &storage_ports(false), taken).unwrap();
-        let first = find(&[]);
-        assert_eq!(find(&[]), first);
-        let address: Ipv4Addr = first.parse().unwrap();
-        assert!(address.is_loopback() && address.octets()[1] >= 64, "{address}");
-        let other = find(std::slice::from_ref(&first));
+        let first = choose("nas", "a test", |_| true).unwrap();
+        assert_eq!(choose("nas", "a test", |_| true), Some(first));
+        assert!(first.is_loopback() && first.octets()[1] >= 64, "{first}");
+        let other = choose("nas", "a test", |address| address != first).unwrap();
         assert_ne!(other, first);
+        assert_eq!(choose("nas", "a test", |_| false), None);
+    }
+
+    #[test]
+    fn an_address_is_taken_by_a_lab_and_by_whoever_listens() {
+        let find = |taken: &[String]| {
+            free_address("nas", "another", &storage_ports(false), taken).unwrap()
+        };
+        let first = find(&[]);
+        assert_ne!(find(std::slice::from_ref(&first)), first);
+        let address: Ipv4Addr = first.parse().unwrap();
         let _busy = TcpListener::bind((address, 3260)).unwrap();
-        assert_eq!(find(&[]), other);
+        assert_ne!(find(&[]), first);
     }
 
     #[test]
