@@ -218,7 +218,9 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         let mut still_turns = 0;
         loop {
             while let Some((completion, seen_ns)) = self.held.next_early() {
-                self.complete_early(completion, seen_ns)?;
+                if let Some(ended) = self.complete_early(completion, seen_ns)? {
+                    return Ok(ended);
+                }
             }
             let wait = self.wait(now_ns);
             self.disks.reap(wait, &mut completions)?;
@@ -363,13 +365,23 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
     /// A completion that was seen at `seen_ns`, after the last turn began.
     #[cold]
     #[inline(never)]
-    fn complete_early(&mut self, completion: Completion, seen_ns: u64) -> Result<(), DisksError> {
+    fn complete_early(
+        &mut self,
+        completion: Completion,
+        seen_ns: u64,
+    ) -> Result<Option<Ended>, DisksError> {
         if self.phase == Phase::Window {
             let passed_ns = seen_ns.saturating_sub(self.last_turn_ns);
             self.outstanding_integral += u128::from(self.outstanding) * u128::from(passed_ns);
         }
         (self.last_turn_ns, self.last_progress_ns) = (seen_ns, seen_ns);
-        self.complete(completion, seen_ns)
+        // Each is a turn: one early completion may follow another for as long as the window lasts.
+        if seen_ns >= self.boundary_ns
+            && let Some(ended) = self.pass_boundaries(seen_ns)
+        {
+            return Ok(Some(ended));
+        }
+        self.complete(completion, seen_ns).map(|()| None)
     }
 
     /// Counts an I/O of `length_bytes` that did not move all of them.
