@@ -80,6 +80,8 @@ fn build(repository: &Repository, haste: Haste) -> Result<PathBuf, String> {
     if haste == Haste::Some {
         cargo.env("CARGO_PROFILE_RELEASE_LTO", "off");
         cargo.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
+        // Without the linker's optimisation what is built for speed is larger than what is released.
+        cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "s");
         // At the highest level the C compiler takes more than twice the time for SQLite.
         cargo.args(["--config", "profile.release.package.libsqlite3-sys.opt-level=1"]);
     }

@@ -26,6 +26,8 @@ struct Holding {
     held: VecDeque<(u64, u32)>,
     reaps: u64,
     late_reaps: u64,
+    /// So many complete with one reap.
+    at_a_time: usize,
 }
 
 impl Holding {
@@ -38,6 +40,7 @@ impl Holding {
             held: VecDeque::new(),
             reaps: 0,
             late_reaps,
+            at_a_time: usize::MAX,
         }
     }
 }
@@ -66,7 +69,8 @@ impl Disks for Holding {
             self.in_use[buffer as usize] -= 1;
             self.held.pop_front();
         }
-        for one in self.waiting.drain(..) {
+        let count = self.waiting.len().min(self.at_a_time);
+        for one in self.waiting.drain(..count) {
             completions.push(Completion::moved(one.slot, one.length_bytes));
             self.held.push_back((self.reaps.saturating_add(self.late_reaps), one.buffer));
         }
@@ -80,6 +84,10 @@ impl Disks for Holding {
 }
 
 fn load(late_reaps: u64) -> Sample {
+    load_of(late_reaps, usize::MAX)
+}
+
+fn load_of(late_reaps: u64, at_a_time: usize) -> Sample {
     let trial = Trial {
         workload: Workload {
             name: "writes".into(),
@@ -109,6 +117,7 @@ fn load(late_reaps: u64) -> Sample {
     let mut clock = time.clock();
     let needs = trial.buffer_needs();
     let mut disks = Holding::new(time, needs.count, needs.bytes, late_reaps);
+    disks.at_a_time = at_a_time;
     drive(&trial, || Some(0), &mut disks, &mut clock, &mut ()).unwrap()
 }
 
@@ -174,6 +183,17 @@ fn a_load_goes_on_when_all_buffers_are_held_for_a_while() {
         // Ten microseconds of the disks, and what the turn that sees a completion takes.
         let longest_ns = sample.total().latency_max_ns;
         assert!(longest_ns <= 31 * US, "{late_reaps}: {longest_ns}");
+    }
+}
+
+#[test]
+fn a_load_ends_in_time_when_every_request_waits_for_a_buffer() {
+    // Each wait sees one completion, whose successor waits again.
+    for late_reaps in [6, 10, 14, 20] {
+        let sample = load_of(late_reaps, 1);
+        assert_eq!(sample.ended, Ended::Completed);
+        assert_eq!(sample.window_ns / MS, 20, "{late_reaps}");
+        assert_little(&sample);
     }
 }
 
