@@ -5,6 +5,9 @@ use crate::peers;
 use crate::repository::Repository;
 use crate::steps::Finding;
 
+/// Built together, and the gates without features: alone, or with more, cargo would build what both share anew.
+const PACKAGES: [&str; 2] = ["stormeter", "stormeter-bench"];
+
 /// The chore `bench`.
 pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), String> {
     peers::install(repository)?;
@@ -19,9 +22,42 @@ pub(crate) fn check(repository: &Repository) -> Finding {
 }
 
 fn start(repository: &Repository, arguments: &[&str]) -> Result<(), String> {
-    // Built together with the program, which the other steps build too: alone, cargo would build what they share
-    // anew, with fewer features.
-    let packages = ["--package", "stormeter", "--package", "stormeter-bench"];
-    succeed(repository.cargo(&["build", "--release", "--quiet"]).args(packages))?;
+    let mut cargo = repository.cargo(&["build", "--release", "--quiet"]);
+    cargo.args(PACKAGES.map(|package| format!("--package={package}")));
+    if arguments.contains(&"--short") {
+        cargo.arg("--no-default-features");
+    }
+    succeed(&mut cargo)?;
     succeed(repository.command(repository.target.join("release/stormeter-bench")).args(arguments))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::child::output;
+
+    /// What cargo builds of these packages on this machine: name, version and features.
+    fn built(repository: &Repository, more: &[&str]) -> BTreeSet<String> {
+        let mut cargo = repository.cargo(&["tree", "--prefix=none", "--format={p} {f}"]);
+        cargo.args(["--edges=normal,no-proc-macro"]).args(more);
+        let lines = output(&mut cargo).unwrap();
+        // Marked where it stands a second time.
+        lines.lines().map(|line| line.trim_end_matches(" (*)").to_string()).collect()
+    }
+
+    #[test]
+    fn the_gates_are_built_from_what_the_program_was_built_from() {
+        let repository = Repository::open().unwrap();
+        let program = built(&repository, &["--package=stormeter"]);
+        let packages = PACKAGES.map(|package| format!("--package={package}"));
+        let mut gates: Vec<&str> = packages.iter().map(String::as_str).collect();
+        gates.push("--no-default-features");
+        let anew: Vec<_> = program.difference(&built(&repository, &gates)).cloned().collect();
+        assert!(program.len() > 50 && anew.is_empty(), "{anew:#?}");
+        gates.pop();
+        let all = built(&repository, &gates);
+        assert!(program.difference(&all).count() > 0, "the feature is not needed any more");
+    }
 }

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
+use super::FILE;
 use super::schedule::Service;
-use super::server::FILE;
 use crate::{Failure, process};
 
 /// An attached disk; detached and gone when this is dropped, and also when its process is killed.

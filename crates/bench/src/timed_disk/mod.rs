@@ -7,9 +7,16 @@
 
 mod attached;
 pub(crate) mod schedule;
+#[cfg(feature = "agreement")]
+mod server;
+#[cfg(not(feature = "agreement"))]
+#[path = "no_server.rs"]
 mod server;
 mod twin;
 
 pub(crate) use attached::TimedDisk;
 pub(crate) use server::serve;
 pub(crate) use twin::expected;
+
+/// The file's name.
+const FILE: &str = "disk";

@@ -2,6 +2,11 @@
 //! servers. How long a request is served follows from its place, so whoever reads the same places is
 //! served alike, and a twin in virtual time knows what must be measured. Pure: no disk is needed.
 
+#![cfg_attr(
+    not(feature = "agreement"),
+    allow(dead_code, reason = "only the server asks for times")
+)]
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

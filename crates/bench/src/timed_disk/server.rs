@@ -16,11 +16,10 @@ use fuser::{
     ReplyOpen, ReplyWrite, Request, WriteFlags,
 };
 
+use super::FILE;
 use super::schedule::{Schedule, Service};
 use crate::Failure;
 
-/// The file's name.
-pub(crate) const FILE: &str = "disk";
 const FILE_NUMBER: INodeNo = INodeNo(2);
 /// Attributes never change.
 const FOR_EVER: Duration = Duration::from_secs(1 << 20);

@@ -1,0 +1,18 @@
+//! The benchmarks built without FUSE: the instruction gates need none, and share their build with the program.
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use super::schedule::Service;
+use crate::Failure;
+
+/// As the server's.
+pub(crate) fn serve(
+    _: Service,
+    _: u64,
+    _: &Path,
+    _: impl Read,
+    _: impl Write,
+) -> Result<(), Failure> {
+    Err("built without the feature agreement: there is no timed disk".into())
+}
