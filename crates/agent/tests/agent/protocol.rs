@@ -1,5 +1,7 @@
 //! What an agent does with what it is told, well-formed or not.
 
+use std::thread;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stormeter_agent::{Command, FrameError, PROTOCOL, Report, ServeError, read_frame, write_frame};
@@ -115,14 +117,26 @@ fn who_speaks_another_protocol_is_told_so_and_who_says_no_hello_is_left() {
     Session::start().end().unwrap();
 }
 
+/// An agent mostly waits: so many are cut off at a time, each in a place of its own.
+const CUT_AT_A_TIME: usize = 8;
+
 #[test]
 fn a_controller_cut_off_at_any_byte_leaves_nothing() {
+    thread::scope(|scope| {
+        for first in 0..CUT_AT_A_TIME {
+            scope.spawn(move || cut_off(first));
+        }
+    });
+}
+
+/// Cuts a controller off at every [`CUT_AT_A_TIME`]th byte from `first` on.
+fn cut_off(first: usize) {
     let place = tempfile::tempdir().unwrap();
     let mut bytes = Vec::new();
     for command in [open(place.path().to_str().unwrap()), prepare()] {
         write_frame(&mut bytes, &command).unwrap();
     }
-    for cut in 0..=bytes.len() {
+    for cut in (first..=bytes.len()).step_by(CUT_AT_A_TIME) {
         let mut session = Session::greeted();
         session.send(&bytes[..cut]);
         match session.end() {

@@ -31,7 +31,7 @@ fn write(place: &Place, hosts: usize, measure: &str) {
 const SHORT: &str = "measure: {ramp: 20ms, duration: 200ms, interval: 50ms}\n\
                      design: {blocks: 2, metric: latency-mean}";
 /// Long enough to do something to it meanwhile.
-const LONG: &str = "measure: {ramp: 20ms, duration: 4s, interval: 100ms}\n\
+const LONG: &str = "measure: {ramp: 20ms, duration: 2s, interval: 100ms}\n\
                     design: {blocks: 2, metric: latency-mean}";
 
 /// The process of a host's agent, once it has one that lives.
