@@ -137,6 +137,11 @@ fn tests(repository: &Repository) -> Finding {
     let mut cargo = repository.cargo(&["test", "--workspace", "--no-fail-fast", "--quiet"]);
     // A test that expects a panic would fill the log. Guests are booted in a step of their own.
     cargo.env("RUST_BACKTRACE", "0").env("STORMETER_LAB_LATER", "lab");
+    // Half of the time of those that run programs is waiting: for a trial's end, for somebody to be given up.
+    if std::env::var_os("RUST_TEST_THREADS").is_none() {
+        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        cargo.env("RUST_TEST_THREADS", (2 * cpus).to_string());
+    }
     let ended = watch(&mut cargo, &see);
     let [passed, failed, not_run] = [passed, failed, not_run].map(AtomicUsize::into_inner);
     let mut counts = format!("{passed} tests");
