@@ -125,7 +125,11 @@ fn a_directory_without_permission_is_refused() {
         let open = fs::Permissions::from_mode(0o755);
         fs::set_permissions(place.root(), open).unwrap();
         let program = place.path("stormeter");
-        fs::copy(env!("CARGO_BIN_EXE_stormeter"), &program).unwrap();
+        // By a process of its own: what is forked here meanwhile inherits whatever this one writes to, and what
+        // anybody writes to cannot be started.
+        let mut copy = std::process::Command::new("cp");
+        copy.arg(env!("CARGO_BIN_EXE_stormeter")).arg(&program);
+        assert!(copy.status().unwrap().success());
         let mut command = std::process::Command::new(program);
         command.args(arguments.split_whitespace()).current_dir(place.root());
         command.uid(NOBODY).gid(NOBODY);

@@ -125,6 +125,7 @@ pub(super) const STATIC: [u8; 64] = {
 mod tests {
     use super::*;
     use std::fs;
+    use std::process::Command;
 
     fn this_test() -> Vec<u8> {
         fs::read(std::env::current_exe().unwrap()).unwrap()
@@ -144,10 +145,13 @@ mod tests {
         assert_eq!(needs(&short), needs(&whole));
         assert_eq!(loaded(&short), short);
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("short");
-        fs::copy(std::env::current_exe().unwrap(), &path).unwrap();
-        fs::write(&path, short).unwrap();
-        let output = std::process::Command::new(&path).arg("--list").output().unwrap();
+        let (text, program) = (folder.path().join("text"), folder.path().join("program"));
+        fs::write(&text, short).unwrap();
+        // By a process of its own: what is forked here meanwhile inherits whatever this one writes to, and what
+        // anybody writes to cannot be started.
+        let install = Command::new("install").arg("-m700").args([&text, &program]).status();
+        assert!(install.unwrap().success());
+        let output = Command::new(&program).arg("--list").output().unwrap();
         assert!(String::from_utf8_lossy(&output.stdout).contains("what_is_never_loaded"));
         assert_eq!(loaded(b"#!/bin/sh"), b"#!/bin/sh");
     }

@@ -103,6 +103,7 @@ impl Program {
 mod tests {
     use super::*;
     use std::path::PathBuf;
+    use std::process::Command;
 
     fn this_test() -> PathBuf {
         std::env::current_exe().unwrap()
@@ -138,9 +139,12 @@ mod tests {
         let program = Program::read(&this_test(), Path::new("/")).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let put = |name: &str, file: &[u8]| {
-            let path = folder.path().join(name);
-            fs::copy("/bin/true", &path).unwrap();
-            fs::write(&path, file).unwrap();
+            let (text, path) = (folder.path().join("text"), folder.path().join(name));
+            fs::write(&text, file).unwrap();
+            // By a process of its own: what is forked here meanwhile inherits whatever this one writes to, and
+            // what anybody writes to cannot be started.
+            let install = Command::new("install").arg("-m700").args([&text, &path]).status();
+            assert!(install.unwrap().success());
             path
         };
         let binary = put("stormeter", &program.file);
@@ -148,7 +152,7 @@ mod tests {
         let libraries = program.libraries.iter();
         let paths: Vec<PathBuf> =
             libraries.map(|library| put(&name(&library.path), &library.file)).collect();
-        let output = std::process::Command::new(&paths[0])
+        let output = Command::new(&paths[0])
             .args(["--inhibit-cache", "--library-path"])
             .args([folder.path(), &binary])
             .arg("--list")
