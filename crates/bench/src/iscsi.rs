@@ -11,7 +11,7 @@ use crate::arguments::Arguments;
 use crate::drive::Drive;
 use crate::library::{LIBISCSI, Program, Rival};
 use crate::line::{Bound, Line};
-use crate::network::{DISK_BYTES, Sides, pin_server, server_cpu};
+use crate::network::{DISK_BYTES, GATE_PAIRS, Sides, pin_server, server_cpu};
 use crate::null_server::{NullServer, Protocol};
 use crate::ours;
 
@@ -51,11 +51,10 @@ fn null(arguments: &Arguments, libiscsi: &Program) -> Result<Vec<Line>, Failure>
     };
     let mut lines = Vec::new();
     for what in [READS, WRITES] {
-        let pairs = if arguments.short { 1 } else { 3 };
         let bound = Bound::Most(INSTRUCTIONS);
-        lines.push(qemu(what, OUTSTANDING).instructions(pairs, bound)?);
+        lines.push(qemu(what, OUTSTANDING).instructions(GATE_PAIRS, bound)?);
         if !arguments.short {
-            lines.push(alone(what, OUTSTANDING).instructions(pairs, Bound::Shown)?);
+            lines.push(alone(what, OUTSTANDING).instructions(GATE_PAIRS, Bound::Shown)?);
         }
     }
     if !arguments.short {

@@ -23,6 +23,9 @@ const OUR_MS: [u64; 2] = [300, 1200];
 const TIMED_MS: u64 = 2000;
 const START_MS: u64 = 100;
 
+/// Pairs of a gate: how many answers one look finds hangs on the machine, so one is not enough.
+pub(crate) const GATE_PAIRS: usize = 3;
+
 /// The same load by both.
 pub(crate) struct Sides {
     /// Begins the lines that come of it.

@@ -11,7 +11,7 @@ use crate::arguments::Arguments;
 use crate::drive::{Drive, disk_path};
 use crate::library::{LIBNFS, Program, Rival};
 use crate::line::{Bound, Line};
-use crate::network::{DISK_BYTES, Sides, pin_server, server_cpu};
+use crate::network::{DISK_BYTES, GATE_PAIRS, Sides, pin_server, server_cpu};
 use crate::null_server::{NullServer, Protocol};
 use crate::{Failure, ours};
 
@@ -55,11 +55,11 @@ fn null(arguments: &Arguments, libnfs: &Program) -> Result<Vec<Line>, Failure> {
         |outstanding| against(rival(libnfs, &their_url, NULL_FILE, outstanding), outstanding);
     let bound = Bound::Most(INSTRUCTIONS);
     if arguments.short {
-        return Ok(vec![qemu(COUNTED_OUTSTANDING).instructions(1, bound)?]);
+        return Ok(vec![qemu(COUNTED_OUTSTANDING).instructions(GATE_PAIRS, bound)?]);
     }
     let mut lines = vec![
-        qemu(COUNTED_OUTSTANDING).instructions(3, bound)?,
-        alone(COUNTED_OUTSTANDING).instructions(3, Bound::Shown)?,
+        qemu(COUNTED_OUTSTANDING).instructions(GATE_PAIRS, bound)?,
+        alone(COUNTED_OUTSTANDING).instructions(GATE_PAIRS, Bound::Shown)?,
     ];
     for (outstanding, least) in NULL_IOPS {
         lines.push(qemu(outstanding).iops(arguments.pairs(), Bound::Least(least))?);

@@ -24,7 +24,6 @@ pub struct FileDisks {
     engine: Engine,
     extents: Vec<Extent>,
     size_bytes: u64,
-    raw: Vec<RawCompletion>,
     /// Whether anything was written, so that there may be something to settle.
     has_written: bool,
     /// Operations that would leave their disk: they fail here and never reach the storage.
@@ -40,14 +39,7 @@ impl FileDisks {
         options: impl FnOnce(EngineOptions) -> EngineOptions,
     ) -> Result<Self, EngineError> {
         let engine = Engine::open(choice, options(EngineOptions::new(files)))?;
-        Ok(Self {
-            engine,
-            extents,
-            size_bytes,
-            raw: Vec::new(),
-            has_written: false,
-            refused: Vec::new(),
-        })
+        Ok(Self { engine, extents, size_bytes, has_written: false, refused: Vec::new() })
     }
 
     /// `io_uring` or `positional`.
@@ -118,13 +110,9 @@ impl Disks for FileDisks {
             completions.append(&mut self.refused);
             wait_ns = None;
         }
-        if let Err(error) = self.engine.reap(wait_ns, &mut self.raw) {
-            return Err(broken("waiting for completions", &error));
-        }
-        completions
-            .extend(self.raw.iter().map(|raw| Completion { slot: raw.user, result: raw.result }));
-        self.raw.clear();
-        Ok(())
+        let made = |raw: RawCompletion| Completion { slot: raw.user, result: raw.result };
+        let reaped = self.engine.reap(wait_ns, completions, made);
+        reaped.map_err(|error| broken("waiting for completions", &error))
     }
 
     #[inline]

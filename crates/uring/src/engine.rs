@@ -67,12 +67,13 @@ impl Engine {
 
     /// See [`Ring::reap`] and [`Positional::reap`].
     #[inline]
-    pub fn reap(
+    pub fn reap<C>(
         &mut self,
         wait_ns: Option<u64>,
-        out: &mut Vec<RawCompletion>,
+        out: &mut Vec<C>,
+        made: impl Fn(RawCompletion) -> C,
     ) -> Result<(), ReapError> {
-        either!(self, engine => engine.reap(wait_ns, out))
+        either!(self, engine => engine.reap(wait_ns, out, made))
     }
 
     /// The buffer for writing into; `None` while an operation uses it, or if it does not exist.

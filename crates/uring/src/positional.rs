@@ -146,20 +146,21 @@ impl Positional {
         Ok(())
     }
 
-    /// Appends completions to `out`; if none is there, waits at most `wait_ns` nanoseconds for one.
+    /// Appends completions to `out`, each as `made` makes it; if none is there, waits at most `wait_ns` nanoseconds for one.
     /// `None` (or zero) never waits. A time-out is no error. With nothing in flight the wait is a
     /// sleep. Never fails: it has the ring's signature.
-    pub fn reap(
+    pub fn reap<C>(
         &mut self,
         wait_ns: Option<u64>,
-        out: &mut Vec<RawCompletion>,
+        out: &mut Vec<C>,
+        made: impl Fn(RawCompletion) -> C,
     ) -> Result<(), ReapError> {
-        if !self.take(out)
+        if !self.take(out, &made)
             && let Some(wait_ns @ 1..) = wait_ns
             && let Ok(done) = self.done.recv_timeout(Duration::from_nanos(wait_ns))
         {
-            self.settle(done, out);
-            self.take(out);
+            out.push(made(self.settle(done)));
+            self.take(out, &made);
         }
         Ok(())
     }
@@ -203,18 +204,18 @@ impl Positional {
     }
 
     /// Takes what has come back; says whether there was anything.
-    fn take(&mut self, out: &mut Vec<RawCompletion>) -> bool {
+    fn take<C>(&mut self, out: &mut Vec<C>, made: impl Fn(RawCompletion) -> C) -> bool {
         let before = out.len();
         while let Ok(done) = self.done.try_recv() {
-            self.settle(done, out);
+            out.push(made(self.settle(done)));
         }
         out.len() > before
     }
 
-    fn settle(&mut self, done: Done, out: &mut Vec<RawCompletion>) {
+    fn settle(&mut self, done: Done) -> RawCompletion {
         self.buffers.release(done.buffer);
         self.in_flight -= 1;
-        out.push(done.completion);
+        done.completion
     }
 }
 
@@ -235,7 +236,7 @@ impl Drop for Positional {
         let mut waited_ms = 0;
         while self.in_flight > 0 && waited_ms < self.patience_ms {
             // Never fails; waits are counted where they brought nothing, so no clock is needed.
-            let _ = self.reap(Some(u64::from(DROP_WAIT_MS) * 1_000_000), &mut out);
+            let _ = self.reap(Some(u64::from(DROP_WAIT_MS) * 1_000_000), &mut out, |raw| raw);
             if out.is_empty() {
                 waited_ms += DROP_WAIT_MS;
             }

@@ -185,7 +185,7 @@ impl Ring {
         Ok(())
     }
 
-    /// Appends completions to `out`.
+    /// Appends completions to `out`, each as `made` makes it.
     ///
     /// With nothing pending and completions ready it takes them without a system call. Otherwise
     /// one system call submits what is pending and collects; it sleeps, at most `wait_ns`
@@ -193,15 +193,18 @@ impl Ring {
     /// ends the wait with nothing, which is no error; so may a shortage in the kernel, in which case
     /// the pending operations go with the next call. With nothing in flight the wait is a sleep.
     #[inline]
-    pub fn reap(
+    pub fn reap<C>(
         &mut self,
         wait_ns: Option<u64>,
-        out: &mut Vec<RawCompletion>,
+        out: &mut Vec<C>,
+        made: impl Fn(RawCompletion) -> C,
     ) -> Result<(), ReapError> {
-        if self.pending == 0 && self.take(out) {
+        if self.pending == 0 && self.take(out, &made) {
             return Ok(());
         }
-        self.enter(wait_ns.unwrap_or(0), out)
+        let entered = self.enter(wait_ns.unwrap_or(0));
+        self.take(out, &made);
+        entered
     }
 
     /// The buffer for writing into; `None` while an operation uses it, or if it does not exist.
@@ -244,7 +247,7 @@ impl Ring {
 
     /// Moves what lies in the completion queue to `out`; says whether there was anything.
     #[inline]
-    fn take(&mut self, out: &mut Vec<RawCompletion>) -> bool {
+    fn take<C>(&mut self, out: &mut Vec<C>, made: impl Fn(RawCompletion) -> C) -> bool {
         let Self { ring, buffers, .. } = self;
         let ready = ring.completion();
         out.reserve(ready.len());
@@ -253,7 +256,7 @@ impl Ring {
             let user_data = completion.user_data();
             buffers.release(user_data as u32);
             let user = (user_data >> 32) as u32;
-            place.write(RawCompletion { user, result: completion.result() });
+            place.write(made(RawCompletion { user, result: completion.result() }));
             count += 1;
         }
         // SAFETY: the first `count` places after the old length lie within the capacity and were
@@ -265,7 +268,7 @@ impl Ring {
 
     /// The part of `reap` that enters the kernel.
     #[inline(never)]
-    fn enter(&mut self, wait_ns: u64, out: &mut Vec<RawCompletion>) -> Result<(), ReapError> {
+    fn enter(&mut self, wait_ns: u64) -> Result<(), ReapError> {
         let entered = if wait_ns == 0 || !self.ring.completion().is_empty() {
             if self.in_flight == 0 {
                 return Ok(());
@@ -274,7 +277,7 @@ impl Ring {
         } else {
             self.entrance.wait(self.pending, wait_ns)
         };
-        let outcome = match entered {
+        match entered {
             Ok(submitted) => {
                 self.pending -= submitted;
                 Ok(())
@@ -283,9 +286,7 @@ impl Ring {
             // of memory or with completions to flush first it wants to be asked again.
             Err(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY) => Ok(()),
             Err(errno) => Err(ReapError { errno }),
-        };
-        self.take(out);
-        outcome
+        }
     }
 
     /// Submits from within `push`. A failure is left to `reap`, which meets it again and tells: the
@@ -314,7 +315,7 @@ impl Ring {
         while self.in_flight > 0 && waited_ms < self.patience_ms {
             // Waits are counted where they brought nothing, so no clock is needed.
             let _ = self.entrance.wait(0, u64::from(DROP_WAIT_MS) * 1_000_000);
-            if !self.take(&mut out) {
+            if !self.take(&mut out, |raw| raw) {
                 waited_ms += DROP_WAIT_MS;
             }
         }

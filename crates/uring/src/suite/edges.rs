@@ -107,7 +107,7 @@ fn more_than_in_flight_is_refused(choice: EngineChoice) {
     assert!(held.engine.buffer_mut(3).is_some());
     held.release(3);
     let mut out = Vec::new();
-    held.engine.reap(Some(LONG_NS), &mut out).unwrap();
+    held.engine.reap(Some(LONG_NS), &mut out, |raw| raw).unwrap();
     assert!(!out.is_empty());
     held.engine.push(another).unwrap();
 }
@@ -141,7 +141,7 @@ fn a_read_owns_its_buffer(choice: EngineChoice) {
         assert_eq!(held.engine.push(read), Err(Refusal::Busy));
         let write = RawOperation { kind: Kind::Write, ..read };
         assert_eq!(held.engine.push(write), Err(Refusal::Busy));
-        held.engine.reap(None, &mut out).unwrap();
+        held.engine.reap(None, &mut out, |raw| raw).unwrap();
         assert!(out.is_empty());
     }
     held.release(1);
@@ -161,7 +161,7 @@ fn writes_share_their_buffer(choice: EngineChoice) {
     held.release(2);
     let mut out = Vec::new();
     while out.is_empty() {
-        held.engine.reap(Some(LONG_NS), &mut out).unwrap();
+        held.engine.reap(Some(LONG_NS), &mut out, |raw| raw).unwrap();
     }
     if out.len() == 1 {
         assert!(held.engine.buffer_mut(1).is_none(), "the other write still uses it");
@@ -177,7 +177,7 @@ fn waiting_ends_with_nothing(choice: EngineChoice) {
     let mut out = Vec::new();
     // The first call submits as well, the second only waits.
     for wait_ns in [2_000_000, 2_000_000, 1, 0] {
-        held.engine.reap(Some(wait_ns), &mut out).unwrap();
+        held.engine.reap(Some(wait_ns), &mut out, |raw| raw).unwrap();
         assert!(out.is_empty());
         assert_eq!(held.engine.in_flight(), 1);
     }
@@ -189,11 +189,11 @@ fn one_completion_ends_the_wait(choice: EngineChoice) {
     let mut held = Held::new(choice, Kind::Read, |_| {});
     held.engine.push(operation(Kind::Read, 0, 0, 4096, 0)).unwrap();
     let mut out = Vec::new();
-    held.engine.reap(Some(1), &mut out).unwrap();
+    held.engine.reap(Some(1), &mut out, |raw| raw).unwrap();
     held.release(1);
     // The longest of all waits would never end if the completion did not end it.
     while held.engine.in_flight() > 0 {
-        held.engine.reap(Some(u64::MAX), &mut out).unwrap();
+        held.engine.reap(Some(u64::MAX), &mut out, |raw| raw).unwrap();
     }
     assert_eq!(out.len(), 1);
 }
@@ -202,7 +202,7 @@ fn nothing_in_flight_sleeps_and_returns(choice: EngineChoice) {
     let (_directory, mut engine) = one_file(choice, &[0; 100]);
     let mut out = Vec::new();
     for wait in [None, Some(0), Some(1), Some(1_000_000)] {
-        engine.reap(wait, &mut out).unwrap();
+        engine.reap(wait, &mut out, |raw| raw).unwrap();
         assert!(out.is_empty());
     }
 }
@@ -213,7 +213,7 @@ fn reap_without_wait_submits(choice: EngineChoice) {
     let mut out = Vec::new();
     // Only peeking must bring it to its end, or this loops for ever.
     while out.is_empty() {
-        engine.reap(None, &mut out).unwrap();
+        engine.reap(None, &mut out, |raw| raw).unwrap();
         std::thread::yield_now();
     }
     assert_eq!(out[0].result, 100);

@@ -42,7 +42,7 @@ pub(super) fn operation(
 pub(super) fn reap_all(engine: &mut Engine) -> Vec<RawCompletion> {
     let mut out = Vec::new();
     while engine.in_flight() > 0 {
-        engine.reap(Some(LONG_NS), &mut out).unwrap();
+        engine.reap(Some(LONG_NS), &mut out, |raw| raw).unwrap();
     }
     out
 }
@@ -143,7 +143,7 @@ impl Held {
 
     /// Submits, and waits until `operations` are in the hands of who executes them.
     pub(super) fn start(&mut self, operations: usize) {
-        self.engine.reap(None, &mut Vec::new()).unwrap();
+        self.engine.reap(None, &mut Vec::new(), |raw| raw).unwrap();
         if let Hold::Threads(gate) = &self.hold {
             gate.wait_for(operations);
         }

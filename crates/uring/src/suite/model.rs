@@ -55,7 +55,7 @@ impl Model {
     /// Reaps once and checks each completion against the model.
     fn reap(&mut self) {
         self.out.clear();
-        self.engine.reap(Some(LONG_NS), &mut self.out).unwrap();
+        self.engine.reap(Some(LONG_NS), &mut self.out, |raw| raw).unwrap();
         for done in &self.out {
             let flight = self.flights[done.user as usize].take().expect("one end an operation");
             let RawOperation { file, kind, offset, length, buffer, .. } = flight.operation;
