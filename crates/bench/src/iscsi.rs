@@ -24,8 +24,7 @@ const BASE_BYTES: u64 = 1 << 20;
 const NULL_IOPS: [(u32, f64); 2] = [(16, 2.0), (32, 3.0)];
 /// At this depth instructions are counted, and the real target is driven.
 const OUTSTANDING: u32 = 16;
-/// QEMU's own count moves by three per cent from run to run, with the answers that it finds at one look.
-const INSTRUCTIONS: f64 = 0.26;
+const INSTRUCTIONS: f64 = 0.25;
 /// On IOPS and CPU time.
 const REAL: [Bound; 2] = [Bound::Least(0.95), Bound::Most(0.8)];
 

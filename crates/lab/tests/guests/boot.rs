@@ -125,10 +125,9 @@ fn a_study_runs_in_vms_and_ends_with_the_reason_when_one_is_killed() {
     }
 
     for vm in place.guests() {
-        // What fills the code buffer of an emulator, or a guest's memory, shows once it has worked: how much
-        // depends on what ran. Without a bound on the buffer it is 53 MiB and more.
+        // What fills the code buffer of an emulator, or a guest's memory, shows once it has worked.
         let bytes = vm.private_bytes.unwrap();
-        assert!(bytes <= 48 << 20, "{} has {bytes} bytes of its own", vm.name);
+        assert!(bytes <= 40 << 20, "{} has {bytes} bytes of its own", vm.name);
     }
 
     place.write("transfers.yaml", TRANSFERS);
