@@ -3,7 +3,7 @@
 /// Whether `a` comes before `b`.
 #[inline]
 pub(crate) fn before(a: u32, b: u32) -> bool {
-    a != b && b.wrapping_sub(a) < 1 << 31
+    b.wrapping_sub(a).cast_signed() > 0
 }
 
 /// Whether `a` comes before `b` or is the same.

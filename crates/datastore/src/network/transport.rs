@@ -452,7 +452,7 @@ impl<S: Session> NetworkDisks<S> {
     }
 
     /// Hands an operation to a session; its buffer is marked already.
-    #[inline]
+    #[inline(always)] // On every request's way.
     fn start(&mut self, operation: &Operation) {
         let Some(place) = choose(&self.paths, self.options.policy, operation.disk, &mut self.turn)
         else {

@@ -80,6 +80,15 @@ pub fn crc(first: &[u8], second: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(first), second)
 }
 
+/// Appends a PDU that is a header and nothing else, whose data length is 0.
+#[inline]
+pub(crate) fn put_header(out: &mut Outbox, bhs: &Bhs, digests: Digests) {
+    out.put(&bhs.0);
+    if digests.header {
+        out.put(&crc32c::crc32c(&bhs.0).to_le_bytes());
+    }
+}
+
 /// Appends a PDU without additional headers. The header's data length is written here.
 #[inline]
 pub fn put(out: &mut Outbox, bhs: &mut Bhs, data: Data<'_>, digests: Digests) {
@@ -88,10 +97,7 @@ pub fn put(out: &mut Outbox, bhs: &mut Bhs, data: Data<'_>, digests: Digests) {
         Data::Span(span, _) => span.length,
     };
     bhs.set_data_bytes(length);
-    out.put(&bhs.0);
-    if digests.header {
-        out.put(&crc32c::crc32c(&bhs.0).to_le_bytes());
-    }
+    put_header(out, bhs, digests);
     if length == 0 {
         return;
     }

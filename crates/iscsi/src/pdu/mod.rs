@@ -11,6 +11,7 @@ mod units;
 mod words;
 
 pub use bhs::{BHS_BYTES, Bhs};
+pub(crate) use frame::put_header;
 pub use frame::{Data, Digests, FrameError, Whole, crc, header_bytes, padding_bytes, parse, put};
 pub(crate) use frame::{check_data, check_header};
 pub use units::{

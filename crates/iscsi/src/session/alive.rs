@@ -93,7 +93,7 @@ impl Session {
 
     fn send_ping(&mut self, now_ns: u64, out: &mut Outbox) {
         let task = self.tasks.allocate(Owner::Ping, Direction::Read, 0, 0);
-        self.tasks.sent(task, now_ns);
+        self.tasks.sent(task, 0, now_ns);
         let mut bhs = NopOut {
             immediate: true,
             flags: flags::FINAL,

@@ -80,7 +80,7 @@ impl Session {
             return;
         }
         let task = self.tasks.allocate(Owner::Logout, Direction::Read, 0, 0);
-        self.tasks.sent(task, now_ns);
+        self.tasks.sent(task, 0, now_ns);
         let mut bhs = LogoutRequest {
             immediate: true,
             flags: flags::FINAL,

@@ -59,7 +59,8 @@ impl Session {
     ) -> Result<(), Error> {
         let io = DeviceError::IO;
         match status {
-            Status::Good => return self.succeed(index, residual, done),
+            // `conclude` has dealt with it.
+            Status::Good => {}
             Status::CheckCondition => {
                 let Some(sense) = sense else {
                     self.incidents.note("check condition without sense data".to_owned());
@@ -108,7 +109,7 @@ impl Session {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)] // On every request's way.
     fn succeed(
         &mut self,
         index: u32,
@@ -131,7 +132,9 @@ impl Session {
                     return refuse("says good before the data came");
                 }
                 let completion = self.operations.part_done(operation, offset, length, Ok(moved));
-                done.extend(completion);
+                if let Some(completion) = completion {
+                    done.push(completion);
+                }
             }
             // What is said about a unit may be shorter than what there was room for.
             Owner::Control(control) => {

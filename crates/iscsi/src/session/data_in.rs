@@ -19,7 +19,7 @@ impl Session {
     /// # Errors
     /// Data that nobody asked for, out of turn, twice, or beyond what was asked for.
     #[inline]
-    pub(super) fn begin_data_in(&mut self, now_ns: u64) -> Result<(), Error> {
+    pub(super) fn begin_data_in(&mut self) -> Result<(), Error> {
         let refuse = |problem| Err(Error::Protocol { found: FOUND, problem });
         let data = DataIn::decode(&self.inbound.bhs);
         self.sequence.update(data.exp_cmd_sn, data.max_cmd_sn);
@@ -58,7 +58,6 @@ impl Session {
             Owner::Control(control) => Sink::Control(control, offset),
             Owner::Ping | Owner::Logout => return refuse("answers what is no SCSI command"),
         };
-        self.tasks.touch(index, now_ns);
         self.inbound.task = Some(index);
         self.inbound.deliver_to(sink);
         Ok(())
@@ -74,6 +73,7 @@ impl Session {
         let Some(index) = self.inbound.task.take() else { return Ok(()) };
         let data = DataIn::decode(&self.inbound.bhs);
         if data.flags & flags::STATUS == 0 {
+            self.tasks.touch(index, now_ns);
             return Ok(());
         }
         let (status, residual) = (Status::of(data.status), (data.flags, data.residual_bytes));

@@ -20,10 +20,10 @@ use crate::scsi::{Sense, Status};
 impl Session {
     /// A header has come: says where its data goes.
     #[inline]
-    pub(super) fn begin_pdu(&mut self, now_ns: u64) -> Result<(), Error> {
+    pub(super) fn begin_pdu(&mut self) -> Result<(), Error> {
         let opcode = self.inbound.bhs.opcode();
         match (&self.phase, opcode) {
-            (Phase::Full, DataIn::OPCODE) => self.begin_data_in(now_ns),
+            (Phase::Full, DataIn::OPCODE) => self.begin_data_in(),
             (
                 Phase::Full,
                 ScsiResponse::OPCODE

@@ -90,18 +90,26 @@ impl Inbound {
             let (claimed_bytes, declared_bytes) = (data, max_data_bytes);
             return Err(FrameError::TooLong { claimed_bytes, declared_bytes });
         }
-        let guarded = digests.data && data > 0;
         self.bhs = bhs;
-        self.remaining = data;
-        self.position = 0;
-        self.trailer_wanted = padding_bytes(data) as usize + if guarded { 4 } else { 0 };
+        (self.remaining, self.position) = (data, 0);
+        self.trailer_wanted = padding_bytes(data) as usize;
         self.trailer_found = 0;
-        self.crc = guarded.then_some(0);
+        self.crc = None;
+        if digests.data && data > 0 {
+            self.trailer_wanted += 4;
+            self.crc = Some(0);
+        }
         self.scratch.clear();
         self.sink = Sink::Scratch;
         (self.task, self.fresh) = (None, true);
         self.active = true;
         Ok(Some(length))
+    }
+
+    /// The task whose data is on its way.
+    #[inline]
+    pub(super) fn unfinished(&self) -> Option<u32> {
+        self.task.filter(|_| self.active)
     }
 
     /// Says where the data goes.
@@ -199,7 +207,7 @@ impl Inbound {
     /// Whether everything has come; then it is no longer active.
     #[inline]
     pub(super) fn complete(&mut self) -> Result<bool, FrameError> {
-        if !self.active || self.remaining > 0 || self.trailer_found < self.trailer_wanted {
+        if self.remaining > 0 || !self.active || self.trailer_found < self.trailer_wanted {
             return Ok(false);
         }
         self.active = false;

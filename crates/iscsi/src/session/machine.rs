@@ -8,6 +8,7 @@ use stormeter_wire::{Memory, Outbox, Session as WireSession, SessionState, Span}
 use super::closing::Closing;
 use super::command::{Asker, Command, Controls};
 use super::error::{CommandError, Error};
+use super::geometry::Geometry;
 use super::inbound::Inbound;
 use super::incidents::Incidents;
 use super::operations::Operations;
@@ -48,6 +49,7 @@ pub struct Session {
     pub(super) phase: Phase,
     pub(super) closing: Closing,
     pub(super) negotiated: Negotiated,
+    pub(super) geometry: Geometry,
     pub(super) templates: Templates,
     pub(super) sequence: Sequence,
     pub(super) inbound: Inbound,
@@ -81,13 +83,16 @@ pub struct Session {
 
 impl Session {
     /// A session that is not connected.
-    pub fn new(options: Options) -> Self {
+    pub fn new(mut options: Options) -> Self {
         let templates = Templates::new(options.lun);
+        let extents = std::mem::take(&mut options.extents);
+        let geometry = Geometry::new(extents, options.block_bytes, options.max_transfer_bytes);
         Self {
             options,
             phase: Phase::Disconnected,
             closing: Closing::No,
             negotiated: Negotiated::default(),
+            geometry,
             templates,
             sequence: Sequence::default(),
             inbound: Inbound::new(),
@@ -139,9 +144,7 @@ impl Session {
     /// Says where each disk begins on the unit, in bytes, and how the unit wants to be spoken to:
     /// for those who learn it by commands on this session. Only while nothing is outstanding.
     pub fn set_geometry(&mut self, extents: Vec<u64>, block_bytes: u32, max_transfer_bytes: u32) {
-        self.options.extents = extents;
-        self.options.block_bytes = block_bytes;
-        self.options.max_transfer_bytes = max_transfer_bytes;
+        self.geometry = Geometry::new(extents, block_bytes, max_transfer_bytes);
     }
 
     pub(super) fn digests(&self) -> Digests {
@@ -167,39 +170,19 @@ impl Session {
         }
     }
 
-    /// Whether the operation names whole blocks of a disk that there is.
-    fn is_sound(&self, operation: &Operation) -> bool {
-        let block = u64::from(self.options.block_bytes.max(1));
-        self.options
-            .extents
-            .get(operation.disk as usize)
-            .and_then(|base| base.checked_add(operation.offset_bytes))
-            .and_then(|begin| begin.checked_add(operation.length_bytes.into()).map(|_| begin))
-            .is_some_and(|begin| {
-                begin.is_multiple_of(block)
-                    && u64::from(operation.length_bytes).is_multiple_of(block)
-            })
-    }
-
     /// Takes one header or part of a body; how many bytes, `None` where more are needed.
-    fn step(
-        &mut self,
-        bytes: &[u8],
-        now_ns: u64,
-        memory: &mut impl Memory,
-    ) -> Result<Option<usize>, Error> {
+    fn step(&mut self, bytes: &[u8], memory: &mut impl Memory) -> Result<Option<usize>, Error> {
         if self.inbound.is_active() {
             let taken = self.inbound.body(bytes, memory, &mut self.controls)?;
             return Ok((taken > 0).then_some(taken));
         }
-        let most = match self.phase {
-            Phase::Full => self.negotiated.max_receive_bytes,
-            _ => login::DEFAULT_SEGMENT_BYTES,
+        let (digests, most) = match self.phase {
+            Phase::Full => (self.negotiated.digests, self.negotiated.max_receive_bytes),
+            _ => (Digests::default(), login::DEFAULT_SEGMENT_BYTES),
         };
-        let digests = self.digests();
         let taken = self.inbound.header(bytes, digests, most)?;
         if taken.is_some() {
-            self.begin_pdu(now_ns)?;
+            self.begin_pdu()?;
         }
         Ok(taken)
     }
@@ -221,6 +204,16 @@ impl Session {
         let failed =
             |operation: Operation| (operation, Completion::failed(operation.slot, ETIMEDOUT));
         self.early.extend(expired.into_iter().map(failed));
+    }
+
+    /// Completes what moves nothing, or has no place on the unit.
+    #[cold]
+    fn refuse(&mut self, operation: &Operation) {
+        let completion = match operation.length_bytes {
+            0 => Completion::moved(operation.slot, 0),
+            _ => Completion::failed(operation.slot, EINVAL),
+        };
+        self.early.push((*operation, completion));
     }
 
     fn told_before(&mut self, done: &mut Vec<Completion>) -> Result<(), Error> {
@@ -290,15 +283,11 @@ impl WireSession for Session {
         memory: &impl Memory,
         out: &mut Outbox,
     ) {
-        if operation.length_bytes == 0 || !self.is_sound(operation) {
-            let completion = match operation.length_bytes {
-                0 => Completion::moved(operation.slot, 0),
-                _ => Completion::failed(operation.slot, EINVAL),
-            };
-            self.early.push((*operation, completion));
-            return;
-        }
-        let index = self.operations.add(*operation, now_ns);
+        let begin_bytes = match self.geometry.begin_bytes(operation) {
+            Some(begin_bytes) if operation.length_bytes > 0 => begin_bytes,
+            _ => return self.refuse(operation),
+        };
+        let index = self.operations.add(*operation, begin_bytes, now_ns);
         if self.send_at_once(index, now_ns, memory, out) {
             return;
         }
@@ -324,7 +313,7 @@ impl WireSession for Session {
         }
         let mut taken = 0;
         while let Some(rest) = bytes.get(taken..).filter(|rest| !rest.is_empty()) {
-            let Some(step) = self.step(rest, now_ns, memory)? else { break };
+            let Some(step) = self.step(rest, memory)? else { break };
             taken += step;
             if self.inbound.complete()? {
                 self.finish_pdu(now_ns, memory, out, done)?;
@@ -332,6 +321,9 @@ impl WireSession for Session {
                     return Ok(bytes.len());
                 }
             }
+        }
+        if let Some(task) = self.inbound.unfinished() {
+            self.tasks.touch(task, now_ns);
         }
         self.pump(now_ns, memory, out);
         self.fault.take().map_or(Ok(taken), Err)
@@ -356,7 +348,7 @@ impl WireSession for Session {
         if !self.inbound.received_directly(length) {
             return Err(Error::Memory { buffer });
         }
-        if let Some(task) = self.inbound.task {
+        if let Some(task) = self.inbound.unfinished() {
             self.tasks.touch(task, now_ns);
         }
         if self.inbound.complete()? {

@@ -21,6 +21,7 @@ mod coverage;
 mod data_in;
 mod dispatch;
 mod error;
+mod geometry;
 mod inbound;
 mod incidents;
 mod machine;

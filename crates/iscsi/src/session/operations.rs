@@ -6,6 +6,8 @@ use stormeter_disk::{Completion, DeviceError, Operation};
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) operation: Operation,
+    /// Its first byte on the unit.
+    pub(super) begin_bytes: u64,
     /// Bytes for which tasks exist or existed.
     pub(super) next: u32,
     /// Its tasks that are not done.
@@ -31,9 +33,10 @@ pub(super) struct Operations {
 impl Operations {
     /// Takes one.
     #[inline]
-    pub(super) fn add(&mut self, operation: Operation, now_ns: u64) -> u32 {
+    pub(super) fn add(&mut self, operation: Operation, begin_bytes: u64, now_ns: u64) -> u32 {
         let pending = Pending {
             operation,
+            begin_bytes,
             next: 0,
             tasks: 0,
             short_at: operation.length_bytes,

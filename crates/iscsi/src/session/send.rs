@@ -5,8 +5,8 @@ use stormeter_wire::{Memory, Outbox, Span};
 use super::closing::Closing;
 use super::error::Error;
 use super::machine::Session;
-use super::tasks::{Direction, Owner};
-use crate::pdu::{Bhs, Data, DataOut, NO_TAG, R2t, ScsiCommand, flags, put};
+use super::tasks::{Direction, Owner, Task};
+use crate::pdu::{BHS_BYTES, Bhs, Data, DataOut, NO_TAG, R2t, ScsiCommand, flags, put, put_header};
 use crate::scsi::{Lun, cdb};
 
 /// Headers of the commands for operations, of which only what differs is written each time.
@@ -79,7 +79,7 @@ impl Session {
             && !self.is_waiting()
             && self.sequence.is_open()
             && self.tasks.has_room();
-        let most = self.most_bytes();
+        let most = self.geometry.most_bytes;
         let Some(pending) = self.operations.get_mut(index) else { return false };
         let length = pending.operation.length_bytes;
         if !is_free || length > most {
@@ -91,13 +91,6 @@ impl Session {
         self.send_task(task, now_ns, memory, out);
         self.blocked_ns = now_ns;
         true
-    }
-
-    /// The longest transfer of one task, in bytes.
-    #[inline]
-    fn most_bytes(&self) -> u32 {
-        let block = self.options.block_bytes.max(1);
-        (self.options.max_transfer_bytes / block).max(1).saturating_mul(block)
     }
 
     fn next_task(&mut self) -> Option<u32> {
@@ -117,7 +110,7 @@ impl Session {
             return Some(self.tasks.allocate(Owner::Control(index), direction, 0, length));
         }
         let index = *self.waiting.front()?;
-        let most = self.most_bytes();
+        let most = self.geometry.most_bytes;
         let pending = self.operations.get_mut(index)?;
         let offset = pending.next;
         let rest = pending.operation.length_bytes.saturating_sub(offset);
@@ -136,7 +129,10 @@ impl Session {
     fn send_task(&mut self, index: u32, now_ns: u64, memory: &impl Memory, out: &mut Outbox) {
         let Some(task) = self.tasks.get(index) else { return };
         let (direction, length) = (task.direction, task.length);
-        let Some((mut bhs, source)) = self.template(index) else { return };
+        let mut bhs = Bhs([0; BHS_BYTES]);
+        if !self.template(task, &mut bhs) {
+            return;
+        }
         let rules = &self.negotiated;
         let write = direction == Direction::Write;
         let burst = length.min(rules.first_burst_bytes);
@@ -146,15 +142,32 @@ impl Session {
         if unsolicited == immediate {
             bhs.0[1] |= flags::FINAL;
         }
-        bhs.0[16..20].copy_from_slice(&self.tasks.tag(index).to_be_bytes());
+        let tag = self.tasks.sent(index, unsolicited, now_ns);
+        bhs.0[16..20].copy_from_slice(&tag.to_be_bytes());
         bhs.0[20..24].copy_from_slice(&length.to_be_bytes());
         bhs.0[24..28].copy_from_slice(&self.sequence.take().to_be_bytes());
         bhs.0[28..32].copy_from_slice(&self.sequence.exp_stat_sn.to_be_bytes());
-        self.put(&mut bhs, source, 0, immediate, memory, out);
-        self.tasks.sent(index, now_ns);
-        if let Some(task) = self.tasks.get_mut(index) {
-            task.sent = unsolicited;
+        // The command of every read is a header and nothing else.
+        if unsolicited == 0 {
+            put_header(out, &bhs, rules.digests);
+        } else {
+            self.send_unasked(index, &mut bhs, immediate, unsolicited, memory, out);
         }
+    }
+
+    /// Sends a write's command with the data that goes along unasked: within the command's own PDU,
+    /// and after it.
+    fn send_unasked(
+        &mut self,
+        index: u32,
+        bhs: &mut Bhs,
+        immediate: u32,
+        unsolicited: u32,
+        memory: &impl Memory,
+        out: &mut Outbox,
+    ) {
+        let Some(source) = self.source(index) else { return };
+        self.put(bhs, source, 0, immediate, memory, out);
         if unsolicited > immediate {
             let lun = u64::from_be_bytes([
                 bhs.0[8], bhs.0[9], bhs.0[10], bhs.0[11], bhs.0[12], bhs.0[13], bhs.0[14],
@@ -165,45 +178,52 @@ impl Session {
         }
     }
 
-    /// The header of a task's command without its numbers, and where its data lies.
-    #[inline(always)] // What it gives is large; a call would have it copied.
-    fn template(&self, index: u32) -> Option<(Bhs, Source)> {
-        let task = self.tasks.get(index)?;
+    /// Writes the header of a task's command without its numbers; `false` for what is no command.
+    #[inline(always)] // On every request's way.
+    fn template(&self, task: &Task, bhs: &mut Bhs) -> bool {
         match task.owner {
             Owner::Operation(operation) => {
-                let operation = &self.operations.get(operation)?.operation;
-                let block = self.options.block_bytes.max(1);
-                let base = self.options.extents.get(operation.disk as usize)?;
-                let begin = base + operation.offset_bytes + u64::from(task.offset);
-                let (lba, blocks) = (begin / u64::from(block), task.length / block);
-                let mut bhs = self.templates.of(task.direction);
+                let Some(pending) = self.operations.get(operation) else { return false };
+                let begin_bytes = pending.begin_bytes + u64::from(task.offset);
+                let (lba, blocks) = self.geometry.blocks(begin_bytes, task.length);
+                *bhs = self.templates.of(task.direction);
                 let cdb = match task.direction {
                     Direction::Read => cdb::read(lba, blocks),
                     Direction::Write => cdb::write(lba, blocks),
                 };
                 bhs.0[32..48].copy_from_slice(&cdb);
-                let source = Source::Span(Span {
-                    buffer: operation.buffer,
-                    offset: task.offset,
-                    length: task.length,
-                });
-                Some((bhs, source))
             }
             Owner::Control(control) => {
-                let command = &self.controls.get(control)?.command;
+                let Some(control) = self.controls.get(control) else { return false };
                 let direction = match (task.direction, task.length) {
                     (_, 0) => 0,
                     (Direction::Read, _) => flags::READ,
                     (Direction::Write, _) => flags::WRITE,
                 };
-                let bhs = ScsiCommand {
+                *bhs = ScsiCommand {
                     flags: direction | flags::SIMPLE,
-                    lun: command.lun.unwrap_or(self.options.lun).0,
-                    cdb: command.cdb,
+                    lun: control.command.lun.unwrap_or(self.options.lun).0,
+                    cdb: control.command.cdb,
                     ..ScsiCommand::default()
-                };
-                Some((bhs.encode(), Source::Control(control)))
+                }
+                .encode();
             }
+            Owner::Ping | Owner::Logout => return false,
+        }
+        true
+    }
+
+    /// Where a task's data lies.
+    #[inline]
+    fn source(&self, index: u32) -> Option<Source> {
+        let task = self.tasks.get(index)?;
+        match task.owner {
+            Owner::Operation(operation) => {
+                let buffer = self.operations.get(operation)?.operation.buffer;
+                let (offset, length) = (task.offset, task.length);
+                Some(Source::Span(Span { buffer, offset, length }))
+            }
+            Owner::Control(control) => Some(Source::Control(control)),
             Owner::Ping | Owner::Logout => None,
         }
     }
@@ -313,7 +333,7 @@ impl Session {
         task.sent += desired;
         task.r2t_sn += 1;
         self.tasks.touch(index, now_ns);
-        let Some((_, source)) = self.template(index) else { return Ok(()) };
+        let Some(source) = self.source(index) else { return Ok(()) };
         let burst = Burst { lun: r2t.lun, transfer_tag: r2t.transfer_tag, begin, end };
         self.send_burst(index, source, burst, memory, out);
         Ok(())

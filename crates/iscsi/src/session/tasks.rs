@@ -7,6 +7,7 @@
 use stormeter_disk::Kind;
 
 use super::coverage::Coverage;
+use crate::pdu::NO_TAG;
 
 /// Whom a task serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +96,12 @@ pub(super) enum Found {
     Never,
 }
 
+/// How often a slot was used, and which it is.
+#[inline]
+fn tag(generation: u16, index: u32) -> u32 {
+    u32::from(generation) << 16 | index
+}
+
 /// The table.
 #[derive(Debug)]
 pub(super) struct Tasks {
@@ -156,8 +163,7 @@ impl Tasks {
     /// The tag under which the target knows a task.
     #[inline]
     pub(super) fn tag(&self, index: u32) -> u32 {
-        let generation = self.get(index).map_or(0, |task| task.generation);
-        u32::from(generation) << 16 | index
+        tag(self.get(index).map_or(0, |task| task.generation), index)
     }
 
     /// What a tag names.
@@ -167,23 +173,26 @@ impl Tasks {
         match self.get(index) {
             None => Found::Never,
             Some(_) if tag >> 31 != 0 => Found::Never,
-            Some(task) if task.standing == Standing::Sent && self.tag(index) == tag => {
+            Some(task)
+                if task.standing == Standing::Sent && task.generation == (tag >> 16) as u16 =>
+            {
                 Found::Task(index)
             }
             Some(_) => Found::Late,
         }
     }
 
-    /// The task goes to the target.
+    /// The task goes to the target, and `bytes` of its data with it; under which tag.
     #[inline]
-    pub(super) fn sent(&mut self, index: u32, now_ns: u64) {
-        if let Some(task) = self.get_mut(index) {
-            task.standing = Standing::Sent;
-            // Pings and logouts have a clock of their own.
-            if matches!(task.owner, Owner::Operation(_) | Owner::Control(_)) {
-                self.append(index, now_ns);
-            }
+    pub(super) fn sent(&mut self, index: u32, bytes: u32, now_ns: u64) -> u32 {
+        let Some(task) = self.get_mut(index) else { return NO_TAG };
+        (task.standing, task.sent) = (Standing::Sent, bytes);
+        let tag = tag(task.generation, index);
+        // Pings and logouts have a clock of their own.
+        if matches!(task.owner, Owner::Operation(_) | Owner::Control(_)) {
+            self.append(index, now_ns);
         }
+        tag
     }
 
     /// The target gave a sign of life for the task.
@@ -303,7 +312,7 @@ mod tests {
 
     fn sent(tasks: &mut Tasks, now_ns: u64) -> u32 {
         let index = tasks.allocate(Owner::Control(0), Direction::Read, 0, 0);
-        tasks.sent(index, now_ns);
+        tasks.sent(index, 0, now_ns);
         index
     }
 
@@ -313,7 +322,7 @@ mod tests {
         let index = tasks.allocate(Owner::Ping, Direction::Read, 0, 0);
         let tag = tasks.tag(index);
         assert_eq!(tasks.find(tag), Found::Late);
-        tasks.sent(index, 1);
+        tasks.sent(index, 0, 1);
         assert_eq!(tasks.find(tag), Found::Task(index));
         tasks.release(index);
         assert_eq!(tasks.find(tag), Found::Late);
@@ -322,7 +331,7 @@ mod tests {
         assert_eq!(tasks.find(tag), Found::Late);
         let tag = tasks.tag(index);
         tasks.renew(index);
-        tasks.sent(index, 3);
+        tasks.sent(index, 0, 3);
         assert_ne!(tasks.tag(index), tag);
         assert_eq!(tasks.find(tag), Found::Late);
         assert_eq!(tasks.find(tag + 1), Found::Never);

@@ -1,0 +1,75 @@
+//! Where disks lie on the unit, and in what steps the unit is spoken to.
+//!
+//! Everything that a request needs of it is worked out once: the length of a block as a shift, the
+//! longest transfer in whole blocks.
+
+use stormeter_disk::Operation;
+
+/// Disks on a unit.
+#[derive(Debug, Clone)]
+pub(super) struct Geometry {
+    /// Where each disk begins, in bytes.
+    extents: Vec<u64>,
+    block_shift: u32,
+    /// The longest transfer of one task, in bytes.
+    pub(super) most_bytes: u32,
+}
+
+impl Geometry {
+    /// Blocks are a power of two; a length that is none is taken as the next lower one.
+    pub(super) fn new(extents: Vec<u64>, block_bytes: u32, max_transfer_bytes: u32) -> Self {
+        let block_shift = block_bytes.max(1).ilog2();
+        let most_bytes = (max_transfer_bytes >> block_shift).max(1) << block_shift;
+        Self { extents, block_shift, most_bytes }
+    }
+
+    /// An operation's first byte on the unit; `None` unless it names whole blocks of a disk that
+    /// there is.
+    #[inline]
+    pub(super) fn begin_bytes(&self, operation: &Operation) -> Option<u64> {
+        let base = *self.extents.get(operation.disk as usize)?;
+        let begin = base.checked_add(operation.offset_bytes)?;
+        let length = u64::from(operation.length_bytes);
+        begin.checked_add(length)?;
+        let within = (1 << self.block_shift) - 1;
+        ((begin | length) & within == 0).then_some(begin)
+    }
+
+    /// The block that byte `at` of the unit begins, and how many there are in `length` bytes.
+    #[inline]
+    pub(super) fn blocks(&self, at: u64, length: u32) -> (u64, u32) {
+        (at >> self.block_shift, length >> self.block_shift)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use stormeter_disk::Kind;
+
+    use super::*;
+
+    fn operation(disk: u32, offset_bytes: u64, length_bytes: u32) -> Operation {
+        Operation { offset_bytes, length_bytes, disk, slot: 0, buffer: 0, kind: Kind::Read }
+    }
+
+    #[test]
+    fn whole_blocks_of_a_disk_there_is_have_a_place() {
+        let geometry = Geometry::new(vec![4096, u64::MAX - 1023], 512, 1300);
+        assert_eq!(geometry.most_bytes, 1024);
+        assert_eq!(geometry.begin_bytes(&operation(0, 1024, 512)), Some(5120));
+        assert_eq!(geometry.blocks(5120, 1024), (10, 2));
+        for odd in [operation(0, 100, 512), operation(0, 512, 100), operation(2, 0, 512)] {
+            assert_eq!(geometry.begin_bytes(&odd), None);
+        }
+        // Beyond where bytes can be numbered.
+        assert_eq!(geometry.begin_bytes(&operation(1, 512, 512)), None);
+        assert_eq!(geometry.begin_bytes(&operation(1, u64::MAX, 512)), None);
+        assert_eq!(geometry.begin_bytes(&operation(1, 0, 512)), Some(u64::MAX - 1023));
+    }
+
+    #[test]
+    fn a_transfer_is_one_block_at_least() {
+        assert_eq!(Geometry::new(vec![], 4096, 0).most_bytes, 4096);
+        assert_eq!(Geometry::new(vec![], 0, 7).most_bytes, 7);
+    }
+}
