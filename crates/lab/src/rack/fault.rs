@@ -26,8 +26,10 @@ use crate::qemu::{Guest, cable_end};
 pub(super) const FILE: &str = "lab.json.faults";
 /// A guest that stands still hears nothing; one that runs answers in less.
 const ANSWER: Duration = Duration::from_secs(20);
-/// A path that is up again is tried each second, after its ports have found each other.
-const PATH: Duration = Duration::from_secs(70);
+/// A path that is up again is tried each second, after its ports have found each other. In seconds.
+const BACK_S: u64 = 120;
+/// The host says by itself what is missing then.
+const PATH: Duration = Duration::from_secs(BACK_S + 30);
 /// Rebuilding an array whose disks are slow, which is done before the next trial.
 const REBUILD: Duration = Duration::from_secs(1800);
 
@@ -164,7 +166,8 @@ impl Faults {
         if let Verb::PathDown | Verb::PathUp = action.verb {
             let path = self.path(action)?;
             self.set_path(&path, true)?;
-            return self.tell(&guest(&self.directory, &path.host), &path::back(&path), PATH);
+            let lines = path::back(&path, BACK_S);
+            return self.tell(&guest(&self.directory, &path.host), &lines, PATH);
         }
         let guest = self.guest(action)?;
         if guest.process().is_none() {

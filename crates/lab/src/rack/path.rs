@@ -104,15 +104,21 @@ fn device(path: &FcPath) -> String {
     format!("eth{}", path.cable.storage + 1)
 }
 
-/// Lines with which a host waits until the path, whose ends are up, is used again.
-pub(super) fn back(path: &FcPath) -> String {
+/// Lines with which a host waits until the path, whose ends are up, is used again; they fail after `patience_s` by the
+/// guest's clock, whose programs may be slow, and say what is missing.
+///
+/// The host's port must not be reset meanwhile, however long it takes: that is a logoff like any other, which the
+/// target waits for as said above.
+pub(super) fn back(path: &FcPath, patience_s: u64) -> String {
     let port = path.port_name.replace(':', "");
     let mut lines = format!(
-        "tries=0\n\
-         patience() {{ tries=$((tries + 1)); [ $tries -lt 600 ] || {{ echo \"$1\"; exit 1; }}; usleep 100000; }}\n\
+        "now() {{ read -r up rest < /proc/uptime; echo ${{up%.*}}; }}\n\
+         begin=$(now)\n\
+         patience() {{ [ $(($(now) - begin)) -lt {patience_s} ] || {{ echo \"$1\"; exit 1; }}; usleep 100000; }}\n\
          state() {{ for port in /sys/class/fc_remote_ports/rport-*; do\n\
          [ \"$(cat $port/port_name)\" != 0x{port} ] || cat $port/port_state; done 2>/dev/null; }}\n\
-         until [ \"$(state)\" = Online ]; do patience 'the port 0x{port} does not come back'; done\n"
+         until [ \"$(state)\" = Online ]; do\n\
+         patience \"the port 0x{port} does not come back ($(state))\"; done\n"
     );
     for mount in &path.mounts {
         // Somebody in the host tries failed paths each second.
@@ -129,15 +135,14 @@ mod tests {
     use super::*;
     use crate::file::parse_lab;
 
+    const LAB: &str = "storage: {san: {disks: {a: {size: 64MiB}, b: {size: 64MiB}, c: {size: 64MiB}}, luns: \
+         {a: {disks: a, protocol: fc}, b: {disks: b, protocol: fc}, c: c}}}\n\
+         hosts: {esx: {mounts: {ip: {datastore: san.c}, two: {datastore: san.a, paths: 2}, \
+         one: {datastore: san.b, paths: 1}}}}\n";
+
     #[test]
     fn a_path_is_a_cable_with_two_ends_and_what_it_leads_to() {
-        let lab = parse_lab(
-            "storage: {san: {disks: {a: {size: 64MiB}, b: {size: 64MiB}, c: {size: 64MiB}}, luns: \
-             {a: {disks: a, protocol: fc}, b: {disks: b, protocol: fc}, c: c}}}\n\
-             hosts: {esx: {mounts: {ip: {datastore: san.c}, two: {datastore: san.a, paths: 2}, \
-             one: {datastore: san.b, paths: 1}}}}\n",
-        )
-        .unwrap();
+        let lab = parse_lab(LAB).unwrap();
         let first = find(&lab, "esx", "two", 0).unwrap();
         assert_eq!((first.cable.host, first.cable.storage), (1, 1));
         assert_eq!((first.storage.as_str(), first.mounts.len()), ("san", 2));
@@ -145,7 +150,7 @@ mod tests {
         assert_eq!((second.cable.host, second.mounts.as_slice()), (2, &["two".to_owned()][..]));
         let (cut, joined) = (drain(&second), admit(&second));
         assert!(cut.contains("tc filter replace dev eth3 ") && joined.contains("del dev eth3 "));
-        let lines = back(&second);
+        let lines = back(&second, 60);
         assert!(lines.contains("0x2000024c00010101") && lines.contains("fc-two"), "{lines}");
         for (host, mount, number, said) in [
             ("san", "two", 0, "it has esx"),
@@ -156,5 +161,21 @@ mod tests {
             let message = find(&lab, host, mount, number).unwrap_err().to_string();
             assert!(message.contains(said), "{message}");
         }
+    }
+
+    /// Once its patience was a number of turns, which took longer than anybody waited where programs were slow.
+    #[test]
+    fn a_slow_host_says_in_time_what_is_missing() {
+        let path = find(&parse_lab(LAB).unwrap(), "esx", "two", 1).unwrap();
+        let slow = "usleep() { sleep 0.5; echo turn >&2; }\n";
+        let ended = std::process::Command::new("sh")
+            .args(["-ec", &format!("{slow}{}", back(&path, 2))])
+            .output()
+            .unwrap();
+        let said = String::from_utf8(ended.stdout).unwrap();
+        assert_eq!(said, "the port 0x2000024c00010101 does not come back ()\n");
+        let turns = String::from_utf8(ended.stderr).unwrap();
+        assert!(turns.lines().count() <= 5, "{turns}");
+        assert_eq!(ended.status.code(), Some(1));
     }
 }

@@ -21,7 +21,7 @@ use crate::qemu::{Accelerator, Guest, Hardware, Kind, Memory, Qmp, Ram, spawn};
 pub(super) const BOOT: Duration = Duration::from_secs(120);
 
 /// Counts changes of the arguments that guests are started with.
-const FORM: &str = "5";
+const FORM: &str = "6";
 
 /// How many are kept; those that were made first go first.
 const MOST: usize = 12;
