@@ -25,12 +25,17 @@ use Uses::{All, These};
 
 /// The order is that of the design, from the boundary up to the command line.
 pub(crate) const LAYERS: &[Layer] = &[
+    Layer { package: "stormeter-units", uses: These(&[]), pure: true },
     Layer { package: "stormeter-disk", uses: These(&[]), pure: true },
     Layer { package: "stormeter-driver", uses: These(&["disk"]), pure: true },
-    Layer { package: "stormeter-fault", uses: These(&["disk"]), pure: true },
-    Layer { package: "stormeter-yaml", uses: These(&["disk"]), pure: true },
-    Layer { package: "stormeter-site", uses: These(&["disk", "yaml"]), pure: true },
-    Layer { package: "stormeter-simulator", uses: These(&["disk", "driver", "site"]), pure: true },
+    Layer { package: "stormeter-fault", uses: These(&["units"]), pure: true },
+    Layer { package: "stormeter-yaml", uses: These(&["units"]), pure: true },
+    Layer { package: "stormeter-site", uses: These(&["units", "yaml"]), pure: true },
+    Layer {
+        package: "stormeter-simulator",
+        uses: These(&["units", "disk", "driver", "site"]),
+        pure: true,
+    },
     Layer { package: "stormeter-wire", uses: These(&["disk"]), pure: true },
     Layer { package: "stormeter-nfs", uses: These(&["disk", "wire"]), pure: true },
     Layer { package: "stormeter-iscsi", uses: These(&["disk", "wire"]), pure: true },
@@ -40,33 +45,42 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-peers", uses: These(&[]), pure: false },
     Layer {
         package: "stormeter-datastore",
-        uses: These(&["disk", "uring", "wire", "nfs", "iscsi"]),
+        uses: These(&["units", "disk", "uring", "wire", "nfs", "iscsi"]),
         pure: false,
     },
     Layer {
         package: "stormeter-study",
-        uses: These(&["disk", "driver", "fault", "yaml"]),
+        uses: These(&["units", "driver", "fault", "yaml"]),
         pure: true,
     },
     Layer {
         package: "stormeter-statistics",
-        uses: These(&["disk", "driver", "study"]),
+        uses: These(&["units", "disk", "driver", "study"]),
         pure: true,
     },
     Layer {
         package: "stormeter-calibrate",
-        uses: These(&["disk", "driver", "site", "study", "statistics"]),
+        uses: These(&["units", "driver", "site", "study", "statistics"]),
         pure: true,
     },
     Layer { package: "stormeter-results", uses: These(&["disk", "driver", "study"]), pure: false },
     Layer {
         package: "stormeter-predict",
-        uses: These(&["disk", "driver", "site", "simulator", "study", "statistics", "results"]),
+        uses: These(&[
+            "units",
+            "disk",
+            "driver",
+            "site",
+            "simulator",
+            "study",
+            "statistics",
+            "results",
+        ]),
         pure: false,
     },
     Layer {
         package: "stormeter-report",
-        uses: These(&["disk", "driver", "study", "statistics", "results"]),
+        uses: These(&["units", "driver", "study", "statistics", "results"]),
         pure: true,
     },
     Layer {
@@ -76,7 +90,16 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "stormeter-runner",
-        uses: These(&["disk", "driver", "fault", "datastore", "study", "statistics", "results"]),
+        uses: These(&[
+            "units",
+            "disk",
+            "driver",
+            "fault",
+            "datastore",
+            "study",
+            "statistics",
+            "results",
+        ]),
         pure: false,
     },
     Layer {
@@ -86,7 +109,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "stormeter-lab",
-        uses: These(&["agent", "disk", "fault", "yaml"]),
+        uses: These(&["agent", "units", "fault", "yaml"]),
         pure: false,
     },
     Layer { package: "stormeter", uses: All, pure: false },

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use stormeter_disk::units::format_duration_ns;
 use stormeter_study::Metric;
+use stormeter_units::format_duration_ns;
 
 use crate::calibrate::{Calibration, Compared};
 use crate::observation::{Observation, Observed};

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use stormeter_disk::units::parse_percent;
 use stormeter_study::Metric;
+use stormeter_units::parse_percent;
 
 use crate::arguments::ShowOptions;
 use crate::units;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use stormeter_disk::units::parse_bytes;
+use stormeter_units::parse_bytes;
 
 use crate::units;
 

@@ -1,7 +1,7 @@
 //! Sizes and times on the command line. As in files, a number needs its unit: 64 might be meant as
 //! 64 MiB, and 10 as ten minutes.
 
-use stormeter_disk::units::{parse_bytes, parse_duration_ns};
+use stormeter_units::{parse_bytes, parse_duration_ns};
 
 /// A size with its unit, in bytes.
 pub(crate) fn size(text: &str) -> Result<u64, String> {

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use stormeter_disk::units::format_bytes;
+use stormeter_units::format_bytes;
 
 use crate::owner::{Life, Owner};
 use crate::signature::EDGE_BYTES;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nix::sys::statvfs::{FsFlags, statvfs};
-use stormeter_disk::units::format_bytes;
+use stormeter_units::format_bytes;
 
 use crate::DatastoreError;
 

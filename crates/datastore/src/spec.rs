@@ -1,7 +1,7 @@
 //! What disks are wanted, and whether such disks make sense at all.
 
 use serde::{Deserialize, Serialize};
-use stormeter_disk::units::format_bytes;
+use stormeter_units::format_bytes;
 
 use crate::DatastoreError;
 

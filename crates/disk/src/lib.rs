@@ -8,8 +8,6 @@
 mod clock;
 mod disks;
 mod operation;
-pub mod spelling;
-pub mod units;
 
 pub use clock::Clock;
 pub use disks::{Disks, DisksError, Wait};

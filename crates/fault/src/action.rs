@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use stormeter_disk::units::{parse_duration_ns, parse_percent};
+use stormeter_units::{parse_duration_ns, parse_percent};
 
 use crate::verb::{Operand, Part, ROWS, Row, Verb, forms};
 

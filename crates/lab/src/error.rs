@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use stormeter_disk::units::format_bytes;
+use stormeter_units::format_bytes;
 
 /// Why a lab cannot be built, started, looked at or ended.
 #[derive(Debug, thiserror::Error)]

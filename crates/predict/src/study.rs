@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use stormeter_disk::units::format_duration_ns;
 use stormeter_results::{
     DatastoreDescription, Elasticity, FinishReason, Finished, Header, Phase, ResultsError,
     ResultsFile, TrialOutcome, TrialRecord,
@@ -13,6 +12,7 @@ use stormeter_simulator::SiteFault;
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{CellTrial, decide_study};
 use stormeter_study::{Cell, Order, StudyPlan, WorkloadKind};
+use stormeter_units::format_duration_ns;
 
 use crate::crew::{in_order, threads};
 use crate::elasticity::elasticities;

@@ -1,7 +1,7 @@
 //! Metrics as people read them: a number of three or so digits and a unit.
 
-use stormeter_disk::units::{format_count, format_duration_ns};
 use stormeter_study::Metric;
+use stormeter_units::{format_count, format_duration_ns};
 
 use crate::model::MetricValue;
 

@@ -3,7 +3,7 @@
 //! That time is in no figure: where a datastore acknowledges writes from a memory, its trials are as
 //! fast as that memory until it is full, and whoever reads them should know what followed.
 
-use stormeter_disk::units::format_duration_ns;
+use stormeter_units::format_duration_ns;
 
 use crate::model::{Finding, Severity};
 

@@ -1,8 +1,8 @@
 //! How much of their disks trials touched, in words and as JSON.
 
 use serde_json::{Value, json as object};
-use stormeter_disk::units::format_bytes;
 use stormeter_statistics::Touched;
+use stormeter_units::format_bytes;
 
 use crate::model::Report;
 use crate::quantity::percent;

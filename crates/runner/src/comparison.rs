@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, Location, RealClock, Secret};
-use stormeter_disk::units::format_duration_ns;
 use stormeter_driver::{Arrivals, Expectations, Workload};
 use stormeter_results::{
     Attempt, FinishReason, Finished, Phase, ResultsFile, TrialOutcome, TrialRecord,
@@ -19,6 +18,7 @@ use stormeter_study::{
     ComparisonPlan, EqualLoad, Timing, block_order, content_seed, fill_seed, trial_seed,
     trial_start,
 };
+use stormeter_units::format_duration_ns;
 
 use crate::attempts::Attempts;
 use crate::ceiling::{granularity, is_sound, measure_ceiling, until_sound};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use nix::sys::resource::{Resource, getrlimit};
 use stormeter_datastore::{Datastore, DatastoreUrl, OpenOptions, RealClock};
-use stormeter_disk::units::format_bytes;
+use stormeter_units::format_bytes;
 
 use crate::accounting::Accounting;
 use crate::environment::{governor, virtualization};

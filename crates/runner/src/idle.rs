@@ -13,8 +13,8 @@ use std::thread;
 use std::time::Duration;
 
 use nix::time::ClockId;
-use stormeter_disk::units::format_duration_ns;
 use stormeter_driver::{CpuUsage, Pressure};
+use stormeter_units::format_duration_ns;
 
 use crate::account::cpu_ns;
 use crate::host_time::HostTime;

@@ -1,10 +1,10 @@
 //! What `--verify` needs beside the trials: whose the blocks are, what is expected of them, and the
 //! memory for it.
 
-use stormeter_disk::units::format_bytes;
 use stormeter_driver::{Expectations, Past, Seal};
 use stormeter_results::Event;
 use stormeter_study::{ComparisonPlan, PlanError};
+use stormeter_units::format_bytes;
 
 use crate::error::RunError;
 use crate::machine::memory_bytes;

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use stormeter_yaml::nearest;
+use stormeter_units::nearest;
 
 /// A change: a parameter by its path or by a short word, and its value as a site file writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 
 use std::fmt::{Result, Write};
 
-use stormeter_disk::units::{format_bytes, format_duration_ns};
+use stormeter_units::{format_bytes, format_duration_ns};
 
 use crate::file::SiteFile;
 use crate::model::{

@@ -18,8 +18,8 @@
 //! neighbouring blocks resemble one another, which is a finding of its own, in up to twice as many
 //! (`tests/monte_carlo/course.rs`).
 
-use stormeter_disk::units::format_count;
 use stormeter_study::Metric;
+use stormeter_units::format_count;
 
 use crate::describe::Summary;
 use crate::laws::{Check, LawFinding, Severity};

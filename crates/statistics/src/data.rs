@@ -3,8 +3,8 @@
 //! It is judged over all trials of a datastore together, those included that are not compared or
 //! came to no end: one wrong block anywhere, and its speed is of no interest.
 
-use stormeter_disk::units::format_count;
 use stormeter_driver::Verified;
+use stormeter_units::format_count;
 
 use crate::laws::{Check, LawFinding, Severity};
 

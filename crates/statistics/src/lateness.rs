@@ -4,7 +4,7 @@
 //! storage's. Where the storage made it late (no more could be outstanding) that is right, and the backlog is a
 //! finding of its own; else the latencies are partly this machine's scheduler and timers.
 
-use stormeter_disk::units::format_duration_ns;
+use stormeter_units::format_duration_ns;
 
 use crate::laws::{Check, LawFinding, Severity, TrialFacts};
 

@@ -7,8 +7,8 @@
 //!
 //! And whether the machine's CPU time can be believed: a part cannot have spent more than the whole.
 
-use stormeter_disk::units::format_duration_ns;
 use stormeter_driver::CpuUsage;
+use stormeter_units::format_duration_ns;
 
 use crate::laws::{Check, LawFinding, Severity};
 

@@ -299,7 +299,7 @@ pub enum PlanError {
 impl ComparisonPlan {
     /// Whether the plan can be carried out, as far as that can be told without touching anything.
     pub fn check(&self) -> Result<(), PlanError> {
-        use stormeter_disk::units::format_duration_ns;
+        use stormeter_units::format_duration_ns;
         if self.datastores.len() < 2 {
             return Err(PlanError::TooFewDatastores(self.datastores.len()));
         }

@@ -20,4 +20,3 @@ pub use keys::{Key, Keys};
 pub use redact::{has_password, redacted};
 pub use scalar::{count, duration, percent, request_size, size};
 pub use section::{Section, choice, one_of};
-pub use stormeter_disk::spelling::{distance, nearest};

@@ -3,7 +3,7 @@
 //! Stricter than the command line in one thing: a size or a duration needs its unit. In a file that
 //! is read by others a year later, `size: 10` says nothing.
 
-use stormeter_disk::units::{parse_bytes, parse_duration_ns};
+use stormeter_units::{parse_bytes, parse_duration_ns};
 
 use crate::document::{Node, Value};
 use crate::error::Faults;

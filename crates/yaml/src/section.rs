@@ -6,7 +6,7 @@
 use crate::document::{Node, Value, shortened};
 use crate::error::{Faults, Place};
 use crate::keys::Keys;
-use stormeter_disk::spelling::nearest;
+use stormeter_units::nearest;
 
 /// A mapping whose keys are known.
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use stormeter_datastore::{DatastoreUrl, RealClock};
-use stormeter_disk::units::{format_count, format_duration_ns};
 use stormeter_runner::{NullProtocol, TrialRun, measure_ceiling};
 use stormeter_study::{PlanError, Timing};
+use stormeter_units::{format_count, format_duration_ns};
 
 use crate::arguments::{CeilingOptions, Through};
 use crate::exit::{Exit, Failure};

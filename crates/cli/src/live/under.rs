@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use stormeter_disk::units::{format_count, format_duration_ns};
 use stormeter_driver::Interval;
+use stormeter_units::{format_count, format_duration_ns};
 
 use super::layout::{bar, flow};
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use stormeter_disk::units::format_bytes;
 use stormeter_iscsi::Session;
+use stormeter_units::format_bytes;
 use stormeter_uring::EngineChoice;
 
 use super::login::Login;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use stormeter_disk::units::format_bytes;
 use stormeter_nfs::{FileHandle, NfsSession, SessionOptions, Stability};
+use stormeter_units::format_bytes;
 use stormeter_uring::EngineChoice;
 
 use super::export::{Export, credential};

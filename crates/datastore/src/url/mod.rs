@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use stormeter_disk::spelling::nearest;
 use stormeter_iscsi::Secret;
+use stormeter_units::nearest;
 use stormeter_uring::EngineChoice;
 
 pub use authority::Host;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use stormeter_disk::units::parse_duration_ns;
+use stormeter_units::parse_duration_ns;
 
 use super::authority::{Host, decode, encode};
 use super::{UrlError, bad_value, unknown_option};

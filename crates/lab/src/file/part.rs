@@ -1,6 +1,7 @@
 //! A named mapping of the lab: what messages call it, and what it must have.
 
-use stormeter_yaml::{Faults, Keys, Node, Place, Section, Value, nearest, one_of, shortened};
+use stormeter_units::nearest;
+use stormeter_yaml::{Faults, Keys, Node, Place, Section, Value, one_of, shortened};
 
 use super::keys::NOT_YET;
 

@@ -1,6 +1,6 @@
 //! `vms`.
 
-use stormeter_disk::units::format_bytes;
+use stormeter_units::format_bytes;
 use stormeter_yaml::{Faults, Node, Section};
 
 use super::part::{Entry, entries, link, needed, open};

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use stormeter_disk::units::format_bytes;
+use stormeter_units::format_bytes;
 
 use super::directory::{guest, started};
 use super::mounts::{place, way};

@@ -1,6 +1,6 @@
 //! How it was measured, on what, and how to do it again.
 
-use stormeter_disk::units::{format_bytes, format_duration_ns};
+use stormeter_units::{format_bytes, format_duration_ns};
 
 use stormeter_results::Environment;
 

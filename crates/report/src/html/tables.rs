@@ -1,7 +1,7 @@
 //! The numbers behind the charts, for those who want them exactly or cannot see the drawing.
 
-use stormeter_disk::units::format_count;
 use stormeter_study::Metric;
+use stormeter_units::format_count;
 
 use super::typographic;
 use crate::change::OF_COMPARISON;

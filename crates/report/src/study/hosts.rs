@@ -114,7 +114,7 @@ fn idle_ns(host: &HostCpu) -> u64 {
 /// `−1.2 ms ± 30 µs`: the clock of a host.
 fn clock(host: &StudyHostRow) -> String {
     let sign = if host.clock_offset_ns < 0 { "-" } else { "+" };
-    let time = |ns: u64| stormeter_disk::units::format_duration_ns(ns as f64);
+    let time = |ns: u64| stormeter_units::format_duration_ns(ns as f64);
     format!("{sign}{} ± {}", time(host.clock_offset_ns.unsigned_abs()), time(host.clock_error_ns))
 }
 

@@ -9,7 +9,7 @@ use super::{WIDTH, chart, color_class, duration_tick, path, text, y_axis};
 use crate::markup::Markup;
 use crate::model::{Report, SeriesPoint, TrialSeries};
 use crate::quantity::duration;
-use stormeter_disk::units::format_count;
+use stormeter_units::format_count;
 
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 12.0;

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use stormeter_disk::units::format_duration_ns;
 use stormeter_driver::{Disturbance, Interval, Sample};
 use stormeter_study::{Deed, Reset, Step, StudyPlan, Timing};
+use stormeter_units::format_duration_ns;
 
 use crate::error::RunError;
 use crate::operator::{Operator, OperatorError};

@@ -4,7 +4,7 @@
 //! While it fills, writes are as quick as the memory; once it is full they are as quick as the disks
 //! behind it. A window that ends before says nothing about the second.
 
-use stormeter_disk::units::format_bytes;
+use stormeter_units::format_bytes;
 
 use super::Machine;
 use super::meter::Reading;

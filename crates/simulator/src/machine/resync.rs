@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use stormeter_disk::Kind;
-use stormeter_disk::units::format_bytes;
+use stormeter_units::format_bytes;
 
 use super::build::Place;
 use super::fork::{Nodes, Parts};

@@ -1,6 +1,7 @@
 //! `disk-groups` and the devices in them.
 
-use stormeter_yaml::{Faults, Node, Place, Value, nearest};
+use stormeter_units::nearest;
+use stormeter_yaml::{Faults, Node, Place, Value};
 
 use super::keys;
 use super::limits;

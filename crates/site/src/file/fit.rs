@@ -1,7 +1,8 @@
 //! `fit` and `calibration`: which parameters are free, and which findings they were fitted to.
 
 use serde::{Deserialize, Serialize};
-use stormeter_yaml::{Faults, Keys, Node, Place, Value, nearest};
+use stormeter_units::nearest;
+use stormeter_yaml::{Faults, Keys, Node, Place, Value};
 
 use super::keys;
 use super::part::{Part, all_of};

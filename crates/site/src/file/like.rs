@@ -3,7 +3,8 @@
 //! This is done on the tree, before values are read, so that what was taken is checked as if it
 //! were written there.
 
-use stormeter_yaml::{Faults, Node, Value, document, nearest, shortened};
+use stormeter_units::nearest;
+use stormeter_yaml::{Faults, Node, Value, document, shortened};
 
 use super::part::all_of;
 use super::{FORM, LIBRARY};

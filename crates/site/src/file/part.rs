@@ -1,6 +1,7 @@
 //! A mapping of the site with its name: what messages call it, and what it must have.
 
-use stormeter_yaml::{Faults, Keys, Node, Place, Section, Value, nearest, shortened};
+use stormeter_units::nearest;
+use stormeter_yaml::{Faults, Keys, Node, Place, Section, Value, shortened};
 
 use super::value::At;
 

@@ -2,7 +2,8 @@
 //!
 //! A name may have dots in it, so at each step the longest key is taken that the path goes on with.
 
-use stormeter_yaml::{Faults, Node, Place, Value, nearest, shortened};
+use stormeter_units::nearest;
+use stormeter_yaml::{Faults, Node, Place, Value, shortened};
 
 use super::like::get_mut;
 use super::part::all_of;

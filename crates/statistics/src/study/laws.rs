@@ -1,8 +1,8 @@
 //! The laws over the trials of a study, cell by cell.
 
-use stormeter_disk::units::format_duration_ns;
 use stormeter_driver::{CpuUsage, RECOVERED_SHARE, Sample};
 use stormeter_study::{Order, Prepare, Unit, WorkloadKind};
+use stormeter_units::format_duration_ns;
 
 use super::analysis::{CeilingKind, MeasuredCeiling, StudySurroundings};
 use super::measured::Measured;

@@ -1,8 +1,8 @@
 //! How the numbers of an answer are written.
 
-use stormeter_disk::units::{format_bytes, format_count, format_duration_ns};
 use stormeter_study::Metric;
 use stormeter_study::question::{Change, Relation};
+use stormeter_units::{format_bytes, format_count, format_duration_ns};
 
 use crate::estimate::Interval;
 

@@ -1,8 +1,8 @@
 //! What no single key can be blamed for: keys that contradict one another, and loads that no disk
 //! can bear.
 
-use stormeter_disk::units::{format_bytes, format_duration_ns};
 use stormeter_driver::{Arrivals, FileOperation, TransferSink, Workload, WorkloadError};
+use stormeter_units::{format_bytes, format_duration_ns};
 
 use super::keys;
 use crate::plan::Metric;

@@ -2,9 +2,9 @@
 
 use super::{UNQUOTED_NULL_URL, keys};
 use crate::study_plan::NamedDatastore;
+use stormeter_units::nearest;
 use stormeter_yaml::Faults;
 use stormeter_yaml::has_password;
-use stormeter_yaml::nearest;
 use stormeter_yaml::{Node, Value, shortened};
 use stormeter_yaml::{Section, one_of};
 

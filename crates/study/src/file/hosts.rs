@@ -1,6 +1,7 @@
 //! `hosts`: who carries out the trials, and how each is reached.
 
-use stormeter_yaml::{Faults, Node, Place, Section, Value, nearest, shortened};
+use stormeter_units::nearest;
+use stormeter_yaml::{Faults, Node, Place, Section, Value, shortened};
 
 use super::datastores::check_name;
 use super::keys;

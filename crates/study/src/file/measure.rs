@@ -3,7 +3,7 @@
 use super::keys;
 use crate::plan::Timing;
 use crate::study_plan::{Prepare, Unit};
-use stormeter_disk::units::format_duration_ns;
+use stormeter_units::format_duration_ns;
 use stormeter_yaml::Faults;
 use stormeter_yaml::Section;
 

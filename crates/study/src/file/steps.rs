@@ -1,7 +1,7 @@
 //! `steps`: what is done to the storage during every trial.
 
-use stormeter_disk::units::format_duration_ns;
 use stormeter_fault::Action;
+use stormeter_units::format_duration_ns;
 use stormeter_yaml::{Faults, Node, Place, Section, Value};
 
 use super::keys;

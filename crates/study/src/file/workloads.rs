@@ -5,10 +5,9 @@ use super::keys;
 use super::{errand, io};
 use crate::profile::{StudyProfile, study_profile, study_profile_names, study_profiles};
 use crate::study_plan::{StudyWorkload, WorkloadKind};
-use stormeter_disk::units::format_bytes;
+use stormeter_units::{format_bytes, nearest};
 use stormeter_yaml::Keys;
 use stormeter_yaml::Section;
-use stormeter_yaml::nearest;
 use stormeter_yaml::{Faults, Place};
 use stormeter_yaml::{Node, Value};
 

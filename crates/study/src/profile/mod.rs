@@ -7,7 +7,7 @@ mod errand;
 mod io;
 
 use stormeter_driver::Workload;
-use stormeter_yaml::nearest;
+use stormeter_units::nearest;
 
 pub(crate) use errand::DEPLOYMENT;
 

@@ -1,6 +1,6 @@
 //! Limits with their units: `5ms`, `200MB/s`, `50%`, and back.
 
-use stormeter_disk::units::parse_duration_ns;
+use stormeter_units::parse_duration_ns;
 
 use crate::plan::Metric;
 

@@ -1,6 +1,6 @@
 //! Anything over time: panels of lines that share their horizontal axis.
 
-use stormeter_disk::units::{format_bytes, format_count};
+use stormeter_units::{format_bytes, format_count};
 
 use crate::markup::{Markup, coordinate};
 use crate::svg::{Scale, duration_tick, line, path, text, y_axis};

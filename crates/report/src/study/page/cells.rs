@@ -1,8 +1,8 @@
 //! Every cell in full, folded away: its metrics, latencies, time, CPU parts, the steps of an errand.
 
-use stormeter_disk::units::format_count;
 use stormeter_statistics::CellSummary;
 use stormeter_study::Metric;
+use stormeter_units::format_count;
 
 use super::monitoring;
 use crate::assemble::cpu_per_io;

@@ -3,10 +3,10 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use stormeter_disk::Kind;
-use stormeter_disk::units::format_bytes;
 use stormeter_site::{
     Adapter, Aggregation, Cluster, Cost, HostGroup, PathPolicy, Protocol, Stack, Target,
 };
+use stormeter_units::format_bytes;
 
 use super::network::{Gate, Line, Ports, Wire};
 use super::path::{Senders, Talk, Way, Ways};

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use stormeter_disk::units::format_bytes;
 use stormeter_site::{Cache, DiskGroup, WriteCache};
+use stormeter_units::format_bytes;
 
 use super::{Builder, Load, MachineError};
 use crate::machine::component::ComponentKind;

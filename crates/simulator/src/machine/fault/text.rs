@@ -1,7 +1,7 @@
 //! Faults as people write them: `disk aggregate.3 lost at 10s`.
 
-use stormeter_disk::units::parse_duration_ns;
 use stormeter_site::{Adapter, Site};
+use stormeter_units::parse_duration_ns;
 
 use super::plan::{Broken, SiteFault};
 

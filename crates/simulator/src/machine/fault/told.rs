@@ -1,7 +1,7 @@
 //! What somebody has to know who reads a trial with faults: whether they touched anything, what bytes are
 //! gone, and what was assumed of a lost node's VMs.
 
-use stormeter_disk::units::{format_bytes, format_duration_ns};
+use stormeter_units::{format_bytes, format_duration_ns};
 
 use super::{FaultError, SiteFault};
 use crate::machine::Machine;
