@@ -27,13 +27,14 @@ use Uses::{All, These};
 pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-units", uses: These(&[]), pure: true },
     Layer { package: "stormeter-disk", uses: These(&[]), pure: true },
-    Layer { package: "stormeter-driver", uses: These(&["disk"]), pure: true },
+    Layer { package: "stormeter-trial", uses: These(&["disk"]), pure: true },
+    Layer { package: "stormeter-driver", uses: These(&["disk", "trial"]), pure: true },
     Layer { package: "stormeter-fault", uses: These(&["units"]), pure: true },
     Layer { package: "stormeter-yaml", uses: These(&["units"]), pure: true },
     Layer { package: "stormeter-site", uses: These(&["units", "yaml"]), pure: true },
     Layer {
         package: "stormeter-simulator",
-        uses: These(&["units", "disk", "driver", "site"]),
+        uses: These(&["units", "disk", "trial", "driver", "site"]),
         pure: true,
     },
     Layer { package: "stormeter-wire", uses: These(&["disk"]), pure: true },
@@ -50,25 +51,26 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "stormeter-study",
-        uses: These(&["units", "driver", "fault", "yaml"]),
+        uses: These(&["units", "trial", "fault", "yaml"]),
         pure: true,
     },
     Layer {
         package: "stormeter-statistics",
-        uses: These(&["units", "disk", "driver", "study"]),
+        uses: These(&["units", "disk", "trial", "study"]),
         pure: true,
     },
     Layer {
         package: "stormeter-calibrate",
-        uses: These(&["units", "driver", "site", "study", "statistics"]),
+        uses: These(&["units", "trial", "site", "study", "statistics"]),
         pure: true,
     },
-    Layer { package: "stormeter-results", uses: These(&["disk", "driver", "study"]), pure: false },
+    Layer { package: "stormeter-results", uses: These(&["disk", "trial", "study"]), pure: false },
     Layer {
         package: "stormeter-predict",
         uses: These(&[
             "units",
             "disk",
+            "trial",
             "driver",
             "site",
             "simulator",
@@ -80,7 +82,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "stormeter-report",
-        uses: These(&["units", "driver", "study", "statistics", "results"]),
+        uses: These(&["units", "trial", "study", "statistics", "results"]),
         pure: true,
     },
     Layer {
@@ -93,6 +95,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         uses: These(&[
             "units",
             "disk",
+            "trial",
             "driver",
             "fault",
             "datastore",
@@ -104,7 +107,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "stormeter-agent",
-        uses: These(&["disk", "driver", "datastore", "study", "results", "runner"]),
+        uses: These(&["disk", "trial", "datastore", "study", "results", "runner"]),
         pure: false,
     },
     Layer {
@@ -118,7 +121,7 @@ pub(crate) const LAYERS: &[Layer] = &[
 ];
 
 /// What the tests of any package may use beside.
-const FOR_TESTS: [&str; 3] = ["simulator", "server", "peers"];
+const FOR_TESTS: [&str; 4] = ["driver", "simulator", "server", "peers"];
 
 /// Packages that bring the machine in: nothing pure may use them outside of its tests.
 const MACHINE: &[&str] = &["io-uring", "libc", "nix", "quanta", "signal-hook", "tempfile"];

@@ -5,11 +5,11 @@
 //! both know is used, or they part.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::Interval;
 use stormeter_results::Environment;
 use stormeter_runner::{
     OpenOrder, OpenedStores, PrepareOrder, PreparedStore, TrialEnd, TrialOrder,
 };
+use stormeter_trial::Interval;
 
 /// The protocol of this version. It is raised when a message changes so that an older end would
 /// misunderstand it.

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use stormeter_datastore::RealClock;
 use stormeter_disk::Clock;
-use stormeter_driver::Interval;
 use stormeter_runner::{Leader, Progress, RunError, TrialOrder, Workplace, environment};
+use stormeter_trial::Interval;
 
 use crate::frame::{FrameError, read_frame, write_frame};
 use crate::message::{CAPABILITIES, Command, HostFacts, PROTOCOL, Report};

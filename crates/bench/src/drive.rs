@@ -9,11 +9,10 @@ use serde_json::json;
 use stormeter_datastore::{
     Datastore, DatastoreUrl, DiskSpec, EngineChoice, Location, OpenOptions, Preparation, RealClock,
 };
-use stormeter_driver::{
-    Arrivals, Content, ContentSource, Distribution, Ended, SizeShare, Workload,
-};
+use stormeter_driver::ContentSource;
 use stormeter_runner::{Silent, TrialRun, run_trial};
 use stormeter_study::Timing;
+use stormeter_trial::{Arrivals, Content, Distribution, Ended, SizeShare, Workload};
 
 use crate::arguments::number;
 use crate::{Failure, agent};

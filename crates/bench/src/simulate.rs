@@ -5,11 +5,10 @@ use std::fs;
 
 use nix::time::{ClockId, clock_gettime};
 use serde_json::json;
-use stormeter_driver::{
-    Arrivals, Content, Distribution, Ended, Limits, SizeShare, Trial, Workload, drive,
-};
+use stormeter_driver::drive;
 use stormeter_simulator::{Load, Machine, Window, example};
 use stormeter_site::{Device, Queue, Service, Site, Spread};
+use stormeter_trial::{Arrivals, Content, Distribution, Ended, Limits, SizeShare, Trial, Workload};
 
 use crate::Failure;
 use crate::arguments::number;

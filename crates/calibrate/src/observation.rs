@@ -1,9 +1,9 @@
 //! What a site is fitted to: figures of cells, measured, or relations between cells, published.
 
 use serde::Serialize;
-use stormeter_driver::{CpuUsage, Sample};
 use stormeter_statistics::metrics::value_of;
 use stormeter_study::{Cell, Metric, StudyPlan};
+use stormeter_trial::{CpuUsage, Sample};
 
 /// One figure that the site is to give.
 #[derive(Debug, Clone, PartialEq, Serialize)]

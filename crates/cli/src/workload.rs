@@ -1,7 +1,7 @@
 //! The workload that the load options describe: a profile with changes.
 
-use stormeter_driver::{Arrivals, Burst, Content, Distribution, SizeShare, Workload};
 use stormeter_study::profile;
+use stormeter_trial::{Arrivals, Burst, Content, Distribution, SizeShare, Workload};
 
 use crate::arguments_compare::{ArrivalsName, LoadOptions};
 use crate::exit::Failure;

@@ -1,7 +1,7 @@
 //! When the requests of an open loop fall due.
 
 use crate::random::{Random, below, unit};
-use crate::workload::Arrivals;
+use stormeter_trial::Arrivals;
 
 /// The stream of due times of one thread, all its disks together.
 ///

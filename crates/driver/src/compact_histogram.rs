@@ -1,12 +1,12 @@
 //! A disk's histogram, which takes memory only for the latencies that there were.
 //!
-//! Its buckets are eight neighbours of [`Histogram`](crate::Histogram) each, from the first octave that was
+//! Its buckets are eight neighbours of [`Histogram`](stormeter_trial::Histogram) each, from the first octave that was
 //! needed to the last, with counts of 16 bits. A disk's latencies lie within a few octaves, so a hundred
 //! thousand simulated disks take two hundred megabytes and not gigabytes, and a thousand real ones stay in
 //! the cache. That is fine enough for what is shown of a single disk; what is compared comes from the
 //! histogram of all disks of the thread.
 
-use crate::histogram::{BUCKETS, middle_of, percentile};
+use stormeter_trial::histogram::{BUCKETS, middle_of, percentile};
 
 /// Buckets of a full histogram in one of these.
 const GATHERED: usize = 8;
@@ -93,7 +93,7 @@ impl DiskCounts {
         self.0.fill(0);
     }
 
-    /// As [`Histogram::percentile_ns`](crate::Histogram::percentile_ns); 0 when nothing was recorded.
+    /// As [`Histogram::percentile_ns`](stormeter_trial::Histogram::percentile_ns); 0 when nothing was recorded.
     pub(crate) fn percentile_ns(&self, fraction: f64) -> f64 {
         let total = self.0.iter().sum();
         let buckets = self.0.iter().copied().enumerate().filter(|&(_, count)| count > 0);
@@ -105,7 +105,8 @@ impl DiskCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::histogram::{Histogram, bucket_of};
+    use stormeter_trial::Histogram;
+    use stormeter_trial::histogram::bucket_of;
 
     fn counts(compact: &CompactHistogram) -> DiskCounts {
         let mut disk = DiskCounts::new();

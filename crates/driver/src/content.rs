@@ -11,7 +11,7 @@
 
 use crate::random::Random;
 use crate::verify::Seal;
-use crate::workload::Content;
+use stormeter_trial::Content;
 
 /// Compressing and deduplicating stores work on blocks of at least this size.
 const BLOCK: usize = 4096;

@@ -27,10 +27,8 @@ use crate::observer::Observer;
 use crate::pacing::{Pacing, Slot};
 use crate::random::Random;
 use crate::recorder::Recorder;
-use crate::sample::{Ended, Fault, FaultOutcome, Sample};
-use crate::trial::Trial;
 use crate::verify::{LentExpectations, Unverified, Verification, Verifier};
-use crate::workload::{Arrivals, WorkloadError};
+use stormeter_trial::{Arrivals, Ended, Fault, FaultOutcome, Sample, Trial, WorkloadError};
 
 /// The loop looks up from its work this often, whatever the disks do.
 const LOOK_UP_NS: u64 = 50_000_000;

@@ -7,9 +7,8 @@
 use stormeter_disk::Kind;
 
 use crate::random::{Random, below, unit};
-use crate::start::Start;
-use crate::workload::{Distribution, Workload};
 use crate::zipf::{Scatter, Zipf};
+use stormeter_trial::{Distribution, Start, Workload};
 
 /// What all disks of a workload have in common.
 #[derive(Debug, Clone)]
@@ -164,8 +163,11 @@ impl Cursor {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
+    use stormeter_trial::{Arrivals, Content, SizeShare, touched_share};
+
     use super::*;
-    use crate::workload::{Arrivals, Content, SizeShare};
 
     const DISK: u64 = 1 << 20;
 
@@ -292,5 +294,36 @@ mod tests {
         let first_of = |disk| pattern.next(&mut pattern.cursor(1, Start::default(), disk));
         let others = (1..20).filter(|&disk| first_of(disk) == first_of(0)).count();
         assert!(others < 3);
+    }
+
+    /// How much more of a disk of 64 MiB requests touch than was expected.
+    fn touched(workload: &Workload, requests: u64) -> f64 {
+        const LARGE_DISK: u64 = 64 << 20;
+        let pattern = Pattern::new(workload, LARGE_DISK);
+        let mut cursor = pattern.cursor(3, Start(1 << 62), 0);
+        let places: HashSet<u64> =
+            (0..requests).map(|_| pattern.next(&mut cursor).offset_bytes).collect();
+        let expected = touched_share(workload, LARGE_DISK, requests as f64 * 4096.0);
+        places.len() as f64 * 4096.0 / LARGE_DISK as f64 - expected
+    }
+
+    #[test]
+    fn what_is_expected_to_be_touched_is_touched() {
+        let zipf = |exponent| Distribution::Zipf { exponent };
+        let cases = [
+            (0.0, Distribution::Uniform, 0.001),
+            (100.0, Distribution::Uniform, 0.01),
+            (30.0, Distribution::Uniform, 0.02),
+            (100.0, zipf(0.9), 0.01),
+            (100.0, zipf(1.2), 0.01),
+        ];
+        for (random_percent, distribution, tolerance) in cases {
+            let workload =
+                Workload { read_percent: 100.0, random_percent, distribution, ..workload() };
+            for requests in [100, 5_000, 16_384, 60_000] {
+                let off = touched(&workload, requests);
+                assert!(off.abs() < tolerance, "{workload:?}, {requests} requests: {off}");
+            }
+        }
     }
 }

@@ -6,7 +6,8 @@
 
 use stormeter_disk::Kind;
 
-use crate::histogram::{BUCKETS, Histogram};
+use stormeter_trial::Histogram;
+use stormeter_trial::histogram::BUCKETS;
 
 /// Places of a kind: a power of two, so that no place needs a check.
 const PLACES: usize = BUCKETS.next_power_of_two();
@@ -41,7 +42,7 @@ impl KindCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::histogram::bucket_of;
+    use stormeter_trial::histogram::bucket_of;
 
     #[test]
     fn it_counts_what_histograms_count() {

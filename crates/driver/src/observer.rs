@@ -1,6 +1,6 @@
 //! What the loop tells while it runs.
 
-use crate::sample::Interval;
+use stormeter_trial::Interval;
 
 /// What the surroundings of a trial want to know while it runs. All of it is optional.
 pub trait Observer {

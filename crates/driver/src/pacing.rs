@@ -6,9 +6,8 @@ use std::collections::BinaryHeap;
 use stormeter_disk::Kind;
 
 use crate::arrivals::DueTimes;
-use crate::issue::IssueLog;
-use crate::trial::Trial;
-use crate::workload::{Arrivals, Burst};
+use crate::issue_log::IssueLog;
+use stormeter_trial::{Arrivals, Burst, Trial};
 
 /// An operation's place while it is outstanding.
 #[derive(Debug, Clone, Copy)]

@@ -7,9 +7,9 @@
 use stormeter_disk::Kind;
 
 use crate::compact_histogram::{CompactHistogram, DiskCounts};
-use crate::histogram::bucket_of;
 use crate::kind_counts::KindCounts;
-use crate::sample::{
+use stormeter_trial::histogram::bucket_of;
+use stormeter_trial::{
     DiskTotals, Fault, FaultOutcome, Interval, IntervalTotals, KindTotals, MAX_FAULTS_KEPT,
 };
 

@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait};
-use stormeter_driver::{Arrivals, Content, Limits, SizeShare, Trial, Workload, drive};
+use stormeter_driver::drive;
+use stormeter_trial::{Arrivals, Content, Limits, SizeShare, Trial, Workload};
 
 const BLOCK: usize = 4096;
 const DISK: usize = 8 << 20;
@@ -59,7 +60,7 @@ fn written(content: Content, outstanding: u32) -> Vec<u8> {
             sizes: vec![SizeShare { bytes: BLOCK as u32, share: 1.0 }],
             read_percent: 0.0,
             random_percent: 0.0,
-            distribution: stormeter_driver::Distribution::Uniform,
+            distribution: stormeter_trial::Distribution::Uniform,
             alignment_bytes: None,
             arrivals: Arrivals::Closed { outstanding },
             burst: None,

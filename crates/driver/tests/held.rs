@@ -6,11 +6,12 @@
 use std::collections::VecDeque;
 
 use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
-use stormeter_driver::{
-    Arrivals, Content, Deployment, DiskErrand, Distribution, Ended, ErrandTrial, FileOperation,
-    FileTest, Limits, Sample, SizeShare, Trial, Workload, drive, drive_deployment, drive_file_test,
-};
+use stormeter_driver::{drive, drive_deployment, drive_file_test};
 use stormeter_simulator::VirtualTime;
+use stormeter_trial::{
+    Arrivals, Content, Deployment, DiskErrand, Distribution, Ended, ErrandTrial, FileOperation,
+    FileTest, Limits, Sample, SizeShare, Trial, Workload,
+};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;

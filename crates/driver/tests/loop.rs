@@ -7,12 +7,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use stormeter_disk::{Clock, Completion, DeviceError, Disks, DisksError, Operation, Wait};
-use stormeter_driver::{
-    Arrivals, Burst, Content, Distribution, Ended, FaultOutcome, Limits, Observer, Sample,
-    SizeShare, Trial, Workload, drive,
-};
+use stormeter_driver::{Observer, drive};
 use stormeter_simulator::{
     FaultPlan, Model, Service, SimulatedDisks, Stall, VirtualTime, Weather, WeatherPlan,
+};
+use stormeter_trial::{
+    Arrivals, Burst, Content, Distribution, Ended, FaultOutcome, Limits, Sample, SizeShare, Trial,
+    Workload,
 };
 
 const US: u64 = 1_000;
@@ -366,7 +367,7 @@ fn the_observer_hears_each_event_once_and_in_order() {
         fn window_opened(&mut self) {
             self.0.push("open".into());
         }
-        fn interval(&mut self, row: &stormeter_driver::Interval) {
+        fn interval(&mut self, row: &stormeter_trial::Interval) {
             self.0.push(format!("row {}", row.start_ns / MS));
         }
         fn window_closed(&mut self) {

@@ -7,11 +7,12 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
-use stormeter_driver::{
-    Arrivals, Content, Distribution, Limits, Sample, SizeShare, Trial, Workload, drive,
-};
+use stormeter_driver::drive;
 use stormeter_simulator::{
     FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+};
+use stormeter_trial::{
+    Arrivals, Content, Distribution, Limits, Sample, SizeShare, Trial, Workload,
 };
 
 const US: u64 = 1_000;

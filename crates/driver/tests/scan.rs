@@ -4,12 +4,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
-use stormeter_driver::{
-    Arrivals, Content, Distribution, Limits, SizeShare, Start, Trial, Workload, drive,
-};
+use stormeter_driver::drive;
 use stormeter_simulator::{
     FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
 };
+use stormeter_trial::{Arrivals, Content, Distribution, Limits, SizeShare, Start, Trial, Workload};
 
 const MS: u64 = 1_000_000;
 const REQUEST: u64 = 64 << 10;

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use stormeter_driver::{CpuUsage, Sample};
 use stormeter_site::Site;
 use stormeter_study::{Cell, StudyPlan, Timing, trial_seed, trial_start};
+use stormeter_trial::{CpuUsage, Sample};
 
 use crate::crew::{in_order, threads};
 use crate::error::PredictError;

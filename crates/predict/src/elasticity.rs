@@ -1,11 +1,11 @@
 //! What a tenth more of each component would bring: a cell's first block again, with the same seed, on a
 //! site of which that component is faster.
 
-use stormeter_driver::{ComponentKind, ComponentUse};
 use stormeter_results::Elasticity;
 use stormeter_simulator::SitePart;
 use stormeter_statistics::metrics;
 use stormeter_study::{Metric, StudyPlan, Timing, WorkloadKind, trial_seed};
+use stormeter_trial::{ComponentKind, ComponentUse};
 
 use crate::faster::faster;
 use crate::trial::{TrialEnd, TrialRun};

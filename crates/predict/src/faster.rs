@@ -100,9 +100,9 @@ fn quicker(device: &mut Device, factor: f64) {
 mod tests {
     use super::*;
     use stormeter_disk::{Disks, Wait};
-    use stormeter_driver::{ComponentKind, ComponentUse};
     use stormeter_simulator::{Load, Machine, Window};
     use stormeter_site::parse_site;
+    use stormeter_trial::{ComponentKind, ComponentUse};
 
     const SITES: [&str; 5] = [
         include_str!("../../../studies/tr3808/site.yaml"),

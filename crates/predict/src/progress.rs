@@ -1,6 +1,6 @@
 //! What happens, told to whoever wants to show it.
 
-use stormeter_driver::Sample;
+use stormeter_trial::Sample;
 
 /// A trial was predicted.
 #[derive(Debug, Clone, Copy, PartialEq)]

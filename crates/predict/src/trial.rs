@@ -2,16 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use stormeter_driver::{
-    Arrivals, ComponentUse, CpuUsage, Deployment, DiskErrand, Distribution, Ended, ErrandTrial,
-    FileOperation, FileTest, Limits, MonitorRow, Observer, Sample, Start, Transfer, Trial,
-    Workload, drive, drive_deployment, drive_file_test,
-};
+use stormeter_driver::{Observer, drive, drive_deployment, drive_file_test};
 use stormeter_simulator::{
     Load, Machine, SiteFault, SitePart, TransferTrial, Window, drive_transfer,
 };
 use stormeter_site::Site;
 use stormeter_study::{Cell, StudyPlan, Timing, WorkloadKind};
+use stormeter_trial::{
+    Arrivals, ComponentUse, CpuUsage, Deployment, DiskErrand, Distribution, Ended, ErrandTrial,
+    FileOperation, FileTest, Limits, MonitorRow, Sample, Start, Transfer, Trial, Workload,
+};
 
 use crate::error::NoMachine;
 use crate::request::SitePlace;

@@ -1,9 +1,9 @@
 //! What a machine's components did, in the words of a measured trial: CPU time, and the host over time.
 
-use stormeter_driver::{
+use stormeter_site::{Site, SiteDatastore, Target};
+use stormeter_trial::{
     ComponentKind, ComponentUse, CpuUsage, HostCpu, MonitorRow, Sample, TransferSink,
 };
-use stormeter_site::{Site, SiteDatastore, Target};
 
 /// Points kept of a component over time: more cannot be looked at.
 const MOST_POINTS: usize = 60;

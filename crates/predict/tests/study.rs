@@ -8,7 +8,6 @@ mod common;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use stormeter_driver::ComponentKind;
 use stormeter_predict::{PredictError, PredictRequest, Silent, predict_study, prepare, shortened};
 use stormeter_results::{
     Environment, FinishReason, Prediction, ResultsFile, TrialOutcome, TrialRecord,
@@ -18,6 +17,7 @@ use stormeter_statistics::{
     CellTrial, Reply, Severity, StudyAnalysis, StudySurroundings, analyse_study,
 };
 use stormeter_study::parse_study;
+use stormeter_trial::ComponentKind;
 
 /// Today's site with two datastores: one path, and one through an HBA that is much slower.
 fn site() -> Site {

@@ -4,9 +4,9 @@
 
 use std::collections::HashSet;
 
-use stormeter_driver::{CpuUsage, Histogram, LatencyBucket};
 use stormeter_results::{Event, FinishReason, Header, Phase, TrialOutcome, TrialRecord};
 use stormeter_statistics::Analysis;
+use stormeter_trial::{CpuUsage, Histogram, LatencyBucket};
 
 use crate::incidents::incidents;
 use crate::label::labels;

@@ -4,7 +4,7 @@
 //! in the program breaks a test here and not somebody's pipeline.
 
 use serde_json::{Value, json as object};
-use stormeter_driver::Verified;
+use stormeter_trial::Verified;
 
 use crate::model::{Datastore, MetricComparison, Report, Severity, Status};
 use crate::quantity::metric_unit;

@@ -4,10 +4,10 @@
 //! nanoseconds, rates are per second, shares are fractions unless a name says per cent.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::Verified;
 use stormeter_results::{DatastoreDescription, FinishReason, Header};
 use stormeter_statistics::{Comparison, Interval, Touched};
 use stormeter_study::Metric;
+use stormeter_trial::Verified;
 
 /// A comparison of datastores, measured and judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! Phrases that the text and the page share: the workload, the datastores, why the run ended.
 
-use stormeter_driver::{Arrivals, Distribution, Verified, Workload};
 use stormeter_results::DatastoreDescription;
 use stormeter_study::EqualLoad;
+use stormeter_trial::{Arrivals, Distribution, Verified, Workload};
 use stormeter_units::{format_bytes, format_count, format_duration_ns};
 
 use crate::model::{Ceiling, Report, Status};

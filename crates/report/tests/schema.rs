@@ -8,13 +8,13 @@ mod json_schema;
 use fixture::{LOCAL, LOOPBACK_NFS, MEMORY, NAS, SAN, open_loop, report};
 use json_schema::violations;
 use serde_json::{Value, json};
-use stormeter_driver::{
-    Arrivals, BlockName, Burst, Corruption, Distribution, ExpectedBlock, FoundBlock, Verified,
-};
 use stormeter_report::{Report, SCHEMA, SCHEMA_VERSION, WayCeiling};
 use stormeter_results::FinishReason;
 use stormeter_statistics::{Interval, Touched};
 use stormeter_study::EqualLoad;
+use stormeter_trial::{
+    Arrivals, BlockName, Burst, Corruption, Distribution, ExpectedBlock, FoundBlock, Verified,
+};
 
 fn check(value: &Value) -> Vec<String> {
     let schema: Value = serde_json::from_str(SCHEMA).unwrap();

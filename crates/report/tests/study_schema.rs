@@ -7,11 +7,11 @@ mod study_fixture;
 
 use json_schema::violations;
 use serde_json::{Value, json};
-use stormeter_driver::Verified;
 use stormeter_report::{STUDY_SCHEMA, STUDY_SCHEMA_VERSION, StudyReport, study_json};
 use stormeter_results::FinishReason;
 use stormeter_statistics::Touched;
 use stormeter_study::{Blocks, Metric, Order, Prepare, Reset, Unit};
+use stormeter_trial::Verified;
 use study_fixture::{Shape, disturbed, errand, made, study, usual};
 
 fn check(value: &Value) -> Vec<String> {

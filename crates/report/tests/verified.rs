@@ -5,8 +5,8 @@
 mod fixture;
 
 use fixture::{LOCAL, NAS, report};
-use stormeter_driver::{BlockName, Corruption, ExpectedBlock, FoundBlock, Verified};
 use stormeter_report::{Report, TerminalOptions, html, json, terminal};
+use stormeter_trial::{BlockName, Corruption, ExpectedBlock, FoundBlock, Verified};
 
 fn verified() -> Report {
     let mut report = report(&[LOCAL, NAS]);

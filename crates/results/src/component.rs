@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, Result, params};
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{ComponentKind, ComponentUse};
 use stormeter_study::Metric;
+use stormeter_trial::{ComponentKind, ComponentUse};
 
 use crate::read::{count, number, strange};
 use crate::write::int;

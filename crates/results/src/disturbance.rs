@@ -4,7 +4,7 @@
 //! intervals; only what was done is read again.
 
 use rusqlite::{Connection, Result, params};
-use stormeter_driver::{Disturbance, Recovery, Sample};
+use stormeter_trial::{Disturbance, Recovery, Sample};
 
 use crate::read::count;
 use crate::write::int;

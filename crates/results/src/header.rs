@@ -1,8 +1,8 @@
 //! What a results file says before the first trial.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::Memory;
 use stormeter_study::{Blocks, ComparisonPlan, Timing};
+use stormeter_trial::Memory;
 
 use crate::contents::Planned;
 use crate::environment::Environment;

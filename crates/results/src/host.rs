@@ -5,7 +5,7 @@
 
 use rusqlite::{Connection, Result, params};
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{CpuUsage, MonitorRow};
+use stormeter_trial::{CpuUsage, MonitorRow};
 
 use crate::read::{count, json};
 use crate::write::{busy_share, int, json as to_json};

@@ -4,7 +4,7 @@
 //! without merging histograms; they are computed from the histograms and not read back.
 
 use rusqlite::{Connection, Result, params};
-use stormeter_driver::{Durations, IssueTimes, LatencyBucket};
+use stormeter_trial::{Durations, IssueTimes, LatencyBucket};
 
 use crate::fact;
 use crate::read::histogram_of;

@@ -4,7 +4,7 @@
 //! over time", and a host has any number of CPUs.
 
 use rusqlite::{Connection, Result, params};
-use stormeter_driver::MonitorRow;
+use stormeter_trial::MonitorRow;
 
 use crate::read::{count, number, strange};
 use crate::write::int;

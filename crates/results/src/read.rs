@@ -8,7 +8,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, RowIndex};
 use serde::de::DeserializeOwned;
 use stormeter_disk::{DeviceError, Kind};
-use stormeter_driver::{
+use stormeter_trial::{
     CpuUsage, DiskTotals, Ended, Fault, FaultOutcome, Histogram, HostCpu, Interval, IntervalTotals,
     KindTotals, LatencyBucket, Pressure, Sample,
 };

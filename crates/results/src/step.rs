@@ -1,7 +1,7 @@
 //! The steps of an errand, as rows and back.
 
 use rusqlite::{Connection, Result, params};
-use stormeter_driver::StepTime;
+use stormeter_trial::StepTime;
 
 use crate::read::count;
 use crate::write::int;

@@ -1,7 +1,7 @@
 //! One trial as it is kept.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{ComponentUse, CpuUsage, MonitorRow, Sample};
+use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample};
 
 /// One trial: where it stood in the comparison or study and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! What reads returned, as rows and back.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
-use stormeter_driver::{Corruption, ExpectedBlock, Verified};
+use stormeter_trial::{Corruption, ExpectedBlock, Verified};
 
 use crate::read::{count, json};
 use crate::write::{int, json as to_json};

@@ -3,10 +3,10 @@
 use rusqlite::{Connection, params};
 use serde::Serialize;
 use stormeter_disk::Kind;
-use stormeter_driver::{
+use stormeter_study::StudyPlan;
+use stormeter_trial::{
     CpuUsage, FaultOutcome, Histogram, HostCpu, IntervalTotals, LatencyBucket, Sample,
 };
-use stormeter_study::StudyPlan;
 
 use crate::contents::Planned;
 use crate::finished::Event;

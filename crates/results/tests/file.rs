@@ -12,12 +12,12 @@ use nix::libc::makedev;
 use nix::sys::stat::{Mode, SFlag, mknod};
 use nix::unistd::mkfifo;
 use rusqlite::{Connection, OptionalExtension};
-use stormeter_driver::{CpuUsage, MonitorRow};
 use stormeter_results::{
     Event, EventKind, FORMAT_VERSION, FinishReason, Finished, HostShare, Phase, ResultsError,
     ResultsFile, TrialOutcome, TrialRecord,
 };
 use stormeter_study::Metric;
+use stormeter_trial::{CpuUsage, MonitorRow};
 
 fn finished(reason: FinishReason) -> Finished {
     Finished { finished_unix_ms: 1_790_000_600_000, reason }

@@ -8,10 +8,10 @@ use std::path::Path;
 
 use common::{early_trial, header, trial};
 use rusqlite::Connection;
-use stormeter_driver::{Histogram, LatencyBucket, Sample};
 use stormeter_results::{
     Contents, EventKind, FORMAT_VERSION, FinishReason, ResultsFile, TrialOutcome, TrialRecord,
 };
+use stormeter_trial::{Histogram, LatencyBucket, Sample};
 
 /// The seed of the trials in `fixture/form-2.sql`, and how many there are.
 const SEED: u64 = 477;

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use common::{header, study_header, study_trial, trial};
 use rusqlite::Connection;
-use stormeter_driver::{Disturbance, Interval, IntervalTotals};
 use stormeter_results::{Contents, Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord};
 use stormeter_study::Metric;
+use stormeter_trial::{Disturbance, Interval, IntervalTotals};
 
 fn make(path: &Path, seed: u64, trials: u64) -> Vec<TrialRecord> {
     let mut file = ResultsFile::create(path, &study_header()).unwrap();

@@ -11,7 +11,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use nix::time::ClockId;
-use stormeter_driver::CpuUsage;
+use stormeter_trial::CpuUsage;
 
 use crate::host_time::HostTime;
 use crate::target::{Opened, Target, TargetUnknown};

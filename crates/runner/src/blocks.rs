@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use stormeter_driver::Workload;
 use stormeter_results::{FinishReason, Phase, TrialRecord};
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{Analysis, Severity, analyse, decide};
 use stormeter_study::{ComparisonPlan, block_order};
+use stormeter_trial::Workload;
 
 use crate::attempts::{Attempts, Due};
 use crate::comparison::Run;

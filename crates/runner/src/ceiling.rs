@@ -6,7 +6,8 @@
 use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, OpenOptions, Preparation, RealClock};
-use stormeter_driver::{Arrivals, Seal, Workload};
+use stormeter_driver::Seal;
+use stormeter_trial::{Arrivals, Workload};
 
 use crate::crew::at_once;
 use crate::error::RunError;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, Location, RealClock, Secret};
-use stormeter_driver::{Arrivals, Expectations, Workload};
+use stormeter_driver::Expectations;
 use stormeter_results::{
     Attempt, FinishReason, Finished, Phase, ResultsFile, TrialOutcome, TrialRecord,
 };
@@ -18,6 +18,7 @@ use stormeter_study::{
     ComparisonPlan, EqualLoad, Timing, block_order, content_seed, fill_seed, trial_seed,
     trial_start,
 };
+use stormeter_trial::{Arrivals, Workload};
 use stormeter_units::format_duration_ns;
 
 use crate::attempts::Attempts;

@@ -1,6 +1,5 @@
 //! What a results file says: its trials, and everything concluded from them.
 
-use stormeter_driver::Verified;
 use stormeter_results::{
     Event, EventKind, Finished, Header, Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord,
 };
@@ -8,6 +7,7 @@ use stormeter_statistics::{
     Analysis, Check, FailedTrials, LawFinding, Severity, Surroundings, TrialView, analyse,
 };
 use stormeter_study::ComparisonPlan;
+use stormeter_trial::Verified;
 
 use crate::attempts::{Attempts, what_broke_in_comparison};
 use crate::ceiling::best;

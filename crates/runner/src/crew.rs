@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use stormeter_datastore::{Datastore, DatastoreError, Farewell, OtherRun, RealClock};
 use stormeter_disk::Clock;
-use stormeter_driver::{BufferNeeds, CpuUsage, Ended, Interval, MonitorRow, Sample};
+use stormeter_trial::{BufferNeeds, CpuUsage, Ended, Interval, MonitorRow, Sample};
 use stormeter_units::format_bytes;
 
 use crate::account::{Account, FoundTarget, Moment, Reader, Whole};

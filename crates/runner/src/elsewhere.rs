@@ -9,9 +9,9 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 use stormeter_datastore::{DiskReset, DiskSpec};
-use stormeter_driver::{Limits, Start};
 use stormeter_results::{DatastoreDescription, HostDescription};
 use stormeter_study::{Timing, WorkloadKind};
+use stormeter_trial::{Limits, Start};
 
 use crate::errand::{DoorOrder, ErrandRun};
 use crate::error::RunError;

@@ -1,9 +1,9 @@
 //! Why a comparison could not be carried out.
 
 use stormeter_datastore::{DatastoreError, UrlError};
-use stormeter_driver::ErrandError;
 use stormeter_results::ResultsError;
 use stormeter_study::PlanError;
+use stormeter_trial::ErrandError;
 
 use crate::study::ResetError;
 use crate::target::TargetUnknown;

@@ -1,7 +1,7 @@
 //! Trials that failed, counted, and whose failure it was.
 
-use stormeter_driver::{Ended, Sample};
 use stormeter_statistics::FailedTrials;
+use stormeter_trial::{Ended, Sample};
 
 /// Counts one more; the first reason is the one that is told.
 pub(crate) fn count_failure(known: &mut Option<FailedTrials>, reason: &str, by_datastore: bool) {

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 use stormeter_datastore::{Datastore, DiskReset, DiskSpec, Preparation, Prepared};
-use stormeter_driver::{Content, ContentSource, Seal};
+use stormeter_driver::{ContentSource, Seal};
+use stormeter_trial::Content;
 
 use crate::error::RunError;
 use crate::progress::Progress;

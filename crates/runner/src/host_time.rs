@@ -7,7 +7,7 @@
 use std::fs;
 use std::time::Instant;
 
-use stormeter_driver::{HostCpu, Pressure};
+use stormeter_trial::{HostCpu, Pressure};
 
 /// The host's cumulative accounts at one moment.
 #[derive(Debug, Clone, Copy)]

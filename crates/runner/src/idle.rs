@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use nix::time::ClockId;
-use stormeter_driver::{CpuUsage, Pressure};
+use stormeter_trial::{CpuUsage, Pressure};
 use stormeter_units::format_duration_ns;
 
 use crate::account::cpu_ns;
@@ -142,7 +142,7 @@ pub(crate) fn at_a_step(watch: &mut impl Watch) -> HostTime {
 mod tests {
     use std::time::Instant;
 
-    use stormeter_driver::HostCpu;
+    use stormeter_trial::HostCpu;
 
     use super::*;
 

@@ -7,7 +7,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use stormeter_datastore::{Datastore, Description, Filesystem};
-use stormeter_driver::{Memory, MemoryPlace};
+use stormeter_trial::{Memory, MemoryPlace};
 
 use crate::machine::memory_bytes;
 use crate::sockets::is_own;

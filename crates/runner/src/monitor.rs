@@ -4,14 +4,14 @@
 //! pinned to no CPU, so the system puts it where nobody drives if there is such a place, and one
 //! reading costs 0.1 ms of a CPU or more, at most ten times a second. At a hundred I/Os a second that
 //! would be a tenth of what an I/O costs, so it is counted apart from them, as all is that passes with
-//! time ([`stormeter_driver::CpuUsage::tool_ns`]).
+//! time ([`stormeter_trial::CpuUsage::tool_ns`]).
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use stormeter_driver::MonitorRow;
+use stormeter_trial::MonitorRow;
 
 use crate::monitor_sampler::Sampler;
 

@@ -12,7 +12,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use stormeter_driver::MonitorRow;
+use stormeter_trial::MonitorRow;
 
 use crate::monitor_text::{Ticks, cpu_times, disks, interfaces, memory_used_bytes};
 

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use stormeter_driver::{Interval, Sample};
 use stormeter_study::Metric;
+use stormeter_trial::{Interval, Sample};
 
 /// A trial is about to begin.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,12 +7,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use stormeter_datastore::{Datastore, DatastoreError, DiskSet, Farewell, OpenDisks, RealClock};
 use stormeter_disk::Disks;
-use stormeter_driver::{
-    CpuUsage, Disturbance, Ended, Expectations, LentExpectations, Limits, MonitorRow, Sample,
-    Trial, Workload, WorkloadError, drive, drive_verified,
-};
+use stormeter_driver::{Expectations, LentExpectations, drive, drive_verified};
 use stormeter_results::{HostShare, Incident};
 use stormeter_study::Timing;
+use stormeter_trial::{
+    CpuUsage, Disturbance, Ended, Limits, MonitorRow, Sample, Trial, Workload, WorkloadError,
+};
 
 use crate::crew::{Crew, Job, Starter, Windows, at_once, check_memory};
 use crate::error::RunError;
@@ -38,7 +38,7 @@ pub struct TrialRun<'a> {
     /// What is written follows from it.
     pub content_seed: u64,
     /// Where sequential streams begin.
-    pub start: stormeter_driver::Start,
+    pub start: stormeter_trial::Start,
     /// The storage is disturbed on purpose: errors and stalls are counted and end nothing.
     pub disturbed: bool,
 }

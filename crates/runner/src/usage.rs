@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
-use stormeter_driver::CpuUsage;
+use stormeter_trial::CpuUsage;
 
 /// The accounts of one thread, opened before it has anything to do.
 #[derive(Debug)]

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
-use stormeter_driver::{CpuUsage, Interval, Observer};
+use stormeter_driver::Observer;
+use stormeter_trial::{CpuUsage, Interval};
 
 use crate::account::Moment;
 use crate::usage::{Own, Reading};

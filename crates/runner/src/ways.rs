@@ -9,7 +9,7 @@
 //! quick server elsewhere may well reach a third of it, or more than it.
 
 use stormeter_datastore::{DatastoreUrl, Location};
-use stormeter_driver::Workload;
+use stormeter_trial::Workload;
 
 use crate::error::RunError;
 

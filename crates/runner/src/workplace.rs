@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use stormeter_datastore::{Datastore, DatastoreUrl, RealClock, Secret};
-use stormeter_driver::Interval;
 use stormeter_study::WorkloadKind;
+use stormeter_trial::Interval;
 
 use crate::ceiling::measure_ceiling_from;
 use crate::describe::describe;

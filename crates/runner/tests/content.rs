@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::RealClock;
-use stormeter_driver::Sample;
 use stormeter_runner::{Place, Progress, Request, TrialStart, run_comparison, run_study};
 use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
+use stormeter_trial::Sample;
 
 const BLOCK: usize = 4096;
 

@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use nix::time::ClockId;
 use stormeter_datastore::{DatastoreUrl, RealClock};
-use stormeter_driver::Interval;
 use stormeter_runner::{Progress, TrialRun, measure_ceiling};
 use stormeter_study::{Timing, profile};
+use stormeter_trial::Interval;
 
 const MS: u64 = 1_000_000;
 

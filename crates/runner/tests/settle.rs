@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::RealClock;
-use stormeter_driver::Sample;
 use stormeter_runner::{Place, Progress, run_study};
+use stormeter_trial::Sample;
 
 /// Cuts the disks short after the last trial; what was not on storage then need not be written.
 struct Watch {

@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use stormeter_datastore::RealClock;
-use stormeter_driver::Interval;
 use stormeter_results::{Phase, ResultsFile, TrialOutcome, TrialRecord};
 use stormeter_runner::{
     Hands, Operator, OperatorError, Progress, RunError, Silent, StudyConclusion, StudyRequest,
     TrialStart, run_study, run_study_with,
 };
 use stormeter_study::Action;
+use stormeter_trial::Interval;
 
 /// Writes down what it is asked for.
 #[derive(Default, Clone)]

@@ -2,11 +2,10 @@
 
 mod common;
 
-use stormeter_driver::{
-    Arrivals, Content, Distribution, Sample, SizeShare, Start, Trial, Workload, drive,
-};
+use stormeter_driver::drive;
 use stormeter_simulator::{ComponentUse, Load, Machine, MachineError, Window};
 use stormeter_site::{Device, Hdd, Layout, Raid, Site, WriteCache};
+use stormeter_trial::{Arrivals, Content, Distribution, Sample, SizeShare, Start, Trial, Workload};
 
 const DISK_BYTES: u64 = 1 << 30;
 

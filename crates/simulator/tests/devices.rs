@@ -2,11 +2,10 @@
 
 mod common;
 
-use stormeter_driver::{
-    Arrivals, Content, Distribution, Sample, SizeShare, Trial, Workload, drive,
-};
+use stormeter_driver::drive;
 use stormeter_simulator::{ComponentUse, Load, Machine, Window};
 use stormeter_site::{Device, Hdd, Ssd};
+use stormeter_trial::{Arrivals, Content, Distribution, Sample, SizeShare, Trial, Workload};
 
 const SECOND: u64 = 1_000_000_000;
 

@@ -2,11 +2,10 @@
 
 mod common;
 
-use stormeter_driver::{
-    Arrivals, Content, Distribution, Sample, SizeShare, Trial, Workload, drive,
-};
+use stormeter_driver::drive;
 use stormeter_simulator::{Load, Machine, Window};
 use stormeter_site::Site;
+use stormeter_trial::{Arrivals, Content, Distribution, Sample, SizeShare, Trial, Workload};
 
 fn run(site: &Site, vms: u32, outstanding: u32, seconds: u64) -> (Sample, Machine) {
     let trial = Trial {

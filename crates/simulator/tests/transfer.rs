@@ -5,13 +5,13 @@ mod common;
 use common::device::device;
 use common::single::*;
 use stormeter_disk::Kind;
-use stormeter_driver::{
-    ComponentUse, Ended, Limits, Sample, Transfer, TransferDirection, TransferSink,
-};
 use stormeter_simulator::{
     Machine, MachineError, TransferError, TransferTrial, Window, drive_transfer,
 };
 use stormeter_site::*;
+use stormeter_trial::{
+    ComponentUse, Ended, Limits, Sample, Transfer, TransferDirection, TransferSink,
+};
 
 const GIGABIT: f64 = 125e6;
 /// Of a full packet with its 1448 bytes: 52 bytes of headers, 38 around.

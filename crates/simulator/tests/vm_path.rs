@@ -5,8 +5,8 @@ mod common;
 use common::device::device;
 use common::single::{closed, latency_ns, machine};
 use stormeter_disk::Kind;
-use stormeter_driver::ComponentKind;
 use stormeter_site::Site;
+use stormeter_trial::ComponentKind;
 
 const SECOND_NS: u64 = 1_000_000_000;
 

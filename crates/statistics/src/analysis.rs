@@ -4,8 +4,8 @@
 //! later says what was said at the end of the run.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{CpuUsage, Histogram, IssueTimes, Memory, Sample, Verified};
 use stormeter_study::{ComparisonPlan, Metric, trial_start};
+use stormeter_trial::{CpuUsage, Histogram, IssueTimes, Memory, Sample, Verified};
 
 use crate::broken::{FailedTrials, MeasuredAgain, failed, measured_again};
 use crate::cache::check_caches;

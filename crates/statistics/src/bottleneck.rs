@@ -9,7 +9,7 @@
 //! *Quantitative System Performance*, 1984, chapter 5). The think time Z is 0: the loops have none.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{ComponentKind, ComponentUse, Sample};
+use stormeter_trial::{ComponentKind, ComponentUse, Sample};
 
 /// Busy so much of the time, a unit is full: queues before it grow with the load and little else.
 pub const SATURATED: f64 = 0.9;

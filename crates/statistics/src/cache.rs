@@ -5,7 +5,7 @@
 //! elsewhere) one can only say so, with what was read again. A stream that reads again what it read
 //! before is suspicious wherever it happens: what people ask of streams is how fast new data come.
 
-use stormeter_driver::{Memory, MemoryPlace, Workload};
+use stormeter_trial::{Memory, MemoryPlace, Workload};
 use stormeter_units::format_bytes;
 
 use crate::laws::{Check, LawFinding, Severity};

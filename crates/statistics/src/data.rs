@@ -3,7 +3,7 @@
 //! It is judged over all trials of a datastore together, those included that are not compared or
 //! came to no end: one wrong block anywhere, and its speed is of no interest.
 
-use stormeter_driver::Verified;
+use stormeter_trial::Verified;
 use stormeter_units::format_count;
 
 use crate::laws::{Check, LawFinding, Severity};
@@ -35,7 +35,7 @@ pub fn check_data(verified: &Verified) -> Option<LawFinding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stormeter_driver::{BlockName, Corruption, ExpectedBlock, FoundBlock};
+    use stormeter_trial::{BlockName, Corruption, ExpectedBlock, FoundBlock};
 
     #[test]
     fn one_wrong_block_is_one_too_many() {

@@ -52,10 +52,11 @@ mod tests {
     use std::rc::Rc;
 
     use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
-    use stormeter_driver::{Arrivals, Limits, Sample, Trial, drive};
+    use stormeter_driver::drive;
     use stormeter_simulator::{
         FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
     };
+    use stormeter_trial::{Arrivals, Limits, Sample, Trial};
 
     use super::*;
 

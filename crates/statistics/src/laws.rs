@@ -17,8 +17,8 @@
 //! tables: what a virtual NIC or disk names as its speed is not what bounds it.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{CpuUsage, Ended, Sample, Workload};
 use stormeter_study::WorkloadKind;
+use stormeter_trial::{CpuUsage, Ended, Sample, Workload};
 
 use crate::lateness::lateness;
 use crate::neighbours::check_cpus;
@@ -384,10 +384,11 @@ mod tests {
     use super::*;
     use std::cell::RefCell;
     use std::rc::Rc;
-    use stormeter_driver::{Arrivals, Limits, Trial, drive};
+    use stormeter_driver::drive;
     use stormeter_simulator::{
         FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
     };
+    use stormeter_trial::{Arrivals, Limits, Trial};
 
     fn trial() -> Trial {
         Trial {
@@ -548,7 +549,7 @@ mod tests {
         let half_ns = (honest.outstanding_mean / 2.0) * honest.window_ns as f64;
         let mut fast = honest.clone();
         // Half the latency, and half of the slots waiting for their turn.
-        let shorten = |kind: &mut stormeter_driver::KindTotals| kind.latency_sum_ns /= 2;
+        let shorten = |kind: &mut stormeter_trial::KindTotals| kind.latency_sum_ns /= 2;
         shorten(&mut fast.reads);
         shorten(&mut fast.writes);
         fast.carried_ns /= 2;

@@ -3,8 +3,8 @@
 //! The unit of observation is the trial, so this is where a million I/Os become one value a
 //! metric. Percentiles are read from the merged histograms of all disks and both kinds.
 
-use stormeter_driver::{CpuUsage, Histogram, IssueTimes, Recovery, Sample};
 use stormeter_study::Metric;
+use stormeter_trial::{CpuUsage, Histogram, IssueTimes, Recovery, Sample};
 
 use crate::verdict::Direction;
 

@@ -1,6 +1,6 @@
 //! What the host did during a trial, by fewer rows than were read: means over time, for charts.
 
-use stormeter_driver::MonitorRow;
+use stormeter_trial::MonitorRow;
 
 /// The rows' means over windows of `window_ns` since the trial began, each row weighing as much
 /// as it is long: what charts of a longer run show (20 s in the `mpls-servers` study). A row

@@ -7,7 +7,7 @@
 //!
 //! And whether the machine's CPU time can be believed: a part cannot have spent more than the whole.
 
-use stormeter_driver::CpuUsage;
+use stormeter_trial::CpuUsage;
 use stormeter_units::format_duration_ns;
 
 use crate::laws::{Check, LawFinding, Severity};
@@ -214,7 +214,7 @@ fn stolen(cpu: &CpuUsage) -> Option<LawFinding> {
 
 #[cfg(test)]
 mod tests {
-    use stormeter_driver::{HostCpu, Pressure};
+    use stormeter_trial::{HostCpu, Pressure};
 
     use super::*;
 

@@ -4,7 +4,7 @@
 //! One trial in twenty looks unsteady by chance; what matters is whether trials as a rule are. So
 //! a warning needs more of them than chance explains, and each says what to change.
 
-use stormeter_driver::Sample;
+use stormeter_trial::Sample;
 
 use crate::laws::{Check, LawFinding, Severity};
 use crate::series::{Drift, effective_sample_size, lag1_autocorrelation};
@@ -113,10 +113,11 @@ mod tests {
     use super::*;
     use std::cell::RefCell;
     use std::rc::Rc;
-    use stormeter_driver::{Limits, Trial, drive as run};
+    use stormeter_driver::drive as run;
     use stormeter_simulator::{
         FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
     };
+    use stormeter_trial::{Limits, Trial};
 
     fn samples(plan: WeatherPlan, ramp_ns: u64) -> Vec<Sample> {
         (0..12)

@@ -2,12 +2,12 @@
 //!
 //! Reading again what was read before is what caches are for: a datastore that is asked the same twice may
 //! answer from a memory, and its result is that memory's. One trial's share is in its sample
-//! ([`stormeter_driver::touched_share`]); over several trials that use the same disks, streams add up as arcs
+//! ([`stormeter_trial::touched_share`]); over several trials that use the same disks, streams add up as arcs
 //! of a circle, because each begins elsewhere ([`Start`]) and the disks of a trial are alike but for where
 //! they begin, and random requests as further draws.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{Sample, Start, Workload, touched_share};
+use stormeter_trial::{Sample, Start, Workload, touched_share};
 
 /// What the trials of a datastore or cell touched.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -91,11 +91,12 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    use stormeter_driver::{Limits, Trial, drive};
+    use stormeter_driver::drive;
     use stormeter_simulator::{
         FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
     };
     use stormeter_study::{profile, trial_start};
+    use stormeter_trial::{Limits, Trial};
 
     use super::*;
 

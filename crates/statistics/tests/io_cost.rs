@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use stormeter_driver::{CpuUsage, HostCpu, Limits, Sample, Trial, drive};
+use stormeter_driver::drive;
 use stormeter_simulator::{
     FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
 };
@@ -16,6 +16,7 @@ use stormeter_statistics::{
     Analysis, Check, Comparison, Severity, Surroundings, TrialView, analyse,
 };
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, Timing, profile};
+use stormeter_trial::{CpuUsage, HostCpu, Limits, Sample, Trial};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;

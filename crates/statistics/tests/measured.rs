@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use stormeter_driver::{CpuUsage, Limits, Memory, MemoryPlace, Sample, Trial, drive};
+use stormeter_driver::drive;
 use stormeter_simulator::{
     FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
 };
@@ -15,6 +15,7 @@ use stormeter_statistics::{
     Analysis, Check, Comparison, Severity, Surroundings, TrialView, Verdict, analyse, decide,
 };
 use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
+use stormeter_trial::{CpuUsage, Limits, Memory, MemoryPlace, Sample, Trial};
 
 const MS: u64 = 1_000_000;
 const BLOCKS: u32 = 12;

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::thread;
 
-use stormeter_driver::{CpuUsage, Limits, Sample, Trial, drive};
+use stormeter_driver::drive;
 use stormeter_simulator::{
     FaultPlan, Model, Service, SimulatedDisks, VirtualClock, VirtualTime, Weather, WeatherPlan,
 };
@@ -21,6 +21,7 @@ use stormeter_statistics::{Analysis, Check, Surroundings, TrialView, Verdict, an
 use stormeter_study::{
     ComparisonPlan, Metric, Timing, block_order, profile, trial_seed, trial_start,
 };
+use stormeter_trial::{CpuUsage, Limits, Sample, Trial};
 
 const SEEDS: u64 = 1000;
 const MS: u64 = 1_000_000;

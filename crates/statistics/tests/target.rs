@@ -5,12 +5,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use stormeter_driver::{CpuUsage, Limits, Sample, Trial, drive};
+use stormeter_driver::drive;
 use stormeter_simulator::{
     FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
 };
 use stormeter_statistics::{Analysis, Surroundings, TrialView, analyse};
 use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
+use stormeter_trial::{CpuUsage, Limits, Sample, Trial};
 
 const MS: u64 = 1_000_000;
 const BLOCKS: u32 = 5;

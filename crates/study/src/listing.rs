@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use stormeter_units::{format_bytes, format_duration_ns};
 
-use stormeter_driver::Start;
+use stormeter_trial::Start;
 
 use crate::plan::{block_order, content_seed, trial_seed, trial_start};
 use crate::step::Deed;

@@ -4,7 +4,7 @@
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{Start, Workload, WorkloadError};
+use stormeter_trial::{Start, Workload, WorkloadError};
 
 /// What is compared, how it is measured and when it ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::RECOVERED_INTERVALS;
 use stormeter_fault::Action;
+use stormeter_trial::RECOVERED_INTERVALS;
 
 use crate::plan::Metric;
 use crate::study_plan::{StudyPlan, StudyWorkload, WorkloadKind};

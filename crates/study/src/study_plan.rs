@@ -5,7 +5,7 @@
 //! every machine.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{Deployment, FileTest, Transfer, Workload};
+use stormeter_trial::{Deployment, FileTest, Transfer, Workload};
 
 use crate::plan::{Metric, Timing};
 use crate::step::Step;

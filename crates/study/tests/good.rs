@@ -1,10 +1,10 @@
 //! Study files that are right: what becomes of them, and what is taken where they say nothing.
 
-use stormeter_driver::{Arrivals, Distribution, FileOperation};
 use stormeter_study::{
     Blocks, Metric, Order, Prepare, Reset, StudyPlan, StudyWorkload, Timing, Unit, WorkloadKind,
     parse_study, profile, study_profile, study_profiles, workloads_text,
 };
+use stormeter_trial::{Arrivals, Distribution, FileOperation};
 
 #[track_caller]
 fn parsed(text: &str) -> StudyPlan {
@@ -18,7 +18,7 @@ fn with(lines: &str) -> StudyPlan {
 }
 
 #[track_caller]
-fn io(workload: &StudyWorkload) -> &stormeter_driver::Workload {
+fn io(workload: &StudyWorkload) -> &stormeter_trial::Workload {
     match &workload.kind {
         WorkloadKind::Io(io) => io,
         other => panic!("{other:?}"),

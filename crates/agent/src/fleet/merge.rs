@@ -3,9 +3,9 @@
 //! Samples are joined as those of threads are: counts and histograms add up. CPU time adds up over
 //! machines; agents that see the same machine count it once.
 
-use stormeter_driver::{CpuUsage, HostCpu, MonitorRow, Sample};
 use stormeter_results::{HostShare, Incident};
 use stormeter_runner::{OpenedStores, PreparedStore, TrialEnd};
+use stormeter_trial::{CpuUsage, HostCpu, MonitorRow, Sample};
 
 use super::Host;
 use super::trial::Ended;
@@ -173,7 +173,7 @@ fn add_monitor(all: &mut Vec<MonitorRow>, one: &[MonitorRow], cpus: (u32, u32)) 
 
 #[cfg(test)]
 mod tests {
-    use stormeter_driver::Pressure;
+    use stormeter_trial::Pressure;
 
     use super::*;
 

@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use stormeter_driver::Interval;
 use stormeter_runner::{
     Caller, ClientStart, DoorOrder, Password, Progress, RunError, TrialEnd, TrialOrder, run_clients,
 };
+use stormeter_trial::Interval;
 
 use super::gather::Trouble;
 use super::start::{CommonStart, Start};

@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use stormeter_driver::Interval;
 use stormeter_runner::{Progress, RunError, TrialEnd, TrialOrder};
 use stormeter_study::{WorkloadKind, vms_of_host};
+use stormeter_trial::Interval;
 
 use super::gather::Trouble;
 use super::start::Start;

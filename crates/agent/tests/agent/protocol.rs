@@ -5,8 +5,8 @@ use std::thread;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stormeter_agent::{Command, FrameError, PROTOCOL, Report, ServeError, read_frame, write_frame};
-use stormeter_driver::Ended;
 use stormeter_runner::{OpenOrder, Password};
+use stormeter_trial::Ended;
 
 use crate::session::{Session, folders, hello, open, prepare, trial};
 

@@ -8,9 +8,9 @@ use stormeter_agent::{
     Command, PROTOCOL, Report, ServeError, Stop, read_frame, serve, write_frame,
 };
 use stormeter_datastore::DiskSpec;
-use stormeter_driver::Content;
 use stormeter_runner::{DoorOrder, Filling, OpenOrder, PrepareOrder, TrialOrder};
 use stormeter_study::{Timing, WorkloadKind, profile};
+use stormeter_trial::Content;
 
 pub(crate) const RUN: &str = "0123456789abcdef";
 const MS: u64 = 1_000_000;

@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicBool;
 use stormeter_agent::{Command, Report};
 use stormeter_datastore::RealClock;
 use stormeter_disk::Clock;
-use stormeter_driver::{
-    Deployment, Ended, FileOperation, FileTest, Transfer, TransferDirection, TransferSink,
-};
 use stormeter_runner::{
     Caller, ClientStart, DoorOrder, Password, Silent, TrialEnd, TrialOrder, run_clients,
 };
 use stormeter_study::WorkloadKind;
+use stormeter_trial::{
+    Deployment, Ended, FileOperation, FileTest, Transfer, TransferDirection, TransferSink,
+};
 
 use crate::session::{Session, errand, open, prepare};
 

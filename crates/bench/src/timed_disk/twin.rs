@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
-use stormeter_driver::{Limits, Sample, Trial};
 use stormeter_simulator::VirtualTime;
+use stormeter_trial::{Limits, Sample, Trial};
 
 use super::schedule::{Schedule, Service};
 use crate::Failure;

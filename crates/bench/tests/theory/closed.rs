@@ -2,9 +2,9 @@
 //! any time; stations that are first come, first served, are exponential with one mean for all
 //! (Baskett, Chandy, Muntz and Palacios, J. ACM 22, 1975).
 
-use stormeter_driver::Arrivals;
 use stormeter_simulator::example;
 use stormeter_site::{Device, Queue, Service, Site, Spread};
+use stormeter_trial::Arrivals;
 
 use crate::mva::{Solution, Station, chains, one_chain};
 use crate::replications::{Case, Expected, Extent, Ratio};

@@ -1,8 +1,8 @@
 //! Open loops: Poisson arrivals at one device.
 
-use stormeter_driver::Arrivals;
 use stormeter_simulator::example;
 use stormeter_site::{Device, Queue, Service, Spread};
+use stormeter_trial::Arrivals;
 
 use crate::RAMP_RELAXATIONS;
 use crate::queues::Open;

@@ -1,11 +1,12 @@
 //! Replications of a case, their intervals, and whether these cover the theory.
 
-use stormeter_driver::{
-    Arrivals, Content, Distribution, Ended, Limits, Sample, SizeShare, Trial, Workload, drive,
-};
+use stormeter_driver::drive;
 use stormeter_simulator::{ComponentUse, Load, Machine, Window};
 use stormeter_site::Site;
 use stormeter_statistics::Estimate;
+use stormeter_trial::{
+    Arrivals, Content, Distribution, Ended, Limits, Sample, SizeShare, Trial, Workload,
+};
 
 /// Replications of an interval.
 const REPLICATIONS: usize = 10;

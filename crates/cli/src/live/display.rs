@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use stormeter_driver::{Interval, Sample};
 use stormeter_report::labels;
 use stormeter_runner::{BlockEnd, Place, Progress, TrialStart};
 use stormeter_study::{ComparisonPlan, Metric};
+use stormeter_trial::{Interval, Sample};
 use stormeter_units::{format_bytes, format_count};
 
 use super::layout::{bar, clipped, flow};

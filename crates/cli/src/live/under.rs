@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use stormeter_driver::Interval;
+use stormeter_trial::Interval;
 use stormeter_units::{format_count, format_duration_ns};
 
 use super::layout::{bar, flow};

@@ -6,8 +6,8 @@ use stormeter_disk::{Clock, Disks};
 use super::{Drive, LOOK_UP_NS, Phase};
 use crate::observer::Observer;
 use crate::pacing::Pacing;
-use crate::sample::Ended;
 use crate::verify::Verification;
+use stormeter_trial::Ended;
 
 impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
     /// Everything that is due at times of its own: the window's begin and end, interval rows, and

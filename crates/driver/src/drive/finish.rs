@@ -5,10 +5,8 @@ use stormeter_disk::{Clock, Disks};
 use super::{Drive, Phase};
 use crate::observer::Observer;
 use crate::pacing::Pacing;
-use crate::sample::{Ended, Sample};
-use crate::touched::touched_share;
 use crate::verify::Verification;
-use crate::workload::Arrivals;
+use stormeter_trial::{Arrivals, Ended, Sample, touched_share};
 
 impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
     pub(super) fn finish(self, ended: Ended) -> Sample {

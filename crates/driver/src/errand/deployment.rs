@@ -8,13 +8,12 @@ use stormeter_disk::{Clock, Disks, Kind};
 
 use super::log::ErrandLog;
 use super::run::{Finished, Io, Run, Work};
-use super::trial::{DiskErrand, ErrandError, ErrandTrial, SMALL_BYTES};
-use super::{Deployment, StepTime};
 use crate::content::ContentSource;
 use crate::observer::Observer;
 use crate::random::{Random, below};
-use crate::sample::Sample;
-use crate::workload::Content;
+use stormeter_trial::{
+    Content, Deployment, DiskErrand, ErrandError, ErrandTrial, SMALL_BYTES, Sample, StepTime,
+};
 
 /// Deploys one VM on the disk of each worker and returns what was measured. The template is the disk
 /// behind theirs: number [`ErrandTrial::disks`] in the operations. It is read and never written.

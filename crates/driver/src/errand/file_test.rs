@@ -5,13 +5,10 @@ use stormeter_disk::{Clock, Disks, Kind};
 use super::log::ErrandLog;
 use super::permutation::Permutation;
 use super::run::{Finished, Io, Run, Work};
-use super::trial::{DiskErrand, ErrandError, ErrandTrial};
-use super::{FileTest, StepTime};
 use crate::content::{ContentSource, stamp};
 use crate::observer::Observer;
 use crate::random::Random;
-use crate::sample::Sample;
-use crate::workload::Content;
+use stormeter_trial::{Content, DiskErrand, ErrandError, ErrandTrial, FileTest, Sample, StepTime};
 
 /// Drives one pass over the file (the disk) of each worker and returns what was measured.
 ///

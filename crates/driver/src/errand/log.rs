@@ -6,10 +6,9 @@
 
 use stormeter_disk::Kind;
 
-use super::StepTime;
 use crate::observer::Observer;
 use crate::recorder::Recorder;
-use crate::sample::{Ended, Fault, Sample};
+use stormeter_trial::{Ended, Fault, Sample, StepTime};
 
 /// The tallies of an errand on one thread. Its window opens at the start and closes with the last
 /// operation.

@@ -5,7 +5,7 @@
 //! sending them.
 
 use crate::content::{ContentSource, stamp};
-use crate::workload::Content;
+use stormeter_trial::Content;
 
 /// More than a compressing link or store looks back.
 const BYTES: usize = 4 << 20;

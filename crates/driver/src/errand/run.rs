@@ -6,12 +6,10 @@
 
 use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait};
 
-use super::StepTime;
 use super::log::ErrandLog;
-use super::trial::ErrandTrial;
 use crate::held_buffers::HeldBuffers;
 use crate::observer::Observer;
-use crate::sample::{Ended, Fault, FaultOutcome, Sample};
+use stormeter_trial::{Ended, ErrandTrial, Fault, FaultOutcome, Sample, StepTime};
 
 /// The loop looks up from its work this often, whatever the disks do.
 const LOOK_UP_NS: u64 = 50_000_000;

@@ -8,7 +8,7 @@
 //! offset in bytes (8), generation (8); then content. The last word of every 512 bytes follows from
 //! the generation, so that no sector of one write can stand in for that of another unseen.
 
-use crate::verify::finding::{BlockName, FoundBlock};
+use stormeter_trial::{BlockName, FoundBlock};
 
 /// Bytes of the header.
 const HEADER_BYTES: usize = 40;

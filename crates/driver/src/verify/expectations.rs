@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::verify::finding::RESUMPTION_SHIFT;
+use stormeter_trial::RESUMPTION_SHIFT;
 
 /// In the table: the disk as it was found. Zero, so that memory is touched only by what is written.
 const AS_FOUND: u64 = 0;
@@ -18,7 +18,7 @@ const UNSETTLED: u64 = u64::MAX;
 pub struct Seal {
     /// Names the datastore of a run: a block of another one is none of ours.
     pub owner: u64,
-    /// Bytes of a block; see [`crate::Workload::verify_unit_bytes`].
+    /// Bytes of a block; see [`stormeter_trial::Workload::verify_unit_bytes`].
     pub unit_bytes: u32,
 }
 

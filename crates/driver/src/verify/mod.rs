@@ -10,20 +10,18 @@
 
 mod block;
 mod expectations;
-mod finding;
-mod suited;
 mod under_way;
 
 use stormeter_disk::Kind;
 
 pub use expectations::{Expectations, LentExpectations, Past, Seal};
-pub use finding::{BlockName, Corruption, ExpectedBlock, FoundBlock, Verified};
+
+use stormeter_trial::{BlockName, Corruption, ExpectedBlock, FoundBlock, Verified};
 
 use crate::generator::Request;
-use crate::trial::Trial;
-use crate::workload::WorkloadError;
 use block::Label;
 use expectations::Expected;
+use stormeter_trial::{Trial, WorkloadError};
 use under_way::{Place, UnderWay};
 
 /// What the loop asks where reads may be verified.

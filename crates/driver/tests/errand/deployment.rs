@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use stormeter_disk::Kind;
-use stormeter_driver::{Deployment, DiskErrand, Ended, drive_deployment};
+use stormeter_driver::drive_deployment;
 use stormeter_simulator::VirtualTime;
+use stormeter_trial::{Deployment, DiskErrand, Ended};
 
 use crate::setting::*;
 

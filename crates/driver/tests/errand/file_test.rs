@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait};
-use stormeter_driver::{DiskErrand, Ended, ErrandTrial, FileOperation, drive_file_test};
+use stormeter_driver::drive_file_test;
 use stormeter_simulator::{SimulatedDisks, VirtualTime, Weather, WeatherPlan};
+use stormeter_trial::{DiskErrand, Ended, ErrandTrial, FileOperation};
 
 use crate::setting::*;
 

@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
-use stormeter_driver::{
-    Deployment, DiskErrand, ErrandTrial, FileOperation, FileTest, Limits, Observer, Sample,
-    drive_deployment, drive_file_test,
-};
+use stormeter_driver::{Observer, drive_deployment, drive_file_test};
 use stormeter_simulator::{
     FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+};
+use stormeter_trial::{
+    Deployment, DiskErrand, ErrandTrial, FileOperation, FileTest, Limits, Sample,
 };
 
 pub(crate) const US: u64 = 1_000;

@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use stormeter_disk::{Clock, Completion, Disks, DisksError, Operation, Wait};
-use stormeter_driver::{
-    DiskErrand, Ended, ErrandError, ErrandTrial, FaultOutcome, FileOperation, Interval, Observer,
-    drive_deployment, drive_file_test,
-};
+use stormeter_driver::{Observer, drive_deployment, drive_file_test};
 use stormeter_simulator::{
     FaultPlan, Model, SimulatedDisks, Stall, VirtualTime, Weather, WeatherPlan,
+};
+use stormeter_trial::{
+    DiskErrand, Ended, ErrandError, ErrandTrial, FaultOutcome, FileOperation, Interval,
 };
 
 use crate::setting::*;

@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use stormeter_disk::Kind;
-use stormeter_driver::{
-    Arrivals, Burst, Content, Distribution, Ended, SizeShare, Workload, WorkloadError,
-    drive_verified,
-};
+use stormeter_driver::drive_verified;
 use stormeter_simulator::{
     FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+};
+use stormeter_trial::{
+    Arrivals, Burst, Content, Distribution, Ended, SizeShare, Workload, WorkloadError,
 };
 
 use crate::memory::Plan;

@@ -1,10 +1,8 @@
 //! Every way of losing data that a storage system has, one at a time.
 
-use stormeter_driver::{
-    Corruption, Expectations, FoundBlock, Past, Seal, SizeShare, Workload, WorkloadError, drive,
-    drive_verified,
-};
+use stormeter_driver::{Expectations, Past, Seal, drive, drive_verified};
 use stormeter_simulator::VirtualTime;
+use stormeter_trial::{Corruption, FoundBlock, SizeShare, Workload, WorkloadError};
 
 use crate::memory::{Lie, Memory, Plan};
 use crate::setting::{Outcome, Store, workload};

@@ -83,7 +83,7 @@ impl Memory {
         contents: Contents,
         first_disk: usize,
         time: VirtualTime,
-        needs: stormeter_driver::BufferNeeds,
+        needs: stormeter_trial::BufferNeeds,
         plan: Plan,
         seed: u64,
     ) -> Self {

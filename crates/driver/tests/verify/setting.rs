@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use stormeter_driver::{
-    Arrivals, Content as ContentShares, ContentSource, Distribution, Expectations, Limits, Past,
-    Sample, Seal, SizeShare, Trial, Verified, Workload, drive_verified,
-};
+use stormeter_driver::{ContentSource, Expectations, Past, Seal, drive_verified};
 use stormeter_simulator::VirtualTime;
+use stormeter_trial::{
+    Arrivals, Content as ContentShares, Distribution, Limits, Sample, SizeShare, Trial, Verified,
+    Workload,
+};
 
 use crate::memory::{Content, Contents, Memory, Plan};
 

@@ -5,12 +5,12 @@
 
 use std::collections::HashSet;
 
-use stormeter_driver::{ComponentUse, CpuUsage, MonitorRow, Sample};
 use stormeter_results::{
     Elasticity, Event, FinishReason, Header, HostShare, Incident, TrialOutcome, TrialRecord,
 };
 use stormeter_statistics::{MeasuredCeiling, StudyAnalysis, bottleneck, metrics, monitor};
 use stormeter_study::{Cell, StudyPlan};
+use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample};
 
 use super::advice;
 use super::grid::cell_name;

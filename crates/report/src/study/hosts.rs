@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json as object};
-use stormeter_driver::HostCpu;
 use stormeter_results::{Header, HostShare, Phase, TrialRecord};
 use stormeter_study::{Metric, StudyPlan};
+use stormeter_trial::HostCpu;
 
 use super::grid::{Grid, cell_name};
 use crate::quantity::metric_value;

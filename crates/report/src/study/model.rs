@@ -4,10 +4,10 @@
 //! the plan. Times are nanoseconds, rates are per second, shares are fractions.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::MonitorRow;
 use stormeter_results::{Elasticity, Header};
 use stormeter_statistics::{CeilingKind, CellWhy, StudyAnalysis};
 use stormeter_study::StudyPlan;
+use stormeter_trial::MonitorRow;
 
 use super::hosts::StudyHostRow;
 use super::steps::Disturbed;

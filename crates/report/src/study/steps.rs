@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json as object};
-use stormeter_driver::{RECOVERED_INTERVALS, RECOVERED_SHARE, Recovery, Sample};
+use stormeter_trial::{RECOVERED_INTERVALS, RECOVERED_SHARE, Recovery, Sample};
 
 use super::grid::Grid;
 use super::model::TrialTrace;
@@ -45,7 +45,7 @@ pub struct Disturbed {
 pub(crate) fn disturbed(sample: &Sample, ramp_ns: u64) -> Disturbed {
     let recoveries = sample.recoveries();
     let since_begin = |ns: i64| ramp_ns.saturating_add_signed(ns);
-    let mark = |(number, step): (usize, &stormeter_driver::Disturbance)| StepMark {
+    let mark = |(number, step): (usize, &stormeter_trial::Disturbance)| StepMark {
         what: step.what.clone(),
         at_ns: since_begin(step.begun_ns),
         planned_ns: since_begin(step.planned_ns),

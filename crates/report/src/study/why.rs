@@ -1,10 +1,10 @@
 //! What holds each cell of a predicted study back, in words: sentences, and the rows of their tables.
 
-use stormeter_driver::{ComponentKind, ComponentUse};
 use stormeter_results::Elasticity;
 use stormeter_statistics::CellWhy;
 use stormeter_statistics::bottleneck::{ResponsePart, Saturation};
 use stormeter_study::{Blocks, StudyPlan, Timing};
+use stormeter_trial::{ComponentKind, ComponentUse};
 use stormeter_units::{format_count, format_duration_ns};
 
 use super::grid::Grid;

@@ -1,10 +1,10 @@
 //! Phrases that the text and the page of a study share: replies, estimates, power, the plan.
 
-use stormeter_driver::{TransferDirection, TransferSink};
 use stormeter_statistics::{Answer, AnswerEstimate, CeilingKind, Interval, PowerStatement, Reply};
 use stormeter_study::{
     Blocks, Design, Metric, Order, Prepare, Reset, StudyPlan, Unit, WorkloadKind,
 };
+use stormeter_trial::{TransferDirection, TransferSink};
 use stormeter_units::{format_bytes, format_count, format_duration_ns};
 
 use super::model::{StudyReport, WorkloadCeiling};

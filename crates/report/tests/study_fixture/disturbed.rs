@@ -1,8 +1,8 @@
 //! A study with steps in its trials.
 
-use stormeter_driver::Recovery;
 use stormeter_report::{Disturbed, StepMark, StudyReport};
 use stormeter_study::{Deed, Step};
+use stormeter_trial::Recovery;
 
 use super::{SECOND, Shape, made, usual};
 

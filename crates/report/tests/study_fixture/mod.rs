@@ -10,10 +10,6 @@ pub(crate) use answers::answers;
 #[allow(unused_imports, reason = "each test program takes what it needs")]
 pub(crate) use disturbed::disturbed;
 
-use stormeter_driver::{
-    CpuUsage, Ended, FileOperation, FileTest, Histogram, HostCpu, Interval as Row, IntervalTotals,
-    KindTotals, MonitorRow, Sample, StepTime,
-};
 use stormeter_report::{StudyParts, StudyReport, StudyTrial, assemble_study};
 use stormeter_results::{DatastoreDescription, Environment, Event, FinishReason, Header, Incident};
 use stormeter_statistics::metrics::{direction_of, value_of};
@@ -25,6 +21,10 @@ use stormeter_statistics::{
 use stormeter_study::{
     Blocks, Cell, Design, Metric, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload,
     Timing, Unit, WorkloadKind, profile,
+};
+use stormeter_trial::{
+    CpuUsage, Ended, FileOperation, FileTest, Histogram, HostCpu, Interval as Row, IntervalTotals,
+    KindTotals, MonitorRow, Sample, StepTime,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -401,7 +401,7 @@ fn datastore(index: usize, name: &str) -> (NamedDatastore, DatastoreDescription)
 fn workload(name: &str) -> StudyWorkload {
     let kind = match profile(name) {
         Ok(profile) => WorkloadKind::Io(profile.workload),
-        Err(_) if name == "deploy" => WorkloadKind::Deploy(stormeter_driver::Deployment {
+        Err(_) if name == "deploy" => WorkloadKind::Deploy(stormeter_trial::Deployment {
             copy_bytes: 1 << 20,
             outstanding: 4,
             customise_writes: 200,
@@ -520,8 +520,8 @@ fn relative<'a>(
 /// The study as a prediction: the first cell's reasons are known.
 #[allow(dead_code, reason = "not every test is of predictions")]
 pub(crate) fn predicted() -> StudyReport {
-    use stormeter_driver::{ComponentKind, ComponentUse};
     use stormeter_results::{Elasticity, Prediction};
+    use stormeter_trial::{ComponentKind, ComponentUse};
     let mut report = study();
     report.header.prediction = Some(Box::new(Prediction {
         site: "two filers <next year>".into(),
@@ -549,7 +549,7 @@ pub(crate) fn predicted() -> StudyReport {
         component("esx nic", ComponentKind::HostPort, 0.97, 0.65),
         component("aggregate & spares", ComponentKind::Disks, 0.5, 0.25),
     ];
-    let mut sample = stormeter_driver::Sample {
+    let mut sample = stormeter_trial::Sample {
         window_ns: SECOND,
         interval_ns: SECOND,
         reads: Default::default(),
@@ -572,7 +572,7 @@ pub(crate) fn predicted() -> StudyReport {
         settled_ns: 0,
         touched_bytes: None,
         steps: vec![],
-        ended: stormeter_driver::Ended::Completed,
+        ended: stormeter_trial::Ended::Completed,
     };
     sample.reads.operations = 8000;
     sample.reads.latency_sum_ns = 8 * SECOND;

@@ -3,15 +3,15 @@
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use stormeter_disk::{DeviceError, Kind};
-use stormeter_driver::{
+use stormeter_results::{Attempt, Incident, Phase, TrialOutcome, TrialRecord};
+use stormeter_results::{DatastoreDescription, Environment, Header};
+use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing};
+use stormeter_trial::{
     Arrivals, BlockName, ComponentKind, ComponentUse, Content, Corruption, CpuUsage, DiskTotals,
     Distribution, Durations, Ended, ExpectedBlock, Fault, FaultOutcome, FoundBlock, Histogram,
     HostCpu, Interval, IntervalTotals, IssueTimes, KindTotals, MonitorRow, Pressure, Sample,
     SizeShare, StepTime, Verified, Workload,
 };
-use stormeter_results::{Attempt, Incident, Phase, TrialOutcome, TrialRecord};
-use stormeter_results::{DatastoreDescription, Environment, Header};
-use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing};
 
 pub(crate) struct Dice(SplitMix64);
 

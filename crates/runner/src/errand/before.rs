@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::{Datastore, RealClock};
-use stormeter_driver::{FileOperation, FileTest};
 use stormeter_study::WorkloadKind;
+use stormeter_trial::{FileOperation, FileTest};
 
 use super::{ErrandRun, run_errand};
 use crate::error::RunError;

@@ -2,9 +2,8 @@
 
 use stormeter_datastore::RealClock;
 use stormeter_disk::{Clock, Kind};
-use stormeter_driver::{
-    Ended, ErrandLog, Observer, Payload, Sample, StepTime, Transfer, TransferDirection,
-};
+use stormeter_driver::{ErrandLog, Observer, Payload};
+use stormeter_trial::{Ended, Sample, StepTime, Transfer, TransferDirection};
 
 use super::stream::Stream;
 use crate::watcher::Watcher;

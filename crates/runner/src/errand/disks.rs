@@ -4,9 +4,8 @@ use stormeter_datastore::{
     Caching, Datastore, DatastoreError, DiskSet, Farewell, OpenDisks, RealClock,
 };
 use stormeter_disk::Disks;
-use stormeter_driver::{
-    DiskErrand, ErrandError, ErrandTrial, Sample, drive_deployment, drive_file_test,
-};
+use stormeter_driver::{drive_deployment, drive_file_test};
+use stormeter_trial::{DiskErrand, ErrandError, ErrandTrial, Sample};
 
 use crate::crew::Job;
 use crate::watcher::Watcher;

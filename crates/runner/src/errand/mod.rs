@@ -17,11 +17,11 @@ use std::net::TcpStream;
 use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::{Datastore, DatastoreUrl, OpenOptions, RealClock};
-use stormeter_driver::{
+use stormeter_study::WorkloadKind;
+use stormeter_trial::{
     Deployment, DiskErrand, ErrandError, ErrandTrial, FileOperation, FileTest, Limits, Transfer,
     TransferSink,
 };
-use stormeter_study::WorkloadKind;
 
 use crate::crew::{Crew, Job, Windows, at_once, check_memory};
 use crate::error::RunError;
@@ -58,7 +58,7 @@ pub struct ErrandRun<'a> {
     pub content_seed: u64,
     /// Where on their disks the servers of a transfer begin. File tests and deployments pass over the whole disk
     /// each time.
-    pub start: stormeter_driver::Start,
+    pub start: stormeter_trial::Start,
     /// When to give up.
     pub limits: Limits,
 }

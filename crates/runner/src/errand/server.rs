@@ -2,9 +2,9 @@
 
 use stormeter_datastore::DiskSet;
 use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
-use stormeter_driver::{
-    Ended, ErrandLog, Fault, FaultOutcome, Limits, Observer, Payload, Sample, Start, Transfer,
-    TransferDirection,
+use stormeter_driver::{ErrandLog, Observer, Payload};
+use stormeter_trial::{
+    Ended, Fault, FaultOutcome, Limits, Sample, Start, Transfer, TransferDirection,
 };
 
 use super::BLOCK_BYTES;
@@ -281,7 +281,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
     use std::sync::mpsc;
 
-    use stormeter_driver::TransferSink;
+    use stormeter_trial::TransferSink;
 
     use super::*;
     use crate::errand::pair::connected;

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use stormeter_driver::Ended;
+use stormeter_trial::Ended;
 
 /// So long the socket is waited for before something else is looked at.
 const LOOK_UP: Duration = Duration::from_millis(50);

@@ -5,7 +5,8 @@ use std::net::TcpStream;
 use stormeter_datastore::{
     Caching, Datastore, DatastoreError, DiskSet, Farewell, OpenDisks, RealClock,
 };
-use stormeter_driver::{ErrandError, Payload, Sample, Transfer, TransferSink};
+use stormeter_driver::Payload;
+use stormeter_trial::{ErrandError, Sample, Transfer, TransferSink};
 
 use super::client::Client;
 use super::pair::connected;

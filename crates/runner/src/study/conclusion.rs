@@ -118,7 +118,7 @@ pub(crate) fn surroundings(
         if let Some(found) = trial.sample().and_then(|sample| sample.verified.as_ref()) {
             match &mut verified[cell] {
                 None => verified[cell] = Some(found.clone()),
-                Some(all) => stormeter_driver::Verified::merge(all, found),
+                Some(all) => stormeter_trial::Verified::merge(all, found),
             }
         }
     }

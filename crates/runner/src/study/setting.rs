@@ -1,8 +1,8 @@
 //! What the disks of a study must be, so that every cell finds its own among them.
 
 use stormeter_datastore::DiskSpec;
-use stormeter_driver::Workload;
 use stormeter_study::{Cell, PlanError, Prepare, StudyPlan, WorkloadKind, fill_seed};
+use stormeter_trial::Workload;
 
 use crate::ceiling::granularity;
 use crate::filling::Filling;
@@ -69,10 +69,10 @@ pub(crate) fn unit_bytes(plan: &StudyPlan) -> Result<Option<u32>, PlanError> {
 /// The workload of a cell with the cell's load.
 pub(crate) fn loaded(workload: &Workload, cell: &Cell) -> Workload {
     let mut workload = workload.clone();
-    if let (Some(outstanding), stormeter_driver::Arrivals::Closed { .. }) =
+    if let (Some(outstanding), stormeter_trial::Arrivals::Closed { .. }) =
         (cell.outstanding, workload.arrivals)
     {
-        workload.arrivals = stormeter_driver::Arrivals::Closed { outstanding };
+        workload.arrivals = stormeter_trial::Arrivals::Closed { outstanding };
     }
     workload
 }

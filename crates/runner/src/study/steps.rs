@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use stormeter_driver::{Disturbance, Interval, Sample};
 use stormeter_study::{Deed, Reset, Step, StudyPlan, Timing};
+use stormeter_trial::{Disturbance, Interval, Sample};
 use stormeter_units::format_duration_ns;
 
 use crate::error::RunError;

@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use stormeter_datastore::DatastoreUrl;
-use stormeter_driver::{Expectations, FileOperation, Past, Seal};
+use stormeter_driver::{Expectations, Past, Seal};
 use stormeter_results::{Attempt, Phase, TrialOutcome, TrialRecord};
 use stormeter_study::{Cell, Reset, WorkloadKind, fill_order, trial_seed};
+use stormeter_trial::FileOperation;
 
 use crate::ceiling::measure_ceiling;
 use crate::elsewhere::{PrepareOrder, TrialOrder};

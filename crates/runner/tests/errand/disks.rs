@@ -3,9 +3,9 @@
 use std::fs;
 use std::sync::atomic::Ordering;
 
-use stormeter_driver::{Deployment, Ended, FileOperation, FileTest};
 use stormeter_runner::RunError;
 use stormeter_study::WorkloadKind;
+use stormeter_trial::{Deployment, Ended, FileOperation, FileTest};
 
 use crate::fixture::*;
 

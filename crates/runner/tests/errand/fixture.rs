@@ -10,11 +10,12 @@ use std::thread;
 use std::time::Duration;
 
 use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, OpenOptions, Preparation, RealClock};
-use stormeter_driver::{Content, ContentSource, Interval, Limits, Sample, SizeShare, Workload};
+use stormeter_driver::ContentSource;
 use stormeter_runner::{ErrandRun, Progress, RunError, TrialEnd, run_errand};
 use stormeter_server::{DirectoryServer, Running};
 use stormeter_statistics::laws::{Severity, TrialFacts, check_trial};
 use stormeter_study::{WorkloadKind, profile};
+use stormeter_trial::{Content, Interval, Limits, Sample, SizeShare, Workload};
 use tempfile::TempDir;
 
 pub(crate) const RUN: &str = "00000000000000c4";

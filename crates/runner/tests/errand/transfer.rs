@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
-use stormeter_driver::{Ended, Transfer, TransferDirection, TransferSink};
 use stormeter_study::WorkloadKind;
+use stormeter_trial::{Ended, Transfer, TransferDirection, TransferSink};
 
 use crate::fixture::*;
 

@@ -2,11 +2,11 @@
 
 use std::fs::File;
 
-use stormeter_driver::{
-    Deployment, Ended, FileOperation, FileTest, Transfer, TransferDirection, TransferSink,
-};
 use stormeter_runner::{ErrandRun, RunError};
 use stormeter_study::{WorkloadKind, profile};
+use stormeter_trial::{
+    Deployment, Ended, FileOperation, FileTest, Transfer, TransferDirection, TransferSink,
+};
 
 use crate::fixture::*;
 

@@ -11,10 +11,10 @@ use std::thread;
 use std::time::Duration;
 
 use stormeter_datastore::RealClock;
-use stormeter_driver::{Arrivals, Interval};
 use stormeter_results::{FinishReason, TrialOutcome, TrialRecord};
 use stormeter_runner::{Conclusion, Progress, Request, RunError, TrialStart, run_comparison};
 use stormeter_study::{ComparisonPlan, Metric, Timing, block_order, profile};
+use stormeter_trial::{Arrivals, Interval};
 use tempfile::TempDir;
 
 /// No comparison here takes nearly as long.

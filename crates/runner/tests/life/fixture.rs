@@ -27,7 +27,7 @@ pub(crate) fn directories(place: &Path) -> [PathBuf; 2] {
 pub(crate) fn request(place: &Path, output: &str) -> Request {
     let mut workload = stormeter_study::profile("vm-4k").unwrap().workload;
     workload.read_percent = 100.0;
-    workload.arrivals = stormeter_driver::Arrivals::Poisson { rate_per_s: 300.0 };
+    workload.arrivals = stormeter_trial::Arrivals::Poisson { rate_per_s: 300.0 };
     let plan = ComparisonPlan {
         datastores: directories(place).map(|path| path.display().to_string()).to_vec(),
         baseline: 0,

@@ -1,6 +1,6 @@
 //! The parts of a site that people know by name, and what each had to do.
 
-pub use stormeter_driver::{ComponentKind, ComponentUse};
+pub use stormeter_trial::{ComponentKind, ComponentUse};
 
 /// The part of a site that a component stands for: indices into its lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

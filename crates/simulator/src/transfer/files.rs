@@ -3,7 +3,8 @@
 //! The sizes and the order are those of the runner's server.
 
 use stormeter_disk::{Kind, Operation};
-use stormeter_driver::{Payload, Start};
+use stormeter_driver::Payload;
+use stormeter_trial::Start;
 
 /// I/Os of a server that are outstanding at most: what its file system would read ahead or write behind.
 pub(super) const OUTSTANDING: u32 = 4;

@@ -8,9 +8,10 @@ mod files;
 mod pair;
 
 use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
-use stormeter_driver::{
-    Ended, ErrandError, ErrandLog, Fault, FaultOutcome, Limits, Observer, Sample, Start, StepTime,
-    Transfer, TransferDirection, TransferSink,
+use stormeter_driver::{ErrandLog, Observer};
+use stormeter_trial::{
+    Ended, ErrandError, Fault, FaultOutcome, Limits, Sample, Start, StepTime, Transfer,
+    TransferDirection, TransferSink,
 };
 
 use crate::machine::{ClientWay, Machine};

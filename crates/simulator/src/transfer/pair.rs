@@ -5,7 +5,7 @@
 //! from running further ahead of the other than the network and its receive buffer hold.
 
 use stormeter_disk::{Kind, Operation};
-use stormeter_driver::{TransferDirection, TransferSink};
+use stormeter_trial::{TransferDirection, TransferSink};
 
 use super::TransferTrial;
 use super::files::{Files, OUTSTANDING};

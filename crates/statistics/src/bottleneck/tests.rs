@@ -1,7 +1,7 @@
 //! Why a cell is as fast as it is, told from components that were made up.
 
 use super::*;
-use stormeter_driver::{Ended, KindTotals};
+use stormeter_trial::{Ended, KindTotals};
 
 /// So many reads in a second, so many outstanding: their latency follows (Little).
 fn sample(operations: u64, outstanding: f64) -> Sample {

@@ -1,9 +1,9 @@
 //! Everything that is concluded from a study.
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{Memory, Verified};
 use stormeter_study::StudyPlan;
 use stormeter_study::question::{Vocabulary, parse};
+use stormeter_trial::{Memory, Verified};
 
 use super::answer::answer_of;
 use super::cells::summarise;

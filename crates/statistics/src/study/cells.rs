@@ -1,7 +1,7 @@
 //! The figures of one cell, and of one cell against the baseline's.
 
-use stormeter_driver::{CpuUsage, StepTime, Verified};
 use stormeter_study::{Metric, Unit, WorkloadKind};
+use stormeter_trial::{CpuUsage, StepTime, Verified};
 
 use super::conclusion::{CellSummary, Dependence, Relative};
 use super::effect::{block_values, dependence};

@@ -3,8 +3,8 @@
 //! Cells are named by their place in [`stormeter_study::StudyPlan::cells`].
 
 use serde::{Deserialize, Serialize};
-use stormeter_driver::{CpuUsage, Histogram, IssueTimes, Sample, StepTime, Verified};
 use stormeter_study::{Metric, Unit};
+use stormeter_trial::{CpuUsage, Histogram, IssueTimes, Sample, StepTime, Verified};
 
 use crate::analysis::MetricSummary;
 use crate::anova::AnovaTable;

@@ -1,7 +1,7 @@
 //! The laws over the trials of a study, cell by cell.
 
-use stormeter_driver::{CpuUsage, RECOVERED_SHARE, Sample};
 use stormeter_study::{Order, Prepare, Unit, WorkloadKind};
+use stormeter_trial::{CpuUsage, RECOVERED_SHARE, Sample};
 use stormeter_units::format_duration_ns;
 
 use super::analysis::{CeilingKind, MeasuredCeiling, StudySurroundings};

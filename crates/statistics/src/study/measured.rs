@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use stormeter_driver::{Interval, Recovery, Sample};
 use stormeter_study::{Blocks, Cell, Metric, StudyPlan, Unit, WorkloadKind};
+use stormeter_trial::{Interval, Recovery, Sample};
 
 use super::conclusion::CellTrial;
 use crate::analysis::mean_resolution;

@@ -15,13 +15,14 @@ use std::rc::Rc;
 use std::thread;
 
 use machine::{Lru, Machine, Store};
-use stormeter_driver::{CpuUsage, Limits, Sample, Start, Trial, Workload, drive};
+use stormeter_driver::drive;
 use stormeter_simulator::VirtualTime;
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{Surroundings, TrialView, Verdict, analyse, decide};
 use stormeter_study::{
     ComparisonPlan, Metric, Timing, block_order, fill_order, profile, trial_seed, trial_start,
 };
+use stormeter_trial::{CpuUsage, Limits, Sample, Start, Trial, Workload};
 
 const SEEDS: u64 = 1000;
 /// Enough to see that a promise is broken in most comparisons.

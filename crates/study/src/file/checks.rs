@@ -1,7 +1,7 @@
 //! What no single key can be blamed for: keys that contradict one another, and loads that no disk
 //! can bear.
 
-use stormeter_driver::{Arrivals, FileOperation, TransferSink, Workload, WorkloadError};
+use stormeter_trial::{Arrivals, FileOperation, TransferSink, Workload, WorkloadError};
 use stormeter_units::{format_bytes, format_duration_ns};
 
 use super::keys;

@@ -1,6 +1,6 @@
 //! Work that ends when it is done, as study files write it: file tests, transfers, deployments.
 
-use stormeter_driver::{
+use stormeter_trial::{
     Deployment, FileOperation, FileTest, Transfer, TransferDirection, TransferSink,
 };
 

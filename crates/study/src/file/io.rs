@@ -1,6 +1,6 @@
 //! Load on virtual disks: an access specification, written out or as a profile with changes.
 
-use stormeter_driver::{Arrivals, Burst, Distribution, SizeShare, Workload};
+use stormeter_trial::{Arrivals, Burst, Distribution, SizeShare, Workload};
 
 use super::keys;
 use stormeter_yaml::Faults;

@@ -285,7 +285,7 @@ impl<'n> Common<'n> {
     fn workload(&self, name: String, base_bytes: Option<u64>, kind: WorkloadKind) -> StudyWorkload {
         let kind = match kind {
             WorkloadKind::Io(io) => {
-                WorkloadKind::Io(stormeter_driver::Workload { name: name.clone(), ..io })
+                WorkloadKind::Io(stormeter_trial::Workload { name: name.clone(), ..io })
             }
             other => other,
         };

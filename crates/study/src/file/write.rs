@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use stormeter_driver::{
+use stormeter_trial::{
     Arrivals, Deployment, Distribution, FileTest, Transfer, TransferDirection, TransferSink,
     Workload,
 };

@@ -1,6 +1,6 @@
 //! Work that ends when it is done: file tests, transfers, a deployment.
 
-use stormeter_driver::{
+use stormeter_trial::{
     Deployment, FileOperation, FileTest, Transfer, TransferDirection, TransferSink,
 };
 

@@ -2,7 +2,7 @@
 //!
 //! What a source leaves open is chosen here, and its source line says so.
 
-use stormeter_driver::{Arrivals, Content, Distribution, SizeShare, Workload};
+use stormeter_trial::{Arrivals, Content, Distribution, SizeShare, Workload};
 
 use super::Profile;
 

@@ -6,7 +6,7 @@
 mod errand;
 mod io;
 
-use stormeter_driver::Workload;
+use stormeter_trial::Workload;
 use stormeter_units::nearest;
 
 pub(crate) use errand::DEPLOYMENT;

@@ -1,8 +1,8 @@
 //! What the host did: over the whole study as means of up to 20 s, in the way of the `mpls-servers` study
 //! (2012), beside the I/O that caused it; and for one trial of a cell in full.
 
-use stormeter_driver::MonitorRow;
 use stormeter_study::Metric;
+use stormeter_trial::MonitorRow;
 
 use super::{figure, legend};
 use crate::markup::Markup;

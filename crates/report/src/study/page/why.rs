@@ -1,7 +1,7 @@
 //! What holds each cell of a predicted study back: where its response time goes, as bars one under the
 //! other, and the components in full.
 
-use stormeter_driver::ComponentKind;
+use stormeter_trial::ComponentKind;
 use stormeter_units::format_duration_ns;
 
 use crate::html::{tables, typographic};

@@ -10,12 +10,13 @@ mod whole;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use stormeter_driver::{CpuUsage, DiskTotals, Ended, Histogram, Interval, IntervalTotals};
-use stormeter_driver::{KindTotals, Sample};
 use stormeter_study::question::{Vocabulary, parse};
 use stormeter_study::{
     Blocks, Design, Metric, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload,
     Timing, Unit, WorkloadKind, profile,
+};
+use stormeter_trial::{
+    CpuUsage, DiskTotals, Ended, Histogram, Interval, IntervalTotals, KindTotals, Sample,
 };
 
 use super::answer::answer_of;

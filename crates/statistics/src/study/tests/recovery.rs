@@ -1,8 +1,8 @@
 //! Times of recovery as a metric: compared by blocks, and none where a trial ended before.
 
 use stormeter_disk::DeviceError;
-use stormeter_driver::{Disturbance, Fault, FaultOutcome};
 use stormeter_study::{Deed, Step};
+use stormeter_trial::{Disturbance, Fault, FaultOutcome};
 
 use super::*;
 use crate::laws::Severity;

@@ -1,6 +1,6 @@
 //! The whole analysis: cells, laws, intervals as the unit, several questions.
 
-use stormeter_driver::{Memory, MemoryPlace};
+use stormeter_trial::{Memory, MemoryPlace};
 
 use super::*;
 use crate::broken::FailedTrials;

@@ -37,7 +37,7 @@ pub struct Durations {
 impl Durations {
     /// Counts one.
     #[inline]
-    fn record(&mut self, ns: u64) {
+    pub fn record(&mut self, ns: u64) {
         self.sum_ns += ns;
         self.max_ns = self.max_ns.max(ns);
         self.histogram.record(ns);
@@ -63,63 +63,5 @@ impl IssueTimes {
         self.service.merge(&other.service);
         self.lateness.merge(&other.lateness);
         self.held_operations += other.held_operations;
-    }
-}
-
-/// Takes the times while the loop runs.
-#[derive(Debug)]
-pub(crate) struct IssueLog {
-    /// When the request of each slot was handed over.
-    issued_ns: Vec<u64>,
-    times: IssueTimes,
-    /// The last turn left a request that was due, for want of a free slot.
-    is_full: bool,
-    /// What was due up to here had to wait for a slot.
-    held_until_ns: u64,
-}
-
-impl IssueLog {
-    pub(crate) fn new(slots: u32) -> Box<Self> {
-        let issued_ns = vec![0; slots as usize];
-        Box::new(Self { issued_ns, times: IssueTimes::default(), is_full: false, held_until_ns: 0 })
-    }
-
-    /// A turn begins at which requests can be issued again.
-    #[inline]
-    pub(crate) fn turn(&mut self, now_ns: u64) {
-        if std::mem::take(&mut self.is_full) {
-            self.held_until_ns = now_ns;
-        }
-    }
-
-    /// A request is due and there is no slot for it.
-    pub(crate) fn full(&mut self) {
-        self.is_full = true;
-    }
-
-    /// A request leaves the queue of those that are due, within the window.
-    #[inline]
-    pub(crate) fn leaves(&mut self, due_ns: u64) {
-        self.times.held_operations += u64::from(due_ns < self.held_until_ns);
-    }
-
-    /// The slot's request is handed over.
-    #[inline]
-    pub(crate) fn issued(&mut self, slot: u32, now_ns: u64) {
-        if let Some(issued_ns) = self.issued_ns.get_mut(slot as usize) {
-            *issued_ns = now_ns;
-        }
-    }
-
-    /// The slot's I/O, due at `due_ns`, ended in the window with all its bytes.
-    #[inline]
-    pub(crate) fn ended(&mut self, slot: u32, due_ns: u64, now_ns: u64) {
-        let issued_ns = self.issued_ns.get(slot as usize).copied().unwrap_or(due_ns);
-        self.times.lateness.record(issued_ns.saturating_sub(due_ns));
-        self.times.service.record(now_ns.saturating_sub(issued_ns));
-    }
-
-    pub(crate) fn finish(self) -> IssueTimes {
-        self.times
     }
 }

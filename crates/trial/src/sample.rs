@@ -11,7 +11,7 @@ use crate::disturbance::Disturbance;
 use crate::errand::StepTime;
 use crate::histogram::Histogram;
 use crate::issue::IssueTimes;
-use crate::verify::Verified;
+use crate::verified::Verified;
 
 /// The measured window of a trial, ramp and drain excluded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -281,6 +281,18 @@ impl Interval {
 }
 
 impl Sample {
+    /// The same sample over the window of a thread that ended later: nothing more was done, so the
+    /// mean of what was outstanding falls. To be called before samples of errands are merged, whose
+    /// windows end one by one.
+    #[must_use]
+    pub fn over(mut self, window_ns: u64) -> Self {
+        if window_ns > self.window_ns {
+            self.outstanding_mean *= self.window_ns as f64 / window_ns as f64;
+            self.window_ns = window_ns;
+        }
+        self
+    }
+
     /// Both kinds together.
     pub fn total(&self) -> KindTotals {
         let mut total = self.reads.clone();
@@ -379,4 +391,4 @@ impl Sample {
 }
 
 /// So many faults are kept in full; the rest are only counted.
-pub(crate) const MAX_FAULTS_KEPT: usize = 8;
+pub const MAX_FAULTS_KEPT: usize = 8;

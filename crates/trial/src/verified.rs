@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 const MAX_KEPT: usize = 10;
 /// Generations of a process begin where those of the process before it cannot reach: the number of
 /// the resumption stands above this bit.
-pub(crate) const RESUMPTION_SHIFT: u32 = 40;
+pub const RESUMPTION_SHIFT: u32 = 40;
 
 /// What came of verifying the reads of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ pub enum FoundBlock {
 
 impl Verified {
     /// Counts a wrong block, and keeps it if it is among the first.
-    pub(crate) fn wrong(&mut self, corruption: Corruption) {
+    pub fn wrong(&mut self, corruption: Corruption) {
         self.wrong_blocks += 1;
         if self.corruptions.len() < MAX_KEPT {
             self.corruptions.push(corruption);

@@ -23,7 +23,8 @@ const EARLIER_SUB_BITS: u32 = 6;
 const SUB_BUCKETS: usize = 1 << SUB_BITS;
 /// Values of 2^37 ns (137 s) and more share the last bucket; their exact maximum is kept beside.
 const TOP_BIT: u32 = 37;
-pub(crate) const BUCKETS: usize = buckets_of(SUB_BITS);
+/// How many buckets there are.
+pub const BUCKETS: usize = buckets_of(SUB_BITS);
 
 /// Counts of latencies in nanoseconds.
 #[derive(Clone, Serialize, Deserialize)]
@@ -112,7 +113,7 @@ impl Histogram {
     }
 
     /// From counts by bucket, from the first bucket on.
-    pub(crate) fn of_counts(counts: &[u64]) -> Self {
+    pub fn of_counts(counts: &[u64]) -> Self {
         let mut histogram = Self::default();
         let in_use = |&count: &u64| count > 0;
         if let (Some(first), Some(last)) =
@@ -230,7 +231,7 @@ impl Histogram {
 
 /// The bucket that holds the value at `fraction` (0 to 1) of `total` values; of buckets with their counts,
 /// upwards.
-pub(crate) fn percentile(
+pub fn percentile(
     buckets: impl Iterator<Item = (usize, u64)>,
     total: u64,
     fraction: f64,
@@ -251,7 +252,7 @@ pub(crate) fn percentile(
 
 /// The number of a value's bucket.
 #[inline(always)]
-pub(crate) fn bucket_of(value_ns: u64) -> usize {
+pub fn bucket_of(value_ns: u64) -> usize {
     bucket_in(value_ns, SUB_BITS)
 }
 
@@ -285,7 +286,7 @@ fn middle_ns(index: usize) -> f64 {
 }
 
 /// The middle of `buckets` neighbours of one octave, in nanoseconds.
-pub(crate) fn middle_of(first: usize, buckets: usize) -> f64 {
+pub fn middle_of(first: usize, buckets: usize) -> f64 {
     let (low, width) = bounds(first, SUB_BITS);
     // A bucket of one nanosecond holds exactly that value.
     low as f64 + (width * buckets as u64 - 1) as f64 / 2.0

@@ -14,8 +14,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::random::below;
-
 /// 2^64 times the golden section.
 const NEXT_TRIAL: u64 = 0x9e37_79b9_7f4a_7c15;
 /// 2^64 times the inverse of the plastic number, and of its square: multiples of both are spread
@@ -43,7 +41,8 @@ impl Start {
 
     /// Which of `count` places, in the order of the disk, is the first of disk number `disk`.
     pub fn place(self, disk: u32, count: u64) -> u64 {
-        below(self.0.wrapping_add(u64::from(disk).wrapping_mul(NEXT_DISK)), count)
+        let word = self.0.wrapping_add(u64::from(disk).wrapping_mul(NEXT_DISK));
+        ((u128::from(word) * u128::from(count)) >> 64) as u64
     }
 }
 

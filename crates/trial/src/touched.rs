@@ -63,11 +63,7 @@ fn zipf(places: f64, exponent: f64, draws: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
-    use crate::generator::Pattern;
-    use crate::start::Start;
     use crate::workload::{Arrivals, Content, SizeShare};
 
     const DISK: u64 = 64 << 20;
@@ -83,38 +79,6 @@ mod tests {
             arrivals: Arrivals::Closed { outstanding: 1 },
             burst: None,
             content: Content::default(),
-        }
-    }
-
-    /// What the generator's requests did touch.
-    fn counted(workload: &Workload, requests: u64) -> f64 {
-        let pattern = Pattern::new(workload, DISK);
-        let mut cursor = pattern.cursor(3, Start(1 << 62), 0);
-        let places: HashSet<u64> =
-            (0..requests).map(|_| pattern.next(&mut cursor).offset_bytes).collect();
-        places.len() as f64 * 4096.0 / DISK as f64
-    }
-
-    #[test]
-    fn what_is_expected_is_what_the_generator_touches() {
-        let zipf = |exponent| Distribution::Zipf { exponent };
-        let cases = [
-            (0.0, Distribution::Uniform, 0.001),
-            (100.0, Distribution::Uniform, 0.01),
-            (30.0, Distribution::Uniform, 0.02),
-            (100.0, zipf(0.9), 0.01),
-            (100.0, zipf(1.2), 0.01),
-        ];
-        for (random_percent, distribution, tolerance) in cases {
-            let workload = workload(random_percent, distribution);
-            for requests in [100, 5_000, 16_384, 60_000] {
-                let expected = touched_share(&workload, DISK, requests as f64 * 4096.0);
-                let counted = counted(&workload, requests);
-                assert!(
-                    (expected - counted).abs() < tolerance,
-                    "{workload:?}, {requests} requests: {expected} and {counted}"
-                );
-            }
         }
     }
 

@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Deployment, FileTest};
+use crate::errand::{Deployment, FileTest};
 use crate::trial::{BufferNeeds, Limits};
 
 /// An errand that is done on virtual disks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "errand")]
 pub enum DiskErrand {
-    /// One pass over a file: see [`crate::drive_file_test`].
+    /// One pass over a file: the driver's `drive_file_test`.
     File(FileTest),
-    /// VMs deployed from a template: see [`crate::drive_deployment`].
+    /// VMs deployed from a template: the driver's `drive_deployment`.
     Deploy(Deployment),
 }
 
@@ -79,7 +79,7 @@ pub enum ErrandError {
 }
 
 /// Bytes of the small I/Os of a deployment: the block of the file systems of most guests.
-pub(super) const SMALL_BYTES: u32 = 4096;
+pub const SMALL_BYTES: u32 = 4096;
 /// Writes take buffers in turn, so many bytes of them that no window of a compressing store holds the
 /// same content twice (records and windows of ZFS, btrfs and their like are at most 1 MiB).
 const ROTATION_BYTES: u32 = 4 << 20;
@@ -147,19 +147,20 @@ impl ErrandTrial {
     }
 
     /// I/Os outstanding of each worker.
-    pub(super) fn outstanding(&self) -> u32 {
+    pub fn outstanding(&self) -> u32 {
         match self.errand {
             DiskErrand::File(test) => test.outstanding,
             DiskErrand::Deploy(deployment) => deployment.outstanding,
         }
     }
 
-    pub(super) fn slots(&self) -> u32 {
+    /// I/Os that may be outstanding at all disks together.
+    pub fn slots(&self) -> u32 {
         self.outstanding().saturating_mul(self.disks)
     }
 
     /// How many buffers the writes of a file test take in turn: more than can be outstanding.
-    pub(super) fn write_buffers(&self) -> u32 {
+    pub fn write_buffers(&self) -> u32 {
         match self.errand {
             DiskErrand::File(test) if !test.operation.reads() => {
                 let rotation = ROTATION_BYTES / test.record_bytes.next_multiple_of(4096).max(1);

@@ -97,7 +97,7 @@ impl Trial {
 
     /// How many buffers writes take in turn: more than can be outstanding, and so many bytes that
     /// no window of a compressing store holds the same content twice.
-    pub(crate) fn write_buffers(&self) -> u32 {
+    pub fn write_buffers(&self) -> u32 {
         /// Records and windows of ZFS, btrfs and their like are at most 1 MiB.
         const ROTATION_BYTES: u32 = 4 << 20;
         if self.workload.read_percent >= 100.0 {
@@ -108,7 +108,7 @@ impl Trial {
     }
 
     /// How many operations can be outstanding.
-    pub(crate) fn slots(&self) -> u32 {
+    pub fn slots(&self) -> u32 {
         match self.workload.arrivals {
             Arrivals::Closed { outstanding } => outstanding.saturating_mul(self.disks),
             Arrivals::Constant { .. } | Arrivals::Poisson { .. } => {
