@@ -6,7 +6,7 @@
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 
-use crate::error::{Faults, Place};
+use crate::error::{Diagnostics, Place};
 
 /// What files of one kind are called in messages, and what goes wrong with them in particular.
 #[derive(Debug, Clone, Copy)]
@@ -84,14 +84,19 @@ pub fn shortened(text: &str) -> String {
 const MOST_BYTES: usize = 128 << 10;
 const MOST_BEGUN_ON_A_LINE: usize = 8;
 
-/// The only document of the text, or the reason why there is none in `faults`.
+/// The only document of the text, or the reason why there is none in `diagnostics`.
 /// `source` is the number of the text among those that
-/// [`Faults::into_errors`] is given; 0 for the file itself.
-pub fn document(text: &str, source: usize, form: &Form, faults: &mut Faults) -> Option<Node> {
+/// [`Diagnostics::into_errors`] is given; 0 for the file itself.
+pub fn document(
+    text: &str,
+    source: usize,
+    form: &Form,
+    diagnostics: &mut Diagnostics,
+) -> Option<Node> {
     let start = Place { source, line: 1, column: 1, width: 1 };
     let Form { name, levels, empty, .. } = form;
     if text.len() > MOST_BYTES {
-        faults.at(
+        diagnostics.error_at(
             start,
             format!("the file has {} bytes; {name} has at most {MOST_BYTES}", text.len()),
         );
@@ -99,7 +104,7 @@ pub fn document(text: &str, source: usize, form: &Form, faults: &mut Faults) -> 
     }
     if let Some(line) = text.lines().position(is_nested_too_deep) {
         let place = Place { line: line + 1, ..start };
-        faults.at(
+        diagnostics.error_at(
             place,
             format!("lists in lists nest too deep; {name} needs no more than {levels} levels"),
         );
@@ -111,12 +116,12 @@ pub fn document(text: &str, source: usize, form: &Form, faults: &mut Faults) -> 
             let mark = error.marker();
             let place = Place { source, line: mark.line(), column: mark.col() + 1, width: 1 };
             let (place, message) = in_words(text, place, error.info(), form);
-            faults.at(place, message);
+            diagnostics.error_at(place, message);
             return None;
         }
     };
     if let [_, second, ..] = documents.as_slice() {
-        faults.at(
+        diagnostics.error_at(
             place_of(second, source),
             format!(
                 "a second document begins here; {name} has one, so take out the line with ---, or \
@@ -127,13 +132,13 @@ pub fn document(text: &str, source: usize, form: &Form, faults: &mut Faults) -> 
         return None;
     }
     let Some(only) = documents.first() else {
-        faults.at(start, *empty);
+        diagnostics.error_at(start, *empty);
         return None;
     };
     let written = Written { source, characters: text.chars().collect() };
     let node = written.node(only);
     if node.value == Value::Nothing {
-        faults.at(start, *empty);
+        diagnostics.error_at(start, *empty);
         return None;
     }
     Some(node)

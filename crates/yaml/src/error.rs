@@ -11,7 +11,7 @@ use crate::redact::redacted;
 /// Where something stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Place {
-    /// In which text: 0 for the file itself, others as [`Faults::into_errors`] is given them.
+    /// In which text: 0 for the file itself, others as [`Diagnostics::into_errors`] is given them.
     pub source: usize,
     /// From 1.
     pub line: usize,
@@ -103,14 +103,14 @@ pub struct Source<'t> {
 
 /// The mistakes while they are gathered.
 #[derive(Debug, Default)]
-pub struct Faults {
+pub struct Diagnostics {
     found: Vec<(Place, String)>,
     advice: Vec<String>,
 }
 
-impl Faults {
+impl Diagnostics {
     /// Notes a mistake.
-    pub fn at(&mut self, place: Place, message: impl Into<String>) {
+    pub fn error_at(&mut self, place: Place, message: impl Into<String>) {
         self.found.push((place, message.into()));
     }
 
@@ -166,11 +166,11 @@ mod tests {
 
     #[test]
     fn a_message_points_at_its_place_and_mistakes_are_sorted() {
-        let mut faults = Faults::default();
-        faults.at(Place { source: 0, line: 2, column: 7, width: 3 }, "later");
-        faults.at(Place { source: 0, line: 1, column: 1, width: 5 }, "earlier");
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.error_at(Place { source: 0, line: 2, column: 7, width: 3 }, "later");
+        diagnostics.error_at(Place { source: 0, line: 1, column: 1, width: 5 }, "earlier");
         let file = Source { name: "study.yaml", text: "study: x\nload: abc\n" };
-        let errors = faults.into_errors(&[file]).in_file("night.yaml");
+        let errors = diagnostics.into_errors(&[file]).in_file("night.yaml");
         assert_eq!(
             errors.to_string(),
             "night.yaml:1:1: earlier\n1 | study: x\n  | ^^^^^\n\

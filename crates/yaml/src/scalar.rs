@@ -6,7 +6,7 @@
 use stormeter_units::{parse_bytes, parse_duration_ns};
 
 use crate::document::{Node, Value};
-use crate::error::Faults;
+use crate::error::Diagnostics;
 
 /// The scalar's text, or a fault that says that one was expected.
 fn text<'n>(
@@ -14,12 +14,12 @@ fn text<'n>(
     what: &str,
     kind: &str,
     example: &str,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<&'n str> {
     match &node.value {
         Value::Text(text) => Some(text.trim()),
         _ => {
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 format!("{what} is one {kind}, not {}; write {what}: {example}", node.found()),
             );
@@ -34,15 +34,16 @@ fn is_bare(text: &str) -> bool {
 }
 
 /// A size in bytes: `10GiB`, `100KB` (decimal), `512B`.
-pub fn size(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Option<u64> {
-    let text = text(node, what, "size", example, faults)?;
+pub fn size(node: &Node, what: &str, example: &str, diagnostics: &mut Diagnostics) -> Option<u64> {
+    let text = text(node, what, "size", example, diagnostics)?;
     if text.starts_with('-') {
-        faults.at(node.place, format!("{what} {text} is below zero; write it like {example}"));
+        diagnostics
+            .error_at(node.place, format!("{what} {text} is below zero; write it like {example}"));
         return None;
     }
     if is_bare(text) {
         let unit = example.trim_start_matches(|c: char| c.is_ascii_digit());
-        faults.at(
+        diagnostics.error_at(
             node.place,
             format!("{what} {text} has no unit; write {text}{unit}, or {text}B if bytes are meant"),
         );
@@ -50,7 +51,7 @@ pub fn size(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Opti
     }
     match parse_bytes(text) {
         Ok(0) => {
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 format!("{what} is {text}, which is nothing; write it like {example}"),
             );
@@ -58,7 +59,7 @@ pub fn size(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Opti
         }
         Ok(bytes) => Some(bytes),
         Err(_) => {
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 format!(
                     "{what} is a size, not \"{text}\"; write it like {example} (KiB, MiB, GiB and \
@@ -71,12 +72,17 @@ pub fn size(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Opti
 }
 
 /// A size from 512 bytes to 64 MiB, what one request moves.
-pub fn request_size(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Option<u32> {
-    let bytes = size(node, what, example, faults)?;
+pub fn request_size(
+    node: &Node,
+    what: &str,
+    example: &str,
+    diagnostics: &mut Diagnostics,
+) -> Option<u32> {
+    let bytes = size(node, what, example, diagnostics)?;
     match u32::try_from(bytes) {
         Ok(bytes) if (512..=64 << 20).contains(&bytes) => Some(bytes),
         _ => {
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 format!(
                     "a request of {} cannot be made; {what} lies between 512B and 64MiB",
@@ -89,14 +95,19 @@ pub fn request_size(node: &Node, what: &str, example: &str, faults: &mut Faults)
 }
 
 /// A duration in nanoseconds: `500ms`, `20s`, `2h`; 0 needs no unit.
-pub fn duration(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Option<u64> {
-    let text = text(node, what, "duration", example, faults)?;
+pub fn duration(
+    node: &Node,
+    what: &str,
+    example: &str,
+    diagnostics: &mut Diagnostics,
+) -> Option<u64> {
+    let text = text(node, what, "duration", example, diagnostics)?;
     if text == "0" {
         return Some(0);
     }
     if is_bare(text) {
         let plain = text.trim_start_matches('-');
-        faults.at(
+        diagnostics.error_at(
             node.place,
             format!("{what} {text} has no unit; write {plain}ms, {plain}s or {plain}m (minutes)"),
         );
@@ -105,7 +116,7 @@ pub fn duration(node: &Node, what: &str, example: &str, faults: &mut Faults) -> 
     match parse_duration_ns(text) {
         Ok(ns) => Some(ns),
         Err(_) => {
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 format!(
                     "{what} is a duration, not \"{text}\"; write it like {example} (ms, s, m, \
@@ -119,19 +130,24 @@ pub fn duration(node: &Node, what: &str, example: &str, faults: &mut Faults) -> 
 
 /// A share from 0 to 100, in per cent: `75%`, or 75. Below 1 the sign is wanted, because 0.75 may
 /// be meant as three quarters.
-pub fn percent(node: &Node, what: &str, example: &str, faults: &mut Faults) -> Option<f64> {
-    let text = text(node, what, "percentage", example, faults)?;
+pub fn percent(
+    node: &Node,
+    what: &str,
+    example: &str,
+    diagnostics: &mut Diagnostics,
+) -> Option<f64> {
+    let text = text(node, what, "percentage", example, diagnostics)?;
     let plain = text.strip_suffix('%').map(str::trim_end);
     let number = plain.unwrap_or(text).parse::<f64>().ok().filter(|number| number.is_finite());
     let Some(number) = number else {
-        faults.at(
+        diagnostics.error_at(
             node.place,
             format!("{what} is a percentage, not \"{text}\"; write it like {example}"),
         );
         return None;
     };
     if plain.is_none() && number > 0.0 && number < 1.0 {
-        faults.at(
+        diagnostics.error_at(
             node.place,
             format!(
                 "{what} {text} may be {text}% or {}%; write which, with the sign",
@@ -141,7 +157,7 @@ pub fn percent(node: &Node, what: &str, example: &str, faults: &mut Faults) -> O
         return None;
     }
     if !(0.0..=100.0).contains(&number) {
-        faults.at(node.place, format!("{what} lies between 0% and 100%, not {text}"));
+        diagnostics.error_at(node.place, format!("{what} lies between 0% and 100%, not {text}"));
         return None;
     }
     Some(number)
@@ -153,14 +169,14 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// A whole number from `least` on.
-pub fn count(node: &Node, what: &str, least: u32, faults: &mut Faults) -> Option<u32> {
+pub fn count(node: &Node, what: &str, least: u32, diagnostics: &mut Diagnostics) -> Option<u32> {
     let example = least.max(4).to_string();
-    let text = text(node, what, "whole number", &example, faults)?;
+    let text = text(node, what, "whole number", &example, diagnostics)?;
     if let Ok(count) = text.parse::<u32>() {
         if count >= least {
             return Some(count);
         }
-        faults.at(node.place, format!("{what} is at least {least}, not {count}"));
+        diagnostics.error_at(node.place, format!("{what} is at least {least}, not {count}"));
         return None;
     }
     let message = if text.parse::<i64>().is_ok_and(|number| number < 0) {
@@ -170,6 +186,6 @@ pub fn count(node: &Node, what: &str, least: u32, faults: &mut Faults) -> Option
     } else {
         format!("{what} is a whole number, not \"{text}\"; write {what}: {example}")
     };
-    faults.at(node.place, message);
+    diagnostics.error_at(node.place, message);
     None
 }

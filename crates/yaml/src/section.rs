@@ -1,10 +1,10 @@
 //! A mapping of the file, its keys known, and its values read as what they should be.
 //!
 //! Every reading gives `None` where there is nothing to read or where it was wrong; what was wrong
-//! is in the faults. So reading goes on to the end of the file, and all mistakes are told together.
+//! is in the diagnostics. So reading goes on to the end of the file, and all mistakes are told together.
 
 use crate::document::{Node, Value, shortened};
-use crate::error::{Faults, Place};
+use crate::error::{Diagnostics, Place};
 use crate::keys::Keys;
 use stormeter_units::nearest;
 
@@ -23,11 +23,11 @@ impl<'n> Section<'n> {
         node: &'n Node,
         what: &str,
         keys: &'static Keys,
-        faults: &mut Faults,
+        diagnostics: &mut Diagnostics,
     ) -> Option<Section<'n>> {
         let Value::Map(pairs) = &node.value else {
             let first = keys.telling();
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 format!(
                     "{what} is a mapping of keys, not {}; write it like {{{}: {}}}",
@@ -41,14 +41,14 @@ impl<'n> Section<'n> {
         let mut entries = Vec::new();
         for (key, value) in pairs {
             let Some(name) = key.text() else {
-                faults.at(key.place, format!("a key is a word, not {}", key.found()));
+                diagnostics.error_at(key.place, format!("a key is a word, not {}", key.found()));
                 continue;
             };
             if !keys.names().any(|known| known == name) {
-                faults.at(key.place, unknown_key(name, keys));
+                diagnostics.error_at(key.place, unknown_key(name, keys));
             } else if value.value == Value::Nothing && !keys.may_be_empty.contains(&name) {
                 let example = keys.example(name);
-                faults.at(
+                diagnostics.error_at(
                     key.place,
                     format!("{name} has no value; write {name}: {example}, or leave it out"),
                 );
@@ -76,11 +76,11 @@ impl<'n> Section<'n> {
     }
 
     /// A text on one line.
-    pub fn text(&self, key: &str, faults: &mut Faults) -> Option<&'n str> {
+    pub fn text(&self, key: &str, diagnostics: &mut Diagnostics) -> Option<&'n str> {
         let node = self.get(key)?;
         let text = node.text().filter(|text| !text.trim().is_empty());
         if text.is_none() {
-            self.wrong(key, node, "a text", faults);
+            self.wrong(key, node, "a text", diagnostics);
         }
         text
     }
@@ -90,13 +90,13 @@ impl<'n> Section<'n> {
         &self,
         key: &str,
         choices: &[(&str, T)],
-        faults: &mut Faults,
+        diagnostics: &mut Diagnostics,
     ) -> Option<T> {
-        choice(self.get(key)?, key, choices, faults)
+        choice(self.get(key)?, key, choices, diagnostics)
     }
 
     /// `true` or `false`.
-    pub fn flag(&self, key: &str, faults: &mut Faults) -> Option<bool> {
+    pub fn flag(&self, key: &str, diagnostics: &mut Diagnostics) -> Option<bool> {
         let node = self.get(key)?;
         let text = node.text().unwrap_or_default().to_lowercase();
         let meant = match text.as_str() {
@@ -105,41 +105,42 @@ impl<'n> Section<'n> {
             "yes" | "y" | "on" | "1" => "true",
             "no" | "n" | "off" | "0" => "false",
             _ => {
-                self.wrong(key, node, "true or false", faults);
+                self.wrong(key, node, "true or false", diagnostics);
                 return None;
             }
         };
-        faults.at(node.place, format!("{key} is true or false; write {meant} for {text}"));
+        diagnostics
+            .error_at(node.place, format!("{key} is true or false; write {meant} for {text}"));
         None
     }
 
     /// A size in bytes.
-    pub fn size(&self, key: &str, faults: &mut Faults) -> Option<u64> {
-        crate::scalar::size(self.get(key)?, key, self.keys.example(key), faults)
+    pub fn size(&self, key: &str, diagnostics: &mut Diagnostics) -> Option<u64> {
+        crate::scalar::size(self.get(key)?, key, self.keys.example(key), diagnostics)
     }
 
     /// A size that fits into a request.
-    pub fn request_size(&self, key: &str, faults: &mut Faults) -> Option<u32> {
-        crate::scalar::request_size(self.get(key)?, key, self.keys.example(key), faults)
+    pub fn request_size(&self, key: &str, diagnostics: &mut Diagnostics) -> Option<u32> {
+        crate::scalar::request_size(self.get(key)?, key, self.keys.example(key), diagnostics)
     }
 
     /// A duration in nanoseconds.
-    pub fn duration(&self, key: &str, faults: &mut Faults) -> Option<u64> {
-        crate::scalar::duration(self.get(key)?, key, self.keys.example(key), faults)
+    pub fn duration(&self, key: &str, diagnostics: &mut Diagnostics) -> Option<u64> {
+        crate::scalar::duration(self.get(key)?, key, self.keys.example(key), diagnostics)
     }
 
     /// A share from 0 to 100, in per cent.
-    pub fn percent(&self, key: &str, faults: &mut Faults) -> Option<f64> {
-        crate::scalar::percent(self.get(key)?, key, self.keys.example(key), faults)
+    pub fn percent(&self, key: &str, diagnostics: &mut Diagnostics) -> Option<f64> {
+        crate::scalar::percent(self.get(key)?, key, self.keys.example(key), diagnostics)
     }
 
     /// A whole number from `least` on.
-    pub fn count(&self, key: &str, least: u32, faults: &mut Faults) -> Option<u32> {
-        crate::scalar::count(self.get(key)?, key, least, faults)
+    pub fn count(&self, key: &str, least: u32, diagnostics: &mut Diagnostics) -> Option<u32> {
+        crate::scalar::count(self.get(key)?, key, least, diagnostics)
     }
 
     /// One whole number or a list of different ones, each from 1 on: the levels of a factor.
-    pub fn levels(&self, key: &str, faults: &mut Faults) -> Option<Vec<u32>> {
+    pub fn levels(&self, key: &str, diagnostics: &mut Diagnostics) -> Option<Vec<u32>> {
         let node = self.get(key)?;
         let Value::List(items) = &node.value else {
             let text = node.text().unwrap_or_default();
@@ -147,23 +148,24 @@ impl<'n> Section<'n> {
                 text.split([' ', ',', ';']).filter(|part| !part.is_empty()).collect();
             if parts.len() > 1 && parts.iter().all(|part| part.parse::<u32>().is_ok()) {
                 let list = parts.join(", ");
-                faults.at(
+                diagnostics.error_at(
                     node.place,
                     format!("{key} is a number or a list, not \"{text}\"; write {key}: [{list}]"),
                 );
                 return None;
             }
-            return crate::scalar::count(node, key, 1, faults).map(|one| vec![one]);
+            return crate::scalar::count(node, key, 1, diagnostics).map(|one| vec![one]);
         };
         if items.is_empty() {
-            self.wrong(key, node, "a number or a list of numbers", faults);
+            self.wrong(key, node, "a number or a list of numbers", diagnostics);
             return None;
         }
         let mut levels = Vec::new();
         for item in items {
-            let level = crate::scalar::count(item, key, 1, faults)?;
+            let level = crate::scalar::count(item, key, 1, diagnostics)?;
             if levels.contains(&level) {
-                faults.at(item.place, format!("{key} has the level {level} twice; keep one"));
+                diagnostics
+                    .error_at(item.place, format!("{key} has the level {level} twice; keep one"));
                 return None;
             }
             levels.push(level);
@@ -172,20 +174,20 @@ impl<'n> Section<'n> {
     }
 
     /// A number.
-    pub fn number(&self, key: &str, faults: &mut Faults) -> Option<f64> {
+    pub fn number(&self, key: &str, diagnostics: &mut Diagnostics) -> Option<f64> {
         let node = self.get(key)?;
         let number = node.text().and_then(|text| text.trim().parse::<f64>().ok());
         if number.is_none_or(|number| !number.is_finite()) {
-            self.wrong(key, node, "a number", faults);
+            self.wrong(key, node, "a number", diagnostics);
             return None;
         }
         number
     }
 
     /// Notes a value that is not what it should be.
-    pub fn wrong(&self, key: &str, node: &Node, expected: &str, faults: &mut Faults) {
+    pub fn wrong(&self, key: &str, node: &Node, expected: &str, diagnostics: &mut Diagnostics) {
         let example = self.keys.example(key);
-        faults.at(
+        diagnostics.error_at(
             node.place,
             format!("{key} is {expected}, not {}; write {key}: {example}", node.found()),
         );
@@ -197,7 +199,7 @@ pub fn choice<T: Copy>(
     node: &Node,
     what: &str,
     choices: &[(&str, T)],
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<T> {
     let names = || choices.iter().map(|&(name, _)| name);
     let text = node.text().unwrap_or_default();
@@ -206,7 +208,7 @@ pub fn choice<T: Copy>(
     }
     let meant =
         nearest(text, names()).map(|name| format!("did you mean {name}? ")).unwrap_or_default();
-    faults.at(
+    diagnostics.error_at(
         node.place,
         format!("{what} cannot be {}; {meant}{what} is {}", node.found(), one_of(names())),
     );

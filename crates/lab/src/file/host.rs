@@ -1,6 +1,6 @@
 //! `hosts`.
 
-use stormeter_yaml::{Faults, Node, Section};
+use stormeter_yaml::{Diagnostics, Node, Section};
 
 use super::network::{MTU, MTUS};
 use super::part::{Entry, entries, link, needed, open};
@@ -16,23 +16,23 @@ const MEMORY_BYTES: u64 = 256 << 20;
 const MOST_MOUNTS: usize = 16;
 
 /// The hosts of an entry, one by one, put into `lab`.
-pub(super) fn hosts(entry: &Entry<'_>, lab: &mut Lab, faults: &mut Faults) {
+pub(super) fn hosts(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnostics) {
     let title = format!("host {}", entry.name);
-    let Some(section) = open(entry.node, &title, &keys::HOST, faults) else { return };
-    let memory_bytes =
-        value::size(&section, "memory", LEAST_MEMORY_MIB, 65536, faults).unwrap_or(MEMORY_BYTES);
-    let vcpus = value::number(&section, "vcpus", 1, 16, faults).unwrap_or(1);
-    let count = value::number(&section, "count", 1, 16, faults);
-    needed(&section, &title, entry.place, "mounts", &keys::HOST, faults);
-    let named = entries(section.get("mounts"), "mount", "vm: {datastore: nas.vm}", faults);
+    let Some(section) = open(entry.node, &title, &keys::HOST, diagnostics) else { return };
+    let memory_bytes = value::size(&section, "memory", LEAST_MEMORY_MIB, 65536, diagnostics)
+        .unwrap_or(MEMORY_BYTES);
+    let vcpus = value::number(&section, "vcpus", 1, 16, diagnostics).unwrap_or(1);
+    let count = value::number(&section, "count", 1, 16, diagnostics);
+    needed(&section, &title, entry.place, "mounts", &keys::HOST, diagnostics);
+    let named = entries(section.get("mounts"), "mount", "vm: {datastore: nas.vm}", diagnostics);
     if named.len() > MOST_MOUNTS {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("mounts"),
             format!("a host has at most {MOST_MOUNTS} mounts, not {}", named.len()),
         );
     }
     let mounts: Option<Vec<Mount>> =
-        named.iter().map(|entry| mount(entry, &title, lab, faults)).collect();
+        named.iter().map(|entry| mount(entry, &title, lab, diagnostics)).collect();
     // What could not be read is told.
     let Some(mounts) = mounts else { return };
     for number in 1..=count.unwrap_or(1) {
@@ -44,21 +44,21 @@ pub(super) fn hosts(entry: &Entry<'_>, lab: &mut Lab, faults: &mut Faults) {
     }
 }
 
-fn mount(entry: &Entry<'_>, host: &str, lab: &Lab, faults: &mut Faults) -> Option<Mount> {
-    let before = faults.count();
+fn mount(entry: &Entry<'_>, host: &str, lab: &Lab, diagnostics: &mut Diagnostics) -> Option<Mount> {
+    let before = diagnostics.count();
     let title = format!("the mount {} of {host}", entry.name);
-    let section = open(entry.node, &title, &keys::MOUNT, faults)?;
-    let node = needed(&section, &title, entry.place, "datastore", &keys::MOUNT, faults)?;
-    let (storage, found) = datastore(node, &title, lab, faults)?;
-    let of = settings(&section, found, faults);
+    let section = open(entry.node, &title, &keys::MOUNT, diagnostics)?;
+    let node = needed(&section, &title, entry.place, "datastore", &keys::MOUNT, diagnostics)?;
+    let (storage, found) = datastore(node, &title, lab, diagnostics)?;
+    let of = settings(&section, found, diagnostics);
     let usual = network(lab, storage).map_or(MTU, |network| network.mtu);
-    let mtu = value::number(&section, "mtu", MTUS.0, MTUS.1, faults).unwrap_or(usual);
+    let mtu = value::number(&section, "mtu", MTUS.0, MTUS.1, diagnostics).unwrap_or(usual);
     // Keys that do not belong here are told, too.
-    (faults.count() == before).then(|| Mount { name: entry.name.into(), storage, mtu, of })
+    (diagnostics.count() == before).then(|| Mount { name: entry.name.into(), storage, mtu, of })
 }
 
 /// What is mounted, with the settings of its protocol; those of another are told.
-fn settings(section: &Section<'_>, found: Mounted, faults: &mut Faults) -> Mounted {
+fn settings(section: &Section<'_>, found: Mounted, diagnostics: &mut Diagnostics) -> Mounted {
     let (protocol, own): (_, &[&str]) = match found {
         Mounted::Nfs { .. } => ("an export (NFS)", &["version", "mtu"]),
         Mounted::Iscsi { .. } => ("a LUN over iSCSI", &["chap", "mtu"]),
@@ -67,7 +67,7 @@ fn settings(section: &Section<'_>, found: Mounted, faults: &mut Faults) -> Mount
     };
     for key in ["version", "paths", "policy", "chap", "mtu"] {
         if section.has(key) && !own.contains(&key) {
-            faults.at(
+            diagnostics.error_at(
                 section.place_of(key),
                 format!("{protocol} has no {key}; take it out, or mount another datastore"),
             );
@@ -75,16 +75,16 @@ fn settings(section: &Section<'_>, found: Mounted, faults: &mut Faults) -> Mount
     }
     match found {
         Mounted::Nfs { export, .. } => {
-            let version = section.choice("version", &NfsVersion::WORDS, faults);
+            let version = section.choice("version", &NfsVersion::WORDS, diagnostics);
             Mounted::Nfs { export, version: version.unwrap_or(NfsVersion::Three) }
         }
         Mounted::Iscsi { lun, chap: usual } => {
-            let given = section.get("chap").map(|node| chap(node, faults));
+            let given = section.get("chap").map(|node| chap(node, diagnostics));
             Mounted::Iscsi { lun, chap: given.unwrap_or(usual) }
         }
         Mounted::Fc { lun, .. } => {
-            let paths = value::number(section, "paths", 1, 4, faults).unwrap_or(1);
-            let policy = section.choice("policy", &PathPolicy::WORDS, faults);
+            let paths = value::number(section, "paths", 1, 4, diagnostics).unwrap_or(1);
+            let policy = section.choice("policy", &PathPolicy::WORDS, diagnostics);
             Mounted::Fc { lun, paths, policy: policy.unwrap_or(PathPolicy::Fixed) }
         }
         other => other,
@@ -92,17 +92,17 @@ fn settings(section: &Section<'_>, found: Mounted, faults: &mut Faults) -> Mount
 }
 
 /// What an initiator says of itself.
-pub(super) fn chap(node: &Node, faults: &mut Faults) -> Option<Chap> {
-    let section = open(node, "chap", &keys::CHAP, faults)?;
+pub(super) fn chap(node: &Node, diagnostics: &mut Diagnostics) -> Option<Chap> {
+    let section = open(node, "chap", &keys::CHAP, diagnostics)?;
     let mut text = |key| {
-        needed(&section, "chap", node.place, key, &keys::CHAP, faults)?;
-        section.text(key, faults)
+        needed(&section, "chap", node.place, key, &keys::CHAP, diagnostics)?;
+        section.text(key, diagnostics)
     };
     let (user, file) = (text("user"), text("password-file"));
     let (user, file) = (user?, file?);
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
     if user.is_empty() || user.len() > 64 || !user.chars().all(plain) {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("user"),
             "the user of chap has 1 to 64 letters, digits and -_.:, such as esx1",
         );
@@ -111,7 +111,12 @@ pub(super) fn chap(node: &Node, faults: &mut Faults) -> Option<Chap> {
 }
 
 /// `STORAGE.SHARE`.
-fn datastore(node: &Node, title: &str, lab: &Lab, faults: &mut Faults) -> Option<(usize, Mounted)> {
+fn datastore(
+    node: &Node,
+    title: &str,
+    lab: &Lab,
+    diagnostics: &mut Diagnostics,
+) -> Option<(usize, Mounted)> {
     let (mut names, mut found) = (Vec::new(), Vec::new());
     for (index, guest) in lab.storage.iter().enumerate() {
         for (export, share) in guest.exports.iter().enumerate() {
@@ -129,5 +134,5 @@ fn datastore(node: &Node, title: &str, lab: &Lab, faults: &mut Faults) -> Option
         }
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    link(node, title, "datastore", &names, faults).map(|index| found[index].clone())
+    link(node, title, "datastore", &names, diagnostics).map(|index| found[index].clone())
 }

@@ -11,7 +11,7 @@ mod storage;
 mod value;
 mod vm;
 
-use stormeter_yaml::{Faults, Form, Place, Source, document};
+use stormeter_yaml::{Diagnostics, Form, Place, Source, document};
 
 use crate::model::Lab;
 
@@ -37,36 +37,37 @@ const MOST_VMS: usize = 256;
 /// Reads a lab file, every default filled in. Touches nothing but the text.
 pub fn parse_lab(text: &str) -> Result<Lab, LabErrors> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut faults = Faults::default();
-    let lab = lab(text, &mut faults);
+    let mut diagnostics = Diagnostics::default();
+    let lab = lab(text, &mut diagnostics);
     match lab {
-        Some(lab) if faults.is_empty() => Ok(lab),
-        _ => Err(faults.into_errors(&[Source { name: FILE, text }])),
+        Some(lab) if diagnostics.is_empty() => Ok(lab),
+        _ => Err(diagnostics.into_errors(&[Source { name: FILE, text }])),
     }
 }
 
-/// The lab; what comes with faults is not to be used.
-fn lab(text: &str, faults: &mut Faults) -> Option<Lab> {
-    let root = document(text, 0, &FORM, faults)?;
-    let section = part::open(&root, "a lab file", &keys::LAB, faults)?;
+/// The lab; what comes with errors is not to be used.
+fn lab(text: &str, diagnostics: &mut Diagnostics) -> Option<Lab> {
+    let root = document(text, 0, &FORM, diagnostics)?;
+    let section = part::open(&root, "a lab file", &keys::LAB, diagnostics)?;
     let mut lab =
         Lab { name: "a lab".into(), networks: vec![], storage: vec![], hosts: vec![], vms: vec![] };
-    if let Some(name) = section.text("lab", faults) {
+    if let Some(name) = section.text("lab", diagnostics) {
         lab.name = name.into();
     }
     let mut entries = |key: &str, kind: &str, example: &str| {
-        part::entries(section.get(key), kind, example, faults)
+        part::entries(section.get(key), kind, example, diagnostics)
     };
     let networks = entries("networks", "network", "lan: {rate: 1Gb}");
     let storage =
         entries("storage", "storage guest", "nas: {disks: {slow: {size: 1GiB}}, luns: {vm: slow}}");
     let hosts = entries("hosts", "host", "esx1: {mounts: {vm: {datastore: nas.vm}}}");
     let vms = entries("vms", "VM", "vm: {count: 2}");
-    lab.networks = networks.iter().map(|entry| network::network(entry, faults)).collect();
+    lab.networks = networks.iter().map(|entry| network::network(entry, diagnostics)).collect();
     let names: Vec<&str> = networks.iter().map(|entry| entry.name).collect();
-    lab.storage = storage.iter().map(|entry| storage::storage(entry, &names, faults)).collect();
+    lab.storage =
+        storage.iter().map(|entry| storage::storage(entry, &names, diagnostics)).collect();
     if storage.len() > MOST_STORAGE {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("storage"),
             format!("a lab has at most {MOST_STORAGE} storage guests, not {}", storage.len()),
         );
@@ -74,32 +75,33 @@ fn lab(text: &str, faults: &mut Faults) -> Option<Lab> {
     for entry in &hosts {
         let before: Vec<String> = lab.names().map(str::to_owned).collect();
         let first = lab.hosts.len();
-        host::hosts(entry, &mut lab, faults);
+        host::hosts(entry, &mut lab, diagnostics);
         let new = lab.hosts[first..].iter().map(|host| host.name.as_str());
-        named_once(&before, new, entry.place, "these hosts", faults);
+        named_once(&before, new, entry.place, "these hosts", diagnostics);
         if lab.hosts.len() > MOST_HOSTS {
-            faults.at(entry.place, format!("a lab has at most {MOST_HOSTS} hosts"));
+            diagnostics.error_at(entry.place, format!("a lab has at most {MOST_HOSTS} hosts"));
             break;
         }
     }
     for entry in &vms {
         let before: Vec<String> = lab.names().map(str::to_owned).collect();
         let first = lab.vms.len();
-        vm::vms(entry, &mut lab, faults);
+        vm::vms(entry, &mut lab, diagnostics);
         let new = lab.vms[first..].iter().map(|vm| vm.name.as_str());
-        named_once(&before, new, entry.place, "these VMs", faults);
+        named_once(&before, new, entry.place, "these VMs", diagnostics);
         if lab.vms.len() > MOST_VMS {
-            faults.at(entry.place, format!("a lab has at most {MOST_VMS} VMs"));
+            diagnostics.error_at(entry.place, format!("a lab has at most {MOST_VMS} VMs"));
             break;
         }
     }
     for (index, guest) in lab.storage.iter().enumerate() {
         let place = storage.get(index).map_or(section.place, |entry| entry.place);
-        network::ports_fit(&lab, index, guest, place, faults);
+        network::ports_fit(&lab, index, guest, place, diagnostics);
     }
     if !section.has("storage") && !section.has("vms") {
         let example = keys::LAB.example("vms");
-        faults.at(section.place, format!("a lab has storage or vms; write vms: {example}"));
+        diagnostics
+            .error_at(section.place, format!("a lab has storage or vms; write vms: {example}"));
     }
     Some(lab)
 }
@@ -110,10 +112,11 @@ fn named_once<'n>(
     mut new: impl Iterator<Item = &'n str>,
     place: Place,
     whose: &str,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) {
     if let Some(twice) = new.find(|name| taken.iter().any(|taken| taken == name)) {
-        faults.at(place, format!("{twice} is the name of two guests; give {whose} another"));
+        diagnostics
+            .error_at(place, format!("{twice} is the name of two guests; give {whose} another"));
     }
 }
 

@@ -1,6 +1,6 @@
 //! `networks`, and whether guests have as many ports as their cables need.
 
-use stormeter_yaml::{Faults, Place};
+use stormeter_yaml::{Diagnostics, Place};
 
 use super::part::{Entry, open};
 use super::{keys, value};
@@ -14,7 +14,7 @@ pub(super) const MTUS: (u32, u32) = (1280, 9000);
 /// Slots of a guest's bus that are not taken by what every guest has.
 const MOST_SLOTS: usize = 26;
 
-pub(super) fn network(entry: &Entry<'_>, faults: &mut Faults) -> Network {
+pub(super) fn network(entry: &Entry<'_>, diagnostics: &mut Diagnostics) -> Network {
     let mut network = Network {
         name: entry.name.into(),
         rate_bits_per_s: None,
@@ -24,25 +24,27 @@ pub(super) fn network(entry: &Entry<'_>, faults: &mut Faults) -> Network {
         aggregation: None,
     };
     let title = format!("network {}", entry.name);
-    let Some(section) = open(entry.node, &title, &keys::NETWORK, faults) else { return network };
-    network.rate_bits_per_s = section.get("rate").and_then(|node| value::rate(node, faults));
+    let Some(section) = open(entry.node, &title, &keys::NETWORK, diagnostics) else {
+        return network;
+    };
+    network.rate_bits_per_s = section.get("rate").and_then(|node| value::rate(node, diagnostics));
     network.delay_ns =
-        value::duration(&section, "delay", 1000, "microseconds", faults).unwrap_or(0);
-    if let Some(percent) = section.percent("loss", faults) {
+        value::duration(&section, "delay", 1000, "microseconds", diagnostics).unwrap_or(0);
+    if let Some(percent) = section.percent("loss", diagnostics) {
         network.loss_ppm = (percent * 1e4).round() as u32;
         if percent > 50.0 {
-            faults.at(
+            diagnostics.error_at(
                 section.place_of("loss"),
                 format!("with more than 50% lost nothing is mounted, unlike loss: {percent}%"),
             );
         }
     }
-    network.mtu = value::number(&section, "mtu", MTUS.0, MTUS.1, faults).unwrap_or(MTU);
+    network.mtu = value::number(&section, "mtu", MTUS.0, MTUS.1, diagnostics).unwrap_or(MTU);
     network.aggregation = section.get("aggregation").and_then(|node| {
         let title = format!("the aggregation of {title}");
-        let section = open(node, &title, &keys::AGGREGATION, faults)?;
-        let ports = value::number(&section, "ports", 2, 4, faults).unwrap_or(2);
-        let mode = section.choice("mode", &AggregationMode::WORDS, faults);
+        let section = open(node, &title, &keys::AGGREGATION, diagnostics)?;
+        let ports = value::number(&section, "ports", 2, 4, diagnostics).unwrap_or(2);
+        let mode = section.choice("mode", &AggregationMode::WORDS, diagnostics);
         Some(Aggregation { ports, mode: mode.unwrap_or(AggregationMode::Lacp) })
     });
     network
@@ -54,13 +56,13 @@ pub(super) fn ports_fit(
     index: usize,
     storage: &Storage,
     place: Place,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) {
     let channels = channels(lab);
     let of = channels.iter().filter(|channel| channel.storage == index);
     let ports: usize = of.map(|channel| channel.cables.len()).sum();
     if ports > 0 && storage.disks.len() + ports > MOST_SLOTS {
-        faults.at(
+        diagnostics.error_at(
             place,
             format!(
                 "storage guest {} has {} disks and {ports} ports to hosts; {MOST_SLOTS} of both fit",

@@ -1,7 +1,7 @@
 //! A named mapping of the lab: what messages call it, and what it must have.
 
 use stormeter_units::nearest;
-use stormeter_yaml::{Faults, Keys, Node, Place, Section, Value, one_of, shortened};
+use stormeter_yaml::{Diagnostics, Keys, Node, Place, Section, Value, one_of, shortened};
 
 use super::keys::NOT_YET;
 
@@ -18,25 +18,25 @@ pub(super) fn open<'n>(
     node: &'n Node,
     what: &str,
     keys: &'static Keys,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Section<'n>> {
-    let before = faults.count();
+    let before = diagnostics.count();
     if let Value::Map(pairs) = &node.value {
         let not_yet = NOT_YET.iter().find(|(of, _)| *of == keys.schema).map_or(&[][..], |(_, w)| w);
         for (key, _) in pairs {
             if let Some(word) = key.text().filter(|text| not_yet.contains(text)) {
-                faults.at(
+                diagnostics.error_at(
                     key.place,
                     format!("{} cannot have {word} yet; take it out for now", keys.of),
                 );
             }
         }
     }
-    if faults.count() == before {
-        return Section::open(node, what, keys, faults);
+    if diagnostics.count() == before {
+        return Section::open(node, what, keys, diagnostics);
     }
     // Told already; the rest is read all the same.
-    let mut others = Faults::default();
+    let mut others = Diagnostics::default();
     Section::open(node, what, keys, &mut others)
 }
 
@@ -45,12 +45,12 @@ pub(super) fn entries<'n>(
     node: Option<&'n Node>,
     kind: &str,
     example: &str,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<Entry<'n>> {
     let Some(node) = node else { return Vec::new() };
     let Value::Map(pairs) = &node.value else {
         let found = node.found();
-        faults.at(
+        diagnostics.error_at(
             node.place,
             format!("each {kind} has a name with what it is, not {found}; write {example}"),
         );
@@ -64,7 +64,7 @@ pub(super) fn entries<'n>(
             continue;
         }
         let found = key.found();
-        faults.at(
+        diagnostics.error_at(
             key.place,
             format!(
                 "the name of a {kind} begins with a letter and has at most 24 small letters, digits \
@@ -87,10 +87,11 @@ pub(super) fn link(
     owner: &str,
     kind: &str,
     names: &[&str],
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<usize> {
     let Some(text) = node.text().map(str::trim) else {
-        faults.at(node.place, format!("{owner} names one {kind} here, not {}", node.found()));
+        diagnostics
+            .error_at(node.place, format!("{owner} names one {kind} here, not {}", node.found()));
         return None;
     };
     if let Some(index) = names.iter().position(|name| *name == text) {
@@ -102,7 +103,10 @@ pub(super) fn link(
         None => format!("it may be {}", one_of(names.iter().copied())),
     };
     let text = shortened(text);
-    faults.at(node.place, format!("{owner} leads nowhere: there is no {kind} {text}; {advice}"));
+    diagnostics.error_at(
+        node.place,
+        format!("{owner} leads nowhere: there is no {kind} {text}; {advice}"),
+    );
     None
 }
 
@@ -113,12 +117,12 @@ pub(super) fn needed<'n>(
     place: Place,
     key: &'static str,
     keys: &'static Keys,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<&'n Node> {
     let node = section.get(key);
     if node.is_none() {
         let example = keys.example(key);
-        faults.at(place, format!("{owner} has no {key}; write {key}: {example}"));
+        diagnostics.error_at(place, format!("{owner} has no {key}; write {key}: {example}"));
     }
     node
 }

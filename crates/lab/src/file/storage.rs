@@ -1,6 +1,6 @@
 //! `storage`.
 
-use stormeter_yaml::{Faults, Section, Value};
+use stormeter_yaml::{Diagnostics, Section, Value};
 
 use super::host::chap;
 use super::part::{Entry, entries, link, needed, open};
@@ -14,7 +14,11 @@ const MEMORY_BYTES: u64 = 256 << 20;
 /// Letters of devices, and slots of the guest's bus.
 const MOST_DISKS: usize = 24;
 
-pub(super) fn storage(entry: &Entry<'_>, networks: &[&str], faults: &mut Faults) -> Storage {
+pub(super) fn storage(
+    entry: &Entry<'_>,
+    networks: &[&str],
+    diagnostics: &mut Diagnostics,
+) -> Storage {
     let mut storage = Storage {
         name: entry.name.into(),
         memory_bytes: MEMORY_BYTES,
@@ -26,29 +30,32 @@ pub(super) fn storage(entry: &Entry<'_>, networks: &[&str], faults: &mut Faults)
         luns: Vec::new(),
     };
     let title = format!("storage guest {}", entry.name);
-    let Some(section) = open(entry.node, &title, &keys::STORAGE, faults) else { return storage };
-    storage.memory_bytes =
-        value::size(&section, "memory", LEAST_MEMORY_MIB, 65536, faults).unwrap_or(MEMORY_BYTES);
-    storage.vcpus = value::number(&section, "vcpus", 1, 16, faults).unwrap_or(1);
-    storage.network =
-        section.get("network").and_then(|node| link(node, &title, "network", networks, faults));
-    needed(&section, &title, entry.place, "disks", &keys::STORAGE, faults);
-    let named = entries(section.get("disks"), "disk", "slow: {size: 1GiB}", faults);
+    let Some(section) = open(entry.node, &title, &keys::STORAGE, diagnostics) else {
+        return storage;
+    };
+    storage.memory_bytes = value::size(&section, "memory", LEAST_MEMORY_MIB, 65536, diagnostics)
+        .unwrap_or(MEMORY_BYTES);
+    storage.vcpus = value::number(&section, "vcpus", 1, 16, diagnostics).unwrap_or(1);
+    storage.network = section
+        .get("network")
+        .and_then(|node| link(node, &title, "network", networks, diagnostics));
+    needed(&section, &title, entry.place, "disks", &keys::STORAGE, diagnostics);
+    let named = entries(section.get("disks"), "disk", "slow: {size: 1GiB}", diagnostics);
     for disk in &named {
-        group(disk, &mut storage, faults);
+        group(disk, &mut storage, diagnostics);
     }
     if storage.disks.len() > MOST_DISKS {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("disks"),
             format!("{title} has {} disks; {MOST_DISKS} fit", storage.disks.len()),
         );
     }
     let names: Vec<&str> = named.iter().map(|disk| disk.name).collect();
     let mut used = Vec::new();
-    storage.exports = shares(&section, "exports", &names, &mut used, faults);
-    storage.luns = luns(&section, &names, &mut used, faults);
+    storage.exports = shares(&section, "exports", &names, &mut used, diagnostics);
+    storage.luns = luns(&section, &names, &mut used, diagnostics);
     if !section.has("exports") && !section.has("luns") {
-        faults.at(
+        diagnostics.error_at(
             entry.place,
             format!("{title} serves nothing; write exports: {{vm: DISK}} or luns: {{vm: DISK}}"),
         );
@@ -57,7 +64,7 @@ pub(super) fn storage(entry: &Entry<'_>, networks: &[&str], faults: &mut Faults)
 }
 
 /// Disks of one name, one after the other.
-fn group(entry: &Entry<'_>, storage: &mut Storage, faults: &mut Faults) {
+fn group(entry: &Entry<'_>, storage: &mut Storage, diagnostics: &mut Diagnostics) {
     let title = format!("disks {}", entry.name);
     let first = storage.disks.len();
     let name = entry.name.into();
@@ -72,21 +79,24 @@ fn group(entry: &Entry<'_>, storage: &mut Storage, faults: &mut Faults) {
     };
     let mut disk = StorageDisk { size_bytes: 1 << 30, iops: None, latency_ms: 0 };
     let mut cache = None;
-    if let Some(section) = open(entry.node, &title, &keys::DISKS, faults) {
-        cache = ssd_cache(&section, &title, faults);
-        needed(&section, &title, entry.place, "size", &keys::DISKS, faults);
+    if let Some(section) = open(entry.node, &title, &keys::DISKS, diagnostics) {
+        cache = ssd_cache(&section, &title, diagnostics);
+        needed(&section, &title, entry.place, "size", &keys::DISKS, diagnostics);
         // What ext4 and an array's own records fit into.
-        disk.size_bytes = value::size(&section, "size", 16, 1 << 20, faults).unwrap_or(1 << 30);
-        disk.iops = value::number(&section, "iops", 1, 1_000_000, faults);
+        disk.size_bytes =
+            value::size(&section, "size", 16, 1 << 20, diagnostics).unwrap_or(1 << 30);
+        disk.iops = value::number(&section, "iops", 1, 1_000_000, diagnostics);
         let latency_ns =
-            value::duration(&section, "latency", 1_000_000, "milliseconds", faults).unwrap_or(0);
+            value::duration(&section, "latency", 1_000_000, "milliseconds", diagnostics)
+                .unwrap_or(0);
         disk.latency_ms = (latency_ns / 1_000_000) as u32;
-        group.raid = section.choice("raid", &Raid::ALL, faults);
-        let count = value::number(&section, "count", 1, MOST_DISKS as u32, faults);
+        group.raid = section.choice("raid", &Raid::ALL, diagnostics);
+        let count = value::number(&section, "count", 1, MOST_DISKS as u32, diagnostics);
         group.count = count.unwrap_or(1) as usize;
-        group.missing = value::number(&section, "missing", 1, 24, faults).unwrap_or(0) as usize;
-        group.rebuild_rate = rebuild_rate(&section, faults);
-        fits(&section, &title, &group, faults);
+        group.missing =
+            value::number(&section, "missing", 1, 24, diagnostics).unwrap_or(0) as usize;
+        group.rebuild_rate = rebuild_rate(&section, diagnostics);
+        fits(&section, &title, &group, diagnostics);
     }
     storage.disks.extend(std::iter::repeat_n(disk, group.count));
     if let Some(cache) = cache {
@@ -97,12 +107,12 @@ fn group(entry: &Entry<'_>, storage: &mut Storage, faults: &mut Faults) {
 }
 
 /// Bytes a second.
-fn rebuild_rate(section: &Section<'_>, faults: &mut Faults) -> Option<u64> {
+fn rebuild_rate(section: &Section<'_>, diagnostics: &mut Diagnostics) -> Option<u64> {
     /// The kernel counts in these.
     const KIBIBYTE: u64 = 1 << 10;
-    let rate = section.size("rebuild-rate", faults)?;
+    let rate = section.size("rebuild-rate", diagnostics)?;
     if !(64 * KIBIBYTE..=1 << 30).contains(&rate) || rate % KIBIBYTE != 0 {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("rebuild-rate"),
             "rebuild-rate is in bytes a second, whole KiB between 64KiB and 1GiB, such as 1MiB",
         );
@@ -112,27 +122,31 @@ fn rebuild_rate(section: &Section<'_>, faults: &mut Faults) -> Option<u64> {
 }
 
 /// A fast disk before others: what it is limited to, it is by QEMU.
-fn ssd_cache(section: &Section<'_>, title: &str, faults: &mut Faults) -> Option<StorageDisk> {
+fn ssd_cache(
+    section: &Section<'_>,
+    title: &str,
+    diagnostics: &mut Diagnostics,
+) -> Option<StorageDisk> {
     let node = section.get("ssd-cache")?;
     let title = format!("the SSD cache of {title}");
-    let section = open(node, &title, &keys::SSD_CACHE, faults)?;
-    needed(&section, &title, node.place, "size", &keys::SSD_CACHE, faults);
+    let section = open(node, &title, &keys::SSD_CACHE, diagnostics)?;
+    needed(&section, &title, node.place, "size", &keys::SSD_CACHE, diagnostics);
     Some(StorageDisk {
         // What the cache knows of its blocks takes 8 MiB of it.
-        size_bytes: value::size(&section, "size", 24, 1 << 20, faults)?,
-        iops: value::number(&section, "iops", 1, 1_000_000, faults),
+        size_bytes: value::size(&section, "size", 24, 1 << 20, diagnostics)?,
+        iops: value::number(&section, "iops", 1, 1_000_000, diagnostics),
         latency_ms: 0,
     })
 }
 
-fn fits(section: &Section<'_>, title: &str, group: &DiskGroup, faults: &mut Faults) {
+fn fits(section: &Section<'_>, title: &str, group: &DiskGroup, diagnostics: &mut Diagnostics) {
     let count = group.count;
     match group.raid {
-        None if count > 1 && !section.has("raid") => faults.at(
+        None if count > 1 && !section.has("raid") => diagnostics.error_at(
             section.place_of("count"),
             format!("{title} are {count} and nothing joins them; write raid: 0, or 1, 5, 6, 10"),
         ),
-        Some(raid) if count < raid.least_disks() => faults.at(
+        Some(raid) if count < raid.least_disks() => diagnostics.error_at(
             section.place_of("raid"),
             format!(
                 "{title}: RAID-{} needs at least {} disks, not {count}; write count: {}",
@@ -141,15 +155,15 @@ fn fits(section: &Section<'_>, title: &str, group: &DiskGroup, faults: &mut Faul
                 raid.least_disks()
             ),
         ),
-        Some(Raid::Ten) if count % 2 == 1 => faults.at(
+        Some(Raid::Ten) if count % 2 == 1 => diagnostics.error_at(
             section.place_of("count"),
             format!("{title}: RAID-10 is made of pairs, so count is even, not {count}"),
         ),
-        None if group.missing > 0 => faults.at(
+        None if group.missing > 0 => diagnostics.error_at(
             section.place_of("missing"),
             format!("{title} are no array that could miss a disk; write raid: 1, 5, 6 or 10"),
         ),
-        Some(raid) if group.missing > raid.bears(count) => faults.at(
+        Some(raid) if group.missing > raid.bears(count) => diagnostics.error_at(
             section.place_of("missing"),
             format!(
                 "{title}: RAID-{} of {count} disks bears {} that are missing, not {}",
@@ -158,11 +172,11 @@ fn fits(section: &Section<'_>, title: &str, group: &DiskGroup, faults: &mut Faul
                 group.missing
             ),
         ),
-        None | Some(Raid::Zero) if group.rebuild_rate.is_some() => faults.at(
+        None | Some(Raid::Zero) if group.rebuild_rate.is_some() => diagnostics.error_at(
             section.place_of("rebuild-rate"),
             format!("{title} are no array that could rebuild a disk; write raid: 1, 5, 6 or 10"),
         ),
-        Some(_) if group.rebuild_rate.is_some() && group.missing > 0 => faults.at(
+        Some(_) if group.rebuild_rate.is_some() && group.missing > 0 => diagnostics.error_at(
             section.place_of("rebuild-rate"),
             format!(
                 "{title}: the disk that is rebuilt is there; leave missing out, or rebuild-rate"
@@ -178,17 +192,18 @@ fn shares<'n>(
     key: &str,
     disks: &[&str],
     used: &mut Vec<usize>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<Share> {
-    let named = entries(section.get(key), "export", "vm: slow", faults);
+    let named = entries(section.get(key), "export", "vm: slow", diagnostics);
     let mut shares = Vec::new();
     for entry in named {
         let owner = format!("export {}", entry.name);
         if !matches!(entry.node.value, Value::Text(_)) {
             let found = entry.node.found();
-            faults.at(entry.node.place, format!("{owner} is the name of disks, not {found}"));
-        } else if let Some(group) = link(entry.node, &owner, "disk", disks, faults) {
-            once(group, disks, &entry, &owner, used, faults);
+            diagnostics
+                .error_at(entry.node.place, format!("{owner} is the name of disks, not {found}"));
+        } else if let Some(group) = link(entry.node, &owner, "disk", disks, diagnostics) {
+            once(group, disks, &entry, &owner, used, diagnostics);
             shares.push(Share { name: entry.name.into(), group });
         }
     }
@@ -200,27 +215,28 @@ fn luns<'n>(
     section: &Section<'n>,
     disks: &[&str],
     used: &mut Vec<usize>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<Lun> {
-    let named = entries(section.get("luns"), "lun", "vm: slow", faults);
+    let named = entries(section.get("luns"), "lun", "vm: slow", diagnostics);
     let mut luns = Vec::new();
     for entry in named {
         let owner = format!("lun {}", entry.name);
         let (mut protocol, mut login, mut node) = (Protocol::Iscsi, None, Some(entry.node));
         if matches!(entry.node.value, Value::Map(_)) {
-            let Some(section) = open(entry.node, &owner, &keys::LUN, faults) else { continue };
-            node = needed(&section, &owner, entry.place, "disks", &keys::LUN, faults);
-            protocol = section.choice("protocol", &Protocol::WORDS, faults).unwrap_or(protocol);
-            login = section.get("chap").and_then(|node| chap(node, faults));
+            let Some(section) = open(entry.node, &owner, &keys::LUN, diagnostics) else { continue };
+            node = needed(&section, &owner, entry.place, "disks", &keys::LUN, diagnostics);
+            protocol =
+                section.choice("protocol", &Protocol::WORDS, diagnostics).unwrap_or(protocol);
+            login = section.get("chap").and_then(|node| chap(node, diagnostics));
             if protocol != Protocol::Iscsi && section.has("chap") {
-                faults.at(
+                diagnostics.error_at(
                     section.place_of("chap"),
                     format!("{owner}: CHAP is a matter of iSCSI; take it out, or the protocol"),
                 );
             }
         }
-        if let Some(group) = node.and_then(|node| link(node, &owner, "disk", disks, faults)) {
-            once(group, disks, &entry, &owner, used, faults);
+        if let Some(group) = node.and_then(|node| link(node, &owner, "disk", disks, diagnostics)) {
+            once(group, disks, &entry, &owner, used, diagnostics);
             luns.push(Lun { name: entry.name.into(), group, protocol, chap: login });
         }
     }
@@ -234,11 +250,11 @@ fn once(
     entry: &Entry<'_>,
     owner: &str,
     used: &mut Vec<usize>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) {
     if used.contains(&group) {
         let name = disks[group];
-        faults.at(
+        diagnostics.error_at(
             entry.node.place,
             format!("{owner}: {name} is served already; give it disks of its own"),
         );

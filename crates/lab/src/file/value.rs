@@ -1,11 +1,11 @@
 //! Values with their limits.
 
-use stormeter_yaml::{Faults, Node, Section};
+use stormeter_yaml::{Diagnostics, Node, Section};
 
 const MEBIBYTE: u64 = 1 << 20;
 
 /// A rate in bits a second, as networks are sold: `1Gb`, `100Mb`; decimal.
-pub(super) fn rate(node: &Node, faults: &mut Faults) -> Option<u64> {
+pub(super) fn rate(node: &Node, diagnostics: &mut Diagnostics) -> Option<u64> {
     let text = node.text().map(str::trim).unwrap_or_default();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match &text[digits.len()..] {
@@ -20,12 +20,15 @@ pub(super) fn rate(node: &Node, faults: &mut Faults) -> Option<u64> {
             Some((number * factor).round() as u64)
         }
         (Some(_), Some(_)) => {
-            faults.at(node.place, format!("a rate lies between 10kb and 1000Gb, unlike {text}"));
+            diagnostics.error_at(
+                node.place,
+                format!("a rate lies between 10kb and 1000Gb, unlike {text}"),
+            );
             None
         }
         _ => {
             let found = node.found();
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 format!("a rate is in bits a second, such as 1Gb or 100Mb, not {found}"),
             );
@@ -40,17 +43,19 @@ pub(super) fn size(
     key: &str,
     least_mib: u64,
     most_mib: u64,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<u64> {
-    let bytes = section.size(key, faults)?;
+    let bytes = section.size(key, diagnostics)?;
     let place = section.place_of(key);
     if !(least_mib..=most_mib).contains(&(bytes / MEBIBYTE)) {
-        faults.at(place, format!("{key} lies between {least_mib}MiB and {most_mib}MiB here"));
+        diagnostics
+            .error_at(place, format!("{key} lies between {least_mib}MiB and {most_mib}MiB here"));
         return None;
     }
     if bytes % MEBIBYTE != 0 {
         let whole = bytes.div_ceil(MEBIBYTE);
-        faults.at(place, format!("{key} is a whole number of MiB; write {key}: {whole}MiB"));
+        diagnostics
+            .error_at(place, format!("{key} is a whole number of MiB; write {key}: {whole}MiB"));
         return None;
     }
     Some(bytes)
@@ -62,11 +67,12 @@ pub(super) fn number(
     key: &str,
     least: u32,
     most: u32,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<u32> {
-    let found = section.count(key, least, faults)?;
+    let found = section.count(key, least, diagnostics)?;
     if found > most {
-        faults.at(section.place_of(key), format!("{key} is at most {most}, not {found}"));
+        diagnostics
+            .error_at(section.place_of(key), format!("{key} is at most {most}, not {found}"));
         return None;
     }
     Some(found)
@@ -78,17 +84,17 @@ pub(super) fn duration(
     key: &str,
     step_ns: u64,
     step: &str,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<u64> {
     const MOST_NS: u64 = 10_000_000_000;
-    let ns = section.duration(key, faults)?;
+    let ns = section.duration(key, diagnostics)?;
     let place = section.place_of(key);
     if ns > MOST_NS {
-        faults.at(place, format!("{key} is at most 10s"));
+        diagnostics.error_at(place, format!("{key} is at most 10s"));
         return None;
     }
     if ns % step_ns != 0 {
-        faults.at(
+        diagnostics.error_at(
             place,
             format!("{key} is a whole number of {step}, which is all that a guest can wait"),
         );

@@ -1,7 +1,7 @@
 //! `vms`.
 
 use stormeter_units::format_bytes;
-use stormeter_yaml::{Faults, Node, Section};
+use stormeter_yaml::{Diagnostics, Node, Section};
 
 use super::part::{Entry, entries, link, needed, open};
 use super::{keys, value};
@@ -21,16 +21,16 @@ const MOST_DISKS: usize = 8;
 const MOST_IDE: usize = 4;
 
 /// The VMs of an entry, one by one, put into `lab`.
-pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, faults: &mut Faults) {
+pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnostics) {
     let title = format!("VM {}", entry.name);
-    let Some(section) = open(entry.node, &title, &keys::VM, faults) else { return };
-    let memory_bytes =
-        value::size(&section, "memory", LEAST_MEMORY_MIB, 65536, faults).unwrap_or(MEMORY_BYTES);
-    let vcpus = value::number(&section, "vcpus", 1, 16, faults).unwrap_or(1);
-    let network = section.get("network").and_then(|node| network(node, &title, lab, faults));
-    let count = value::number(&section, "count", 1, 256, faults);
+    let Some(section) = open(entry.node, &title, &keys::VM, diagnostics) else { return };
+    let memory_bytes = value::size(&section, "memory", LEAST_MEMORY_MIB, 65536, diagnostics)
+        .unwrap_or(MEMORY_BYTES);
+    let vcpus = value::number(&section, "vcpus", 1, 16, diagnostics).unwrap_or(1);
+    let network = section.get("network").and_then(|node| network(node, &title, lab, diagnostics));
+    let count = value::number(&section, "count", 1, 256, diagnostics);
     // What could not be read is told.
-    let Some(disks) = disks(&section, &title, &lab.storage, faults) else { return };
+    let Some(disks) = disks(&section, &title, &lab.storage, diagnostics) else { return };
     for number in 1..=count.unwrap_or(1) {
         let name = match count {
             Some(_) => format!("{}{number}", entry.name),
@@ -40,7 +40,7 @@ pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, faults: &mut Faults) {
         lab.vms.push(Vm { name, memory_bytes, vcpus, network, disks: Vec::new() });
         // One by one: each lies behind those that are there.
         for disk in &disks {
-            let disk = put(disk, entry, lab, faults);
+            let disk = put(disk, entry, lab, diagnostics);
             lab.vms[at].disks.extend(disk);
         }
     }
@@ -48,13 +48,18 @@ pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, faults: &mut Faults) {
 
 /// What leads to a VM. The networks of the file are between storage guests and their clients, and a worker
 /// guest has nothing that could shape one.
-fn network(node: &Node, title: &str, lab: &Lab, faults: &mut Faults) -> Option<VmNetwork> {
+fn network(
+    node: &Node,
+    title: &str,
+    lab: &Lab,
+    diagnostics: &mut Diagnostics,
+) -> Option<VmNetwork> {
     let text = node.text().unwrap_or_default().trim();
     let found = VmNetwork::WORDS.iter().find(|(word, _)| *word == text);
     if found.is_none() {
         let is_ours = lab.networks.iter().any(|network| network.name == text);
         let given = if is_ours { format!("the network {text}") } else { node.found() };
-        faults.at(
+        diagnostics.error_at(
             node.place,
             format!(
                 "{title} is reached over QEMU's user-mode network, which has no rate, delay or loss, or \
@@ -70,30 +75,35 @@ fn disks(
     section: &Section<'_>,
     title: &str,
     storage: &[Storage],
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Vec<VmDisk>> {
     let whole = |name: &str| format!("the disk {name} of {title}");
     let Some(several) = section.get("disks") else {
         let Some(node) = section.get("disk") else { return Some(Vec::new()) };
-        return Some(vec![disk(node, (&format!("the disk of {title}"), "disk"), storage, faults)?]);
+        return Some(vec![disk(
+            node,
+            (&format!("the disk of {title}"), "disk"),
+            storage,
+            diagnostics,
+        )?]);
     };
     if section.has("disk") {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("disk"),
             format!("{title} has disk and disks; put the one among the others"),
         );
     }
     let example = "fast: {datastore: nas.vm, size: 256MiB}";
     let mut found = Vec::new();
-    for entry in entries(Some(several), "disk", example, faults) {
+    for entry in entries(Some(several), "disk", example, diagnostics) {
         if entry.name.len() > MOST_NAME {
             let text = format!("the name of a disk has at most {MOST_NAME} letters");
-            faults.at(entry.place, text);
+            diagnostics.error_at(entry.place, text);
         }
-        found.push(disk(entry.node, (&whole(entry.name), entry.name), storage, faults));
+        found.push(disk(entry.node, (&whole(entry.name), entry.name), storage, diagnostics));
     }
     if found.len() > MOST_DISKS {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("disks"),
             format!("a VM has at most {MOST_DISKS} disks, not {}", found.len()),
         );
@@ -101,7 +111,7 @@ fn disks(
     let found: Option<Vec<VmDisk>> = found.into_iter().collect();
     let of_ide = found.iter().flatten().filter(|disk| disk.controller == Controller::Ide).count();
     if of_ide > MOST_IDE {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("disks"),
             format!(
                 "IDE has {MOST_IDE} disks at most, not {of_ide}; give others another controller"
@@ -115,22 +125,23 @@ fn disk(
     node: &Node,
     (title, name): (&str, &str),
     storage: &[Storage],
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<VmDisk> {
-    let before = faults.count();
-    let section = open(node, title, &keys::VM_DISK, faults)?;
+    let before = diagnostics.count();
+    let section = open(node, title, &keys::VM_DISK, diagnostics)?;
     let of = &keys::VM_DISK;
-    let named = needed(&section, title, node.place, "datastore", of, faults);
-    let datastore = named.and_then(|node| datastore(node, title, storage, faults));
-    needed(&section, title, node.place, "size", of, faults);
-    let size_bytes = value::size(&section, "size", 1, 1 << 20, faults);
-    let controller = section.choice("controller", &Controller::WORDS, faults);
-    let format = section.choice("format", &DiskFormat::WORDS, faults).unwrap_or(DiskFormat::Raw);
-    let cache = section.choice("cache", &CacheMode::WORDS, faults).unwrap_or(CacheMode::None);
-    let iops = value::number(&section, "iops", 1, 1_000_000, faults);
-    check(&section, controller, format, datastore, cache, faults);
+    let named = needed(&section, title, node.place, "datastore", of, diagnostics);
+    let datastore = named.and_then(|node| datastore(node, title, storage, diagnostics));
+    needed(&section, title, node.place, "size", of, diagnostics);
+    let size_bytes = value::size(&section, "size", 1, 1 << 20, diagnostics);
+    let controller = section.choice("controller", &Controller::WORDS, diagnostics);
+    let format =
+        section.choice("format", &DiskFormat::WORDS, diagnostics).unwrap_or(DiskFormat::Raw);
+    let cache = section.choice("cache", &CacheMode::WORDS, diagnostics).unwrap_or(CacheMode::None);
+    let iops = value::number(&section, "iops", 1, 1_000_000, diagnostics);
+    check(&section, controller, format, datastore, cache, diagnostics);
     // Keys that are not there yet are told, too.
-    if faults.count() > before {
+    if diagnostics.count() > before {
         return None;
     }
     Some(VmDisk {
@@ -150,16 +161,16 @@ fn check(
     format: DiskFormat,
     datastore: Option<Datastore>,
     cache: CacheMode,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) {
     if format == DiskFormat::Qcow2 && matches!(datastore, Some(Datastore::Lun { .. })) {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("format"),
             "qcow2 on a LUN cannot be had yet; write format: raw, or put the disk on an export",
         );
     }
     if controller == Some(Controller::Nvme) && cache == CacheMode::Writethrough {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("cache"),
             "QEMU's NVMe controller has no writethrough; write cache: none or writeback",
         );
@@ -171,7 +182,7 @@ fn datastore(
     node: &Node,
     title: &str,
     storage: &[Storage],
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Datastore> {
     let mut names = vec!["local".to_owned()];
     let mut found = vec![Datastore::Local];
@@ -186,11 +197,11 @@ fn datastore(
         }
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let found = link(node, title, "datastore", &names, faults).map(|index| found[index])?;
+    let found = link(node, title, "datastore", &names, diagnostics).map(|index| found[index])?;
     if let Datastore::Lun { storage: guest, lun, .. } = found
         && !storage[guest].is_open(lun)
     {
-        faults.at(
+        diagnostics.error_at(
             node.place,
             format!(
                 "{title}: QEMU is no initiator of FC, NVMe/TCP or with CHAP here; take a plain LUN of \
@@ -203,13 +214,18 @@ fn datastore(
 }
 
 /// A disk with its place behind those that lie on the same LUN, or told that it does not fit.
-fn put(disk: &VmDisk, entry: &Entry<'_>, lab: &Lab, faults: &mut Faults) -> Option<VmDisk> {
+fn put(
+    disk: &VmDisk,
+    entry: &Entry<'_>,
+    lab: &Lab,
+    diagnostics: &mut Diagnostics,
+) -> Option<VmDisk> {
     let Some((room_bytes, name)) = room(disk.datastore, lab) else { return Some(disk.clone()) };
     let same = |other: &&VmDisk| is_same(other.datastore, disk.datastore);
     let taken: u64 =
         lab.vms.iter().flat_map(|vm| &vm.disks).filter(same).map(|d| d.size_bytes).sum();
     if taken + disk.size_bytes > room_bytes {
-        faults.at(
+        diagnostics.error_at(
             entry.place,
             format!(
                 "the disks of VM {} do not fit: {name} holds {} in all; make its disks larger, or those \

@@ -1,6 +1,6 @@
 //! Changes from outside, carried out on the tree.
 
-use stormeter_yaml::{Faults, Node, Place, Value, document};
+use stormeter_yaml::{Diagnostics, Node, Place, Value, document};
 
 use super::host::{CREDITS, is_fibre_channel};
 use super::like::{get, get_mut};
@@ -9,42 +9,44 @@ use super::{CHANGES, FORM};
 use crate::overrides::Override;
 
 /// What is changed before entries take from others: which ones they take from.
-pub(super) fn change_likes(root: &mut Node, changes: &[Override], faults: &mut Faults) {
+pub(super) fn change_likes(root: &mut Node, changes: &[Override], diagnostics: &mut Diagnostics) {
     for (index, change) in changes.iter().enumerate() {
         if change.path().ends_with(".like")
-            && let Some(value) = value(index, change, faults)
+            && let Some(value) = value(index, change, diagnostics)
         {
-            put(root, change.path(), value, faults);
+            put(root, change.path(), value, diagnostics);
         }
     }
 }
 
 /// All other changes, in their order.
-pub(super) fn change(root: &mut Node, changes: &[Override], faults: &mut Faults) {
+pub(super) fn change(root: &mut Node, changes: &[Override], diagnostics: &mut Diagnostics) {
     for (index, change) in changes.iter().enumerate() {
         if change.path().ends_with(".like") {
             continue;
         }
-        let Some(value) = value(index, change, faults) else { continue };
+        let Some(value) = value(index, change, diagnostics) else { continue };
         if !change.is_word() {
             if let Some(adapter) = change.path().strip_suffix(".rate")
                 && let Some(adapter) = find_mut(root, adapter)
             {
                 keep_kind(adapter, value.place);
             }
-            put(root, change.path(), value, faults);
+            put(root, change.path(), value, diagnostics);
             continue;
         }
         let place = value.place;
         if by_word(root, change.path(), &value) == 0 {
-            faults
-                .at(place, format!("{change} changes nothing, because the site has none of that"));
+            diagnostics.error_at(
+                place,
+                format!("{change} changes nothing, because the site has none of that"),
+            );
         }
     }
 }
 
 /// The value of a change as a tree whose places lie in the change's text.
-fn value(index: usize, change: &Override, faults: &mut Faults) -> Option<Node> {
+fn value(index: usize, change: &Override, diagnostics: &mut Diagnostics) -> Option<Node> {
     let text = change.value();
     let column = change.path().chars().count() + 2;
     let width = text.chars().count();
@@ -52,9 +54,10 @@ fn value(index: usize, change: &Override, faults: &mut Faults) -> Option<Node> {
     if !text.starts_with(['{', '[']) {
         return Some(Node { place, value: Value::Text(text.trim_matches('"').into()) });
     }
-    let mut wrong = Faults::default();
+    let mut wrong = Diagnostics::default();
     let Some(mut node) = document(text, CHANGES, &FORM, &mut wrong) else {
-        faults.at(place, format!("{change} is no YAML; look for a missing bracket or comma"));
+        diagnostics
+            .error_at(place, format!("{change} is no YAML; look for a missing bracket or comma"));
         return None;
     };
     shift(&mut node, index, column - 1);

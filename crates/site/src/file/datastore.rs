@@ -2,7 +2,7 @@
 //!
 //! Whether the parts of such a way fit together is seen here, where all of them are named.
 
-use stormeter_yaml::{Faults, Node, Place};
+use stormeter_yaml::{Diagnostics, Node, Place};
 
 use super::keys;
 use super::limits;
@@ -19,7 +19,7 @@ pub(super) struct Known<'s> {
     pub(super) site: &'s Site,
     /// Names by section.
     pub(super) clusters: &'s [String],
-    /// Whether all of that was read without faults: then what fits together can be judged.
+    /// Whether all of that was read without errors: then what fits together can be judged.
     pub(super) whole: bool,
 }
 
@@ -33,29 +33,30 @@ pub(super) fn datastore(
     place: Place,
     node: &Node,
     known: &Known<'_>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<SiteDatastore> {
     let site = known.site;
-    let part = Part::open(node, place, format!("datastore {name}"), &keys::DATASTORE, faults)?;
-    let hosts = hosts(&part, site, faults);
-    part.needed("stack", faults);
-    let stack = part.link("stack", "stack", THE_SITE, &names(&site.stacks, |s| &s.name), faults);
+    let part = Part::open(node, place, format!("datastore {name}"), &keys::DATASTORE, diagnostics)?;
+    let hosts = hosts(&part, site, diagnostics);
+    part.needed("stack", diagnostics);
+    let stack =
+        part.link("stack", "stack", THE_SITE, &names(&site.stacks, |s| &s.name), diagnostics);
     let policies = [("fixed", PathPolicy::Fixed), ("round-robin", PathPolicy::RoundRobin)];
-    let policy = part.choice("policy", &policies, faults).unwrap_or_default();
+    let policy = part.choice("policy", &policies, diagnostics).unwrap_or_default();
     let placements = [("spread", Placement::Spread), ("fill", Placement::Fill)];
-    let placement = part.choice("placement", &placements, faults).unwrap_or_default();
-    let networks = networks(&part, site, faults);
-    let also = part.get("also", value::words, faults).unwrap_or_default();
+    let placement = part.choice("placement", &placements, diagnostics).unwrap_or_default();
+    let networks = networks(&part, site, diagnostics);
+    let also = part.get("also", value::words, diagnostics).unwrap_or_default();
     let also = also.iter().filter_map(|node| node.text().map(str::to_owned)).collect();
-    let target = target(&part, known, faults);
+    let target = target(&part, known, diagnostics);
     let adapter = match target {
         Some(Target::Group(_)) => {
-            reject(&part, &["adapter", "networks", "policy"], "disks in the host", faults);
+            reject(&part, &["adapter", "networks", "policy"], "disks in the host", diagnostics);
             None
         }
         _ => {
-            let node = target.and_then(|_| part.needed("adapter", faults));
-            node.and(adapter(&part, "adapter", hosts.map(|index| &site.hosts[index]), faults))
+            let node = target.and_then(|_| part.needed("adapter", diagnostics));
+            node.and(adapter(&part, "adapter", hosts.map(|index| &site.hosts[index]), diagnostics))
         }
     };
     let datastore = SiteDatastore {
@@ -70,14 +71,14 @@ pub(super) fn datastore(
         placement,
     };
     if known.whole {
-        check(&part, site, &datastore, faults);
+        check(&part, site, &datastore, diagnostics);
     }
     Some(datastore)
 }
 
-fn hosts(part: &Part<'_>, site: &Site, faults: &mut Faults) -> Option<usize> {
-    part.needed("hosts", faults);
-    part.link("hosts", "host group", THE_SITE, &names(&site.hosts, |host| &host.name), faults)
+fn hosts(part: &Part<'_>, site: &Site, diagnostics: &mut Diagnostics) -> Option<usize> {
+    part.needed("hosts", diagnostics);
+    part.link("hosts", "host group", THE_SITE, &names(&site.hosts, |host| &host.name), diagnostics)
 }
 
 /// An adapter of those hosts; not to be found where the hosts were not.
@@ -85,34 +86,36 @@ fn adapter(
     part: &Part<'_>,
     key: &str,
     hosts: Option<&HostGroup>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<usize> {
     let hosts = hosts?;
     let names = names(&hosts.adapters, |adapter| &adapter.name);
-    part.link(key, "adapter", &hosts.name, &names, faults)
+    part.link(key, "adapter", &hosts.name, &names, diagnostics)
 }
 
-fn networks(part: &Part<'_>, site: &Site, faults: &mut Faults) -> Vec<usize> {
-    let nodes = part.get("networks", value::words, faults).unwrap_or_default();
+fn networks(part: &Part<'_>, site: &Site, diagnostics: &mut Diagnostics) -> Vec<usize> {
+    let nodes = part.get("networks", value::words, diagnostics).unwrap_or_default();
     let names = names(&site.networks, |network| &network.name);
     nodes
         .iter()
-        .filter_map(|node| link(node, &part.name, "network", THE_SITE, &names, faults))
+        .filter_map(|node| link(node, &part.name, "network", THE_SITE, &names, diagnostics))
         .collect()
 }
 
 /// Keys that say nothing beside another.
-fn reject(part: &Part<'_>, keys: &[&str], because: &str, faults: &mut Faults) {
+fn reject(part: &Part<'_>, keys: &[&str], because: &str, diagnostics: &mut Diagnostics) {
     for key in keys {
         if part.node(key).is_some() {
             let name = &part.name;
-            faults
-                .at(part.place_of(key), format!("{name} has {because} and no {key}; take it out"));
+            diagnostics.error_at(
+                part.place_of(key),
+                format!("{name} has {because} and no {key}; take it out"),
+            );
         }
     }
 }
 
-fn target(part: &Part<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<Target> {
+fn target(part: &Part<'_>, known: &Known<'_>, diagnostics: &mut Diagnostics) -> Option<Target> {
     let site = known.site;
     let given: Vec<&'static str> = ["disks", "controller", "cluster"]
         .into_iter()
@@ -130,50 +133,50 @@ fn target(part: &Part<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<Tar
                 given.join(", ")
             ),
         };
-        faults.at(given.last().map_or(part.place, |key| part.place_of(key)), message);
+        diagnostics.error_at(given.last().map_or(part.place, |key| part.place_of(key)), message);
         return None;
     };
     if *only != "controller" {
-        reject(part, &["port"], only, faults);
+        reject(part, &["port"], only, diagnostics);
     }
     if *only != "cluster" {
-        reject(part, &["stripes", "replicas"], only, faults);
+        reject(part, &["stripes", "replicas"], only, diagnostics);
     }
     match *only {
         "disks" => {
             let groups = names(&site.groups, |group| &group.name);
-            part.link("disks", "disk group", THE_SITE, &groups, faults).map(Target::Group)
+            part.link("disks", "disk group", THE_SITE, &groups, diagnostics).map(Target::Group)
         }
         "controller" => {
             let controllers = names(&site.controllers, |controller| &controller.name);
             let controller =
-                part.link("controller", "controller", THE_SITE, &controllers, faults)?;
+                part.link("controller", "controller", THE_SITE, &controllers, diagnostics)?;
             let found = &site.controllers[controller];
             if part.node("port").is_none() && found.ports.len() == 1 {
                 return Some(Target::Controller { controller, port: 0 });
             }
-            part.needed("port", faults)?;
+            part.needed("port", diagnostics)?;
             let ports = names(&found.ports, |port| &port.name);
-            let port = part.link("port", "port", &found.name, &ports, faults)?;
+            let port = part.link("port", "port", &found.name, &ports, diagnostics)?;
             Some(Target::Controller { controller, port })
         }
         _ => {
-            let cluster = part.link("cluster", "cluster", THE_SITE, known.clusters, faults)?;
-            let stripes = part.get("stripes", value::count, faults).unwrap_or(1);
-            let replicas = part.get("replicas", value::count, faults).unwrap_or(2);
+            let cluster = part.link("cluster", "cluster", THE_SITE, known.clusters, diagnostics)?;
+            let stripes = part.get("stripes", value::count, diagnostics).unwrap_or(1);
+            let replicas = part.get("replicas", value::count, diagnostics).unwrap_or(2);
             Some(Target::Cluster { cluster, stripes, replicas })
         }
     }
 }
 
 /// Whether the parts of the way fit together.
-fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, faults: &mut Faults) {
+fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, diagnostics: &mut Diagnostics) {
     let stack = &site.stacks[datastore.stack];
     let protocol = stack.protocol;
     let hosts = &site.hosts[datastore.hosts];
-    let speaks = |key: &str, adapter: &Adapter, faults: &mut Faults| {
+    let speaks = |key: &str, adapter: &Adapter, diagnostics: &mut Diagnostics| {
         if let Some((is, needs)) = misfit(protocol, adapter) {
-            faults.at(
+            diagnostics.error_at(
                 part.place_of(key),
                 format!(
                     "{} speaks {} over {}, which is {is}; it needs {needs}",
@@ -185,10 +188,10 @@ fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, faults: &mut F
         }
     };
     if let Some(adapter) = datastore.adapter {
-        speaks("adapter", &hosts.adapters[adapter], faults);
+        speaks("adapter", &hosts.adapters[adapter], diagnostics);
     }
     match datastore.target {
-        Target::Group(_) if protocol != Protocol::Local => faults.at(
+        Target::Group(_) if protocol != Protocol::Local => diagnostics.error_at(
             part.place_of("stack"),
             format!(
                 "{} has disks in the host, and its stack {} speaks {}; write a stack whose \
@@ -200,9 +203,9 @@ fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, faults: &mut F
         ),
         Target::Group(group) => {
             let at = (part.name.as_str(), part.place_of("disks"));
-            limits::all_disks(at, (hosts.count, "hosts"), &site.groups[group], faults);
+            limits::all_disks(at, (hosts.count, "hosts"), &site.groups[group], diagnostics);
         }
-        Target::Controller { .. } if protocol == Protocol::Local => faults.at(
+        Target::Controller { .. } if protocol == Protocol::Local => diagnostics.error_at(
             part.place_of("stack"),
             format!(
                 "{} leads to a controller, and its stack {} is for disks in the host; write a \
@@ -212,14 +215,14 @@ fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, faults: &mut F
         ),
         Target::Controller { controller, port } => {
             let controller = &site.controllers[controller];
-            speaks("port", &controller.ports[port], faults);
+            speaks("port", &controller.ports[port], diagnostics);
             if let Some(adapter) = datastore.adapter {
                 let port = &controller.ports[port];
                 let there = format!("controllers.{}.ports.{}", controller.name, port.name);
-                one_mtu(part, (hosts, &hosts.adapters[adapter]), (&there, port), faults);
+                one_mtu(part, (hosts, &hosts.adapters[adapter]), (&there, port), diagnostics);
             }
             if controller.costs.iter().all(|(known, _)| *known != protocol) {
-                faults.at(
+                diagnostics.error_at(
                     part.place_of("controller"),
                     format!(
                         "{} speaks {}, of which controller {} has no cost; write costs: {{{}: \
@@ -238,11 +241,11 @@ fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, faults: &mut F
                 let nodes = &site.hosts[cluster.nodes];
                 let port = &nodes.adapters[cluster.adapter];
                 let there = format!("hosts.{}.adapters.{}", nodes.name, port.name);
-                one_mtu(part, (hosts, &hosts.adapters[adapter]), (&there, port), faults);
+                one_mtu(part, (hosts, &hosts.adapters[adapter]), (&there, port), diagnostics);
             }
             let nodes = site.hosts[cluster.nodes].count;
             if replicas > nodes {
-                faults.at(
+                diagnostics.error_at(
                     part.place_of("replicas"),
                     format!(
                         "{} has {replicas} replicas on {nodes} nodes, and no two are on the same; \
@@ -255,7 +258,7 @@ fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, faults: &mut F
                 * u64::from(cluster.groups_per_node)
                 * u64::from(cluster.capacity_per_group);
             if replicas <= nodes && u64::from(stripes) * u64::from(replicas) > devices {
-                faults.at(
+                diagnostics.error_at(
                     part.place_of("stripes"),
                     format!(
                         "{} has {stripes} stripes of {replicas} replicas on {devices} capacity \
@@ -277,7 +280,7 @@ fn one_mtu(
     part: &Part<'_>,
     (hosts, adapter): (&HostGroup, &Adapter),
     (there, port): (&str, &Adapter),
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) {
     let (PortKind::Ethernet { mtu_bytes: one }, PortKind::Ethernet { mtu_bytes: other }) =
         (adapter.kind, port.kind)
@@ -287,7 +290,7 @@ fn one_mtu(
     if one == other {
         return;
     }
-    faults.at(
+    diagnostics.error_at(
         part.place_of("adapter"),
         format!(
             "{} has an MTU of {one} at hosts.{}.adapters.{} and of {other} at {there}, and an Ethernet \
@@ -313,13 +316,13 @@ fn misfit(protocol: Protocol, adapter: &Adapter) -> Option<(&'static str, &'stat
 }
 
 /// Names that two datastores answer to.
-pub(super) fn check_names(datastores: &[(&SiteDatastore, Place)], faults: &mut Faults) {
+pub(super) fn check_names(datastores: &[(&SiteDatastore, Place)], diagnostics: &mut Diagnostics) {
     let mut taken: Vec<(&str, &str)> =
         datastores.iter().map(|(d, _)| (d.name.as_str(), d.name.as_str())).collect();
     for (datastore, place) in datastores {
         for name in &datastore.also {
             if let Some((_, owner)) = taken.iter().find(|(known, _)| known == name) {
-                faults.at(
+                diagnostics.error_at(
                     *place,
                     format!(
                         "datastore {} is also {name}, and so is datastore {owner}; a name stands \
@@ -338,22 +341,22 @@ pub(super) fn client(
     node: &Node,
     place: Place,
     site: &Site,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Client> {
-    let part = Part::open(node, place, "the client", &keys::CLIENT, faults)?;
-    let hosts = hosts(&part, site, faults);
-    part.needed("adapter", faults);
-    let adapter = adapter(&part, "adapter", hosts.map(|index| &site.hosts[index]), faults);
-    part.needed("server-adapter", faults);
-    let server_adapter = server_adapter(&part, site, faults);
-    let networks = networks(&part, site, faults);
-    let clock_hz = part.get("clock", value::clock, faults);
+    let part = Part::open(node, place, "the client", &keys::CLIENT, diagnostics)?;
+    let hosts = hosts(&part, site, diagnostics);
+    part.needed("adapter", diagnostics);
+    let adapter = adapter(&part, "adapter", hosts.map(|index| &site.hosts[index]), diagnostics);
+    part.needed("server-adapter", diagnostics);
+    let server_adapter = server_adapter(&part, site, diagnostics);
+    let networks = networks(&part, site, diagnostics);
+    let clock_hz = part.get("clock", value::clock, diagnostics);
     let mut cost = |key| {
         let at: Option<At<'_, '_>> = part.at(key);
-        at.and_then(|at| value::cost(at, clock_hz, faults)).unwrap_or(0.0)
+        at.and_then(|at| value::cost(at, clock_hz, diagnostics)).unwrap_or(0.0)
     };
     let (per_byte_cycles, per_message_cycles) = (cost("per-byte"), cost("per-message"));
-    let memory_bytes_per_s = part.need("memory", value::rate, faults);
+    let memory_bytes_per_s = part.need("memory", value::rate, diagnostics);
     Some(Client {
         hosts: hosts?,
         adapter: adapter?,
@@ -367,11 +370,11 @@ pub(super) fn client(
 
 /// The adapter of the hosts in which VMs run. It is the first of each, which [`put_first`] saw to, so
 /// that one place serves all.
-fn server_adapter(part: &Part<'_>, site: &Site, faults: &mut Faults) -> Option<usize> {
+fn server_adapter(part: &Part<'_>, site: &Site, diagnostics: &mut Diagnostics) -> Option<usize> {
     let datastores = site.datastores.iter();
     let hosts = datastores.map(|datastore| site.hosts.get(datastore.hosts));
     let found: Vec<Option<usize>> =
-        hosts.map(|hosts| adapter(part, "server-adapter", hosts, faults)).collect();
+        hosts.map(|hosts| adapter(part, "server-adapter", hosts, diagnostics)).collect();
     found.into_iter().collect::<Option<Vec<usize>>>()?.first().copied()
 }
 

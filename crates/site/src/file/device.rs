@@ -1,7 +1,7 @@
 //! `disk-groups` and the devices in them.
 
 use stormeter_units::nearest;
-use stormeter_yaml::{Faults, Node, Place, Value};
+use stormeter_yaml::{Diagnostics, Node, Place, Value};
 
 use super::keys;
 use super::limits;
@@ -20,7 +20,12 @@ const LEVELS: [(&str, Raid, u32); 6] = [
 ];
 
 /// A group of disks.
-pub(super) fn group(name: &str, place: Place, node: &Node, faults: &mut Faults) -> DiskGroup {
+pub(super) fn group(
+    name: &str,
+    place: Place,
+    node: &Node,
+    diagnostics: &mut Diagnostics,
+) -> DiskGroup {
     let mut group = DiskGroup {
         name: name.into(),
         raid: Raid::Raid0,
@@ -32,31 +37,31 @@ pub(super) fn group(name: &str, place: Place, node: &Node, faults: &mut Faults) 
         device: nothing(),
     };
     let title = format!("disk group {name}");
-    let Some(part) = Part::open(node, place, title, &keys::DISK_GROUP, faults) else {
+    let Some(part) = Part::open(node, place, title, &keys::DISK_GROUP, diagnostics) else {
         return group;
     };
-    let before = faults.count();
+    let before = diagnostics.count();
     let names: Vec<(&str, &str)> = LEVELS.iter().map(|(name, ..)| (*name, *name)).collect();
-    let level = part.choice("raid", &names, faults).unwrap_or("0");
-    group.disks = part.get("disks", value::count, faults).unwrap_or(1);
-    if faults.count() == before {
-        group.raid = raid(&part, level, group.disks, faults);
+    let level = part.choice("raid", &names, diagnostics).unwrap_or("0");
+    group.disks = part.get("disks", value::count, diagnostics).unwrap_or(1);
+    if diagnostics.count() == before {
+        group.raid = raid(&part, level, group.disks, diagnostics);
     }
-    group.groups = part.get("groups", value::count, faults).unwrap_or(1);
-    group.spares = part.get("spares", value::number, faults).unwrap_or(0);
-    if let Some(stripe) = part.get("stripe", value::unit_size, faults) {
+    group.groups = part.get("groups", value::count, diagnostics).unwrap_or(1);
+    group.spares = part.get("spares", value::number, diagnostics).unwrap_or(0);
+    if let Some(stripe) = part.get("stripe", value::unit_size, diagnostics) {
         group.stripe_bytes = u64::from(stripe);
     }
-    group.rebuild_bytes_per_s = part.get("rebuild", value::rate, faults);
-    if let Some(node) = part.needed("device", faults) {
-        group.device = device(node, &format!("the device of {}", part.name), faults);
+    group.rebuild_bytes_per_s = part.get("rebuild", value::rate, diagnostics);
+    if let Some(node) = part.needed("device", diagnostics) {
+        group.device = device(node, &format!("the device of {}", part.name), diagnostics);
     }
-    limits::disks(&part, &group, faults);
+    limits::disks(&part, &group, diagnostics);
     group
 }
 
 /// The level, if so many disks can have it.
-fn raid(part: &Part<'_>, level: &str, disks: u32, faults: &mut Faults) -> Raid {
+fn raid(part: &Part<'_>, level: &str, disks: u32, diagnostics: &mut Diagnostics) -> Raid {
     let (_, raid, least) =
         LEVELS.into_iter().find(|(name, ..)| *name == level).unwrap_or(LEVELS[0]);
     let name = if level == "dp" { "RAID-DP".into() } else { format!("RAID {level}") };
@@ -72,11 +77,11 @@ fn raid(part: &Part<'_>, level: &str, disks: u32, faults: &mut Faults) -> Raid {
         return raid;
     };
     let key = if part.node("disks").is_some() { "disks" } else { "raid" };
-    faults.at(part.place_of(key), message);
+    diagnostics.error_at(part.place_of(key), message);
     raid
 }
 
-/// Stands where a device could not be read; what has faults is not used.
+/// Stands where a device could not be read; what has errors is not used.
 fn nothing() -> Device {
     Device::Queue(Queue {
         servers: 1,
@@ -91,19 +96,20 @@ fn nothing() -> Device {
 }
 
 /// A device, written out.
-pub(super) fn device(node: &Node, title: &str, faults: &mut Faults) -> Device {
+pub(super) fn device(node: &Node, title: &str, diagnostics: &mut Diagnostics) -> Device {
     let Value::Map(pairs) = &node.value else {
         let found = node.found();
         let advice = node.text().filter(|text| !text.is_empty());
         let advice =
             advice.map_or("{like: fc-15k-144gb}".into(), |name| format!("{{like: {name}}}"));
-        faults.at(node.place, format!("{title} is a mapping, not {found}; write {advice}"));
+        diagnostics
+            .error_at(node.place, format!("{title} is a mapping, not {found}; write {advice}"));
         return nothing();
     };
     let find = |key: &str| pairs.iter().find(|(k, _)| k.text() == Some(key)).map(|(_, v)| v);
     let Some(kind) = find("kind") else {
         if find("like").is_none() {
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 format!(
                     "{title} has neither kind nor like; write kind: hdd, kind: ssd or kind: queue, \
@@ -113,17 +119,17 @@ pub(super) fn device(node: &Node, title: &str, faults: &mut Faults) -> Device {
         }
         return nothing();
     };
-    let mut open = |keys| Part::open(node, node.place, title, keys, faults);
+    let mut open = |keys| Part::open(node, node.place, title, keys, diagnostics);
     match kind.text().unwrap_or_default() {
-        "hdd" => open(&keys::HDD).map_or_else(nothing, |part| Device::Hdd(hdd(&part, faults))),
-        "ssd" => open(&keys::SSD).map_or_else(nothing, |part| Device::Ssd(ssd(&part, faults))),
+        "hdd" => open(&keys::HDD).map_or_else(nothing, |part| Device::Hdd(hdd(&part, diagnostics))),
+        "ssd" => open(&keys::SSD).map_or_else(nothing, |part| Device::Ssd(ssd(&part, diagnostics))),
         "queue" => {
-            open(&keys::QUEUE).map_or_else(nothing, |part| Device::Queue(queue(&part, faults)))
+            open(&keys::QUEUE).map_or_else(nothing, |part| Device::Queue(queue(&part, diagnostics)))
         }
         other => {
             let meant = nearest(other, ["hdd", "ssd", "queue"]);
             let meant = meant.map(|name| format!("did you mean {name}? ")).unwrap_or_default();
-            faults.at(
+            diagnostics.error_at(
                 kind.place,
                 format!("kind cannot be {}; {meant}kind is hdd, ssd or queue", kind.found()),
             );
@@ -132,11 +138,11 @@ pub(super) fn device(node: &Node, title: &str, faults: &mut Faults) -> Device {
     }
 }
 
-fn hdd(part: &Part<'_>, faults: &mut Faults) -> Hdd {
-    let before = faults.count();
-    let rpm = part.need("rpm", value::rpm, faults).unwrap_or(1.0);
-    let mut need = |key, read: fn(At<'_, '_>, &mut Faults) -> Option<f64>| {
-        part.need(key, read, faults).unwrap_or(1.0)
+fn hdd(part: &Part<'_>, diagnostics: &mut Diagnostics) -> Hdd {
+    let before = diagnostics.count();
+    let rpm = part.need("rpm", value::rpm, diagnostics).unwrap_or(1.0);
+    let mut need = |key, read: fn(At<'_, '_>, &mut Diagnostics) -> Option<f64>| {
+        part.need(key, read, diagnostics).unwrap_or(1.0)
     };
     let mut hdd = Hdd {
         rpm,
@@ -149,14 +155,14 @@ fn hdd(part: &Part<'_>, faults: &mut Faults) -> Hdd {
         capacity_bytes: 0,
         interface_bytes_per_s: need("interface", value::rate),
         overhead_ns: 0.0,
-        queue_depth: part.get("queue-depth", value::count, faults).unwrap_or(1),
-        buffer_bytes: part.get("buffer", value::size, faults).unwrap_or(0),
-        write_cache: part.get("write-cache", value::flag, faults).unwrap_or(false),
+        queue_depth: part.get("queue-depth", value::count, diagnostics).unwrap_or(1),
+        buffer_bytes: part.get("buffer", value::size, diagnostics).unwrap_or(0),
+        write_cache: part.get("write-cache", value::flag, diagnostics).unwrap_or(false),
     };
-    hdd.write_settle_ns = part.get("write-settle", value::duration, faults).unwrap_or(0.0);
-    hdd.overhead_ns = part.get("overhead", value::duration, faults).unwrap_or(0.0);
-    hdd.capacity_bytes = part.need("capacity", value::some_size, faults).unwrap_or(1);
-    if faults.count() == before {
+    hdd.write_settle_ns = part.get("write-settle", value::duration, diagnostics).unwrap_or(0.0);
+    hdd.overhead_ns = part.get("overhead", value::duration, diagnostics).unwrap_or(0.0);
+    hdd.capacity_bytes = part.need("capacity", value::some_size, diagnostics).unwrap_or(1);
+    if diagnostics.count() == before {
         let orders = [
             ("seek-track", hdd.seek_track_ns, "seek-average", hdd.seek_average_ns, "longer"),
             ("seek-average", hdd.seek_average_ns, "seek-full", hdd.seek_full_ns, "longer"),
@@ -164,7 +170,7 @@ fn hdd(part: &Part<'_>, faults: &mut Faults) -> Hdd {
         ];
         for (less, smaller, more, larger, word) in orders {
             if smaller > larger {
-                faults.at(
+                diagnostics.error_at(
                     part.place_of(less),
                     format!("{less} is {word} than {more}; the two may be exchanged"),
                 );
@@ -178,9 +184,9 @@ fn hdd(part: &Part<'_>, faults: &mut Faults) -> Hdd {
 /// 2.6, section 13.6), the narrowest of the interfaces that flash comes with.
 const NCQ: u32 = 32;
 
-fn ssd(part: &Part<'_>, faults: &mut Faults) -> Ssd {
-    let mut need = |key, read: fn(At<'_, '_>, &mut Faults) -> Option<f64>| {
-        part.need(key, read, faults).unwrap_or(1.0)
+fn ssd(part: &Part<'_>, diagnostics: &mut Diagnostics) -> Ssd {
+    let mut need = |key, read: fn(At<'_, '_>, &mut Diagnostics) -> Option<f64>| {
+        part.need(key, read, diagnostics).unwrap_or(1.0)
     };
     let ssd = Ssd {
         channels: 1,
@@ -197,9 +203,9 @@ fn ssd(part: &Part<'_>, faults: &mut Faults) -> Ssd {
         queue_depth: NCQ,
         write_buffer_bytes: 0,
     };
-    let spare_share = part.get("spare", value::share, faults).unwrap_or(ssd.spare_share);
+    let spare_share = part.get("spare", value::share, diagnostics).unwrap_or(ssd.spare_share);
     if !(0.005..=0.9).contains(&spare_share) {
-        faults.at(
+        diagnostics.error_at(
             part.place_of("spare"),
             format!(
                 "{} cannot collect garbage like this; spare lies between 0.5% and 90%",
@@ -208,21 +214,21 @@ fn ssd(part: &Part<'_>, faults: &mut Faults) -> Ssd {
         );
     }
     Ssd {
-        channels: part.need("channels", value::count, faults).unwrap_or(1),
-        page_bytes: part.need("page", value::unit_size, faults).unwrap_or(4096),
-        pages_per_block: part.need("pages-per-block", value::count, faults).unwrap_or(1),
+        channels: part.need("channels", value::count, diagnostics).unwrap_or(1),
+        page_bytes: part.need("page", value::unit_size, diagnostics).unwrap_or(4096),
+        pages_per_block: part.need("pages-per-block", value::count, diagnostics).unwrap_or(1),
         spare_share,
-        filled_share: part.get("filled", value::share, faults).unwrap_or(ssd.filled_share),
-        capacity_bytes: part.need("capacity", value::some_size, faults).unwrap_or(1),
-        overhead_ns: part.get("overhead", value::duration, faults).unwrap_or(0.0),
-        queue_depth: part.get("queue-depth", value::count, faults).unwrap_or(ssd.queue_depth),
-        write_buffer_bytes: part.get("write-buffer", value::size, faults).unwrap_or(0),
+        filled_share: part.get("filled", value::share, diagnostics).unwrap_or(ssd.filled_share),
+        capacity_bytes: part.need("capacity", value::some_size, diagnostics).unwrap_or(1),
+        overhead_ns: part.get("overhead", value::duration, diagnostics).unwrap_or(0.0),
+        queue_depth: part.get("queue-depth", value::count, diagnostics).unwrap_or(ssd.queue_depth),
+        write_buffer_bytes: part.get("write-buffer", value::size, diagnostics).unwrap_or(0),
         ..ssd
     }
 }
 
-fn queue(part: &Part<'_>, faults: &mut Faults) -> Queue {
-    let mut time = |key| part.get(key, value::duration, faults).unwrap_or(0.0);
+fn queue(part: &Part<'_>, diagnostics: &mut Diagnostics) -> Queue {
+    let mut time = |key| part.get(key, value::duration, diagnostics).unwrap_or(0.0);
     let queue = Queue {
         servers: 1,
         read_ns: 1.0,
@@ -234,16 +240,16 @@ fn queue(part: &Part<'_>, faults: &mut Faults) -> Queue {
         service: Service::Single,
     };
     Queue {
-        servers: part.get("servers", value::count, faults).unwrap_or(1),
-        read_ns: part.need("read", value::some_duration, faults).unwrap_or(1.0),
-        write_ns: part.need("write", value::some_duration, faults).unwrap_or(1.0),
-        spread: part.get("spread", spread, faults).unwrap_or(Spread::Constant),
-        service: part.get("service", service, faults).unwrap_or(Service::Single),
+        servers: part.get("servers", value::count, diagnostics).unwrap_or(1),
+        read_ns: part.need("read", value::some_duration, diagnostics).unwrap_or(1.0),
+        write_ns: part.need("write", value::some_duration, diagnostics).unwrap_or(1.0),
+        spread: part.get("spread", spread, diagnostics).unwrap_or(Spread::Constant),
+        service: part.get("service", service, diagnostics).unwrap_or(Service::Single),
         ..queue
     }
 }
 
-fn service(at: At<'_, '_>, faults: &mut Faults) -> Option<Service> {
+fn service(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<Service> {
     match at.node.text().unwrap_or_default().trim() {
         "single" => Some(Service::Single),
         "bulk" => Some(Service::Bulk),
@@ -254,14 +260,14 @@ fn service(at: At<'_, '_>, faults: &mut Faults) -> Option<Service> {
                     "service cannot be {found}; write single, each request by itself, or bulk, all that \
                      wait together"
                 ),
-                faults,
+                diagnostics,
             );
             None
         }
     }
 }
 
-fn spread(at: At<'_, '_>, faults: &mut Faults) -> Option<Spread> {
+fn spread(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<Spread> {
     let text = at.node.text().unwrap_or_default().trim();
     let sigma = text.strip_prefix("log-normal").and_then(|rest| rest.trim().parse::<f64>().ok());
     match (text, sigma) {
@@ -275,7 +281,7 @@ fn spread(at: At<'_, '_>, faults: &mut Faults) -> Option<Spread> {
                     "spread cannot be {found}; write constant, exponential, or log-normal with the \
                      standard deviation of the logarithm, 0 to 5: log-normal 0.4"
                 ),
-                faults,
+                diagnostics,
             );
             None
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use stormeter_units::nearest;
-use stormeter_yaml::{Faults, Keys, Node, Place, Value};
+use stormeter_yaml::{Diagnostics, Keys, Node, Place, Value};
 
 use super::keys;
 use super::part::{Part, all_of};
@@ -59,53 +59,65 @@ pub struct CalibrationPoint {
     pub value: Quantity,
 }
 
-fn items<'n>(node: Option<&'n Node>, what: &str, faults: &mut Faults) -> &'n [Node] {
+fn items<'n>(node: Option<&'n Node>, what: &str, diagnostics: &mut Diagnostics) -> &'n [Node] {
     match node.map(|node| (&node.value, node)) {
         None => &[],
         Some((Value::List(items), _)) => items,
         Some((_, node)) => {
             let found = node.found();
-            faults.at(node.place, format!("{what} is a list of mappings, not {found}"));
+            diagnostics.error_at(node.place, format!("{what} is a list of mappings, not {found}"));
             &[]
         }
     }
 }
 
-fn open<'n>(node: &'n Node, keys: &'static Keys, faults: &mut Faults) -> Option<Part<'n>> {
-    Part::open(node, node.place, keys.of, keys, faults)
+fn open<'n>(
+    node: &'n Node,
+    keys: &'static Keys,
+    diagnostics: &mut Diagnostics,
+) -> Option<Part<'n>> {
+    Part::open(node, node.place, keys.of, keys, diagnostics)
 }
 
 /// The free parameters; `root` is the whole site.
-pub(super) fn fit(root: &Node, node: Option<&Node>, faults: &mut Faults) -> Vec<FreeParameter> {
+pub(super) fn fit(
+    root: &Node,
+    node: Option<&Node>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<FreeParameter> {
     let mut free: Vec<FreeParameter> = Vec::new();
-    for item in items(node, "fit", faults) {
-        let Some(parameter) = parameter(root, item, faults) else { continue };
+    for item in items(node, "fit", diagnostics) {
+        let Some(parameter) = parameter(root, item, diagnostics) else { continue };
         if free.iter().any(|known| known.parameter == parameter.parameter) {
-            faults.at(item.place, format!("{} is free twice; keep one", parameter.parameter));
+            diagnostics
+                .error_at(item.place, format!("{} is free twice; keep one", parameter.parameter));
         }
         free.push(parameter);
     }
     free
 }
 
-fn parameter(root: &Node, item: &Node, faults: &mut Faults) -> Option<FreeParameter> {
-    let part = open(item, &keys::FIT, faults)?;
-    let path = part.need("parameter", value::word, faults);
-    let (from, to) = (part.need("from", bound, faults), part.need("to", bound, faults));
+fn parameter(root: &Node, item: &Node, diagnostics: &mut Diagnostics) -> Option<FreeParameter> {
+    let part = open(item, &keys::FIT, diagnostics)?;
+    let path = part.need("parameter", value::word, diagnostics);
+    let (from, to) = (part.need("from", bound, diagnostics), part.need("to", bound, diagnostics));
     let path = path?;
     let place = part.place_of("parameter");
-    let node = find(root, &path, place, faults)?;
+    let node = find(root, &path, place, diagnostics)?;
     let Some(stands) = node.text().and_then(Quantity::parse) else {
         let found = node.found();
-        faults.at(place, format!("{path} is {found}; only a number can be fitted"));
+        diagnostics.error_at(place, format!("{path} is {found}; only a number can be fitted"));
         return None;
     };
     let mut with = Vec::new();
-    for node in part.get("with", value::words, faults).into_iter().flatten() {
+    for node in part.get("with", value::words, diagnostics).into_iter().flatten() {
         let Some(path) = node.text() else { continue };
-        let other = find(root, path, node.place, faults)?;
+        let other = find(root, path, node.place, diagnostics)?;
         if other.text().and_then(Quantity::parse).is_none_or(|other| other.unit != stands.unit) {
-            faults.at(node.place, format!("{path} is no {}, as {} is", stands.unit.title(), path));
+            diagnostics.error_at(
+                node.place,
+                format!("{path} is no {}, as {} is", stands.unit.title(), path),
+            );
             return None;
         }
         with.push(path.to_owned());
@@ -115,7 +127,7 @@ fn parameter(root: &Node, item: &Node, faults: &mut Faults) -> Option<FreeParame
     let unit = unit.unwrap_or(Unit::Number);
     let fits = |other: Quantity| other.unit == unit || other.value == 0.0;
     if !fits(from) || !fits(stands) {
-        faults.at(
+        diagnostics.error_at(
             part.place_of("from"),
             format!(
                 "from, to and {path} as it stands are not of one unit; write all as a {}",
@@ -125,13 +137,13 @@ fn parameter(root: &Node, item: &Node, faults: &mut Faults) -> Option<FreeParame
         return None;
     }
     if from.value >= to.value {
-        faults.at(part.place_of("to"), "to is not above from; the two may be exchanged");
+        diagnostics.error_at(part.place_of("to"), "to is not above from; the two may be exchanged");
         return None;
     }
     Some(FreeParameter { parameter: path, with, unit, from: from.value, to: to.value })
 }
 
-fn bound(at: At<'_, '_>, faults: &mut Faults) -> Option<Quantity> {
+fn bound(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<Quantity> {
     let found = at.node.text().and_then(Quantity::parse).filter(|found| found.value >= 0.0);
     if found.is_none() {
         let wrong = at.node.found();
@@ -140,19 +152,19 @@ fn bound(at: At<'_, '_>, faults: &mut Faults) -> Option<Quantity> {
                 "{} is a number with its unit, not {wrong}; write it like {}",
                 at.key, at.example
             ),
-            faults,
+            diagnostics,
         );
     }
     found
 }
 
-fn published(at: At<'_, '_>, faults: &mut Faults) -> Option<Quantity> {
+fn published(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<Quantity> {
     let found = at.node.text().and_then(Quantity::parse);
     if found.is_none() {
         let wrong = at.node.found();
         at.fault(
             format!("value is a number with its unit, not {wrong}; write -16%, 3.5ms or 1200"),
-            faults,
+            diagnostics,
         );
     }
     found
@@ -163,11 +175,11 @@ pub(super) fn calibration(
     site: &Site,
     free: &[FreeParameter],
     node: Option<&Node>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<CalibrationPoint> {
-    items(node, "calibration", faults)
+    items(node, "calibration", diagnostics)
         .iter()
-        .filter_map(|item| point(site, free, item, faults))
+        .filter_map(|item| point(site, free, item, diagnostics))
         .collect()
 }
 
@@ -175,33 +187,33 @@ fn point(
     site: &Site,
     free: &[FreeParameter],
     item: &Node,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<CalibrationPoint> {
-    let part = open(item, &keys::CALIBRATION, faults)?;
-    let finding = part.need("finding", value::word, faults);
-    let fits = part.need("fits", value::words, faults);
+    let part = open(item, &keys::CALIBRATION, diagnostics)?;
+    let finding = part.need("finding", value::word, diagnostics);
+    let fits = part.need("fits", value::words, diagnostics);
     for node in fits.iter().flatten() {
         let text = node.text().unwrap_or_default();
         let known = || free.iter().map(|parameter| parameter.parameter.as_str());
         if known().all(|path| path != text) {
             let meant = nearest(text, known());
             let meant = meant.map(|path| format!("did you mean {path}? ")).unwrap_or_default();
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 format!("{text} is not among the free parameters; {meant}name it under fit, too"),
             );
         }
     }
-    let metric = part.need("metric", value::word, faults);
-    part.needed("of", faults);
-    let of = datastore(&part, "of", site, faults);
-    let relative_to = datastore(&part, "relative-to", site, faults);
-    let workload = part.get("workload", value::word, faults);
-    let vms = part.get("vms", value::count, faults);
-    let outstanding = part.get("outstanding", value::count, faults);
-    let value = part.need("value", published, faults);
+    let metric = part.need("metric", value::word, diagnostics);
+    part.needed("of", diagnostics);
+    let of = datastore(&part, "of", site, diagnostics);
+    let relative_to = datastore(&part, "relative-to", site, diagnostics);
+    let workload = part.get("workload", value::word, diagnostics);
+    let vms = part.get("vms", value::count, diagnostics);
+    let outstanding = part.get("outstanding", value::count, diagnostics);
+    let value = part.need("value", published, diagnostics);
     if value.is_some_and(|value| value.unit != Unit::Share) && relative_to.is_some() {
-        faults.at(
+        diagnostics.error_at(
             part.place_of("value"),
             "relative to another datastore, value is the share by which it differs: -16%",
         );
@@ -221,7 +233,12 @@ fn point(
 }
 
 /// A datastore by one of its names.
-fn datastore(part: &Part<'_>, key: &str, site: &Site, faults: &mut Faults) -> Option<String> {
+fn datastore(
+    part: &Part<'_>,
+    key: &str,
+    site: &Site,
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
     let node = part.node(key)?;
     let place: Place = node.place;
     let text = node.text().unwrap_or_default();
@@ -234,7 +251,7 @@ fn datastore(part: &Part<'_>, key: &str, site: &Site, faults: &mut Faults) -> Op
     }
     let meant = nearest(text, known());
     let meant = meant.map(|name| format!("did you mean {name}? I")).unwrap_or("i".into());
-    faults.at(
+    diagnostics.error_at(
         place,
         format!(
             "{key} leads nowhere: the site has no datastore {}; {meant}t has {}",

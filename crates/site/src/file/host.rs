@@ -1,6 +1,6 @@
 //! `hosts` with their adapters, `stacks` and costs.
 
-use stormeter_yaml::{Faults, Node, Place};
+use stormeter_yaml::{Diagnostics, Node, Place};
 
 use super::keys;
 use super::like::get;
@@ -12,7 +12,12 @@ use crate::model::{
 };
 
 /// A group of hosts.
-pub(super) fn host(name: &str, place: Place, node: &Node, faults: &mut Faults) -> HostGroup {
+pub(super) fn host(
+    name: &str,
+    place: Place,
+    node: &Node,
+    diagnostics: &mut Diagnostics,
+) -> HostGroup {
     let mut host = HostGroup {
         name: name.into(),
         count: 1,
@@ -23,16 +28,16 @@ pub(super) fn host(name: &str, place: Place, node: &Node, faults: &mut Faults) -
         adapters: Vec::new(),
     };
     let title = format!("host group {name}");
-    let Some(part) = Part::open(node, place, title, &keys::HOST, faults) else { return host };
-    host.count = part.get("count", value::count, faults).unwrap_or(host.count);
-    host.cores = part.need("cores", value::count, faults).unwrap_or(host.cores);
-    host.clock_hz = part.need("clock", value::clock, faults).unwrap_or(host.clock_hz);
-    host.vms_per_host = part.get("vms-per-host", value::count, faults);
+    let Some(part) = Part::open(node, place, title, &keys::HOST, diagnostics) else { return host };
+    host.count = part.get("count", value::count, diagnostics).unwrap_or(host.count);
+    host.cores = part.need("cores", value::count, diagnostics).unwrap_or(host.cores);
+    host.clock_hz = part.need("clock", value::clock, diagnostics).unwrap_or(host.clock_hz);
+    host.vms_per_host = part.get("vms-per-host", value::count, diagnostics);
     if let Some(at) = part.at("vm-path") {
-        host.vm_path_cycles = value::cost(at, Some(host.clock_hz), faults).unwrap_or(0.0);
+        host.vm_path_cycles = value::cost(at, Some(host.clock_hz), diagnostics).unwrap_or(0.0);
     }
-    host.adapters = adapters(&part, "adapters", "adapter", faults);
-    limits::hosts(&part, &host, faults);
+    host.adapters = adapters(&part, "adapters", "adapter", diagnostics);
+    limits::hosts(&part, &host, diagnostics);
     host
 }
 
@@ -41,14 +46,14 @@ pub(super) fn adapters(
     part: &Part<'_>,
     key: &'static str,
     kind: &str,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<Adapter> {
-    let entries = entries(part.node(key), kind, "nic: {rate: 1GbE, count: 2}", faults);
+    let entries = entries(part.node(key), kind, "nic: {rate: 1GbE, count: 2}", diagnostics);
     entries
         .into_iter()
         .map(|(name, place, node)| {
             let title = format!("{kind} {name} of {}", part.name);
-            adapter(name, place, node, (&title, key == "ports"), faults)
+            adapter(name, place, node, (&title, key == "ports"), diagnostics)
         })
         .collect()
 }
@@ -58,7 +63,7 @@ fn adapter(
     place: Place,
     node: &Node,
     (title, of_controller): (&str, bool),
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Adapter {
     let mut adapter = Adapter {
         name: name.into(),
@@ -68,25 +73,27 @@ fn adapter(
         aggregation: Aggregation::ActiveBackup,
         latency_ns: 0.0,
     };
-    let Some(part) = Part::open(node, place, title, &keys::ADAPTER, faults) else { return adapter };
-    let rate = part.need("rate", value::rate, faults);
+    let Some(part) = Part::open(node, place, title, &keys::ADAPTER, diagnostics) else {
+        return adapter;
+    };
+    let rate = part.need("rate", value::rate, diagnostics);
     adapter.rate_bytes_per_s = rate.unwrap_or(adapter.rate_bytes_per_s);
     let is_fibre_channel = is_fibre_channel(node);
-    let mtu = part.get("mtu", value::mtu, faults);
-    let credits = part.get("credits", value::short_count, faults);
+    let mtu = part.get("mtu", value::mtu, diagnostics);
+    let credits = part.get("credits", value::short_count, diagnostics);
     if is_fibre_channel {
         adapter.kind = PortKind::FibreChannel { credits: credits.unwrap_or(CREDITS) };
     } else {
         adapter.kind = PortKind::Ethernet { mtu_bytes: mtu.unwrap_or(1500) };
     }
     if rate.is_some() && is_fibre_channel && part.node("mtu").is_some() {
-        faults.at(
+        diagnostics.error_at(
             part.place_of("mtu"),
             format!("{title} is Fibre Channel, whose frames have one size; take mtu out"),
         );
     }
     if rate.is_some() && !is_fibre_channel && part.node("credits").is_some() {
-        faults.at(
+        diagnostics.error_at(
             part.place_of("credits"),
             format!(
                 "{title} is Ethernet, which has no buffer credits; take credits out, or write a \
@@ -94,8 +101,8 @@ fn adapter(
             ),
         );
     }
-    adapter.count = part.get("count", value::short_count, faults).unwrap_or(1);
-    adapter.latency_ns = part.get("latency", value::latency, faults).unwrap_or(0.0);
+    adapter.count = part.get("count", value::short_count, diagnostics).unwrap_or(1);
+    adapter.latency_ns = part.get("latency", value::latency, diagnostics).unwrap_or(0.0);
     let ways = [
         ("active-backup", Aggregation::ActiveBackup),
         ("hash", Aggregation::Hash),
@@ -103,9 +110,9 @@ fn adapter(
         ("by-host", Aggregation::ByHost),
     ];
     adapter.aggregation =
-        part.choice("aggregation", &ways, faults).unwrap_or(Aggregation::ActiveBackup);
+        part.choice("aggregation", &ways, diagnostics).unwrap_or(Aggregation::ActiveBackup);
     if adapter.aggregation == Aggregation::ByHost && !of_controller {
-        faults.at(
+        diagnostics.error_at(
             part.place_of("aggregation"),
             format!(
                 "{title} is a host's, and by-host deals hosts to the ports of a controller; write it \
@@ -133,7 +140,7 @@ pub(super) fn protocols() -> [(&'static str, Protocol); 4] {
 }
 
 /// The stack of an initiator.
-pub(super) fn stack(name: &str, place: Place, node: &Node, faults: &mut Faults) -> Stack {
+pub(super) fn stack(name: &str, place: Place, node: &Node, diagnostics: &mut Diagnostics) -> Stack {
     let mut stack = Stack {
         name: name.into(),
         protocol: Protocol::Local,
@@ -142,36 +149,38 @@ pub(super) fn stack(name: &str, place: Place, node: &Node, faults: &mut Faults) 
         options: ProtocolOptions::default(),
     };
     let title = format!("stack {name}");
-    let Some(part) = Part::open(node, place, title, &keys::STACK, faults) else { return stack };
-    let before = faults.count();
-    part.needed("protocol", faults);
-    stack.protocol = part.choice("protocol", &protocols(), faults).unwrap_or(Protocol::Local);
-    if faults.count() == before {
-        check_options(&part, stack.protocol, faults);
+    let Some(part) = Part::open(node, place, title, &keys::STACK, diagnostics) else {
+        return stack;
+    };
+    let before = diagnostics.count();
+    part.needed("protocol", diagnostics);
+    stack.protocol = part.choice("protocol", &protocols(), diagnostics).unwrap_or(Protocol::Local);
+    if diagnostics.count() == before {
+        check_options(&part, stack.protocol, diagnostics);
     }
-    stack.cost = cost(&part, faults);
-    let clock_hz = part.get("clock", value::clock, faults);
+    stack.cost = cost(&part, diagnostics);
+    let clock_hz = part.get("clock", value::clock, diagnostics);
     if let Some(at) = part.at("path-switch") {
-        stack.path_switch_cycles = value::cost(at, clock_hz, faults).unwrap_or(0.0);
+        stack.path_switch_cycles = value::cost(at, clock_hz, diagnostics).unwrap_or(0.0);
     }
     let options = &mut stack.options;
     let mut flag = |key, into: &mut bool| {
-        *into = part.get(key, value::flag, faults).unwrap_or(*into);
+        *into = part.get(key, value::flag, diagnostics).unwrap_or(*into);
     };
     flag("initial-r2t", &mut options.initial_r2t);
     flag("immediate-data", &mut options.immediate_data);
     flag("header-digest", &mut options.header_digest);
     flag("data-digest", &mut options.data_digest);
     let mut size = |key, into: &mut u32| {
-        *into = part.get(key, value::unit_size, faults).unwrap_or(*into);
+        *into = part.get(key, value::unit_size, diagnostics).unwrap_or(*into);
     };
     size("first-burst", &mut options.first_burst_bytes);
     size("max-burst", &mut options.max_burst_bytes);
     size("segment", &mut options.segment_bytes);
     size("transfer", &mut options.transfer_bytes);
-    if options.first_burst_bytes > options.max_burst_bytes && faults.count() == before {
+    if options.first_burst_bytes > options.max_burst_bytes && diagnostics.count() == before {
         let key = if part.node("first-burst").is_some() { "first-burst" } else { "max-burst" };
-        faults.at(
+        diagnostics.error_at(
             part.place_of(key),
             "first-burst is more than max-burst, which RFC 7143 (13.14) forbids; make max-burst \
              as large",
@@ -181,7 +190,7 @@ pub(super) fn stack(name: &str, place: Place, node: &Node, faults: &mut Faults) 
 }
 
 /// Options that a protocol does not have.
-fn check_options(part: &Part<'_>, protocol: Protocol, faults: &mut Faults) {
+fn check_options(part: &Part<'_>, protocol: Protocol, diagnostics: &mut Diagnostics) {
     const ISCSI: [&str; 7] = [
         "initial-r2t",
         "immediate-data",
@@ -194,7 +203,7 @@ fn check_options(part: &Part<'_>, protocol: Protocol, faults: &mut Faults) {
     let of = |key: &str| if key == "transfer" { Protocol::Nfs } else { Protocol::Iscsi };
     for key in ISCSI.into_iter().chain(["transfer"]) {
         if part.node(key).is_some() && of(key) != protocol {
-            faults.at(
+            diagnostics.error_at(
                 part.place_of(key),
                 format!(
                     "{} speaks {}, and {key} is agreed in {} only; take it out",
@@ -209,11 +218,11 @@ fn check_options(part: &Part<'_>, protocol: Protocol, faults: &mut Faults) {
 
 /// The costs among the keys of a mapping; 0 where one is not there, but a request must cost
 /// something to be worth a key.
-pub(super) fn cost(part: &Part<'_>, faults: &mut Faults) -> Cost {
-    let clock_hz = part.get("clock", value::clock, &mut Faults::default());
+pub(super) fn cost(part: &Part<'_>, diagnostics: &mut Diagnostics) -> Cost {
+    let clock_hz = part.get("clock", value::clock, &mut Diagnostics::default());
     let mut read = |key: &'static str| {
         let at: Option<At<'_, '_>> = part.at(key);
-        at.and_then(|at| value::cost(at, clock_hz, faults)).unwrap_or(0.0)
+        at.and_then(|at| value::cost(at, clock_hz, diagnostics)).unwrap_or(0.0)
     };
     Cost {
         per_read_cycles: read("per-read"),

@@ -4,7 +4,7 @@
 //! were written there.
 
 use stormeter_units::nearest;
-use stormeter_yaml::{Faults, Node, Value, document, shortened};
+use stormeter_yaml::{Diagnostics, Node, Value, document, shortened};
 
 use super::part::all_of;
 use super::{FORM, LIBRARY};
@@ -67,11 +67,11 @@ fn has_like(node: &Node) -> bool {
 }
 
 /// Carries out every `like` of a site. What could not be found keeps its `like`.
-pub(super) fn expand(root: &mut Node, faults: &mut Faults) {
+pub(super) fn expand(root: &mut Node, diagnostics: &mut Diagnostics) {
     if !has_like(root) {
         return;
     }
-    let library = document(library_text(), LIBRARY, &FORM, faults);
+    let library = document(library_text(), LIBRARY, &FORM, diagnostics);
     let of_library = |name: &str| pairs_of(library.as_ref().and_then(|node| get(node, name)));
     for (section, library) in SECTIONS {
         let kind = match section {
@@ -80,7 +80,7 @@ pub(super) fn expand(root: &mut Node, faults: &mut Faults) {
         };
         let library = library.map_or(&[][..], of_library);
         if let Some(node) = get_mut(root, section) {
-            expand_entries(node, &Source { kind, library }, faults);
+            expand_entries(node, &Source { kind, library }, diagnostics);
         }
     }
     for (section, key, library, is_one) in WITHIN {
@@ -92,9 +92,9 @@ pub(super) fn expand(root: &mut Node, faults: &mut Faults) {
             match get_mut(entry, key) {
                 Some(node) if is_one => {
                     let mut steps = vec![String::new()];
-                    *node = source.whole(node, &[], &mut steps, faults);
+                    *node = source.whole(node, &[], &mut steps, diagnostics);
                 }
-                Some(node) => expand_entries(node, &source, faults),
+                Some(node) => expand_entries(node, &source, diagnostics),
                 None => {}
             }
         }
@@ -108,13 +108,13 @@ struct Source<'l> {
     library: &'l [(Node, Node)],
 }
 
-fn expand_entries(node: &mut Node, source: &Source<'_>, faults: &mut Faults) {
+fn expand_entries(node: &mut Node, source: &Source<'_>, diagnostics: &mut Diagnostics) {
     let Value::Map(pairs) = &node.value else { return };
     let whole: Pairs = pairs
         .iter()
         .map(|(name, entry)| {
             let mut steps = vec![name.text().unwrap_or_default().to_owned()];
-            (name.clone(), source.whole(entry, pairs, &mut steps, faults))
+            (name.clone(), source.whole(entry, pairs, &mut steps, diagnostics))
         })
         .collect();
     node.value = Value::Map(whole);
@@ -128,7 +128,7 @@ impl Source<'_> {
         entry: &Node,
         beside: &[(Node, Node)],
         steps: &mut Vec<String>,
-        faults: &mut Faults,
+        diagnostics: &mut Diagnostics,
     ) -> Node {
         let Some(like) = get(entry, "like") else { return entry.clone() };
         let Value::Map(own) = &entry.value else { return entry.clone() };
@@ -141,23 +141,24 @@ impl Source<'_> {
         let found = find(beside).filter(|_| !is_itself);
         let base = match found {
             Some(_) if steps.iter().any(|step| step == name) => {
-                self.tell_circle(like, name, steps, faults);
+                self.tell_circle(like, name, steps, diagnostics);
                 return entry.clone();
             }
             Some(_) if steps.len() > MOST_STEPS => {
-                faults.at(like.place, format!("like goes over more than {MOST_STEPS} entries"));
+                diagnostics
+                    .error_at(like.place, format!("like goes over more than {MOST_STEPS} entries"));
                 return entry.clone();
             }
             Some(found) => {
                 steps.push(name.to_owned());
-                let whole = self.whole(&found, beside, steps, faults);
+                let whole = self.whole(&found, beside, steps, diagnostics);
                 steps.pop();
                 whole
             }
             None => match find(self.library) {
                 Some(found) => found,
                 None => {
-                    self.tell_unknown(like, beside, steps, faults);
+                    self.tell_unknown(like, beside, steps, diagnostics);
                     return entry.clone();
                 }
             },
@@ -173,12 +174,18 @@ impl Source<'_> {
     }
 
     /// Once for each circle: from its entry that comes first in the alphabet.
-    fn tell_circle(&self, like: &Node, name: &str, steps: &[String], faults: &mut Faults) {
+    fn tell_circle(
+        &self,
+        like: &Node,
+        name: &str,
+        steps: &[String],
+        diagnostics: &mut Diagnostics,
+    ) {
         let begin = steps.iter().position(|step| step == name).unwrap_or(0);
         let circle = &steps[begin..];
         if begin == 0 && circle.iter().min().is_some_and(|first| first == name) {
             let way = circle.join(", which is like ");
-            faults.at(
+            diagnostics.error_at(
                 like.place,
                 format!("{way}, which is like {name}: a circle; write one of them out"),
             );
@@ -190,12 +197,12 @@ impl Source<'_> {
         like: &Node,
         beside: &[(Node, Node)],
         steps: &[String],
-        faults: &mut Faults,
+        diagnostics: &mut Diagnostics,
     ) {
         let kind = self.kind;
         let Some(name) = like.text().map(str::trim) else {
             let found = like.found();
-            faults.at(like.place, format!("like names one {kind}, not {found}"));
+            diagnostics.error_at(like.place, format!("like names one {kind}, not {found}"));
             return;
         };
         let names = |entries: &[(Node, Node)]| -> Vec<String> {
@@ -214,6 +221,6 @@ impl Source<'_> {
             true => format!("no {kind} is called {} but itself", shortened(name)),
             false => format!("no {kind} is called {}", shortened(name)),
         };
-        faults.at(like.place, format!("{no_other}; {advice}"));
+        diagnostics.error_at(like.place, format!("{no_other}; {advice}"));
     }
 }

@@ -1,7 +1,7 @@
 //! How many of something a site may have where it follows from a product: disks of groups of
 //! controllers. Each factor may be right by itself, and the simulator would run out of memory.
 
-use stormeter_yaml::{Faults, Node, Place};
+use stormeter_yaml::{Diagnostics, Node, Place};
 
 use super::like::get;
 use super::part::{Part, all_of};
@@ -29,7 +29,7 @@ fn product(
     what: &str,
     factors: &[Factor<'_>],
     most: u64,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) {
     let product: u128 = factors.iter().map(|(count, _)| u128::from(*count)).product();
     if product <= u128::from(most) {
@@ -41,7 +41,7 @@ fn product(
     let written =
         if written.len() > 1 { format!(" ({})", written.join(" x ")) } else { String::new() };
     let fewer = all_of(factors().map(|(_, name)| *name)).replace(" and ", " or ");
-    faults.at(
+    diagnostics.error_at(
         place,
         format!(
             "{owner} has {product} {what}{written}, and a site that is simulated has at most {most}; \
@@ -65,37 +65,37 @@ fn machines(
     (count, of): Factor<'_>,
     cores: u32,
     ports: impl Iterator<Item = (String, u32)>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) {
     let at = (part.name.as_str(), part.place_of("count"));
-    product(at, "cores", &[(count, of), (cores, "cores")], CORES, faults);
+    product(at, "cores", &[(count, of), (cores, "cores")], CORES, diagnostics);
     for (name, ports) in ports {
-        product(at, &format!("ports {name}"), &[(count, of), (ports, "ports")], PORTS, faults);
+        product(at, &format!("ports {name}"), &[(count, of), (ports, "ports")], PORTS, diagnostics);
     }
 }
 
 /// What a group of hosts has.
-pub(super) fn hosts(part: &Part<'_>, host: &HostGroup, faults: &mut Faults) {
+pub(super) fn hosts(part: &Part<'_>, host: &HostGroup, diagnostics: &mut Diagnostics) {
     let ports = host.adapters.iter().map(|adapter| (adapter.name.clone(), adapter.count));
-    machines(part, (host.count, "hosts"), host.cores, ports, faults);
+    machines(part, (host.count, "hosts"), host.cores, ports, diagnostics);
 }
 
 /// What controllers of a kind have themselves.
-pub(super) fn controllers(part: &Part<'_>, controller: &Controller, faults: &mut Faults) {
+pub(super) fn controllers(part: &Part<'_>, controller: &Controller, diagnostics: &mut Diagnostics) {
     let ports = controller.ports.iter().map(|port| (port.name.clone(), port.count));
-    machines(part, (controller.count, "controllers"), controller.cores, ports, faults);
+    machines(part, (controller.count, "controllers"), controller.cores, ports, diagnostics);
 }
 
 /// The disks of a group.
-pub(super) fn disks(part: &Part<'_>, group: &DiskGroup, faults: &mut Faults) {
+pub(super) fn disks(part: &Part<'_>, group: &DiskGroup, diagnostics: &mut Diagnostics) {
     let key = if group.groups > 1 { "groups" } else { "disks" };
     let at = (part.name.as_str(), part.place_of(key));
-    let before = faults.count();
-    product(at, "disks", &of_group(group), DISKS, faults);
-    if faults.count() == before {
+    let before = diagnostics.count();
+    product(at, "disks", &of_group(group), DISKS, diagnostics);
+    if diagnostics.count() == before {
         let [disks, groups] = of_group(group);
         let channels = channels(&group.device);
-        product(at, channels.1, &[disks, groups, channels], CHANNELS, faults);
+        product(at, channels.1, &[disks, groups, channels], CHANNELS, diagnostics);
     }
 }
 
@@ -108,18 +108,18 @@ pub(super) fn all_disks(
     at: (&str, Place),
     owners: Factor<'_>,
     group: &DiskGroup,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) {
     // What one has is told of the group.
     let [disks, groups] = of_group(group);
     if owners.0 <= 1 || u64::from(disks.0) * u64::from(groups.0) > DISKS {
         return;
     }
-    let before = faults.count();
-    product(at, "disks", &[owners, disks, groups], ALL_DISKS, faults);
-    if faults.count() == before {
+    let before = diagnostics.count();
+    product(at, "disks", &[owners, disks, groups], ALL_DISKS, diagnostics);
+    if diagnostics.count() == before {
         let channels = channels(&group.device);
-        product(at, channels.1, &[owners, disks, groups, channels], CHANNELS, faults);
+        product(at, channels.1, &[owners, disks, groups, channels], CHANNELS, diagnostics);
     }
 }
 
@@ -129,33 +129,33 @@ pub(super) fn behind_controllers(
     entry: &Node,
     controller: &Controller,
     group: &DiskGroup,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) {
     let place = get(entry, "count").map_or(place, |count| count.place);
     let name = format!("controller {}", controller.name);
-    all_disks((&name, place), (controller.count, "controllers"), group, faults);
+    all_disks((&name, place), (controller.count, "controllers"), group, diagnostics);
 }
 
 /// The nodes of a cluster and their devices.
-pub(super) fn nodes(part: &Part<'_>, cluster: &Cluster, nodes: u32, faults: &mut Faults) {
+pub(super) fn nodes(part: &Part<'_>, cluster: &Cluster, nodes: u32, diagnostics: &mut Diagnostics) {
     let name = part.name.as_str();
     let nodes = (nodes, "nodes");
     let groups = (cluster.groups_per_node, "groups-per-node");
     let devices = (cluster.capacity_per_group, "capacity-per-group");
-    let before = faults.count();
-    product((name, part.place_of("nodes")), "nodes", &[nodes], SHORT, faults);
+    let before = diagnostics.count();
+    product((name, part.place_of("nodes")), "nodes", &[nodes], SHORT, diagnostics);
     let at = (name, part.place_of("capacity-per-group"));
-    product(at, "capacity devices a node", &[groups, devices], SHORT, faults);
-    if faults.count() > before {
+    product(at, "capacity devices a node", &[groups, devices], SHORT, diagnostics);
+    if diagnostics.count() > before {
         return;
     }
-    product(at, "capacity devices", &[nodes, groups, devices], ALL_DISKS, faults);
-    if faults.count() > before {
+    product(at, "capacity devices", &[nodes, groups, devices], ALL_DISKS, diagnostics);
+    if diagnostics.count() > before {
         return;
     }
     let of_capacity = channels(&cluster.capacity);
-    product(at, of_capacity.1, &[nodes, groups, devices, of_capacity], CHANNELS, faults);
+    product(at, of_capacity.1, &[nodes, groups, devices, of_capacity], CHANNELS, diagnostics);
     let at = (name, part.place_of("cache"));
     let of_cache = channels(&cluster.cache);
-    product(at, of_cache.1, &[nodes, groups, of_cache], CHANNELS, faults);
+    product(at, of_cache.1, &[nodes, groups, of_cache], CHANNELS, diagnostics);
 }

@@ -20,7 +20,7 @@ mod storage;
 mod value;
 
 use serde::{Deserialize, Serialize};
-use stormeter_yaml::{Faults, Form, Node, Place, Section, Source, document};
+use stormeter_yaml::{Diagnostics, Form, Node, Place, Section, Source, document};
 
 use crate::library::library_text;
 use crate::model::Site;
@@ -69,11 +69,12 @@ pub fn parse_site(text: &str) -> Result<SiteFile, SiteErrors> {
 /// its source.
 pub fn parse_site_with(text: &str, changes: &[Override]) -> Result<SiteFile, SiteErrors> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut faults = Faults::default();
-    let file = trees(text, changes, &mut faults).and_then(|trees| site(&trees, &mut faults));
+    let mut diagnostics = Diagnostics::default();
+    let file =
+        trees(text, changes, &mut diagnostics).and_then(|trees| site(&trees, &mut diagnostics));
     match file {
-        Some(file) if faults.is_empty() => Ok(file),
-        _ => Err(errors(faults, text, changes)),
+        Some(file) if diagnostics.is_empty() => Ok(file),
+        _ => Err(errors(diagnostics, text, changes)),
     }
 }
 
@@ -86,19 +87,19 @@ pub fn parameter(text: &str, path: &str) -> Result<f64, SiteErrors> {
 /// As [`parameter`], with its unit: what a change of it has to be written in.
 pub fn quantity(text: &str, path: &str) -> Result<Quantity, SiteErrors> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut faults = Faults::default();
+    let mut diagnostics = Diagnostics::default();
     let place = Place { source: CHANGES, line: 1, column: 1, width: path.chars().count().max(1) };
-    let found = trees(text, &[], &mut faults).and_then(|trees| {
-        let node = path::find(&trees.whole, path, place, &mut faults)?;
+    let found = trees(text, &[], &mut diagnostics).and_then(|trees| {
+        let node = path::find(&trees.whole, path, place, &mut diagnostics)?;
         let number = node.text().and_then(Quantity::parse);
         if number.is_none() {
-            faults.at(place, format!("{path} is {}, which is no number", node.found()));
+            diagnostics.error_at(place, format!("{path} is {}, which is no number", node.found()));
         }
         number
     });
     match found {
-        Some(number) if faults.is_empty() => Ok(number),
-        _ => Err(faults.into_errors(&[
+        Some(number) if diagnostics.is_empty() => Ok(number),
+        _ => Err(diagnostics.into_errors(&[
             Source { name: FILE, text },
             Source { name: "parameter", text: path },
             Source { name: "library", text: library_text() },
@@ -111,29 +112,30 @@ pub fn quantity(text: &str, path: &str) -> Result<Quantity, SiteErrors> {
 /// # Errors
 /// A parameter is not there, or stands in what its entry is like: it has to be written out first.
 pub fn rewritten(text: &str, changes: &[Override]) -> Result<String, SiteErrors> {
-    let mut faults = Faults::default();
+    let mut diagnostics = Diagnostics::default();
     let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
     let mut places = Vec::new();
-    if let Some(trees) = trees(text, &[], &mut faults) {
+    if let Some(trees) = trees(text, &[], &mut diagnostics) {
         for (index, change) in changes.iter().enumerate() {
             let width = change.path().chars().count().max(1);
             let place = Place { source: CHANGES, line: index + 1, column: 1, width };
-            let Some(node) = path::find(&trees.whole, change.path(), place, &mut faults) else {
+            let Some(node) = path::find(&trees.whole, change.path(), place, &mut diagnostics)
+            else {
                 continue;
             };
             if node.place.source == 0 && node.text().is_some() {
                 places.push((node.place, change.value()));
             } else {
                 let path = change.path();
-                faults.at(
+                diagnostics.error_at(
                     place,
                     format!("{path} is not written in this file; write it out where it is used"),
                 );
             }
         }
     }
-    if !faults.is_empty() {
-        return Err(errors(faults, text, changes));
+    if !diagnostics.is_empty() {
+        return Err(errors(diagnostics, text, changes));
     }
     // From the end of a line to its begin, so that places before stay right.
     places.sort_by_key(|(place, _)| std::cmp::Reverse((place.line, place.column)));
@@ -148,9 +150,9 @@ pub fn rewritten(text: &str, changes: &[Override]) -> Result<String, SiteErrors>
 
 const FILE: &str = "site.yaml";
 
-fn errors(faults: Faults, text: &str, changes: &[Override]) -> SiteErrors {
+fn errors(diagnostics: Diagnostics, text: &str, changes: &[Override]) -> SiteErrors {
     let lines: Vec<String> = changes.iter().map(Override::to_string).collect();
-    faults.into_errors(&[
+    diagnostics.into_errors(&[
         Source { name: FILE, text },
         Source { name: "change", text: &lines.join("\n") },
         Source { name: "library", text: library_text() },
@@ -166,35 +168,35 @@ struct Trees {
     unchanged: Option<Node>,
 }
 
-fn trees(text: &str, changes: &[Override], faults: &mut Faults) -> Option<Trees> {
-    let mut root = document(text, 0, &FORM, faults)?;
+fn trees(text: &str, changes: &[Override], diagnostics: &mut Diagnostics) -> Option<Trees> {
+    let mut root = document(text, 0, &FORM, diagnostics)?;
     let unchanged = (!changes.is_empty()).then(|| {
         let mut root = root.clone();
-        // Its faults are told of the other, or a change mends them.
-        like::expand(&mut root, &mut Faults::default());
+        // Its errors are those of the other, or a change mends them.
+        like::expand(&mut root, &mut Diagnostics::default());
         root
     });
-    change::change_likes(&mut root, changes, faults);
-    like::expand(&mut root, faults);
-    change::change(&mut root, changes, faults);
+    change::change_likes(&mut root, changes, diagnostics);
+    like::expand(&mut root, diagnostics);
+    change::change(&mut root, changes, diagnostics);
     // A change may bring an entry that is like another. What led nowhere before is told already.
-    if faults.is_empty() {
-        like::expand(&mut root, faults);
+    if diagnostics.is_empty() {
+        like::expand(&mut root, diagnostics);
     }
     Some(Trees { whole: root, unchanged })
 }
 
-/// The site; what comes with faults is not to be used.
-fn site(trees: &Trees, faults: &mut Faults) -> Option<SiteFile> {
+/// The site; what comes with errors is not to be used.
+fn site(trees: &Trees, diagnostics: &mut Diagnostics) -> Option<SiteFile> {
     let root = &trees.whole;
-    let section = Section::open(root, "a site file", &keys::SITE, faults)?;
+    let section = Section::open(root, "a site file", &keys::SITE, diagnostics)?;
     let mut site = Site { name: "a site".into(), ..Site::default() };
-    if let Some(name) = section.text("site", faults) {
+    if let Some(name) = section.text("site", diagnostics) {
         site.name = name.into();
     }
-    site.as_built = section.count("as-built", 0, faults);
+    site.as_built = section.count("as-built", 0, diagnostics);
     let mut entries = |key: &str, kind: &str, example: &str| {
-        part::entries(section.get(key), kind, example, faults)
+        part::entries(section.get(key), kind, example, diagnostics)
     };
     let hosts = entries("hosts", "host group", "esx: {count: 8, cores: 8, clock: 2.5GHz}");
     let stacks = entries("stacks", "stack", "nfs: {protocol: nfs, per-read: 60000 cycles}");
@@ -203,70 +205,75 @@ fn site(trees: &Trees, faults: &mut Faults) -> Option<SiteFile> {
     let controllers = entries("controllers", "controller", "filer: {cores: 4, clock: 2.6GHz}");
     let clusters = entries("clusters", "cluster", "vsan: {nodes: server, adapter: vsan}");
     let datastores = entries("datastores", "datastore", "nfs: {hosts: esx, stack: nfs}");
-    site.hosts = hosts.iter().map(|(name, at, node)| host::host(name, *at, node, faults)).collect();
+    site.hosts =
+        hosts.iter().map(|(name, at, node)| host::host(name, *at, node, diagnostics)).collect();
     let server_adapter =
         section.get("client").and_then(|client| like::get(client, "server-adapter"));
     if let Some(name) = server_adapter.and_then(Node::text) {
         datastore::put_first(name.trim(), &mut site.hosts);
     }
     site.stacks =
-        stacks.iter().map(|(name, at, node)| host::stack(name, *at, node, faults)).collect();
-    site.networks =
-        networks.iter().map(|(name, at, node)| storage::network(name, *at, node, faults)).collect();
+        stacks.iter().map(|(name, at, node)| host::stack(name, *at, node, diagnostics)).collect();
+    site.networks = networks
+        .iter()
+        .map(|(name, at, node)| storage::network(name, *at, node, diagnostics))
+        .collect();
     site.groups =
-        groups.iter().map(|(name, at, node)| device::group(name, *at, node, faults)).collect();
+        groups.iter().map(|(name, at, node)| device::group(name, *at, node, diagnostics)).collect();
     let group_names = part::names(&groups);
     site.controllers = controllers
         .iter()
-        .map(|(name, at, node)| storage::controller(name, *at, node, &group_names, faults))
+        .map(|(name, at, node)| storage::controller(name, *at, node, &group_names, diagnostics))
         .collect();
     for ((_, at, node), controller) in controllers.iter().zip(&site.controllers) {
         if let Some(group) = site.groups.get(controller.group) {
-            limits::behind_controllers(*at, node, controller, group, faults);
+            limits::behind_controllers(*at, node, controller, group, diagnostics);
         }
     }
     site.clusters = clusters
         .iter()
-        .filter_map(|(name, at, node)| storage::cluster(name, *at, node, &site.hosts, faults))
+        .filter_map(|(name, at, node)| storage::cluster(name, *at, node, &site.hosts, diagnostics))
         .collect();
-    let whole = faults.is_empty();
+    let whole = diagnostics.is_empty();
     let known = Known { site: &site, clusters: &part::names(&clusters), whole };
     let read: Vec<_> = datastores
         .iter()
         .filter_map(|(name, at, node)| {
-            datastore::datastore(name, *at, node, &known, faults).map(|found| (found, *at))
+            datastore::datastore(name, *at, node, &known, diagnostics).map(|found| (found, *at))
         })
         .collect();
     let pairs: Vec<_> = read.iter().map(|(found, at)| (found, *at)).collect();
-    datastore::check_names(&pairs, faults);
+    datastore::check_names(&pairs, diagnostics);
     site.datastores = read.into_iter().map(|(found, _)| found).collect();
-    need(&section, faults);
+    need(&section, diagnostics);
     if let Some(node) = section.get("client") {
-        site.client = datastore::client(node, node.place, &site, faults);
+        site.client = datastore::client(node, node.place, &site, diagnostics);
     }
     let root = trees.unchanged.as_ref().unwrap_or(root);
     let mut file = SiteFile { site, fit: Vec::new(), calibration: Vec::new() };
     // What could not be read has no parameters, and that is told already.
-    if faults.is_empty() {
-        file.fit = fit::fit(root, section.get("fit"), faults);
+    if diagnostics.is_empty() {
+        file.fit = fit::fit(root, section.get("fit"), diagnostics);
     }
-    if faults.is_empty() {
+    if diagnostics.is_empty() {
         let node = section.get("calibration");
-        file.calibration = fit::calibration(&file.site, &file.fit, node, faults);
+        file.calibration = fit::calibration(&file.site, &file.fit, node, diagnostics);
     }
     Some(file)
 }
 
 /// Sections that every site has.
-fn need(section: &Section<'_>, faults: &mut Faults) {
+fn need(section: &Section<'_>, diagnostics: &mut Diagnostics) {
     for key in ["hosts", "stacks", "datastores"] {
         let entries = section.get(key).map(|node| &node.value);
         let is_empty =
             matches!(entries, Some(stormeter_yaml::Value::Map(pairs)) if pairs.is_empty());
         if entries.is_none() || is_empty {
             let example = keys::SITE.example(key);
-            faults
-                .at(section.place_of(key), format!("a site has no {key}; write {key}: {example}"));
+            diagnostics.error_at(
+                section.place_of(key),
+                format!("a site has no {key}; write {key}: {example}"),
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A mapping of the site with its name: what messages call it, and what it must have.
 
 use stormeter_units::nearest;
-use stormeter_yaml::{Faults, Keys, Node, Place, Section, Value, shortened};
+use stormeter_yaml::{Diagnostics, Keys, Node, Place, Section, Value, shortened};
 
 use super::value::At;
 
@@ -22,15 +22,15 @@ impl<'n> Part<'n> {
         place: Place,
         name: impl Into<String>,
         keys: &'static Keys,
-        faults: &mut Faults,
+        diagnostics: &mut Diagnostics,
     ) -> Option<Part<'n>> {
         let name = name.into();
         if node.value == Value::Nothing {
             let keys = all_of(keys.names());
-            faults.at(place, format!("{name} has nothing in it; its keys are {keys}"));
+            diagnostics.error_at(place, format!("{name} has nothing in it; its keys are {keys}"));
             return None;
         }
-        let section = Section::open(node, &name, keys, faults)?;
+        let section = Section::open(node, &name, keys, diagnostics)?;
         Some(Part { section, keys, name, place })
     }
 
@@ -45,13 +45,16 @@ impl<'n> Part<'n> {
     }
 
     /// The value of a key that must be there.
-    pub(super) fn needed(&self, key: &str, faults: &mut Faults) -> Option<&'n Node> {
+    pub(super) fn needed(&self, key: &str, diagnostics: &mut Diagnostics) -> Option<&'n Node> {
         let node = self.node(key);
         // What an entry that could not be found would have had is not missed.
         let is_like_something = self.keys.names().any(|k| k == "like") && self.section.has("like");
         if node.is_none() && !is_like_something {
             let example = self.keys.example(key);
-            faults.at(self.place, format!("{} has no {key}; write {key}: {example}", self.name));
+            diagnostics.error_at(
+                self.place,
+                format!("{} has no {key}; write {key}: {example}", self.name),
+            );
         }
         node
     }
@@ -60,21 +63,21 @@ impl<'n> Part<'n> {
     pub(super) fn get<T>(
         &self,
         key: &'static str,
-        read: fn(At<'_, '_>, &mut Faults) -> Option<T>,
-        faults: &mut Faults,
+        read: fn(At<'_, '_>, &mut Diagnostics) -> Option<T>,
+        diagnostics: &mut Diagnostics,
     ) -> Option<T> {
-        read(self.at(key)?, faults)
+        read(self.at(key)?, diagnostics)
     }
 
     /// Reads what must be there.
     pub(super) fn need<T>(
         &self,
         key: &'static str,
-        read: fn(At<'_, '_>, &mut Faults) -> Option<T>,
-        faults: &mut Faults,
+        read: fn(At<'_, '_>, &mut Diagnostics) -> Option<T>,
+        diagnostics: &mut Diagnostics,
     ) -> Option<T> {
-        self.needed(key, faults)?;
-        self.get(key, read, faults)
+        self.needed(key, diagnostics)?;
+        self.get(key, read, diagnostics)
     }
 
     /// A value with what messages say of it.
@@ -87,9 +90,9 @@ impl<'n> Part<'n> {
         &self,
         key: &str,
         choices: &[(&str, T)],
-        faults: &mut Faults,
+        diagnostics: &mut Diagnostics,
     ) -> Option<T> {
-        self.section.choice(key, choices, faults)
+        self.section.choice(key, choices, diagnostics)
     }
 
     /// The place in `names` of what a key names, a `kind` of `of`; a name that is none of them is a
@@ -100,9 +103,9 @@ impl<'n> Part<'n> {
         kind: &str,
         of: &str,
         names: &[String],
-        faults: &mut Faults,
+        diagnostics: &mut Diagnostics,
     ) -> Option<usize> {
-        link(self.node(key)?, &self.name, kind, of, names, faults)
+        link(self.node(key)?, &self.name, kind, of, names, diagnostics)
     }
 }
 
@@ -116,17 +119,18 @@ pub(super) fn link(
     kind: &str,
     of: &str,
     names: &[String],
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<usize> {
     let Some(text) = node.text().map(str::trim) else {
-        faults.at(node.place, format!("{owner} names one {kind} here, not {}", node.found()));
+        diagnostics
+            .error_at(node.place, format!("{owner} names one {kind} here, not {}", node.found()));
         return None;
     };
     if let Some(index) = names.iter().position(|name| name == text) {
         return Some(index);
     }
     // A section that could not be read has no names; its own mistake is told already.
-    if names.is_empty() && !faults.is_empty() {
+    if names.is_empty() && !diagnostics.is_empty() {
         return None;
     }
     let known = || names.iter().map(String::as_str);
@@ -136,7 +140,10 @@ pub(super) fn link(
         None => format!("it has {}", all_of(known())),
     };
     let text = shortened(text);
-    faults.at(node.place, format!("{owner} leads nowhere: {of} has no {kind} {text}; {advice}"));
+    diagnostics.error_at(
+        node.place,
+        format!("{owner} leads nowhere: {of} has no {kind} {text}; {advice}"),
+    );
     None
 }
 
@@ -155,12 +162,12 @@ pub(super) fn entries<'n>(
     node: Option<&'n Node>,
     kind: &str,
     example: &str,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<(&'n str, Place, &'n Node)> {
     let Some(node) = node else { return Vec::new() };
     let Value::Map(pairs) = &node.value else {
         let found = node.found();
-        faults.at(
+        diagnostics.error_at(
             node.place,
             format!("each {kind} has a name with its keys, not {found}; write {example}"),
         );
@@ -171,7 +178,7 @@ pub(super) fn entries<'n>(
         let name = key.text().map(str::trim).unwrap_or_default();
         if name.is_empty() || name.chars().count() > 64 || name.contains(char::is_control) {
             let found = key.found();
-            faults.at(
+            diagnostics.error_at(
                 key.place,
                 format!("the name of a {kind} is a word of at most 64 characters, not {found}"),
             );

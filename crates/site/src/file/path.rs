@@ -3,7 +3,7 @@
 //! A name may have dots in it, so at each step the longest key is taken that the path goes on with.
 
 use stormeter_units::nearest;
-use stormeter_yaml::{Faults, Node, Place, Value, shortened};
+use stormeter_yaml::{Diagnostics, Node, Place, Value, shortened};
 
 use super::like::get_mut;
 use super::part::all_of;
@@ -33,12 +33,12 @@ pub(super) fn find<'n>(
     root: &'n Node,
     path: &str,
     place: Place,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<&'n Node> {
     let (mut node, mut rest) = (root, path);
     while !rest.is_empty() {
         let Some((index, after)) = step(node, rest) else {
-            tell_missing(node, path, rest, place, faults);
+            tell_missing(node, path, rest, place, diagnostics);
             return None;
         };
         node = match &node.value {
@@ -68,7 +68,7 @@ pub(super) fn find_mut<'n>(root: &'n mut Node, path: &str) -> Option<&'n mut Nod
 
 /// Puts a value at a path. A key may be new in the mapping of an entry; whether there is such a key
 /// is seen when it is read.
-pub(super) fn put(root: &mut Node, path: &str, value: Node, faults: &mut Faults) {
+pub(super) fn put(root: &mut Node, path: &str, value: Node, diagnostics: &mut Diagnostics) {
     let (mut node, mut rest, mut depth) = (root, path, 0);
     loop {
         if rest.is_empty() {
@@ -92,14 +92,14 @@ pub(super) fn put(root: &mut Node, path: &str, value: Node, faults: &mut Faults)
             pairs.push((text("cache"), Node { place, value: Value::Map(Vec::new()) }));
         }
         if let Some(cache) = get_mut(node, "cache") {
-            return put(cache, key, value, faults);
+            return put(cache, key, value, diagnostics);
         }
     }
     match &mut node.value {
         Value::Map(pairs) if depth >= 1 && !rest.contains('.') && has_keys(path, depth) => {
             pairs.push((text(rest), value));
         }
-        _ => tell_missing(node, path, rest, place, faults),
+        _ => tell_missing(node, path, rest, place, diagnostics),
     }
 }
 
@@ -111,7 +111,7 @@ fn has_keys(path: &str, depth: usize) -> bool {
     }
 }
 
-fn tell_missing(node: &Node, path: &str, rest: &str, place: Place, faults: &mut Faults) {
+fn tell_missing(node: &Node, path: &str, rest: &str, place: Place, diagnostics: &mut Diagnostics) {
     let before = path.strip_suffix(rest).unwrap_or_default().trim_end_matches('.');
     let owner = if before.is_empty() { "the site" } else { before };
     let first = rest.split('.').next().unwrap_or(rest);
@@ -131,5 +131,5 @@ fn tell_missing(node: &Node, path: &str, rest: &str, place: Place, faults: &mut 
         }
         _ => format!("{owner} has no parts, so there is no {} in it", shortened(first)),
     };
-    faults.at(place, message);
+    diagnostics.error_at(place, message);
 }

@@ -1,6 +1,6 @@
 //! Values of a site file: numbers in their base units, each within its bounds.
 
-use stormeter_yaml::{Faults, Node, Value};
+use stormeter_yaml::{Diagnostics, Node, Value};
 
 use crate::unit::{Quantity, Unit};
 
@@ -14,16 +14,19 @@ pub(super) struct At<'n, 'k> {
 
 impl<'n> At<'n, '_> {
     /// Notes what is wrong.
-    pub(super) fn fault(&self, message: impl Into<String>, faults: &mut Faults) {
-        faults.at(self.node.place, message);
+    pub(super) fn fault(&self, message: impl Into<String>, diagnostics: &mut Diagnostics) {
+        diagnostics.error_at(self.node.place, message);
     }
 
-    fn text(&self, kind: &str, faults: &mut Faults) -> Option<&'n str> {
+    fn text(&self, kind: &str, diagnostics: &mut Diagnostics) -> Option<&'n str> {
         let At { node, key, example } = *self;
         let text = node.text().map(str::trim).filter(|text| !text.is_empty());
         if text.is_none() {
             let found = node.found();
-            self.fault(format!("{key} is one {kind}, not {found}; write {key}: {example}"), faults);
+            self.fault(
+                format!("{key} is one {kind}, not {found}; write {key}: {example}"),
+                diagnostics,
+            );
         }
         text
     }
@@ -34,10 +37,10 @@ impl<'n> At<'n, '_> {
 const MOST: f64 = 1e16;
 
 /// A quantity of that unit, zero or above.
-fn measured(at: At<'_, '_>, unit: Unit, zero: bool, faults: &mut Faults) -> Option<f64> {
+fn measured(at: At<'_, '_>, unit: Unit, zero: bool, diagnostics: &mut Diagnostics) -> Option<f64> {
     let At { key, example, .. } = at;
     let kind = unit.title();
-    let text = at.text(kind, faults)?;
+    let text = at.text(kind, diagnostics)?;
     let message = match Quantity::parse(text) {
         Some(read) if read.value < 0.0 => {
             format!("{key} {text} is below zero; write it like {example}")
@@ -70,7 +73,7 @@ fn measured(at: At<'_, '_>, unit: Unit, zero: bool, faults: &mut Faults) -> Opti
             format!("{key} is a {kind}, not \"{text}\"; write it like {example}{}", units(unit))
         }
     };
-    at.fault(message, faults);
+    at.fault(message, diagnostics);
     None
 }
 
@@ -89,50 +92,50 @@ fn units(unit: Unit) -> &'static str {
 }
 
 /// Nanoseconds, 0 or more.
-pub(super) fn duration(at: At<'_, '_>, faults: &mut Faults) -> Option<f64> {
-    measured(at, Unit::Nanoseconds, true, faults)
+pub(super) fn duration(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<f64> {
+    measured(at, Unit::Nanoseconds, true, diagnostics)
 }
 
 /// Nanoseconds, more than 0.
-pub(super) fn some_duration(at: At<'_, '_>, faults: &mut Faults) -> Option<f64> {
-    measured(at, Unit::Nanoseconds, false, faults)
+pub(super) fn some_duration(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<f64> {
+    measured(at, Unit::Nanoseconds, false, diagnostics)
 }
 
 /// Bytes a second.
-pub(super) fn rate(at: At<'_, '_>, faults: &mut Faults) -> Option<f64> {
-    measured(at, Unit::BytesPerSecond, false, faults)
+pub(super) fn rate(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<f64> {
+    measured(at, Unit::BytesPerSecond, false, diagnostics)
 }
 
 /// Hertz.
-pub(super) fn clock(at: At<'_, '_>, faults: &mut Faults) -> Option<f64> {
-    measured(at, Unit::Hertz, false, faults)
+pub(super) fn clock(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<f64> {
+    measured(at, Unit::Hertz, false, diagnostics)
 }
 
 /// Bytes, 0 or more; parts of a byte, which only a fit can ask for, are rounded.
-pub(super) fn size(at: At<'_, '_>, faults: &mut Faults) -> Option<u64> {
-    measured(at, Unit::Bytes, true, faults).map(|bytes| bytes.round() as u64)
+pub(super) fn size(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u64> {
+    measured(at, Unit::Bytes, true, diagnostics).map(|bytes| bytes.round() as u64)
 }
 
 /// Bytes, at least 1.
-pub(super) fn some_size(at: At<'_, '_>, faults: &mut Faults) -> Option<u64> {
-    measured(at, Unit::Bytes, false, faults).map(|bytes| bytes.round().max(1.0) as u64)
+pub(super) fn some_size(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u64> {
+    measured(at, Unit::Bytes, false, diagnostics).map(|bytes| bytes.round().max(1.0) as u64)
 }
 
 /// Bytes of one request, packet or page: from 512 bytes to 64 MiB.
-pub(super) fn unit_size(at: At<'_, '_>, faults: &mut Faults) -> Option<u32> {
-    let bytes = some_size(at, faults)?;
+pub(super) fn unit_size(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u32> {
+    let bytes = some_size(at, diagnostics)?;
     if let Some(bytes) = u32::try_from(bytes).ok().filter(|b| (512..=64 << 20).contains(b)) {
         return Some(bytes);
     }
     let text = at.node.text().unwrap_or_default();
-    at.fault(format!("{} lies between 512B and 64MiB, not {text}", at.key), faults);
+    at.fault(format!("{} lies between 512B and 64MiB, not {text}", at.key), diagnostics);
     None
 }
 
 /// A share, 0 to 1.
-pub(super) fn share(at: At<'_, '_>, faults: &mut Faults) -> Option<f64> {
+pub(super) fn share(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<f64> {
     let At { key, example, .. } = at;
-    let text = at.text(Unit::Share.title(), faults)?;
+    let text = at.text(Unit::Share.title(), diagnostics)?;
     let message = match Quantity::parse(text) {
         Some(Quantity { value, unit: Unit::Share }) if (0.0..=1.0).contains(&value) => {
             return Some(value);
@@ -150,18 +153,18 @@ pub(super) fn share(at: At<'_, '_>, faults: &mut Faults) -> Option<f64> {
         }
         _ => format!("{key} is a percentage, not \"{text}\"; write it like {example}"),
     };
-    at.fault(message, faults);
+    at.fault(message, diagnostics);
     None
 }
 
 /// A whole number from 0 on.
-pub(super) fn number(at: At<'_, '_>, faults: &mut Faults) -> Option<u32> {
-    whole(at, 0, MOST_OF_ANYTHING, faults)
+pub(super) fn number(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u32> {
+    whole(at, 0, MOST_OF_ANYTHING, diagnostics)
 }
 
 /// A whole number from 1 on.
-pub(super) fn count(at: At<'_, '_>, faults: &mut Faults) -> Option<u32> {
-    whole(at, 1, MOST_OF_ANYTHING, faults)
+pub(super) fn count(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u32> {
+    whole(at, 1, MOST_OF_ANYTHING, diagnostics)
 }
 
 /// More hosts, cores, disks or ports than this are mistyped; the simulator would only run out of
@@ -170,35 +173,38 @@ const MOST_OF_ANYTHING: u32 = 1_000_000;
 
 /// Ports of one adapter, or buffer credits (which Fibre Channel counts in 16 bits, FC-LS, common
 /// service parameters), from 1 on.
-pub(super) fn short_count(at: At<'_, '_>, faults: &mut Faults) -> Option<u32> {
-    whole(at, 1, u32::from(u16::MAX), faults)
+pub(super) fn short_count(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u32> {
+    whole(at, 1, u32::from(u16::MAX), diagnostics)
 }
 
 /// Labels on a packet: nobody stacks more, and each makes every packet longer.
-pub(super) fn labels(at: At<'_, '_>, faults: &mut Faults) -> Option<u32> {
-    whole(at, 0, 16, faults)
+pub(super) fn labels(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u32> {
+    whole(at, 0, 16, diagnostics)
 }
 
 /// Nanoseconds of a way, up to 4 s: the moon and back is 2.6 s, and the simulator keeps 32 bits.
-pub(super) fn latency(at: At<'_, '_>, faults: &mut Faults) -> Option<f64> {
-    let found = duration(at, faults)?;
+pub(super) fn latency(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<f64> {
+    let found = duration(at, diagnostics)?;
     if found <= 4e9 {
         return Some(found);
     }
     let text = at.node.text().unwrap_or_default();
-    at.fault(format!("{} is at most 4s, not {text}; write it like {}", at.key, at.example), faults);
+    at.fault(
+        format!("{} is at most 4s, not {text}; write it like {}", at.key, at.example),
+        diagnostics,
+    );
     None
 }
 
 /// An MTU: from what every host must take (RFC 791, section 3.1) to what jumbo frames of switches
 /// hold.
-pub(super) fn mtu(at: At<'_, '_>, faults: &mut Faults) -> Option<u32> {
-    whole(at, 576, 9216, faults)
+pub(super) fn mtu(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u32> {
+    whole(at, 576, 9216, diagnostics)
 }
 
-fn whole(at: At<'_, '_>, least: u32, most: u32, faults: &mut Faults) -> Option<u32> {
+fn whole(at: At<'_, '_>, least: u32, most: u32, diagnostics: &mut Diagnostics) -> Option<u32> {
     let At { key, example, .. } = at;
-    let text = at.text("whole number", faults)?;
+    let text = at.text("whole number", diagnostics)?;
     let message = match Quantity::parse(text) {
         // A fit moves in steps that are not whole.
         Some(Quantity { value, unit: Unit::Number }) => {
@@ -214,13 +220,13 @@ fn whole(at: At<'_, '_>, least: u32, most: u32, faults: &mut Faults) -> Option<u
         }
         _ => format!("{key} is a whole number, not \"{text}\"; write {key}: {example}"),
     };
-    at.fault(message, faults);
+    at.fault(message, diagnostics);
     None
 }
 
 /// Revolutions a minute.
-pub(super) fn rpm(at: At<'_, '_>, faults: &mut Faults) -> Option<f64> {
-    let text = at.text("number", faults)?.trim_end_matches("rpm");
+pub(super) fn rpm(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<f64> {
+    let text = at.text("number", diagnostics)?.trim_end_matches("rpm");
     match Quantity::parse(text) {
         Some(Quantity { value, unit: Unit::Number }) if (60.0..=100_000.0).contains(&value) => {
             Some(value)
@@ -229,7 +235,7 @@ pub(super) fn rpm(at: At<'_, '_>, faults: &mut Faults) -> Option<f64> {
             let At { key, example, .. } = at;
             at.fault(
                 format!("{key} are revolutions a minute, not {text}; write it like {example}"),
-                faults,
+                diagnostics,
             );
             None
         }
@@ -237,40 +243,44 @@ pub(super) fn rpm(at: At<'_, '_>, faults: &mut Faults) -> Option<f64> {
 }
 
 /// Yes or no.
-pub(super) fn flag(at: At<'_, '_>, faults: &mut Faults) -> Option<bool> {
+pub(super) fn flag(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<bool> {
     match at.node.text().map(str::trim) {
         Some("yes" | "true") => Some(true),
         Some("no" | "false") => Some(false),
         _ => {
             let found = at.node.found();
-            at.fault(format!("{} is yes or no, not {found}", at.key), faults);
+            at.fault(format!("{} is yes or no, not {found}", at.key), diagnostics);
             None
         }
     }
 }
 
 /// A line of text.
-pub(super) fn word(at: At<'_, '_>, faults: &mut Faults) -> Option<String> {
-    at.text("name", faults).map(str::to_owned)
+pub(super) fn word(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<String> {
+    at.text("name", diagnostics).map(str::to_owned)
 }
 
 /// A list of words, or one word.
-pub(super) fn words(at: At<'_, '_>, faults: &mut Faults) -> Option<Vec<Node>> {
+pub(super) fn words(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<Vec<Node>> {
     match &at.node.value {
         Value::List(items) if items.iter().all(|item| item.text().is_some()) => Some(items.clone()),
         Value::Text(_) => Some(vec![at.node.clone()]),
         _ => {
             let At { key, example, .. } = at;
-            at.fault(format!("{key} is a list of names; write {key}: {example}"), faults);
+            at.fault(format!("{key} is a list of names; write {key}: {example}"), diagnostics);
             None
         }
     }
 }
 
 /// A cost: cycles, or nanoseconds of a core whose clock must be known then.
-pub(super) fn cost(at: At<'_, '_>, clock_hz: Option<f64>, faults: &mut Faults) -> Option<f64> {
+pub(super) fn cost(
+    at: At<'_, '_>,
+    clock_hz: Option<f64>,
+    diagnostics: &mut Diagnostics,
+) -> Option<f64> {
     let At { key, example, .. } = at;
-    let text = at.text("cost", faults)?;
+    let text = at.text("cost", diagnostics)?;
     let message = match Quantity::parse(text) {
         Some(Quantity { value, .. }) if value < 0.0 => {
             format!("{key} {text} is below zero; write it like {example}")
@@ -294,6 +304,6 @@ pub(super) fn cost(at: At<'_, '_>, clock_hz: Option<f64>, faults: &mut Faults) -
             format!("{key} is CPU, in cycles or as a time, not \"{text}\"; write it like {example}")
         }
     };
-    at.fault(message, faults);
+    at.fault(message, diagnostics);
     None
 }

@@ -7,7 +7,7 @@ use stormeter_units::{format_bytes, format_duration_ns};
 use super::keys;
 use crate::plan::Metric;
 use crate::study_plan::{Reset, StudyHost, StudyPlan, StudyWorkload, Unit, WorkloadKind};
-use stormeter_yaml::{Faults, Place, Section, shortened};
+use stormeter_yaml::{Diagnostics, Place, Section, shortened};
 
 /// Where messages about the whole point.
 #[derive(Debug, Default)]
@@ -24,8 +24,8 @@ pub(super) struct Places {
 
 impl Places {
     pub(super) fn of(study: &Section<'_>, workloads: Vec<Place>) -> Places {
-        // Faults of the sections were told when they were read.
-        let mut told = Faults::default();
+        // Diagnostics of the sections were told when they were read.
+        let mut told = Diagnostics::default();
         let mut place = |section: &str, keys, key: &str| {
             let opened =
                 study.get(section).and_then(|n| Section::open(n, section, keys, &mut told));
@@ -64,23 +64,23 @@ pub(super) fn check(
     places: &Places,
     first_step: Option<&Place>,
     metric_given: bool,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) {
     for (index, workload) in plan.workloads.iter().enumerate() {
         let place = places.workloads.get(index).copied().unwrap_or_default();
         if let Err(message) = check_workload(plan, workload, plan.disk_bytes_of(index)) {
-            faults.at(place, format!("workload {}: {message}", workload.name));
+            diagnostics.error_at(place, format!("workload {}: {message}", workload.name));
         }
     }
     if let Some(&vms) = plan.vms.iter().find(|&&vms| vms > MOST_VMS) {
-        faults.at(
+        diagnostics.error_at(
             places.load,
             format!("{vms} VMs are more than the {MOST_VMS} that one machine can drive"),
         );
     }
     let cells = plan.cells().len();
     if cells > MOST_CELLS {
-        faults.at(
+        diagnostics.error_at(
             places.load,
             format!(
                 "the levels make {cells} cells, more than the {MOST_CELLS} that a study can have; \
@@ -89,41 +89,41 @@ pub(super) fn check(
         );
         return;
     }
-    check_metric(plan, places, metric_given, faults);
+    check_metric(plan, places, metric_given, diagnostics);
     let ios = || plan.workloads.iter().filter(|w| matches!(w.kind, WorkloadKind::Io(_)));
     if plan.verify && ios().next().is_none() {
-        faults.at(
+        diagnostics.error_at(
             places.verify,
             "verify looks at the reads of timed workloads, and this study has none; leave it out",
         );
     } else if plan.verify && ios().count() < plan.workloads.len() {
-        faults.at(
+        diagnostics.error_at(
             places.verify,
             "verify knows what timed workloads write, and not what file tests, transfers and \
              deployments write over it; leave it out, or give those a study of their own",
         );
     }
     if !plan.hosts.is_empty() {
-        check_hosts(plan, places, faults);
+        check_hosts(plan, places, diagnostics);
     }
     if let Some(&step) = first_step
         && ios().count() < plan.workloads.len()
     {
-        faults.at(
+        diagnostics.error_at(
             step,
             "steps come at times of a trial, and a file test, a transfer or a deployment lasts as long as \
              it takes; leave steps out, or give such workloads a study of their own",
         );
     }
     if plan.design.reset == Reset::Snapshot && plan.workloads.iter().any(makes_files) {
-        faults.at(
+        diagnostics.error_at(
             places.reset,
             "a file test that writes and a deployment make files anew, which a rollback takes away again; \
              write reset: recreate, or give such workloads a study of their own",
         );
     }
     if plan.design.unit == Unit::Interval && ios().count() < plan.workloads.len() {
-        faults.at(
+        diagnostics.error_at(
             places.unit,
             "work that ends when it is done has no intervals to take as observations; write unit: \
              trial, or leave such workloads out",
@@ -132,7 +132,7 @@ pub(super) fn check(
     if let Some(limit_ns) = plan.design.time_limit_ns {
         let block_ns = plan.estimate().block_ns;
         if block_ns > limit_ns {
-            faults.at(
+            diagnostics.error_at(
                 places.time_limit,
                 format!(
                     "one block of this study takes {} and more, which is longer than the time \
@@ -146,10 +146,10 @@ pub(super) fn check(
 }
 
 /// What hosts cannot do, and what their clients must know.
-fn check_hosts(plan: &StudyPlan, places: &Places, faults: &mut Faults) {
+fn check_hosts(plan: &StudyPlan, places: &Places, diagnostics: &mut Diagnostics) {
     let is_any = |is: fn(&WorkloadKind) -> bool| plan.workloads.iter().any(|w| is(&w.kind));
     if plan.verify || is_any(|kind| matches!(kind, WorkloadKind::Deploy(_))) {
-        faults.at(
+        diagnostics.error_at(
             places.hosts,
             "deployments and verify are done on the machine that runs the study, not on hosts; leave \
              hosts out, or give those a study of their own",
@@ -161,7 +161,7 @@ fn check_hosts(plan: &StudyPlan, places: &Places, faults: &mut Faults) {
         && let Some(host) = plan.hosts.iter().find(unknown)
     {
         let command = host.reached_by.trim_start_matches("command:").trim();
-        faults.at(
+        diagnostics.error_at(
             places.hosts,
             format!(
                 "host {} is reached by a command, and the clients of transfers need its address; \
@@ -175,7 +175,7 @@ fn check_hosts(plan: &StudyPlan, places: &Places, faults: &mut Faults) {
 }
 
 /// The metric against what the workloads make equal by themselves.
-fn check_metric(plan: &StudyPlan, places: &Places, given: bool, faults: &mut Faults) {
+fn check_metric(plan: &StudyPlan, places: &Places, given: bool, diagnostics: &mut Diagnostics) {
     if !given {
         return;
     }
@@ -201,7 +201,7 @@ fn check_metric(plan: &StudyPlan, places: &Places, given: bool, faults: &mut Fau
         metric => plan.lacks(metric),
     };
     if let Some(message) = message {
-        faults.at(places.metric, message);
+        diagnostics.error_at(places.metric, message);
     }
 }
 

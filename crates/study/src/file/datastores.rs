@@ -3,45 +3,45 @@
 use super::{UNQUOTED_NULL_URL, keys};
 use crate::study_plan::NamedDatastore;
 use stormeter_units::nearest;
-use stormeter_yaml::Faults;
+use stormeter_yaml::Diagnostics;
 use stormeter_yaml::has_password;
 use stormeter_yaml::{Node, Value, shortened};
 use stormeter_yaml::{Section, one_of};
 
 const EXAMPLE: &str = "datastores: {local: /srv/vm, nas: \"nfs://nas1/export/vm\"}";
 
-/// The datastores in the order of the file; what is wrong with them in `faults`.
-pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<NamedDatastore> {
+/// The datastores in the order of the file; what is wrong with them in `diagnostics`.
+pub(super) fn read(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<NamedDatastore> {
     let Some(node) = study.get("datastores") else {
-        faults.at(study.place, format!("a study needs datastores; write {EXAMPLE}"));
+        diagnostics.error_at(study.place, format!("a study needs datastores; write {EXAMPLE}"));
         return Vec::new();
     };
     let pairs = match &node.value {
         Value::Map(pairs) if !pairs.is_empty() => pairs,
         Value::List(_) | Value::Text(_) => {
             let found = node.found();
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 format!("datastores are names with URLs, not {found}; give each a name: {EXAMPLE}"),
             );
             return Vec::new();
         }
         _ => {
-            faults.at(study.place, format!("no datastore is named; write {EXAMPLE}"));
+            diagnostics.error_at(study.place, format!("no datastore is named; write {EXAMPLE}"));
             return Vec::new();
         }
     };
     let mut datastores: Vec<NamedDatastore> = Vec::new();
     for (key, value) in pairs {
         let Some(name) = key.text() else {
-            faults.at(
+            diagnostics.error_at(
                 key.place,
                 format!("the name of a datastore is a word, not {}; write {EXAMPLE}", key.found()),
             );
             continue;
         };
-        check_name("a datastore", name, key, faults);
-        let (url, ceiling) = urls(name, key, value, faults);
+        check_name("a datastore", name, key, diagnostics);
+        let (url, ceiling) = urls(name, key, value, diagnostics);
         let url = url.unwrap_or_default();
         datastores.push(NamedDatastore {
             name: name.into(),
@@ -50,18 +50,22 @@ pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<NamedDatasto
             ceiling,
         });
     }
-    check_ceilings(pairs, &datastores, faults);
+    check_ceilings(pairs, &datastores, diagnostics);
     datastores
 }
 
 /// A ceiling is what lacks the limits of all that is compared: it cannot be one of it.
-fn check_ceilings(pairs: &[(Node, Node)], datastores: &[NamedDatastore], faults: &mut Faults) {
+fn check_ceilings(
+    pairs: &[(Node, Node)],
+    datastores: &[NamedDatastore],
+    diagnostics: &mut Diagnostics,
+) {
     for of in datastores {
         let is_same = |other: &&NamedDatastore| Some(&other.url) == of.ceiling.as_ref();
         let Some(same) = datastores.iter().find(is_same) else { continue };
         let at = pairs.iter().find(|(key, _)| key.text() == Some(&of.name));
         let place = at.map_or_else(Default::default, |(_, value)| value.place);
-        faults.at(
+        diagnostics.error_at(
             place,
             format!(
                 "the ceiling of {} is the datastore {}; name one that is reached in the same way and has no \
@@ -77,7 +81,7 @@ fn urls(
     name: &str,
     key: &Node,
     value: &Node,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> (Option<String>, Option<String>) {
     let (node, ceiling) = match &value.value {
         Value::Map(pairs) => {
@@ -86,16 +90,19 @@ fn urls(
                 && inner.value == Value::Nothing
                 && rest.value == Value::Nothing
             {
-                faults.at(value.place, UNQUOTED_NULL_URL);
+                diagnostics.error_at(value.place, UNQUOTED_NULL_URL);
                 return (None, None);
             }
             let of = format!("datastore {name}");
-            let Some(section) = Section::open(value, &of, &keys::DATASTORE, faults) else {
+            let Some(section) = Section::open(value, &of, &keys::DATASTORE, diagnostics) else {
                 return (None, None);
             };
             let Some(node) = section.get("url") else {
                 if pairs.is_empty() {
-                    faults.at(value.place, format!("datastore {name} has no url; write {EXAMPLE}"));
+                    diagnostics.error_at(
+                        value.place,
+                        format!("datastore {name} has no url; write {EXAMPLE}"),
+                    );
                 }
                 return (None, None);
             };
@@ -103,17 +110,22 @@ fn urls(
             (
                 node,
                 ceiling.and_then(|node| {
-                    url((&format!("the ceiling of {name}"), "ceiling"), node, node, faults)
+                    url((&format!("the ceiling of {name}"), "ceiling"), node, node, diagnostics)
                 }),
             )
         }
         _ => (value, None),
     };
-    (url((&format!("datastore {name}"), name), key, node, faults), ceiling)
+    (url((&format!("datastore {name}"), name), key, node, diagnostics), ceiling)
 }
 
 /// The URL of something, which has a name in the file; `key` is where it is missed.
-fn url((of, name): (&str, &str), key: &Node, node: &Node, faults: &mut Faults) -> Option<String> {
+fn url(
+    (of, name): (&str, &str),
+    key: &Node,
+    node: &Node,
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
     let text = node.text().map(str::trim).unwrap_or_default();
     if text.is_empty() {
         let place = if node.value == Value::Nothing { key.place } else { node.place };
@@ -126,11 +138,11 @@ fn url((of, name): (&str, &str), key: &Node, node: &Node, faults: &mut Faults) -
                  quotes: {name}: \"null:\")"
             ),
         };
-        faults.at(place, message);
+        diagnostics.error_at(place, message);
         return None;
     }
     if has_password(text) {
-        faults.at(
+        diagnostics.error_at(
             node.place,
             "a password has no place in a study file, which is stored with the results and passed \
              on; take it out of the URL, and give password-file=FILE as an option of the URL, or \
@@ -145,7 +157,7 @@ fn url((of, name): (&str, &str), key: &Node, node: &Node, faults: &mut Faults) -
 pub(super) fn baseline(
     study: &Section<'_>,
     datastores: &[NamedDatastore],
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> usize {
     let Some(node) = study.get("baseline") else { return 0 };
     let names = || datastores.iter().map(|datastore| datastore.name.as_str());
@@ -159,7 +171,7 @@ pub(super) fn baseline(
     let by_url = datastores.iter().find(|datastore| datastore.url == text && !text.is_empty());
     let meant = by_url.map(|datastore| datastore.name.as_str()).or_else(|| nearest(text, names()));
     let meant = meant.map(|name| format!("did you mean {name}? ")).unwrap_or_default();
-    faults.at(
+    diagnostics.error_at(
         node.place,
         format!(
             "the baseline {} is none of the datastores; {meant}Write baseline: {}",
@@ -172,7 +184,7 @@ pub(super) fn baseline(
 
 /// Names stand in tables, questions and messages: a line, without the quotes that questions put
 /// around them.
-pub(super) fn check_name(of: &str, name: &str, node: &Node, faults: &mut Faults) {
+pub(super) fn check_name(of: &str, name: &str, node: &Node, diagnostics: &mut Diagnostics) {
     const MOST: usize = 64;
     let message = if name.trim().is_empty() {
         format!("{of} has an empty name; give it one such as nas")
@@ -187,5 +199,5 @@ pub(super) fn check_name(of: &str, name: &str, node: &Node, faults: &mut Faults)
     } else {
         return;
     };
-    faults.at(node.place, message);
+    diagnostics.error_at(node.place, message);
 }

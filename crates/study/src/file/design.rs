@@ -3,7 +3,7 @@
 use super::keys;
 use crate::plan::Metric;
 use crate::study_plan::{Blocks, Design, Order, Reset, Unit};
-use stormeter_yaml::Faults;
+use stormeter_yaml::Diagnostics;
 use stormeter_yaml::{Node, Value};
 use stormeter_yaml::{Section, choice, one_of};
 
@@ -19,7 +19,7 @@ pub(super) struct Found {
 }
 
 /// The design of the study; `metric` is the one for such workloads.
-pub(super) fn read(study: &Section<'_>, metric: Metric, faults: &mut Faults) -> Found {
+pub(super) fn read(study: &Section<'_>, metric: Metric, diagnostics: &mut Diagnostics) -> Found {
     let mut design = Design {
         blocks: Blocks::Auto { min: LEAST_AUTO, max: MOST_AUTO },
         precision: 0.02,
@@ -32,17 +32,18 @@ pub(super) fn read(study: &Section<'_>, metric: Metric, faults: &mut Faults) -> 
         time_limit_ns: None,
     };
     let mut metric_given = false;
-    let section =
-        study.get("design").and_then(|node| Section::open(node, "design", &keys::DESIGN, faults));
+    let section = study
+        .get("design")
+        .and_then(|node| Section::open(node, "design", &keys::DESIGN, diagnostics));
     if let Some(section) = section {
         if let Some(node) = section.get("blocks") {
-            design.blocks = blocks(node, faults).unwrap_or(design.blocks);
+            design.blocks = blocks(node, diagnostics).unwrap_or(design.blocks);
         }
-        design.precision = share(&section, "precision", faults).unwrap_or(design.precision);
-        design.margin = share(&section, "margin", faults).unwrap_or(design.margin);
-        design.level = level(&section, faults).unwrap_or(design.level);
+        design.precision = share(&section, "precision", diagnostics).unwrap_or(design.precision);
+        design.margin = share(&section, "margin", diagnostics).unwrap_or(design.margin);
+        design.level = level(&section, diagnostics).unwrap_or(design.level);
         let metrics = Metric::OF_STUDIES.map(|metric| (metric.name(), metric));
-        if let Some(metric) = section.choice("metric", &metrics, faults) {
+        if let Some(metric) = section.choice("metric", &metrics, diagnostics) {
             design.metric = metric;
             metric_given = true;
         }
@@ -51,13 +52,13 @@ pub(super) fn read(study: &Section<'_>, metric: Metric, faults: &mut Faults) -> 
             ("abba", Order::Abba),
             ("as-written", Order::AsWritten),
         ];
-        design.order = section.choice("order", &orders, faults).unwrap_or_default();
+        design.order = section.choice("order", &orders, diagnostics).unwrap_or_default();
         if let Some(node) = section.get("reset") {
-            design.reset = reset(node, faults).unwrap_or_default();
+            design.reset = reset(node, diagnostics).unwrap_or_default();
         }
-        design.time_limit_ns = section.duration("time_limit", faults);
+        design.time_limit_ns = section.duration("time_limit", diagnostics);
         if design.time_limit_ns == Some(0) {
-            faults.at(
+            diagnostics.error_at(
                 section.place_of("time_limit"),
                 "in a time limit of 0 nothing can be measured; leave it out, or write time_limit: \
                  2h",
@@ -71,7 +72,7 @@ pub(super) fn read(study: &Section<'_>, metric: Metric, faults: &mut Faults) -> 
         if let (Order::Abba, Blocks::Fixed(blocks)) = (design.order, design.blocks)
             && blocks % 2 == 1
         {
-            faults.at(
+            diagnostics.error_at(
                 section.place_of("blocks"),
                 format!(
                     "order abba cancels drift over pairs of blocks, so their number must be even; \
@@ -85,11 +86,11 @@ pub(super) fn read(study: &Section<'_>, metric: Metric, faults: &mut Faults) -> 
 }
 
 /// A share above 0 and at most 100 %, as a fraction.
-fn share(section: &Section<'_>, key: &str, faults: &mut Faults) -> Option<f64> {
-    let percent = section.percent(key, faults)?;
+fn share(section: &Section<'_>, key: &str, diagnostics: &mut Diagnostics) -> Option<f64> {
+    let percent = section.percent(key, diagnostics)?;
     if percent <= 0.0 || (key == "margin" && percent >= 100.0) {
         let example = if key == "margin" { "5%" } else { "2%" };
-        faults.at(
+        diagnostics.error_at(
             section.place_of(key),
             format!(
                 "a {key} of {percent}% cannot be reached or says nothing; write one such as \
@@ -102,10 +103,10 @@ fn share(section: &Section<'_>, key: &str, faults: &mut Faults) -> Option<f64> {
 }
 
 /// The confidence level, as a fraction.
-fn level(section: &Section<'_>, faults: &mut Faults) -> Option<f64> {
-    let percent = section.percent("level", faults)?;
+fn level(section: &Section<'_>, diagnostics: &mut Diagnostics) -> Option<f64> {
+    let percent = section.percent("level", diagnostics)?;
     if !(50.0..100.0).contains(&percent) {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("level"),
             format!(
                 "a confidence level of {percent}% is of no use; write one of at least 50% and \
@@ -118,14 +119,14 @@ fn level(section: &Section<'_>, faults: &mut Faults) -> Option<f64> {
 }
 
 /// `auto`, a number, or `{min, max}`.
-fn blocks(node: &Node, faults: &mut Faults) -> Option<Blocks> {
+fn blocks(node: &Node, diagnostics: &mut Diagnostics) -> Option<Blocks> {
     match &node.value {
         Value::Map(_) => {
-            let section = Section::open(node, "blocks", &keys::BLOCKS, faults)?;
-            let min = section.count("min", 1, faults).unwrap_or(LEAST_AUTO);
-            let max = section.count("max", 1, faults).unwrap_or(MOST_AUTO.max(min));
+            let section = Section::open(node, "blocks", &keys::BLOCKS, diagnostics)?;
+            let min = section.count("min", 1, diagnostics).unwrap_or(LEAST_AUTO);
+            let max = section.count("max", 1, diagnostics).unwrap_or(MOST_AUTO.max(min));
             if min < LEAST_AUTO {
-                faults.at(
+                diagnostics.error_at(
                     section.place_of("min"),
                     format!(
                         "automatic blocks need a min of at least {LEAST_AUTO}, because few blocks \
@@ -133,7 +134,7 @@ fn blocks(node: &Node, faults: &mut Faults) -> Option<Blocks> {
                     ),
                 );
             } else if max < min {
-                faults.at(
+                diagnostics.error_at(
                     section.place_of("max"),
                     format!(
                         "at most {max} blocks contradicts at least {min}; raise max or lower min"
@@ -146,10 +147,10 @@ fn blocks(node: &Node, faults: &mut Faults) -> Option<Blocks> {
             Some(Blocks::Auto { min: LEAST_AUTO, max: MOST_AUTO })
         }
         Value::Text(text) if text.trim().starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
-            stormeter_yaml::count(node, "blocks", 1, faults).map(Blocks::Fixed)
+            stormeter_yaml::count(node, "blocks", 1, diagnostics).map(Blocks::Fixed)
         }
         _ => {
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 format!(
                     "blocks is auto, a number or a mapping, not {}; write blocks: auto, blocks: 10 \
@@ -163,17 +164,17 @@ fn blocks(node: &Node, faults: &mut Faults) -> Option<Blocks> {
 }
 
 /// `none`, `recreate`, `discard`, `snapshot` or `{command: …}`.
-fn reset(node: &Node, faults: &mut Faults) -> Option<Reset> {
+fn reset(node: &Node, diagnostics: &mut Diagnostics) -> Option<Reset> {
     if let Value::Map(_) = node.value {
-        let section = Section::open(node, "reset", &keys::RESET, faults)?;
+        let section = Section::open(node, "reset", &keys::RESET, diagnostics)?;
         if !section.has("command") {
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 "this reset has no command; write {command: \"zfs rollback tank/vm@clean\"}",
             );
             return None;
         }
-        return section.text("command", faults).map(|command| Reset::Command(command.into()));
+        return section.text("command", diagnostics).map(|command| Reset::Command(command.into()));
     }
     #[derive(Clone, Copy)]
     enum Word {
@@ -190,7 +191,7 @@ fn reset(node: &Node, faults: &mut Faults) -> Option<Reset> {
     ];
     let text = node.text().unwrap_or_default();
     if text.contains(' ') || text.contains('/') {
-        faults.at(
+        diagnostics.error_at(
             node.place,
             format!(
                 "reset is {}; a command is written reset: {{command: \"{text}\"}}",
@@ -199,7 +200,7 @@ fn reset(node: &Node, faults: &mut Faults) -> Option<Reset> {
         );
         return None;
     }
-    Some(match choice(node, "reset", &words, faults)? {
+    Some(match choice(node, "reset", &words, diagnostics)? {
         Word::None => Reset::None,
         Word::Recreate => Reset::Recreate,
         Word::Discard => Reset::Discard,

@@ -5,7 +5,7 @@ use stormeter_trial::{
 };
 
 use super::keys;
-use stormeter_yaml::Faults;
+use stormeter_yaml::Diagnostics;
 use stormeter_yaml::{Node, Value};
 use stormeter_yaml::{Section, choice};
 
@@ -16,28 +16,28 @@ const RECORD_BYTES: u32 = 4096;
 pub(super) fn file_tests(
     section: &Section<'_>,
     base: Option<&FileTest>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<FileTest> {
-    let record_bytes = section.request_size("record", faults);
+    let record_bytes = section.request_size("record", diagnostics);
     if record_bytes.is_some_and(|bytes| bytes % 512 != 0) {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("record"),
             "a record is a multiple of 512 bytes, so that it can bypass the page cache; write \
              record: 4KiB",
         );
     }
-    let outstanding = section.count("outstanding", 1, faults);
-    let client_cache = section.flag("client-cache", faults);
+    let outstanding = section.count("outstanding", 1, diagnostics);
+    let client_cache = section.flag("client-cache", diagnostics);
     let operations = match (section.get("file-test"), base) {
         (Some(node), Some(_)) => {
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 "the profile already says which file test; leave out file-test, or leave out \
                  profile and name the tests",
             );
             Vec::new()
         }
-        (Some(node), None) => operations(node, faults),
+        (Some(node), None) => operations(node, diagnostics),
         (None, base) => base.iter().map(|base| base.operation).collect(),
     };
     let test = |operation| FileTest {
@@ -50,12 +50,12 @@ pub(super) fn file_tests(
 }
 
 /// One operation, a list, or `all`.
-fn operations(node: &Node, faults: &mut Faults) -> Vec<FileOperation> {
+fn operations(node: &Node, diagnostics: &mut Diagnostics) -> Vec<FileOperation> {
     let names = FileOperation::ALL.map(|operation| (operation.name(), operation));
     match &node.value {
         Value::Text(text) if text == "all" => FileOperation::ALL.into(),
         Value::List(items) if items.is_empty() => {
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 "no file test is named; write file-test: [write, rewrite, read, reread] or all",
             );
@@ -64,16 +64,21 @@ fn operations(node: &Node, faults: &mut Faults) -> Vec<FileOperation> {
         Value::List(items) => {
             let mut found = Vec::new();
             for item in items {
-                let Some(operation) = choice(item, "file-test", &names, faults) else { continue };
+                let Some(operation) = choice(item, "file-test", &names, diagnostics) else {
+                    continue;
+                };
                 if found.contains(&operation) {
                     let name = operation.name();
-                    faults.at(item.place, format!("the file test {name} is there twice; keep one"));
+                    diagnostics.error_at(
+                        item.place,
+                        format!("the file test {name} is there twice; keep one"),
+                    );
                 }
                 found.push(operation);
             }
             found
         }
-        _ => choice(node, "file-test", &names, faults).into_iter().collect(),
+        _ => choice(node, "file-test", &names, diagnostics).into_iter().collect(),
     }
 }
 
@@ -81,7 +86,7 @@ fn operations(node: &Node, faults: &mut Faults) -> Vec<FileOperation> {
 pub(super) fn transfer(
     workload: &Section<'_>,
     base: Option<&Transfer>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Transfer> {
     let plain = Transfer {
         message_bytes: 100_000,
@@ -91,17 +96,18 @@ pub(super) fn transfer(
     };
     let mut transfer = base.copied().unwrap_or(plain);
     let Some(node) = workload.get("transfer") else { return Some(transfer) };
-    let section = Section::open(node, "transfer", &keys::TRANSFER, faults)?;
-    transfer.message_bytes = section.size("size", faults).unwrap_or(transfer.message_bytes);
+    let section = Section::open(node, "transfer", &keys::TRANSFER, diagnostics)?;
+    transfer.message_bytes = section.size("size", diagnostics).unwrap_or(transfer.message_bytes);
     if transfer.message_bytes > MOST_MESSAGE_BYTES {
-        faults.at(section.place_of("size"), "a message is at most 1TiB; write size: 100MB");
+        diagnostics
+            .error_at(section.place_of("size"), "a message is at most 1TiB; write size: 100MB");
     }
     let directions = [("write", TransferDirection::Write), ("read", TransferDirection::Read)];
     transfer.direction =
-        section.choice("direction", &directions, faults).unwrap_or(transfer.direction);
+        section.choice("direction", &directions, diagnostics).unwrap_or(transfer.direction);
     let sinks = [("memory", TransferSink::Memory), ("disk", TransferSink::Disk)];
-    transfer.sink = section.choice("sink", &sinks, faults).unwrap_or(transfer.sink);
-    transfer.messages = section.count("messages", 1, faults).unwrap_or(transfer.messages);
+    transfer.sink = section.choice("sink", &sinks, diagnostics).unwrap_or(transfer.sink);
+    transfer.messages = section.count("messages", 1, diagnostics).unwrap_or(transfer.messages);
     Some(transfer)
 }
 
@@ -111,19 +117,22 @@ const MOST_MESSAGE_BYTES: u64 = 1 << 40;
 pub(super) fn deployment(
     workload: &Section<'_>,
     base: Option<&Deployment>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Deployment> {
     let mut deployment = base.copied().unwrap_or(crate::profile::DEPLOYMENT);
     let Some(node) = workload.get("deploy") else { return Some(deployment) };
-    let section = Section::open(node, "deploy", &keys::DEPLOY, faults)?;
-    deployment.copy_bytes = section.request_size("copy", faults).unwrap_or(deployment.copy_bytes);
+    let section = Section::open(node, "deploy", &keys::DEPLOY, diagnostics)?;
+    deployment.copy_bytes =
+        section.request_size("copy", diagnostics).unwrap_or(deployment.copy_bytes);
     if deployment.copy_bytes % 4096 != 0 {
-        faults.at(section.place_of("copy"), "copy is a multiple of 4KiB; write copy: 1MiB");
+        diagnostics
+            .error_at(section.place_of("copy"), "copy is a multiple of 4KiB; write copy: 1MiB");
     }
-    let count = |key, faults: &mut Faults| section.count(key, 0, faults);
-    deployment.customise_writes = count("customise", faults).unwrap_or(deployment.customise_writes);
-    deployment.boot_reads = count("boot", faults).unwrap_or(deployment.boot_reads);
+    let count = |key, diagnostics: &mut Diagnostics| section.count(key, 0, diagnostics);
+    deployment.customise_writes =
+        count("customise", diagnostics).unwrap_or(deployment.customise_writes);
+    deployment.boot_reads = count("boot", diagnostics).unwrap_or(deployment.boot_reads);
     deployment.outstanding =
-        section.count("outstanding", 1, faults).unwrap_or(deployment.outstanding);
+        section.count("outstanding", 1, diagnostics).unwrap_or(deployment.outstanding);
     Some(deployment)
 }

@@ -1,7 +1,7 @@
 //! `hosts`: who carries out the trials, and how each is reached.
 
 use stormeter_units::nearest;
-use stormeter_yaml::{Faults, Node, Place, Section, Value, shortened};
+use stormeter_yaml::{Diagnostics, Node, Place, Section, Value, shortened};
 
 use super::datastores::check_name;
 use super::keys;
@@ -19,17 +19,20 @@ const WAYS: [(&str, &str); 4] = [
 ];
 
 /// The hosts in the order of the file; none where the file names none.
-pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<StudyHost> {
+pub(super) fn read(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<StudyHost> {
     let Some(node) = study.get("hosts") else { return Vec::new() };
     let pairs = match &node.value {
         Value::Map(pairs) if !pairs.is_empty() => pairs,
         Value::Map(_) => {
-            faults.at(node.place, format!("no host is named; write {EXAMPLE}, or leave hosts out"));
+            diagnostics.error_at(
+                node.place,
+                format!("no host is named; write {EXAMPLE}, or leave hosts out"),
+            );
             return Vec::new();
         }
         _ => {
             let found = node.found();
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 format!("hosts are names with the ways to them, not {found}; write {EXAMPLE}"),
             );
@@ -37,7 +40,7 @@ pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<StudyHost> {
         }
     };
     if pairs.len() > MOST {
-        faults.at(
+        diagnostics.error_at(
             node.place,
             format!("{} hosts are more than the {MOST} that one machine can lead", pairs.len()),
         );
@@ -47,11 +50,11 @@ pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<StudyHost> {
     for (key, value) in pairs {
         let Some(name) = key.text() else {
             let found = key.found();
-            faults.at(key.place, format!("the name of a host is a word, not {found}"));
+            diagnostics.error_at(key.place, format!("the name of a host is a word, not {found}"));
             continue;
         };
-        check_name("a host", name, key, faults);
-        if let Some((reached_by, address)) = way(name, value, faults) {
+        check_name("a host", name, key, diagnostics);
+        if let Some((reached_by, address)) = way(name, value, diagnostics) {
             hosts.push(StudyHost { name: name.into(), reached_by, address });
         }
     }
@@ -59,16 +62,16 @@ pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<StudyHost> {
 }
 
 /// The way to a host, as text, and its address where one is given.
-fn way(name: &str, node: &Node, faults: &mut Faults) -> Option<(String, Option<String>)> {
+fn way(name: &str, node: &Node, diagnostics: &mut Diagnostics) -> Option<(String, Option<String>)> {
     let Value::Map(_) = &node.value else {
-        let way = check(name, node.text().unwrap_or_default(), node, faults)?;
+        let way = check(name, node.text().unwrap_or_default(), node, diagnostics)?;
         return Some((way, None));
     };
-    let before = faults.count();
-    let section = Section::open(node, &format!("host {name}"), &keys::HOST, faults)?;
-    let (command, ssh) = (section.text("command", faults), section.text("ssh", faults));
-    let address = match section.text("address", faults) {
-        Some(text) => Some(address(name, text.trim(), section.place_of("address"), faults)?),
+    let before = diagnostics.count();
+    let section = Section::open(node, &format!("host {name}"), &keys::HOST, diagnostics)?;
+    let (command, ssh) = (section.text("command", diagnostics), section.text("ssh", diagnostics));
+    let address = match section.text("address", diagnostics) {
+        Some(text) => Some(address(name, text.trim(), section.place_of("address"), diagnostics)?),
         None => None,
     };
     let way = match (command, ssh) {
@@ -80,17 +83,17 @@ fn way(name: &str, node: &Node, faults: &mut Faults) -> Option<(String, Option<S
                 None => "says not how it is reached; write command: … or ssh: user@host",
             };
             // A key that is spelt wrong, or is no text, was told.
-            if faults.count() == before {
-                faults.at(section.place, format!("host {name} {fault}"));
+            if diagnostics.count() == before {
+                diagnostics.error_at(section.place, format!("host {name} {fault}"));
             }
             return None;
         }
     };
-    Some((check(name, &way, node, faults)?, address))
+    Some((check(name, &way, node, diagnostics)?, address))
 }
 
 /// `host` or `host:port`; an address of IPv6 that a port follows stands in brackets.
-fn address(name: &str, text: &str, place: Place, faults: &mut Faults) -> Option<String> {
+fn address(name: &str, text: &str, place: Place, diagnostics: &mut Diagnostics) -> Option<String> {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, Some(port)),
         _ => (text, None),
@@ -100,7 +103,7 @@ fn address(name: &str, text: &str, place: Place, faults: &mut Faults) -> Option<
     if is_host && is_port {
         return Some(text.to_owned());
     }
-    faults.at(
+    diagnostics.error_at(
         place,
         format!(
             "the address of host {name} is a name or an address with or without a port, not \"{}\"; \
@@ -111,7 +114,7 @@ fn address(name: &str, text: &str, place: Place, faults: &mut Faults) -> Option<
     None
 }
 
-fn check(name: &str, text: &str, node: &Node, faults: &mut Faults) -> Option<String> {
+fn check(name: &str, text: &str, node: &Node, diagnostics: &mut Diagnostics) -> Option<String> {
     let text = text.trim();
     let found = WAYS
         .iter()
@@ -139,6 +142,6 @@ fn check(name: &str, text: &str, node: &Node, faults: &mut Faults) -> Option<Str
         }
         Some(_) => return Some(text.to_owned()),
     };
-    faults.at(node.place, fault);
+    diagnostics.error_at(node.place, fault);
     None
 }

@@ -3,21 +3,25 @@
 use stormeter_trial::{Arrivals, Burst, Distribution, SizeShare, Workload};
 
 use super::keys;
-use stormeter_yaml::Faults;
+use stormeter_yaml::Diagnostics;
 use stormeter_yaml::Section;
 use stormeter_yaml::{Node, Value};
 
 /// The workload: `base` with what the mapping says.
-pub(super) fn read(section: &Section<'_>, base: &Workload, faults: &mut Faults) -> Workload {
+pub(super) fn read(
+    section: &Section<'_>,
+    base: &Workload,
+    diagnostics: &mut Diagnostics,
+) -> Workload {
     let mut io = base.clone();
     if let Some(node) = section.get("sizes") {
-        io.sizes = sizes(node, faults).unwrap_or(io.sizes);
+        io.sizes = sizes(node, diagnostics).unwrap_or(io.sizes);
     }
-    io.read_percent = section.percent("read", faults).unwrap_or(io.read_percent);
-    io.random_percent = section.percent("random", faults).unwrap_or(io.random_percent);
-    if let Some(exponent) = section.number("zipf", faults) {
+    io.read_percent = section.percent("read", diagnostics).unwrap_or(io.read_percent);
+    io.random_percent = section.percent("random", diagnostics).unwrap_or(io.random_percent);
+    if let Some(exponent) = section.number("zipf", diagnostics) {
         if !(exponent > 0.0 && exponent <= 5.0) {
-            faults.at(
+            diagnostics.error_at(
                 section.place_of("zipf"),
                 format!(
                     "zipf is an exponent above 0 and at most 5, not {exponent}; write zipf: 1.1"
@@ -26,44 +30,44 @@ pub(super) fn read(section: &Section<'_>, base: &Workload, faults: &mut Faults) 
         }
         io.distribution = Distribution::Zipf { exponent };
     }
-    if let Some(align) = section.size("align", faults) {
+    if let Some(align) = section.size("align", diagnostics) {
         if align % 512 != 0 {
-            faults.at(
+            diagnostics.error_at(
                 section.place_of("align"),
                 format!("an alignment of {align} bytes is no multiple of 512; write align: 4KiB"),
             );
         }
         io.alignment_bytes = Some(align);
     }
-    io.arrivals = arrivals(section, io.arrivals, faults);
+    io.arrivals = arrivals(section, io.arrivals, diagnostics);
     if let Some(node) = section.get("burst") {
-        io.burst = burst(node, faults).or(io.burst);
+        io.burst = burst(node, diagnostics).or(io.burst);
     }
     if io.burst.is_some() && io.arrivals.rate_per_s().is_some() {
-        faults.at(
+        diagnostics.error_at(
             section.place_of(if section.has("burst") { "burst" } else { "rate" }),
             "bursts with pauses and a fixed rate exclude each other; leave out burst or rate",
         );
     }
     let content = &mut io.content;
     content.compressible_percent =
-        section.percent("compressible", faults).unwrap_or(content.compressible_percent);
+        section.percent("compressible", diagnostics).unwrap_or(content.compressible_percent);
     content.duplicate_percent =
-        section.percent("dedupable", faults).unwrap_or(content.duplicate_percent);
+        section.percent("dedupable", diagnostics).unwrap_or(content.duplicate_percent);
     io
 }
 
 /// `4KiB`, or `{4KiB: 70%, 8KiB: 30%}`.
-fn sizes(node: &Node, faults: &mut Faults) -> Option<Vec<SizeShare>> {
+fn sizes(node: &Node, diagnostics: &mut Diagnostics) -> Option<Vec<SizeShare>> {
     const EXAMPLE: &str = "sizes: 4KiB or sizes: {4KiB: 70%, 64KiB: 30%}";
     let pairs = match &node.value {
         Value::Text(_) => {
-            let bytes = stormeter_yaml::request_size(node, "sizes", "4KiB", faults)?;
+            let bytes = stormeter_yaml::request_size(node, "sizes", "4KiB", diagnostics)?;
             return Some(vec![SizeShare { bytes, share: 1.0 }]);
         }
         Value::Map(pairs) if !pairs.is_empty() => pairs,
         _ => {
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 format!(
                     "sizes is a size, or sizes with their shares, not {}; write {EXAMPLE}",
@@ -76,26 +80,26 @@ fn sizes(node: &Node, faults: &mut Faults) -> Option<Vec<SizeShare>> {
     let mut sizes: Vec<SizeShare> = Vec::new();
     let mut all_percent = true;
     for (key, value) in pairs {
-        let bytes = stormeter_yaml::request_size(key, "a request size", "4KiB", faults)?;
+        let bytes = stormeter_yaml::request_size(key, "a request size", "4KiB", diagnostics)?;
         let text = value.text().unwrap_or_default().trim();
         all_percent &= text.ends_with('%');
         let share = text.trim_end_matches('%').trim_end().parse::<f64>().ok();
         let Some(share) = share.filter(|share| *share > 0.0 && share.is_finite()) else {
-            faults.at(
+            diagnostics.error_at(
                 if value.value == Value::Nothing { key.place } else { value.place },
                 format!("the share of a size is above 0%, not {}; write {EXAMPLE}", value.found()),
             );
             return None;
         };
         if sizes.iter().any(|size| size.bytes == bytes) {
-            faults.at(key.place, "this size is there twice; add up its shares");
+            diagnostics.error_at(key.place, "this size is there twice; add up its shares");
             return None;
         }
         sizes.push(SizeShare { bytes, share });
     }
     let sum: f64 = sizes.iter().map(|size| size.share).sum();
     if all_percent && (sum - 100.0).abs() > 0.01 {
-        faults.at(
+        diagnostics.error_at(
             node.place,
             format!(
                 "the shares of the sizes add up to {}%, not 100%; mend them, or write them without \
@@ -109,29 +113,29 @@ fn sizes(node: &Node, faults: &mut Faults) -> Option<Vec<SizeShare>> {
 }
 
 /// A closed loop by `outstanding`, an open one by `rate` and `arrivals`.
-fn arrivals(section: &Section<'_>, base: Arrivals, faults: &mut Faults) -> Arrivals {
-    let outstanding = section.count("outstanding", 1, faults);
+fn arrivals(section: &Section<'_>, base: Arrivals, diagnostics: &mut Diagnostics) -> Arrivals {
+    let outstanding = section.count("outstanding", 1, diagnostics);
     if outstanding.is_some_and(|outstanding| outstanding > 65_536) {
-        faults.at(section.place_of("outstanding"), "outstanding is at most 65536 a VM");
+        diagnostics.error_at(section.place_of("outstanding"), "outstanding is at most 65536 a VM");
     }
-    let rate = section.number("rate", faults);
+    let rate = section.number("rate", diagnostics);
     if let Some(rate) = rate
         && !(1e-4..=1e9).contains(&rate)
     {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("rate"),
             format!("a rate of {rate} I/Os a second drives nothing; write rate: 500"),
         );
     }
     if section.has("outstanding") && section.has("rate") {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("rate"),
             "a fixed rate and a fixed number of outstanding I/Os exclude each other; leave out \
              rate or outstanding",
         );
     }
     let names = [("poisson", true), ("constant", false)];
-    let poisson = section.choice("arrivals", &names, faults);
+    let poisson = section.choice("arrivals", &names, diagnostics);
     let by_rate = |rate_per_s: f64, poisson: bool| match poisson {
         true => Arrivals::Poisson { rate_per_s },
         false => Arrivals::Constant { rate_per_s },
@@ -140,7 +144,7 @@ fn arrivals(section: &Section<'_>, base: Arrivals, faults: &mut Faults) -> Arriv
     match (rate.or(base.rate_per_s()), outstanding) {
         (_, Some(outstanding)) => {
             if section.has("arrivals") && !section.has("rate") {
-                faults.at(
+                diagnostics.error_at(
                     section.place_of("arrivals"),
                     "arrivals say how requests of a fixed rate come; write a rate instead of \
                      outstanding",
@@ -151,7 +155,7 @@ fn arrivals(section: &Section<'_>, base: Arrivals, faults: &mut Faults) -> Arriv
         (Some(rate), None) => by_rate(rate, poisson.unwrap_or(was_poisson)),
         (None, None) => {
             if section.has("arrivals") && !section.has("rate") {
-                faults.at(
+                diagnostics.error_at(
                     section.place_of("arrivals"),
                     "arrivals say how requests of a fixed rate come, and there is no rate; write \
                      rate: 500 beside it",
@@ -163,15 +167,16 @@ fn arrivals(section: &Section<'_>, base: Arrivals, faults: &mut Faults) -> Arriv
 }
 
 /// `{length: 8, delay: 10ms}`.
-fn burst(node: &Node, faults: &mut Faults) -> Option<Burst> {
-    let section = Section::open(node, "burst", &keys::BURST, faults)?;
+fn burst(node: &Node, diagnostics: &mut Diagnostics) -> Option<Burst> {
+    let section = Section::open(node, "burst", &keys::BURST, diagnostics)?;
     for key in ["length", "delay"] {
         if !section.has(key) {
             let example = keys::BURST.example(key);
-            faults.at(node.place, format!("a burst needs a {key}; write {key}: {example}"));
+            diagnostics
+                .error_at(node.place, format!("a burst needs a {key}; write {key}: {example}"));
         }
     }
-    let length = section.count("length", 1, faults)?;
-    let delay_ns = section.duration("delay", faults)?;
+    let length = section.count("length", 1, diagnostics)?;
+    let delay_ns = section.duration("delay", diagnostics)?;
     Some(Burst { length, delay_ns })
 }

@@ -4,7 +4,7 @@ use super::keys;
 use crate::plan::Timing;
 use crate::study_plan::{Prepare, Unit};
 use stormeter_units::format_duration_ns;
-use stormeter_yaml::Faults;
+use stormeter_yaml::Diagnostics;
 use stormeter_yaml::Section;
 
 /// The levels of the load.
@@ -14,15 +14,16 @@ pub(super) struct Load {
 }
 
 /// One VM with what its workload keeps outstanding, unless the file says otherwise.
-pub(super) fn load(study: &Section<'_>, faults: &mut Faults) -> Load {
+pub(super) fn load(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Load {
     let mut load = Load { vms: vec![1], outstanding: Vec::new() };
     let Some(node) = study.get("load") else { return load };
-    let Some(section) = Section::open(node, "load", &keys::LOAD, faults) else { return load };
-    load.vms = section.levels("vms", faults).unwrap_or(load.vms);
-    if let Some(levels) = section.levels("outstanding", faults) {
+    let Some(section) = Section::open(node, "load", &keys::LOAD, diagnostics) else { return load };
+    load.vms = section.levels("vms", diagnostics).unwrap_or(load.vms);
+    if let Some(levels) = section.levels("outstanding", diagnostics) {
         // The driver's own limit; see `Workload::check`.
         if levels.iter().any(|&level| level > 65_536) {
-            faults.at(section.place_of("outstanding"), "outstanding is at most 65536 a VM");
+            diagnostics
+                .error_at(section.place_of("outstanding"), "outstanding is at most 65536 a VM");
         }
         load.outstanding = levels;
     }
@@ -36,13 +37,13 @@ pub(super) struct Disk {
 }
 
 /// 1 GiB of random bytes unless the file says otherwise, as with `compare`.
-pub(super) fn disk(study: &Section<'_>, faults: &mut Faults) -> Disk {
+pub(super) fn disk(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Disk {
     let mut disk = Disk { bytes: 1 << 30, prepare: Prepare::Random };
     let Some(node) = study.get("disk") else { return disk };
-    let Some(section) = Section::open(node, "disk", &keys::DISK, faults) else { return disk };
-    disk.bytes = section.size("size", faults).unwrap_or(disk.bytes);
+    let Some(section) = Section::open(node, "disk", &keys::DISK, diagnostics) else { return disk };
+    disk.bytes = section.size("size", diagnostics).unwrap_or(disk.bytes);
     let prepare = [("random", Prepare::Random), ("zero", Prepare::Zero)];
-    disk.prepare = section.choice("prepare", &prepare, faults).unwrap_or(disk.prepare);
+    disk.prepare = section.choice("prepare", &prepare, diagnostics).unwrap_or(disk.prepare);
     disk
 }
 
@@ -59,20 +60,20 @@ const LEAST_DURATION_NS: u64 = 100_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// A ramp of 2 s and a window of 10 s in rows of 1 s, unless the file says otherwise.
-pub(super) fn measure(study: &Section<'_>, faults: &mut Faults) -> Measure {
+pub(super) fn measure(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Measure {
     let timing =
         Timing { ramp_ns: 2 * SECOND_NS, duration_ns: 10 * SECOND_NS, interval_ns: SECOND_NS };
     let mut measure = Measure { timing, verify: false, threads: 0, unit: Unit::Trial };
     let Some(node) = study.get("measure") else { return measure };
-    let Some(section) = Section::open(node, "measure", &keys::MEASURE, faults) else {
+    let Some(section) = Section::open(node, "measure", &keys::MEASURE, diagnostics) else {
         return measure;
     };
     let timing = &mut measure.timing;
-    timing.ramp_ns = section.duration("ramp", faults).unwrap_or(timing.ramp_ns);
-    if let Some(duration_ns) = section.duration("duration", faults) {
+    timing.ramp_ns = section.duration("ramp", diagnostics).unwrap_or(timing.ramp_ns);
+    if let Some(duration_ns) = section.duration("duration", diagnostics) {
         timing.duration_ns = duration_ns;
         if duration_ns < LEAST_DURATION_NS {
-            faults.at(
+            diagnostics.error_at(
                 section.place_of("duration"),
                 "a trial this short cannot be measured; give a duration of at least 100ms",
             );
@@ -80,9 +81,9 @@ pub(super) fn measure(study: &Section<'_>, faults: &mut Faults) -> Measure {
     }
     // A tenth, so that a short trial has rows too.
     timing.interval_ns = (timing.duration_ns / 10).clamp(1, SECOND_NS);
-    if let Some(interval_ns) = section.duration("interval", faults) {
+    if let Some(interval_ns) = section.duration("interval", diagnostics) {
         if interval_ns == 0 || interval_ns > timing.duration_ns {
-            faults.at(
+            diagnostics.error_at(
                 section.place_of("interval"),
                 format!(
                     "an interval of {} does not fit into a duration of {}; give one of at least \
@@ -95,8 +96,8 @@ pub(super) fn measure(study: &Section<'_>, faults: &mut Faults) -> Measure {
         timing.interval_ns = interval_ns.max(1);
     }
     let rows = timing.duration_ns / timing.interval_ns;
-    if faults.is_empty() && rows > MOST_ROWS {
-        faults.at(
+    if diagnostics.is_empty() && rows > MOST_ROWS {
+        diagnostics.error_at(
             section.place_of("interval"),
             format!(
                 "{rows} intervals a trial are more than the {MOST_ROWS} that are kept; \
@@ -105,9 +106,9 @@ pub(super) fn measure(study: &Section<'_>, faults: &mut Faults) -> Measure {
         );
     }
     let unit = [("trial", Unit::Trial), ("interval", Unit::Interval)];
-    measure.unit = section.choice("unit", &unit, faults).unwrap_or_default();
-    measure.verify = section.flag("verify", faults).unwrap_or_default();
-    measure.threads = section.count("threads", 1, faults).unwrap_or_default();
+    measure.unit = section.choice("unit", &unit, diagnostics).unwrap_or_default();
+    measure.verify = section.flag("verify", diagnostics).unwrap_or_default();
+    measure.threads = section.count("threads", 1, diagnostics).unwrap_or_default();
     measure
 }
 

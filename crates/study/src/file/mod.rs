@@ -21,7 +21,7 @@ mod write;
 
 use crate::plan::Metric;
 use crate::study_plan::{Design, StudyPlan, StudyWorkload, WorkloadKind};
-use stormeter_yaml::{Faults, Form, Node, Section, Source, document};
+use stormeter_yaml::{Diagnostics, Form, Node, Section, Source, document};
 
 pub use keys::key_lists;
 pub use stormeter_yaml::{FileError as StudyError, FileErrors as StudyErrors};
@@ -48,11 +48,12 @@ const UNQUOTED_NULL_URL: &str =
 pub fn parse_study(text: &str) -> Result<StudyPlan, StudyErrors> {
     // What some editors put before the first character.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut faults = Faults::default();
-    let plan = document(text, 0, &FORM, &mut faults).and_then(|root| study(&root, &mut faults));
+    let mut diagnostics = Diagnostics::default();
+    let plan =
+        document(text, 0, &FORM, &mut diagnostics).and_then(|root| study(&root, &mut diagnostics));
     match plan {
-        Some(plan) if faults.is_empty() => Ok(plan),
-        _ => Err(faults.into_errors(&[Source { name: "study.yaml", text }])),
+        Some(plan) if diagnostics.is_empty() => Ok(plan),
+        _ => Err(diagnostics.into_errors(&[Source { name: "study.yaml", text }])),
     }
 }
 
@@ -65,38 +66,38 @@ fn unquoted_null_url(line: &str) -> Option<(usize, usize, &'static str)> {
 }
 
 /// The plan of a whole document; `None` where that was not even a beginning. A plan that comes with
-/// faults is not to be used.
-fn study(root: &Node, faults: &mut Faults) -> Option<StudyPlan> {
-    let section = Section::open(root, "a study file", &keys::STUDY, faults)?;
-    let datastores = datastores::read(&section, faults);
-    let baseline = datastores::baseline(&section, &datastores, faults);
-    let (datastores, variants) = site::expand(&section, datastores, faults);
+/// errors is not to be used.
+fn study(root: &Node, diagnostics: &mut Diagnostics) -> Option<StudyPlan> {
+    let section = Section::open(root, "a study file", &keys::STUDY, diagnostics)?;
+    let datastores = datastores::read(&section, diagnostics);
+    let baseline = datastores::baseline(&section, &datastores, diagnostics);
+    let (datastores, variants) = site::expand(&section, datastores, diagnostics);
     let baseline = baseline * variants;
-    let hosts = hosts::read(&section, faults);
-    let before = faults.count();
-    let workloads = workloads::read(&section, faults);
+    let hosts = hosts::read(&section, diagnostics);
+    let before = diagnostics.count();
+    let workloads = workloads::read(&section, diagnostics);
     // A datastore with a wrong URL still has its name; a workload with a mistake may be missing.
-    let names = !datastores.is_empty() && faults.count() == before;
-    let before = faults.count();
-    let load = measure::load(&section, faults);
-    let levels = faults.count() == before;
-    let disk = measure::disk(&section, faults);
-    let measure = measure::measure(&section, faults);
-    let before = faults.count();
+    let names = !datastores.is_empty() && diagnostics.count() == before;
+    let before = diagnostics.count();
+    let load = measure::load(&section, diagnostics);
+    let levels = diagnostics.count() == before;
+    let disk = measure::disk(&section, diagnostics);
+    let measure = measure::measure(&section, diagnostics);
+    let before = diagnostics.count();
     let (steps, step_places): (Vec<_>, Vec<_>) =
-        steps::read(&section, measure.timing, faults).into_iter().unzip();
-    let steps_known = faults.count() == before;
+        steps::read(&section, measure.timing, diagnostics).into_iter().unzip();
+    let steps_known = diagnostics.count() == before;
     let kinds: Vec<&StudyWorkload> = workloads.iter().map(|found| &found.workload).collect();
-    let before = faults.count();
-    let design = design::read(&section, default_metric(&kinds), faults);
-    let metric = faults.count() == before;
+    let before = diagnostics.count();
+    let design = design::read(&section, default_metric(&kinds), diagnostics);
+    let metric = diagnostics.count() == before;
     let known = questions::Known { names, levels, metric, steps: steps_known };
-    let title = section.text("study", faults).map(str::to_owned).unwrap_or_else(|| {
+    let title = section.text("study", diagnostics).map(str::to_owned).unwrap_or_else(|| {
         let names: Vec<&str> = datastores.iter().map(|datastore| datastore.name.as_str()).collect();
         format!("Comparison of {}", names.join(", "))
     });
-    let seed = seed(&section, faults).unwrap_or(DEFAULT_SEED);
-    let questions = questions::read(&section, faults);
+    let seed = seed(&section, diagnostics).unwrap_or(DEFAULT_SEED);
+    let questions = questions::read(&section, diagnostics);
     let at = workloads.iter().map(|found| found.place).collect();
     let places = checks::Places::of(&section, at);
     let plan = StudyPlan {
@@ -112,16 +113,16 @@ fn study(root: &Node, faults: &mut Faults) -> Option<StudyPlan> {
         timing: measure.timing,
         steps,
         design: Design { unit: measure.unit, ..design.design },
-        site_faults: site::faults(&section, faults),
+        site_faults: site::faults(&section, diagnostics),
         questions: questions.iter().map(|(text, _)| text.clone()).collect(),
         threads: measure.threads,
         verify: measure.verify,
         seed,
     };
-    if faults.is_empty() {
-        checks::check(&plan, &places, step_places.first(), design.metric_given, faults);
+    if diagnostics.is_empty() {
+        checks::check(&plan, &places, step_places.first(), design.metric_given, diagnostics);
     }
-    questions::check(&plan, known, &questions, faults);
+    questions::check(&plan, known, &questions, diagnostics);
     Some(plan)
 }
 
@@ -149,11 +150,11 @@ fn has_rate(kind: &WorkloadKind) -> bool {
     matches!(kind, WorkloadKind::Io(io) if io.arrivals.rate_per_s().is_some())
 }
 
-fn seed(section: &Section<'_>, faults: &mut Faults) -> Option<u64> {
+fn seed(section: &Section<'_>, diagnostics: &mut Diagnostics) -> Option<u64> {
     let node = section.get("seed")?;
     let seed = node.text().and_then(|text| text.trim().parse().ok());
     if seed.is_none() {
-        section.wrong("seed", node, "a whole number from 0 on", faults);
+        section.wrong("seed", node, "a whole number from 0 on", diagnostics);
     }
     seed
 }

@@ -4,10 +4,10 @@ use crate::question::{CAN_BE_ASKED, Vocabulary, parse};
 use crate::study_plan::StudyPlan;
 use stormeter_yaml::Section;
 use stormeter_yaml::Value;
-use stormeter_yaml::{Faults, Place};
+use stormeter_yaml::{Diagnostics, Place};
 
 /// The questions as they stand, each with its place.
-pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<(String, Place)> {
+pub(super) fn read(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<(String, Place)> {
     let Some(node) = study.get("questions") else { return Vec::new() };
     let items = match &node.value {
         Value::Nothing => return Vec::new(),
@@ -19,7 +19,7 @@ pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<(String, Pla
     for item in items {
         match item.text().map(str::trim).filter(|text| !text.is_empty()) {
             Some(text) => questions.push((text.to_owned(), item.place)),
-            None => faults.at(
+            None => diagnostics.error_at(
                 item.place,
                 format!(
                     "a question is a sentence, not {}; write it like - nas is within 10% of local \
@@ -51,7 +51,7 @@ pub(super) fn check(
     plan: &StudyPlan,
     known: Known,
     questions: &[(String, Place)],
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) {
     if !known.names {
         return;
@@ -69,12 +69,12 @@ pub(super) fn check(
                 if let Some(message) = metric.and_then(|metric| plan.lacks(metric))
                     && known.steps
                 {
-                    faults.at(*place, message);
+                    diagnostics.error_at(*place, message);
                 }
             }
             Err(error) => {
-                faults.at(within(text, *place, error.column), error.message());
-                faults.advise("what can be asked:", &CAN_BE_ASKED);
+                diagnostics.error_at(within(text, *place, error.column), error.message());
+                diagnostics.advise("what can be asked:", &CAN_BE_ASKED);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! `site` and `faults`: changes to the site that a study is predicted for, as levels of the factor
 //! `datastore`, and what goes wrong there. What the words of a fault mean is the simulator's to say.
 
-use stormeter_yaml::{Faults, Node, Section, Value};
+use stormeter_yaml::{Diagnostics, Node, Section, Value};
 
 use crate::study_plan::NamedDatastore;
 
@@ -14,11 +14,11 @@ const MOST_VARIANTS: usize = 256;
 pub(super) fn expand(
     study: &Section<'_>,
     datastores: Vec<NamedDatastore>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> (Vec<NamedDatastore>, usize) {
     let Some(node) = study.get("site") else { return (datastores, 1) };
     let Value::Map(pairs) = &node.value else {
-        faults.at(
+        diagnostics.error_at(
             node.place,
             format!("site has changes with their levels, not {}; write {EXAMPLE}", node.found()),
         );
@@ -26,14 +26,14 @@ pub(super) fn expand(
     };
     let mut combinations: Vec<Vec<String>> = vec![Vec::new()];
     for (key, value) in pairs {
-        let Some(levels) = levels(key, value, faults) else { continue };
+        let Some(levels) = levels(key, value, diagnostics) else { continue };
         let all = |known: &Vec<String>| {
             let with = |level: &String| [known.as_slice(), std::slice::from_ref(level)].concat();
             levels.iter().map(with).collect::<Vec<_>>()
         };
         combinations = combinations.iter().flat_map(all).collect();
         if combinations.len() > MOST_VARIANTS {
-            faults.at(
+            diagnostics.error_at(
                 value.place,
                 format!("these changes make more than {MOST_VARIANTS} sites; leave some out"),
             );
@@ -60,7 +60,7 @@ pub(super) fn expand(
 }
 
 /// The levels of a change, each as `nics=2`.
-fn levels(key: &Node, value: &Node, faults: &mut Faults) -> Option<Vec<String>> {
+fn levels(key: &Node, value: &Node, diagnostics: &mut Diagnostics) -> Option<Vec<String>> {
     let what = key.text().unwrap_or_default();
     let items = match &value.value {
         Value::List(items) => items.as_slice(),
@@ -72,27 +72,27 @@ fn levels(key: &Node, value: &Node, faults: &mut Faults) -> Option<Vec<String>> 
         let level = format!("{what}={text}");
         if text.is_empty() || what.is_empty() || text.contains(char::is_control) {
             let found = item.found();
-            faults.at(
+            diagnostics.error_at(
                 item.place,
                 format!("a level is a number or a word, not {found}; write {EXAMPLE}"),
             );
             return None;
         }
         if levels.contains(&level) {
-            faults.at(item.place, format!("{level} is there twice; leave one out"));
+            diagnostics.error_at(item.place, format!("{level} is there twice; leave one out"));
             return None;
         }
         levels.push(level);
     }
     if levels.is_empty() {
-        faults.at(value.place, format!("no level is given; write {EXAMPLE}"));
+        diagnostics.error_at(value.place, format!("no level is given; write {EXAMPLE}"));
         return None;
     }
     Some(levels)
 }
 
 /// What goes wrong in every trial, as it stands.
-pub(super) fn faults(study: &Section<'_>, faults: &mut Faults) -> Vec<String> {
+pub(super) fn faults(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<String> {
     let Some(node) = study.get("faults") else { return Vec::new() };
     let items = match &node.value {
         Value::List(items) => items.as_slice(),
@@ -103,10 +103,10 @@ pub(super) fn faults(study: &Section<'_>, faults: &mut Faults) -> Vec<String> {
     for item in items {
         match item.text().map(str::trim).filter(|text| !text.is_empty()) {
             Some(text) if lines.iter().any(|line| line == text) => {
-                faults.at(item.place, format!("{text:?} is there twice; leave one out"));
+                diagnostics.error_at(item.place, format!("{text:?} is there twice; leave one out"));
             }
             Some(text) => lines.push(text.to_owned()),
-            None => faults.at(
+            None => diagnostics.error_at(
                 item.place,
                 format!(
                     "a fault is a line of words, not {}; write it like - disk aggregate.3 lost at 10s",

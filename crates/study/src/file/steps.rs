@@ -2,7 +2,7 @@
 
 use stormeter_fault::Action;
 use stormeter_units::format_duration_ns;
-use stormeter_yaml::{Faults, Node, Place, Section, Value};
+use stormeter_yaml::{Diagnostics, Node, Place, Section, Value};
 
 use super::keys;
 use crate::plan::Timing;
@@ -13,32 +13,41 @@ const EXAMPLE: &str = "steps: [{at: 10s, do: link-down nas}, {at: 15s, do: link-
 const MOST: usize = 100;
 
 /// The steps in the order of the file, with the place of each.
-pub(super) fn read(study: &Section<'_>, timing: Timing, faults: &mut Faults) -> Vec<(Step, Place)> {
+pub(super) fn read(
+    study: &Section<'_>,
+    timing: Timing,
+    diagnostics: &mut Diagnostics,
+) -> Vec<(Step, Place)> {
     let Some(node) = study.get("steps") else { return Vec::new() };
     let items = match &node.value {
         Value::List(items) if !items.is_empty() => items,
         Value::List(_) => {
-            faults.at(node.place, format!("no step is named; write {EXAMPLE}, or leave steps out"));
+            diagnostics.error_at(
+                node.place,
+                format!("no step is named; write {EXAMPLE}, or leave steps out"),
+            );
             return Vec::new();
         }
         _ => {
             let found = node.found();
-            faults.at(node.place, format!("steps are a list, not {found}; write {EXAMPLE}"));
+            diagnostics
+                .error_at(node.place, format!("steps are a list, not {found}; write {EXAMPLE}"));
             return Vec::new();
         }
     };
     if items.len() > MOST {
         let count = items.len();
-        faults.at(node.place, format!("{count} steps are more than the {MOST} of a trial"));
+        diagnostics
+            .error_at(node.place, format!("{count} steps are more than the {MOST} of a trial"));
         return Vec::new();
     }
     let mut steps: Vec<(Step, Place)> = Vec::new();
     for item in items {
-        let Some(step) = step(item, timing, faults) else { continue };
+        let Some(step) = step(item, timing, diagnostics) else { continue };
         if let Some((before, _)) = steps.last()
             && step.at_ns < before.at_ns
         {
-            faults.at(
+            diagnostics.error_at(
                 item.place,
                 format!(
                     "this step comes at {} and the one before it at {}; write steps in the order of \
@@ -57,19 +66,20 @@ fn duration(ns: u64) -> String {
     format_duration_ns(ns as f64)
 }
 
-fn step(node: &Node, timing: Timing, faults: &mut Faults) -> Option<Step> {
-    let section = Section::open(node, "a step", &keys::STEP, faults)?;
+fn step(node: &Node, timing: Timing, diagnostics: &mut Diagnostics) -> Option<Step> {
+    let section = Section::open(node, "a step", &keys::STEP, diagnostics)?;
     for (key, example) in [("at", "at: 10s"), ("do", "do: link-down nas")] {
         if !section.has(key) {
-            faults.at(node.place, format!("this step has no {key}; write {example} in it"));
+            diagnostics
+                .error_at(node.place, format!("this step has no {key}; write {example} in it"));
         }
     }
-    let at_ns = section.duration("at", faults);
-    let what = section.get("do").and_then(|node| deed(node, faults));
+    let at_ns = section.duration("at", diagnostics);
+    let what = section.get("do").and_then(|node| deed(node, diagnostics));
     let (at_ns, what) = (at_ns?, what?);
     let end_ns = timing.ramp_ns.saturating_add(timing.duration_ns);
     if at_ns >= end_ns {
-        faults.at(
+        diagnostics.error_at(
             section.place_of("at"),
             format!(
                 "a trial lasts {} with its ramp, so a step at {} never comes; write an earlier one, or \
@@ -82,22 +92,22 @@ fn step(node: &Node, timing: Timing, faults: &mut Faults) -> Option<Step> {
     Some(Step { at_ns, what })
 }
 
-fn deed(node: &Node, faults: &mut Faults) -> Option<Deed> {
+fn deed(node: &Node, diagnostics: &mut Diagnostics) -> Option<Deed> {
     if let Value::Map(_) = &node.value {
-        let section = Section::open(node, "do", &keys::DO, faults)?;
+        let section = Section::open(node, "do", &keys::DO, diagnostics)?;
         if !section.has("command") {
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 "this step has no command; write {command: \"ssh nas ip link set eth1 down\", undo: \
                  \"ssh nas ip link set eth1 up\"}",
             );
             return None;
         }
-        let run = section.text("command", faults)?.trim();
-        let undo = section.text("undo", faults).map(str::trim);
+        let run = section.text("command", diagnostics)?.trim();
+        let undo = section.text("undo", diagnostics).map(str::trim);
         for (key, command) in [("command", Some(run)), ("undo", undo)] {
             if command.is_some_and(str::is_empty) {
-                faults.at(section.place_of(key), format!("this {key} is empty"));
+                diagnostics.error_at(section.place_of(key), format!("this {key} is empty"));
             }
         }
         return Some(Deed::Command { run: run.into(), undo: undo.map(Into::into) });
@@ -108,7 +118,8 @@ fn deed(node: &Node, faults: &mut Faults) -> Option<Deed> {
         Err(error) => {
             let command = text.contains(['/', '=', '"']) || text.split_whitespace().count() > 3;
             let advice = "; a command is written do: {command: \"…\"}";
-            faults.at(node.place, format!("{error}{}", if command { advice } else { "" }));
+            diagnostics
+                .error_at(node.place, format!("{error}{}", if command { advice } else { "" }));
             None
         }
     }

@@ -8,7 +8,7 @@ use crate::study_plan::{StudyWorkload, WorkloadKind};
 use stormeter_units::{format_bytes, nearest};
 use stormeter_yaml::Keys;
 use stormeter_yaml::Section;
-use stormeter_yaml::{Faults, Place};
+use stormeter_yaml::{Diagnostics, Place};
 use stormeter_yaml::{Node, Value};
 
 /// A workload and where the file has it.
@@ -22,14 +22,14 @@ pub(super) struct Found {
 const DEFAULT: &str = "vm-4k";
 
 /// The workloads in the order of the file.
-pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<Found> {
+pub(super) fn read(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<Found> {
     let at = |place| move |workload| Found { workload, place };
     let Some(node) = study.get("workloads") else {
         return default_profile().into_iter().map(|p| p.workload).map(at(study.place)).collect();
     };
     let items = match &node.value {
         Value::List(items) if items.is_empty() => {
-            faults.at(
+            diagnostics.error_at(
                 node.place,
                 "the list of workloads is empty; write workloads: [vm-4k], or leave it out",
             );
@@ -41,9 +41,9 @@ pub(super) fn read(study: &Section<'_>, faults: &mut Faults) -> Vec<Found> {
     };
     let mut found: Vec<Found> = Vec::new();
     for item in items {
-        for workload in workloads_of(item, faults) {
+        for workload in workloads_of(item, diagnostics) {
             if found.iter().any(|other| other.workload.name == workload.name) {
-                faults.at(
+                diagnostics.error_at(
                     item.place,
                     format!(
                         "there are two workloads {}; give this one a name of its own: {{…, name: \
@@ -63,23 +63,23 @@ fn default_profile() -> Option<StudyProfile> {
 }
 
 /// The workloads of one item: several for a set of profiles or a list of file tests.
-fn workloads_of(item: &Node, faults: &mut Faults) -> Vec<StudyWorkload> {
+fn workloads_of(item: &Node, diagnostics: &mut Diagnostics) -> Vec<StudyWorkload> {
     match &item.value {
-        Value::Text(_) => named(item, faults),
+        Value::Text(_) => named(item, diagnostics),
         Value::Map(pairs) => {
             let has = |key: &str| pairs.iter().any(|(name, _)| name.text() == Some(key));
             if has("profile") {
-                return changed(item, pairs, faults);
+                return changed(item, pairs, diagnostics);
             }
             let kinds = ["file-test", "transfer", "deploy"];
             let given: Vec<&str> = kinds.into_iter().filter(|kind| has(kind)).collect();
             match given.as_slice() {
-                [] => written_out(item, faults),
-                ["file-test"] => files(item, &[], faults),
-                ["transfer"] => transfers(item, &[], faults),
-                ["deploy"] => deployments(item, &[], faults),
+                [] => written_out(item, diagnostics),
+                ["file-test"] => files(item, &[], diagnostics),
+                ["transfer"] => transfers(item, &[], diagnostics),
+                ["deploy"] => deployments(item, &[], diagnostics),
                 several => {
-                    faults.at(
+                    diagnostics.error_at(
                         item.place,
                         format!(
                             "one workload cannot be both {}; make two of it",
@@ -91,7 +91,7 @@ fn workloads_of(item: &Node, faults: &mut Faults) -> Vec<StudyWorkload> {
             }
         }
         _ => {
-            faults.at(
+            diagnostics.error_at(
                 item.place,
                 format!(
                     "a workload is a profile's name or a mapping, not {}; write - vm-4k or - \
@@ -105,7 +105,7 @@ fn workloads_of(item: &Node, faults: &mut Faults) -> Vec<StudyWorkload> {
 }
 
 /// The profiles that a text names.
-fn named(node: &Node, faults: &mut Faults) -> Vec<StudyWorkload> {
+fn named(node: &Node, diagnostics: &mut Diagnostics) -> Vec<StudyWorkload> {
     let name = node.text().unwrap_or_default().trim();
     if let Ok(profiles) = study_profile(name) {
         return profiles.into_iter().map(|profile| profile.workload).collect();
@@ -123,31 +123,37 @@ fn named(node: &Node, faults: &mut Faults) -> Vec<StudyWorkload> {
             names.join(", ")
         ),
     };
-    faults.at(node.place, format!("there is no profile {found}; {advice}"));
+    diagnostics.error_at(node.place, format!("there is no profile {found}; {advice}"));
     Vec::new()
 }
 
 /// A profile, or a set of them, with changes.
-fn changed(item: &Node, pairs: &[(Node, Node)], faults: &mut Faults) -> Vec<StudyWorkload> {
+fn changed(
+    item: &Node,
+    pairs: &[(Node, Node)],
+    diagnostics: &mut Diagnostics,
+) -> Vec<StudyWorkload> {
     let profile = pairs.iter().find(|(key, _)| key.text() == Some("profile"));
     let Some((_, profile)) = profile else { return Vec::new() };
     if profile.text().is_none() {
-        faults.at(
+        diagnostics.error_at(
             profile.place,
             format!("profile is the name of one, not {}; write profile: vm-4k", profile.found()),
         );
         return Vec::new();
     }
-    let bases = named(profile, faults);
+    let bases = named(profile, diagnostics);
     match bases.first().map(|base| &base.kind) {
         None => Vec::new(),
-        Some(WorkloadKind::File(_)) => files(item, &bases, faults),
-        Some(WorkloadKind::Transfer(_)) => transfers(item, &bases, faults),
-        Some(WorkloadKind::Deploy(_)) => deployments(item, &bases, faults),
+        Some(WorkloadKind::File(_)) => files(item, &bases, diagnostics),
+        Some(WorkloadKind::Transfer(_)) => transfers(item, &bases, diagnostics),
+        Some(WorkloadKind::Deploy(_)) => deployments(item, &bases, diagnostics),
         Some(WorkloadKind::Io(_)) => {
-            let Some(open) = Common::open(item, &keys::IO, faults) else { return Vec::new() };
+            let Some(open) = Common::open(item, &keys::IO, diagnostics) else { return Vec::new() };
             let change = |base: &StudyWorkload| match &base.kind {
-                WorkloadKind::Io(io) => Some(WorkloadKind::Io(io::read(&open.section, io, faults))),
+                WorkloadKind::Io(io) => {
+                    Some(WorkloadKind::Io(io::read(&open.section, io, diagnostics)))
+                }
                 _ => None,
             };
             let kinds: Vec<_> = bases.iter().map(change).collect();
@@ -157,21 +163,25 @@ fn changed(item: &Node, pairs: &[(Node, Node)], faults: &mut Faults) -> Vec<Stud
 }
 
 /// Load that is written out.
-fn written_out(item: &Node, faults: &mut Faults) -> Vec<StudyWorkload> {
-    let Some(open) = Common::open(item, &keys::IO, faults) else { return Vec::new() };
-    let Some(name) = open.name(faults) else { return Vec::new() };
+fn written_out(item: &Node, diagnostics: &mut Diagnostics) -> Vec<StudyWorkload> {
+    let Some(open) = Common::open(item, &keys::IO, diagnostics) else { return Vec::new() };
+    let Some(name) = open.name(diagnostics) else { return Vec::new() };
     let Some(WorkloadKind::Io(base)) = default_profile().map(|profile| profile.workload.kind)
     else {
         return Vec::new();
     };
-    let io = io::read(&open.section, &base, faults);
+    let io = io::read(&open.section, &base, diagnostics);
     vec![open.workload(name, None, WorkloadKind::Io(io))]
 }
 
-fn files(item: &Node, bases: &[StudyWorkload], faults: &mut Faults) -> Vec<StudyWorkload> {
-    let Some(open) = Common::open(item, &keys::FILE, faults) else { return Vec::new() };
+fn files(
+    item: &Node,
+    bases: &[StudyWorkload],
+    diagnostics: &mut Diagnostics,
+) -> Vec<StudyWorkload> {
+    let Some(open) = Common::open(item, &keys::FILE, diagnostics) else { return Vec::new() };
     if bases.is_empty() {
-        let tests = errand::file_tests(&open.section, None, faults);
+        let tests = errand::file_tests(&open.section, None, diagnostics);
         let is_list = open.section.get("file-test").is_some_and(|node| match &node.value {
             Value::List(_) => true,
             _ => node.text() == Some("all"),
@@ -189,7 +199,7 @@ fn files(item: &Node, bases: &[StudyWorkload], faults: &mut Faults) -> Vec<Study
     }
     let change = |base: &StudyWorkload| match &base.kind {
         WorkloadKind::File(test) => {
-            let tests = errand::file_tests(&open.section, Some(test), faults);
+            let tests = errand::file_tests(&open.section, Some(test), diagnostics);
             tests.into_iter().next().map(WorkloadKind::File)
         }
         _ => None,
@@ -198,19 +208,23 @@ fn files(item: &Node, bases: &[StudyWorkload], faults: &mut Faults) -> Vec<Study
     open.workloads(bases, kinds)
 }
 
-fn transfers(item: &Node, bases: &[StudyWorkload], faults: &mut Faults) -> Vec<StudyWorkload> {
-    let Some(open) = Common::open(item, &keys::TRANSFER_WORKLOAD, faults) else {
+fn transfers(
+    item: &Node,
+    bases: &[StudyWorkload],
+    diagnostics: &mut Diagnostics,
+) -> Vec<StudyWorkload> {
+    let Some(open) = Common::open(item, &keys::TRANSFER_WORKLOAD, diagnostics) else {
         return Vec::new();
     };
     if bases.is_empty() {
-        let Some(name) = open.name(faults) else { return Vec::new() };
-        let transfer = errand::transfer(&open.section, None, faults);
+        let Some(name) = open.name(diagnostics) else { return Vec::new() };
+        let transfer = errand::transfer(&open.section, None, diagnostics);
         let kind = transfer.map(WorkloadKind::Transfer);
         return kind.map(|kind| open.workload(name, None, kind)).into_iter().collect();
     }
     let change = |base: &StudyWorkload| match &base.kind {
         WorkloadKind::Transfer(transfer) => {
-            errand::transfer(&open.section, Some(transfer), faults).map(WorkloadKind::Transfer)
+            errand::transfer(&open.section, Some(transfer), diagnostics).map(WorkloadKind::Transfer)
         }
         _ => None,
     };
@@ -218,17 +232,24 @@ fn transfers(item: &Node, bases: &[StudyWorkload], faults: &mut Faults) -> Vec<S
     open.workloads(bases, kinds)
 }
 
-fn deployments(item: &Node, bases: &[StudyWorkload], faults: &mut Faults) -> Vec<StudyWorkload> {
-    let Some(open) = Common::open(item, &keys::DEPLOY_WORKLOAD, faults) else { return Vec::new() };
+fn deployments(
+    item: &Node,
+    bases: &[StudyWorkload],
+    diagnostics: &mut Diagnostics,
+) -> Vec<StudyWorkload> {
+    let Some(open) = Common::open(item, &keys::DEPLOY_WORKLOAD, diagnostics) else {
+        return Vec::new();
+    };
     if bases.is_empty() {
-        let Some(name) = open.name(faults) else { return Vec::new() };
-        let deployment = errand::deployment(&open.section, None, faults);
+        let Some(name) = open.name(diagnostics) else { return Vec::new() };
+        let deployment = errand::deployment(&open.section, None, diagnostics);
         let kind = deployment.map(WorkloadKind::Deploy);
         return kind.map(|kind| open.workload(name, None, kind)).into_iter().collect();
     }
     let change = |base: &StudyWorkload| match &base.kind {
         WorkloadKind::Deploy(deployment) => {
-            errand::deployment(&open.section, Some(deployment), faults).map(WorkloadKind::Deploy)
+            errand::deployment(&open.section, Some(deployment), diagnostics)
+                .map(WorkloadKind::Deploy)
         }
         _ => None,
     };
@@ -247,18 +268,22 @@ struct Common<'n> {
 }
 
 impl<'n> Common<'n> {
-    fn open(item: &'n Node, keys: &'static Keys, faults: &mut Faults) -> Option<Common<'n>> {
-        let section = Section::open(item, "a workload", keys, faults)?;
-        let name = section.text("name", faults).map(str::to_owned);
+    fn open(
+        item: &'n Node,
+        keys: &'static Keys,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Common<'n>> {
+        let section = Section::open(item, "a workload", keys, diagnostics)?;
+        let name = section.text("name", diagnostics).map(str::to_owned);
         if let (Some(name), Some(node)) = (&name, section.get("name")) {
-            check_name("a workload", name, node, faults);
+            check_name("a workload", name, node, diagnostics);
         }
-        let disk_bytes = section.size("size", faults);
+        let disk_bytes = section.size("size", diagnostics);
         if keys.names().any(|key| key == "sizes") {
             // Whoever means the requests writes their size here, and would measure one block for ever.
             if let Some(bytes) = disk_bytes.filter(|bytes| *bytes < LEAST_DISK_BYTES) {
                 let bytes = format_bytes(bytes);
-                faults.at(
+                diagnostics.error_at(
                     section.place_of("size"),
                     format!(
                         "size is that of the disk, and {bytes} is none; the size of requests is sizes: \
@@ -271,9 +296,9 @@ impl<'n> Common<'n> {
     }
 
     /// The name of a workload that has no profile to be named after.
-    fn name(&self, faults: &mut Faults) -> Option<String> {
-        if self.name.is_none() && faults.is_empty() {
-            faults.at(
+    fn name(&self, diagnostics: &mut Diagnostics) -> Option<String> {
+        if self.name.is_none() && diagnostics.is_empty() {
+            diagnostics.error_at(
                 self.section.place,
                 "a workload that is written out needs a name for tables and questions; write name: \
                  mine (or profile: vm-4k to change a profile)",
