@@ -81,14 +81,14 @@ pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
     fleet.open(&order, &cancel, &mut Silent).map_err(failed)?;
     let workload = drive.workload();
     let filling =
-        stormeter_runner::Filling { disks, content: workload.content, seed: SEED, zero: false };
+        stormeter_runner::FillSpec { disks, content: workload.content, seed: SEED, zero: false };
     let order = stormeter_runner::PrepareOrder { store: 0, filling, reset: None };
     fleet.prepare(&order, &cancel, &mut Silent).map_err(failed)?;
     let order = TrialOrder {
         store: Some(0),
         work: WorkloadKind::Io(workload),
         outstanding: None,
-        door: None,
+        listener: None,
         vms: drive.vms,
         disk_bytes: drive.disk_bytes,
         threads: drive.threads,

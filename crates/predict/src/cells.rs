@@ -6,8 +6,8 @@ use stormeter_site::Site;
 use stormeter_study::{Cell, StudyPlan, Timing, trial_seed, trial_start};
 use stormeter_trial::{CpuUsage, Sample};
 
-use crate::crew::{in_order, threads};
 use crate::error::PredictError;
+use crate::parallel::{in_order, threads};
 use crate::place::site_datastore;
 use crate::request::SitePlace;
 use crate::trial::TrialRun;

@@ -7,11 +7,11 @@
 //! of its own; the machines know of no thread.
 
 mod cells;
-mod crew;
 mod elasticity;
 mod error;
 mod expand;
 mod faster;
+mod parallel;
 mod place;
 mod progress;
 mod request;

@@ -14,9 +14,9 @@ use stormeter_statistics::{CellTrial, decide_study};
 use stormeter_study::{Cell, Order, StudyPlan, WorkloadKind};
 use stormeter_units::format_duration_ns;
 
-use crate::crew::{in_order, threads};
 use crate::elasticity::elasticities;
 use crate::error::PredictError;
+use crate::parallel::{in_order, threads};
 use crate::progress::{Progress, TrialEnded};
 use crate::request::PredictRequest;
 use crate::trial::{TrialEnd, TrialRun};

@@ -9,11 +9,11 @@ use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, OpenOptions, Prepar
 use stormeter_driver::Seal;
 use stormeter_trial::{Arrivals, Workload};
 
-use crate::crew::at_once;
 use crate::error::RunError;
 use crate::progress::{Progress, TrialStart};
 use crate::threads::{Start, TrialEnd, TrialRun, run_trial_from};
 use crate::verify::rehearsal;
+use crate::workers::at_once;
 
 /// Runs the trial on `url`, which answers at once and keeps nothing (`null:`, a null server). An open loop is closed for it, with 16 outstanding I/Os a disk: its
 /// own rate would be all that is measured otherwise. Pauses between bursts are left out likewise.

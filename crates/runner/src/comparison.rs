@@ -27,7 +27,8 @@ use crate::conclusion::{Conclusion, conclude};
 use crate::describe::describe;
 use crate::environment::environment;
 use crate::error::RunError;
-use crate::filling::Filling;
+use crate::fill_spec::FillSpec;
+use crate::free_space::shared_file_system;
 use crate::idle::{IDLE_READING, IdleHost};
 use crate::journal::{
     Beginning, begin_file, event, finish_reason, new_run_id, outcome_of, unix_ms,
@@ -35,7 +36,6 @@ use crate::journal::{
 use crate::machine::raise_open_files;
 use crate::progress::{Progress, TrialStart};
 use crate::resume::{begun, check_same_place, over, resumption};
-use crate::room::shared_file_system;
 use crate::stores::{Stores, open_stores, with_secret};
 use crate::target::check_target;
 use crate::threads::{TrialRun, run_trial, trial_length};
@@ -486,8 +486,8 @@ impl<'a> Run<'a> {
 }
 
 /// What the disks of a store hold before the first trial.
-fn filling(plan: &ComparisonPlan, store: usize) -> Filling {
-    Filling {
+fn filling(plan: &ComparisonPlan, store: usize) -> FillSpec {
+    FillSpec {
         disks: disk_spec(plan),
         content: plan.workload.content,
         seed: fill_seed(plan.seed, store),

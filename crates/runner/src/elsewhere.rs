@@ -13,9 +13,9 @@ use stormeter_results::{DatastoreDescription, HostDescription};
 use stormeter_study::{Timing, WorkloadKind};
 use stormeter_trial::{Limits, Start};
 
-use crate::errand::{DoorOrder, ErrandRun};
+use crate::errand::{ErrandRun, ListenOrder};
 use crate::error::RunError;
-use crate::filling::Filling;
+use crate::fill_spec::FillSpec;
 use crate::progress::Progress;
 use crate::threads::{TrialEnd, TrialRun};
 
@@ -114,7 +114,7 @@ pub struct PrepareOrder {
     /// Which store.
     pub store: usize,
     /// With what; its disks are those of all hosts together.
-    pub filling: Filling,
+    pub filling: FillSpec,
     /// How disks that are there are brought back; `None`: they are new, or used again.
     pub reset: Option<DiskReset>,
 }
@@ -138,7 +138,7 @@ pub struct TrialOrder {
     /// I/Os outstanding of each worker of a file test, where they are not as `work` says.
     pub outstanding: Option<u32>,
     /// Where the clients of a transfer come in; whoever leads the hosts says so to each.
-    pub door: Option<DoorOrder>,
+    pub listener: Option<ListenOrder>,
     /// Virtual disks.
     pub vms: u32,
     /// Size of each.

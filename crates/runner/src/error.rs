@@ -134,7 +134,7 @@ pub enum RunError {
     Loopback(String),
     /// The servers of a transfer and its clients on another machine did not come together.
     #[error("the clients of the transfer could not be let in: {0}")]
-    Door(String),
+    TransferListener(String),
     /// A host refuses or fails what it was asked to do.
     #[error("on host {host}: {reason}")]
     OnHost {

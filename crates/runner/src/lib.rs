@@ -13,7 +13,6 @@ mod blocks;
 mod ceiling;
 mod comparison;
 mod conclusion;
-mod crew;
 mod describe;
 mod doctor;
 mod elsewhere;
@@ -21,8 +20,8 @@ mod environment;
 mod errand;
 mod error;
 mod failures;
-mod filling;
-mod holders;
+mod fill_spec;
+mod free_space;
 mod host_time;
 mod idle;
 mod incidents;
@@ -32,11 +31,11 @@ mod memories;
 pub mod monitor;
 mod monitor_sampler;
 mod monitor_text;
-mod operator;
 mod progress;
+mod rack_control;
 mod resume;
-mod room;
 mod shell;
+mod socket_owners;
 mod sockets;
 mod spent;
 mod stores;
@@ -49,6 +48,7 @@ mod verify;
 mod watcher;
 mod way_ceilings;
 mod ways;
+mod workers;
 mod workplace;
 
 pub use ceiling::measure_ceiling;
@@ -60,13 +60,13 @@ pub use elsewhere::{
     TrialOrder,
 };
 pub use environment::environment;
-pub use errand::{Caller, ClientStart, DoorOrder, ErrandRun, run_clients, run_errand};
+pub use errand::{Caller, ClientStart, ErrandRun, ListenOrder, run_clients, run_errand};
 pub use error::RunError;
-pub use filling::Filling;
-pub use operator::{Operator, OperatorError};
+pub use fill_spec::FillSpec;
 pub use progress::{BlockEnd, Place, Progress, Silent, TrialStart};
+pub use rack_control::{RackControl, RackControlError};
 pub use study::{
-    Hands, ResetError, StudyConclusion, StudyRequest, Witness, conclude_study, finished_study,
+    Evidence, Hands, ResetError, StudyConclusion, StudyRequest, conclude_study, finished_study,
     run_study, run_study_with,
 };
 pub use target::TargetUnknown;

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use stormeter_datastore::{Datastore, DatastoreUrl, DiskSpec, Location, OpenOptions, Secret};
 
 use crate::error::RunError;
+use crate::free_space::check_room;
 use crate::progress::Progress;
-use crate::room::check_room;
 
 /// Open datastores, and which of them each datastore of the plan is.
 pub(crate) struct Stores {

@@ -16,7 +16,7 @@ use stormeter_datastore::Datastore;
 use stormeter_study::{ComparisonPlan, Metric};
 
 use crate::error::RunError;
-use crate::holders::{holders, program, proxy};
+use crate::socket_owners::{holders, program, proxy};
 use crate::sockets::{Serving, Socket, is_own, parse, serving};
 
 /// Why the target's CPU time is not known.

@@ -14,11 +14,11 @@ use stormeter_trial::{
     CpuUsage, Disturbance, Ended, Limits, MonitorRow, Sample, Trial, Workload, WorkloadError,
 };
 
-use crate::crew::{Crew, Job, Starter, Windows, at_once, check_memory};
 use crate::error::RunError;
 use crate::machine::allowed_cpus;
 use crate::progress::Progress;
 use crate::watcher::Watcher;
+use crate::workers::{Job, Starter, Windows, Workers, at_once, check_memory};
 
 /// A trial over all its threads.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,7 +87,7 @@ pub fn run_trial(
 
 /// Where and when the threads of a trial begin.
 pub(crate) struct Start<'a> {
-    /// See [`Crew::first_cpu`].
+    /// See [`Workers::first_cpu`].
     pub(crate) first_cpu: usize,
     /// Says the moment when all threads are ready.
     pub(crate) starter: Starter<'a>,
@@ -117,8 +117,8 @@ pub(crate) fn run_trial_from(
     let interval_ns = run.timing.interval_ns;
     let Start { first_cpu, starter } = start;
     let windows = Windows::Together;
-    let crew = Crew { datastore, clock, cancel, windows, interval_ns, first_cpu };
-    crew.carry_out(jobs.collect(), starter, progress)
+    let workers = Workers { datastore, clock, cancel, windows, interval_ns, first_cpu };
+    workers.carry_out(jobs.collect(), starter, progress)
 }
 
 /// How many threads drive so many VMs; `wanted` of them, or one a CPU if that is 0.

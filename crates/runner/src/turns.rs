@@ -15,7 +15,7 @@ use stormeter_driver::Seal;
 use stormeter_study::fill_order;
 
 use crate::error::RunError;
-use crate::filling::Filling;
+use crate::fill_spec::FillSpec;
 use crate::progress::Progress;
 
 /// So many turns each datastore has, where its disks are neither small nor large.
@@ -139,7 +139,7 @@ impl Progress for Teller {
 /// That of the store that failed first; the others stop then.
 pub(crate) fn write_in_turns(
     stores: &mut [Datastore],
-    fillings: &[(Filling, Option<Seal>)],
+    fillings: &[(FillSpec, Option<Seal>)],
     seed: u64,
     cancel: &AtomicBool,
     progress: &mut dyn Progress,

@@ -10,12 +10,12 @@ use stormeter_trial::Interval;
 use crate::ceiling::measure_ceiling_from;
 use crate::describe::describe;
 use crate::elsewhere::{OpenOrder, OpenedStores, PrepareOrder, PreparedStore, TrialOrder};
-use crate::errand::{Before, Door, before, run_errand_from, run_servers};
+use crate::errand::{Before, TransferListener, before, run_errand_from, run_servers};
 use crate::error::RunError;
+use crate::free_space::shared_file_system;
 use crate::idle::IdleHost;
 use crate::machine::raise_open_files;
 use crate::progress::{Progress, Silent};
-use crate::room::shared_file_system;
 use crate::stores::{Stores, open_stores, with_secret};
 use crate::threads::{Start, TrialEnd, run_trial_from};
 
@@ -138,14 +138,14 @@ impl Workplace {
             Before::Ready(notes) => notes,
             Before::Ended(end) => return Ok(*end),
         };
-        let sockets = match (&order.work, &order.door) {
+        let sockets = match (&order.work, &order.listener) {
             (WorkloadKind::Transfer(_), Some(order)) => {
-                let door = Door::open(order)?;
-                leader.listens(door.port()?);
-                Some(door.admit(run.vms, clock.1)?)
+                let listener = TransferListener::open(order)?;
+                leader.listens(listener.port()?);
+                Some(listener.admit(run.vms, clock.1)?)
             }
             (WorkloadKind::Transfer(_), None) => {
-                return Err(RunError::Order("a transfer's clients have no door here".into()));
+                return Err(RunError::Order("a transfer's clients have no listener here".into()));
             }
             _ => None,
         };

@@ -14,8 +14,8 @@ use std::sync::atomic::AtomicBool;
 use stormeter_datastore::RealClock;
 use stormeter_results::{Phase, TrialOutcome};
 use stormeter_runner::{
-    Hands, Operator, OperatorError, RunError, Silent, StudyConclusion, StudyRequest, run_study,
-    run_study_with,
+    Hands, RackControl, RackControlError, RunError, Silent, StudyConclusion, StudyRequest,
+    run_study, run_study_with,
 };
 use stormeter_study::Action;
 
@@ -40,24 +40,24 @@ fn files(directory: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
-impl Operator for Directories {
-    fn check(&mut self, _action: &Action) -> Result<(), OperatorError> {
+impl RackControl for Directories {
+    fn check(&mut self, _action: &Action) -> Result<(), RackControlError> {
         Ok(())
     }
 
-    fn apply(&mut self, _action: &Action) -> Result<(), OperatorError> {
+    fn apply(&mut self, _action: &Action) -> Result<(), RackControlError> {
         Ok(())
     }
 
-    fn restore(&mut self) -> Result<(), OperatorError> {
+    fn restore(&mut self) -> Result<(), RackControlError> {
         Ok(())
     }
 
-    fn check_snapshot(&mut self) -> Result<(), OperatorError> {
+    fn check_snapshot(&mut self) -> Result<(), RackControlError> {
         if self.can { Ok(()) } else { Err("it is full".into()) }
     }
 
-    fn snapshot(&mut self) -> Result<(), OperatorError> {
+    fn snapshot(&mut self) -> Result<(), RackControlError> {
         assert!(self.taken.is_empty(), "taken once");
         for store in ["a", "b"] {
             files(&self.root.join(store), &mut self.taken);
@@ -66,7 +66,7 @@ impl Operator for Directories {
         Ok(())
     }
 
-    fn roll_back(&mut self) -> Result<(), OperatorError> {
+    fn roll_back(&mut self) -> Result<(), RackControlError> {
         self.rollbacks += 1;
         if self.rollbacks <= self.fails {
             return Err("nas does not run".into());
@@ -81,7 +81,7 @@ impl Operator for Directories {
 
 struct Place {
     folder: tempfile::TempDir,
-    operator: Directories,
+    rack_control: Directories,
 }
 
 impl Place {
@@ -91,9 +91,9 @@ impl Place {
             fs::create_dir(folder.path().join(store)).unwrap();
         }
         let root = folder.path().to_owned();
-        let operator =
+        let rack_control =
             Directories { root, taken: BTreeMap::new(), rollbacks: 0, fails: 0, can: true };
-        Self { folder, operator }
+        Self { folder, rack_control }
     }
 
     /// Every block that is read is held against what it must have, after a rollback too.
@@ -112,7 +112,7 @@ impl Place {
 
     fn run(&mut self) -> Result<StudyConclusion, RunError> {
         let request = self.request();
-        let hands = Hands { operator: Some(&mut self.operator), ..Hands::default() };
+        let hands = Hands { rack_control: Some(&mut self.rack_control), ..Hands::default() };
         let never = AtomicBool::new(false);
         run_study_with(hands, &request, &RealClock::new(), &never, &mut Silent)
     }
@@ -133,13 +133,13 @@ fn every_trial_reads_what_the_disks_had_at_the_snapshot() {
     let mut place = Place::new();
     let conclusion = place.run().unwrap();
     assert_eq!(outcomes(&conclusion), [None; 4]);
-    assert_eq!(place.operator.rollbacks, 4, "one before each trial");
+    assert_eq!(place.rack_control.rollbacks, 4, "one before each trial");
 }
 
 #[test]
 fn a_rollback_that_fails_fails_its_trial_and_the_study_goes_on() {
     let mut place = Place::new();
-    place.operator.fails = 1;
+    place.rack_control.fails = 1;
     let conclusion = place.run().unwrap();
     let outcomes = outcomes(&conclusion);
     let reason = outcomes[0].unwrap();
@@ -155,7 +155,7 @@ fn without_anybody_who_can_nothing_is_written() {
     let lonely = run_study(&place.request(), &RealClock::new(), &never, &mut Silent);
     let message = lonely.unwrap_err().to_string();
     assert!(message.contains("stormeter lab up") && message.contains("command"), "{message}");
-    place.operator.can = false;
+    place.rack_control.can = false;
     let message = place.run().unwrap_err().to_string();
     assert!(message.contains("reset: snapshot") && message.contains("it is full"), "{message}");
     assert_eq!(fs::read_dir(place.folder.path().join("a")).unwrap().count(), 0);

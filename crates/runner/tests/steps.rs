@@ -1,4 +1,4 @@
-//! The steps of trials, taken by an operator of the tests and by commands: each in its turn, its failure told,
+//! The steps of trials, taken by a rack control of the tests and by commands: each in its turn, its failure told,
 //! and everything whole again after every trial, however that ended.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use stormeter_datastore::RealClock;
 use stormeter_results::{Phase, ResultsFile, TrialOutcome, TrialRecord};
 use stormeter_runner::{
-    Hands, Operator, OperatorError, Progress, RunError, Silent, StudyConclusion, StudyRequest,
-    TrialStart, run_study, run_study_with,
+    Hands, Progress, RackControl, RackControlError, RunError, Silent, StudyConclusion,
+    StudyRequest, TrialStart, run_study, run_study_with,
 };
 use stormeter_study::Action;
 use stormeter_trial::Interval;
@@ -33,13 +33,13 @@ impl Notebook {
 }
 
 /// Knows the guest `nas` and cannot kill it.
-struct TestOperator {
+struct TestRackControl {
     notes: Notebook,
     restores: bool,
 }
 
-impl Operator for TestOperator {
-    fn check(&mut self, action: &Action) -> Result<(), OperatorError> {
+impl RackControl for TestRackControl {
+    fn check(&mut self, action: &Action) -> Result<(), RackControlError> {
         if action.guest == "nas" {
             Ok(())
         } else {
@@ -47,26 +47,26 @@ impl Operator for TestOperator {
         }
     }
 
-    fn apply(&mut self, action: &Action) -> Result<(), OperatorError> {
+    fn apply(&mut self, action: &Action) -> Result<(), RackControlError> {
         self.notes.note(&action.to_string());
         if action.to_string() == "kill nas" { Err("it is immortal".into()) } else { Ok(()) }
     }
 
-    fn restore(&mut self) -> Result<(), OperatorError> {
+    fn restore(&mut self) -> Result<(), RackControlError> {
         self.notes.note("restore");
         if self.restores { Ok(()) } else { Err("nas stays down".into()) }
     }
 
-    fn check_snapshot(&mut self) -> Result<(), OperatorError> {
+    fn check_snapshot(&mut self) -> Result<(), RackControlError> {
         Ok(())
     }
 
-    fn snapshot(&mut self) -> Result<(), OperatorError> {
+    fn snapshot(&mut self) -> Result<(), RackControlError> {
         self.notes.note("snapshot");
         Ok(())
     }
 
-    fn roll_back(&mut self) -> Result<(), OperatorError> {
+    fn roll_back(&mut self) -> Result<(), RackControlError> {
         self.notes.note("roll back");
         Ok(())
     }
@@ -87,17 +87,17 @@ fn request(directory: &Path, steps: &str) -> StudyRequest {
 
 fn run_with(
     request: &StudyRequest,
-    operator: &mut TestOperator,
+    rack_control: &mut TestRackControl,
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<StudyConclusion, RunError> {
-    let hands = Hands { operator: Some(operator), ..Hands::default() };
+    let hands = Hands { rack_control: Some(rack_control), ..Hands::default() };
     run_study_with(hands, request, &RealClock::new(), cancel, progress)
 }
 
-fn operator() -> (TestOperator, Notebook) {
+fn rack_control() -> (TestRackControl, Notebook) {
     let notes = Notebook::default();
-    (TestOperator { notes: notes.clone(), restores: true }, notes)
+    (TestRackControl { notes: notes.clone(), restores: true }, notes)
 }
 
 fn main_trials(conclusion: &StudyConclusion) -> Vec<&TrialRecord> {
@@ -109,10 +109,10 @@ const STEPS: &str = "[{at: 0ms, do: link-down nas}, {at: 100ms, do: link-up nas}
 #[test]
 fn every_trial_has_its_steps_in_their_order_and_everything_is_whole_between() {
     let directory = tempfile::tempdir().unwrap();
-    let (mut operator, notes) = operator();
+    let (mut rack_control, notes) = rack_control();
     let request = request(directory.path(), STEPS);
     let never = AtomicBool::new(false);
-    let conclusion = run_with(&request, &mut operator, &never, &mut Silent).unwrap();
+    let conclusion = run_with(&request, &mut rack_control, &never, &mut Silent).unwrap();
     let one = ["link-down nas", "link-up nas", "restore"];
     let expected: Vec<&str> = ["restore"].into_iter().chain(one.repeat(4)).collect();
     assert_eq!(notes.taken(), expected);
@@ -138,9 +138,9 @@ fn what_nobody_could_do_is_refused_before_anything_is_written() {
         error.contains("`link-down nas` at 0") && error.contains("stormeter lab up"),
         "{error}"
     );
-    let (mut operator, notes) = operator();
+    let (mut rack_control, notes) = rack_control();
     let unknown = request(directory.path(), "[{at: 10ms, do: pause san}]");
-    let error = run_with(&unknown, &mut operator, &never, &mut Silent).unwrap_err().to_string();
+    let error = run_with(&unknown, &mut rack_control, &never, &mut Silent).unwrap_err().to_string();
     assert!(error.contains("pause san") && error.contains("no guest san"), "{error}");
     assert!(notes.taken().is_empty());
     assert!(!lonely.output.exists());
@@ -149,11 +149,11 @@ fn what_nobody_could_do_is_refused_before_anything_is_written() {
 #[test]
 fn a_step_that_fails_fails_its_trial_with_its_reason_and_the_study_goes_on() {
     let directory = tempfile::tempdir().unwrap();
-    let (mut operator, notes) = operator();
+    let (mut rack_control, notes) = rack_control();
     let steps = "[{at: 0ms, do: kill nas}, {at: 50ms, do: {command: \"exit 7\"}}]";
     let never = AtomicBool::new(false);
     let request = request(directory.path(), steps);
-    let conclusion = run_with(&request, &mut operator, &never, &mut Silent).unwrap();
+    let conclusion = run_with(&request, &mut rack_control, &never, &mut Silent).unwrap();
     // The first block is measured three times, and then there is no use in it.
     let trials = main_trials(&conclusion);
     assert_eq!(trials.len(), 2 * (3 + 1));
@@ -211,11 +211,11 @@ fn whoever_stops_a_study_in_the_middle_of_a_trial_finds_everything_whole() {
          {{at: 219ms, do: link-up nas}}]",
         file.display()
     );
-    let (mut operator, notes) = operator();
+    let (mut rack_control, notes) = rack_control();
     let cancel = AtomicBool::new(false);
     let request = request(directory.path(), &steps);
     let mut impatient = Impatient { cancel: &cancel, trials: 0 };
-    let conclusion = run_with(&request, &mut operator, &cancel, &mut impatient).unwrap();
+    let conclusion = run_with(&request, &mut rack_control, &cancel, &mut impatient).unwrap();
     assert_eq!(main_trials(&conclusion).len(), 0);
     assert_eq!(notes.taken(), ["restore", "link-down nas", "restore"]);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "undone\n");
@@ -234,13 +234,13 @@ fn nothing_more_is_begun_on_what_stays_broken() {
     let kept: Vec<_> = kept.iter().filter(|trial| trial.phase == Phase::Main).collect();
     assert_eq!(kept.len(), 1, "the trial itself is kept");
 
-    let (mut operator, notes) = operator();
-    operator.restores = false;
+    let (mut rack_control, notes) = rack_control();
+    rack_control.restores = false;
     let request = StudyRequest {
         output: directory.path().join("s.db"),
         ..self::request(directory.path(), STEPS)
     };
-    let error = run_with(&request, &mut operator, &never, &mut Silent).unwrap_err().to_string();
+    let error = run_with(&request, &mut rack_control, &never, &mut Silent).unwrap_err().to_string();
     assert!(error.contains("nas stays down"), "{error}");
     assert_eq!(notes.taken(), ["restore"], "no trial was begun");
 }

@@ -13,7 +13,8 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 use stormeter_runner::{
-    Caller, ClientStart, DoorOrder, Password, Progress, RunError, TrialEnd, TrialOrder, run_clients,
+    Caller, ClientStart, ListenOrder, Password, Progress, RunError, TrialEnd, TrialOrder,
+    run_clients,
 };
 use stormeter_trial::Interval;
 
@@ -38,7 +39,7 @@ impl Fleet {
         for (host, order) in &mut orders {
             let destination = &self.hosts[*host].destination;
             let word = word()?;
-            order.door = Some(DoorOrder {
+            order.listener = Some(ListenOrder {
                 everywhere: *destination != Destination::Here,
                 port: destination.listen_port(),
                 word: word.clone(),

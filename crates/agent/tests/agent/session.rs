@@ -8,7 +8,7 @@ use stormeter_agent::{
     Command, PROTOCOL, Report, ServeError, Stop, read_frame, serve, write_frame,
 };
 use stormeter_datastore::DiskSpec;
-use stormeter_runner::{DoorOrder, Filling, OpenOrder, PrepareOrder, TrialOrder};
+use stormeter_runner::{FillSpec, ListenOrder, OpenOrder, PrepareOrder, TrialOrder};
 use stormeter_study::{Timing, WorkloadKind, profile};
 use stormeter_trial::Content;
 
@@ -93,7 +93,7 @@ fn disks() -> DiskSpec {
 }
 
 pub(crate) fn prepare() -> Command {
-    let filling = Filling { disks: disks(), content: Content::default(), seed: 7, zero: false };
+    let filling = FillSpec { disks: disks(), content: Content::default(), seed: 7, zero: false };
     Command::Prepare(PrepareOrder { store: 0, filling, reset: None })
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn trial(store: Option<usize>, duration_ms: u64) -> Command {
         store,
         work: WorkloadKind::Io(profile("vm-4k").unwrap().workload),
         outstanding: None,
-        door: None,
+        listener: None,
         vms: 2,
         disk_bytes: 1 << 20,
         threads: 1,
@@ -116,9 +116,9 @@ pub(crate) fn trial(store: Option<usize>, duration_ms: u64) -> Command {
 }
 
 /// An errand on the two disks.
-pub(crate) fn errand(work: WorkloadKind, door: Option<DoorOrder>) -> TrialOrder {
+pub(crate) fn errand(work: WorkloadKind, listener: Option<ListenOrder>) -> TrialOrder {
     let Command::Trial(order) = trial(Some(0), 0) else { unreachable!() };
-    TrialOrder { work, door, ..*order }
+    TrialOrder { work, listener, ..*order }
 }
 
 /// What is ours in a directory.

@@ -7,7 +7,7 @@ use stormeter_agent::{Command, Report};
 use stormeter_datastore::RealClock;
 use stormeter_disk::Clock;
 use stormeter_runner::{
-    Caller, ClientStart, DoorOrder, Password, Silent, TrialEnd, TrialOrder, run_clients,
+    Caller, ClientStart, ListenOrder, Password, Silent, TrialEnd, TrialOrder, run_clients,
 };
 use stormeter_study::WorkloadKind;
 use stormeter_trial::{
@@ -23,8 +23,8 @@ fn transfer(direction: TransferDirection, sink: TransferSink, messages: u32) -> 
     WorkloadKind::Transfer(Transfer { message_bytes: 100_000, direction, sink, messages })
 }
 
-fn door() -> Option<DoorOrder> {
-    Some(DoorOrder { everywhere: false, port: 0, word: Password(WORD.into()) })
+fn listener() -> Option<ListenOrder> {
+    Some(ListenOrder { everywhere: false, port: 0, word: Password(WORD.into()) })
 }
 
 /// An agent with prepared disks in `place`.
@@ -37,7 +37,7 @@ fn prepared(place: &tempfile::TempDir) -> Session {
     session
 }
 
-/// Orders a transfer and gives the address of its door.
+/// Orders a transfer and gives the address of its listener.
 fn ordered(session: &mut Session, order: &TrialOrder) -> SocketAddr {
     session.say(&Command::Trial(Box::new(order.clone())));
     let Report::Listening { port } = session.answer() else { panic!("nobody listens") };
@@ -64,7 +64,7 @@ fn messages_go_between_clients_here_and_servers_behind_an_agent() {
     let file = place.path().join(".stormeter-0123456789abcdef-3/disk-00001");
     for sink in [TransferSink::Memory, TransferSink::Disk] {
         for direction in [TransferDirection::Write, TransferDirection::Read] {
-            let order = errand(transfer(direction, sink, 20), door());
+            let order = errand(transfer(direction, sink, 20), listener());
             let before = std::fs::read(&file).unwrap();
             let sockets = enter(ordered(&mut session, &order), WORD).unwrap();
             assert_eq!(session.answer(), Report::Ready);
@@ -92,7 +92,7 @@ fn who_does_not_know_the_word_is_not_served_and_a_cancel_closes_the_door() {
     let place = tempfile::tempdir().unwrap();
     let mut session = prepared(&place);
     let write = || transfer(TransferDirection::Write, TransferSink::Memory, 1);
-    let address = ordered(&mut session, &errand(write(), door()));
+    let address = ordered(&mut session, &errand(write(), listener()));
     let error = enter(address, &WORD.replace('f', "e")).unwrap_err();
     assert!(error.to_string().contains("closed the connection"), "{error}");
     session.say(&Command::Cancel);
@@ -100,10 +100,10 @@ fn who_does_not_know_the_word_is_not_served_and_a_cancel_closes_the_door() {
     assert!(reason.contains("interrupted"), "{reason}");
     assert_eq!(session.answer(), Report::Cancelled);
     assert!(TcpStream::connect(address).is_err(), "the port is still open");
-    // Whoever leads the hosts names a door.
+    // Whoever leads the hosts names a listener.
     session.say(&Command::Trial(Box::new(errand(write(), None))));
     let Report::Failed { reason } = session.answer() else { panic!("served") };
-    assert!(reason.contains("no door"), "{reason}");
+    assert!(reason.contains("no listener"), "{reason}");
     session.end().unwrap();
 }
 
@@ -111,7 +111,7 @@ fn who_does_not_know_the_word_is_not_served_and_a_cancel_closes_the_door() {
 fn clients_and_servers_that_are_cut_off_end_the_trial_of_the_others() {
     let place = tempfile::tempdir().unwrap();
     for sink in [TransferSink::Memory, TransferSink::Disk] {
-        let order = errand(transfer(TransferDirection::Write, sink, u32::MAX), door());
+        let order = errand(transfer(TransferDirection::Write, sink, u32::MAX), listener());
         // The clients are gone: what the servers did is theirs to judge.
         let mut session = prepared(&place);
         drop(enter(ordered(&mut session, &order), WORD).unwrap());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use stormeter_replicate::AnswerSource;
 use stormeter_results::{Contents, ResultsFile};
-use stormeter_runner::Witness;
+use stormeter_runner::Evidence;
 use stormeter_site::parse_site;
 use stormeter_statistics::Answer;
 
@@ -21,8 +21,8 @@ pub(crate) fn open(paths: &[PathBuf]) -> Result<Option<Box<dyn AnswerSource>>, F
     }
     let mut asked = OfStudies { studies: Vec::new(), calibrated_on: Vec::new() };
     for path in paths {
-        let (witness, calibrated_on) = witness(path)?;
-        asked.studies.push(witness);
+        let (evidence, calibrated_on) = evidence(path)?;
+        asked.studies.push(evidence);
         asked.calibrated_on.extend(calibrated_on);
     }
     Ok(Some(Box::new(asked)))
@@ -30,7 +30,7 @@ pub(crate) fn open(paths: &[PathBuf]) -> Result<Option<Box<dyn AnswerSource>>, F
 
 /// What can be asked of a results file, and the findings that its site, if it is a prediction, was
 /// fitted to.
-fn witness(path: &Path) -> Result<(Witness, Vec<String>), Failure> {
+fn evidence(path: &Path) -> Result<(Evidence, Vec<String>), Failure> {
     let file = ResultsFile::open(path)?;
     if file.contents()? == Contents::Comparison {
         return Err(Failure::Usage(format!(
@@ -52,11 +52,11 @@ fn witness(path: &Path) -> Result<(Witness, Vec<String>), Failure> {
             site.calibration.into_iter().map(|point| point.finding).collect()
         }
     };
-    Ok((Witness::read(&file)?, calibrated_on))
+    Ok((Evidence::read(&file)?, calibrated_on))
 }
 
 struct OfStudies {
-    studies: Vec<Witness>,
+    studies: Vec<Evidence>,
     calibrated_on: Vec<String>,
 }
 

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use stormeter_datastore::RealClock;
 use stormeter_report::TerminalOptions;
 use stormeter_results::FinishReason;
-use stormeter_runner::{Elsewhere, Hands, Operator, StudyRequest, finished_study, run_study_with};
+use stormeter_runner::{
+    Elsewhere, Hands, RackControl, StudyRequest, finished_study, run_study_with,
+};
 use stormeter_study::{StudyPlan, parse_study, plan_text};
 
 use crate::arguments_study::{Redo, RunOptions};
@@ -17,8 +19,8 @@ use crate::exit::{Exit, Failure};
 use crate::hosts;
 use crate::live::Display;
 use crate::null_servers::NullServerChildren;
-use crate::operator::operator;
 use crate::output::{check_outputs, is_stdout, layout, print};
+use crate::rack_control::rack_control;
 use crate::signals::cancel_on_signals_of;
 use crate::study_output::{show_study, study_report_of};
 
@@ -65,7 +67,7 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
     let conclusion = match finished_study(&request)? {
         Some(conclusion) => conclusion,
         None => {
-            let mut operator = operator(&request.plan, &options.lab)?;
+            let mut rack_control = rack_control(&request.plan, &options.lab)?;
             let embedded = Embedded::start(&request.plan)?;
             request.addresses = embedded.addresses();
             request.passwords = hosts::passwords(&request.plan);
@@ -77,7 +79,9 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
             let hands = Hands {
                 null_servers: Some(&mut null_servers),
                 elsewhere: fleet.as_mut().map(|fleet| fleet as &mut dyn Elsewhere),
-                operator: operator.as_mut().map(|operator| operator as &mut dyn Operator),
+                rack_control: rack_control
+                    .as_mut()
+                    .map(|rack_control| rack_control as &mut dyn RackControl),
             };
             let conclusion = run_study_with(hands, &request, &clock, &cancel, &mut display);
             drop(fleet);

@@ -7,8 +7,8 @@ use stormeter_disk::Disks;
 use stormeter_driver::{drive_deployment, drive_file_test};
 use stormeter_trial::{DiskErrand, ErrandError, ErrandTrial, Sample};
 
-use crate::crew::Job;
 use crate::watcher::Watcher;
+use crate::workers::Job;
 
 /// One thread's share of an errand.
 pub(super) struct OnDisks<'a> {

@@ -2,12 +2,12 @@
 //!
 //! File tests and deployments are driven on disks as timed trials are; a transfer is a client and a
 //! server of our own with a TCP connection between them, for each VM. Both ends are here, or the servers
-//! are where somebody else orders the work: then its clients come to a door that is open for them alone.
+//! are where somebody else orders the work: then its clients come to a listener that is open for them alone.
 
 mod before;
 mod client;
 mod disks;
-mod door;
+mod listener;
 mod pair;
 mod server;
 mod stream;
@@ -23,15 +23,15 @@ use stormeter_trial::{
     TransferSink,
 };
 
-use crate::crew::{Crew, Job, Windows, at_once, check_memory};
 use crate::error::RunError;
 use crate::progress::Progress;
 use crate::threads::{Start, TrialEnd, shares, threads};
+use crate::workers::{Job, Windows, Workers, at_once, check_memory};
 use disks::OnDisks;
 
 pub(crate) use before::{Before, before};
-pub(crate) use door::Door;
-pub use door::{Caller, DoorOrder};
+pub(crate) use listener::TransferListener;
+pub use listener::{Caller, ListenOrder};
 
 /// Offsets on the disks of servers are multiples of this: what direct I/O wants everywhere.
 pub(crate) const BLOCK_BYTES: u32 = 4096;
@@ -251,6 +251,6 @@ fn carry_out<J: Job>(
 ) -> Result<TrialEnd, RunError> {
     let (windows, interval_ns) = (Windows::OneByOne, run.interval_ns);
     let Start { first_cpu, starter } = start;
-    let crew = Crew { datastore, clock, cancel, windows, interval_ns, first_cpu };
-    crew.carry_out(jobs, starter, progress)
+    let workers = Workers { datastore, clock, cancel, windows, interval_ns, first_cpu };
+    workers.carry_out(jobs, starter, progress)
 }

@@ -13,9 +13,9 @@ use super::pair::connected;
 use super::server::{Keeper, OUTSTANDING, Server, chunk_bytes};
 use super::stream::Stream;
 use super::{BLOCK_BYTES, ErrandRun};
-use crate::crew::Job;
 use crate::error::RunError;
 use crate::watcher::Watcher;
+use crate::workers::Job;
 
 pub(super) fn check(run: &ErrandRun<'_>, transfer: &Transfer) -> Result<(), ErrandError> {
     if run.vms == 0 {

@@ -79,7 +79,7 @@ impl StudyRun<'_> {
                 store,
                 work: WorkloadKind::Io(io),
                 outstanding: None,
-                door: None,
+                listener: None,
                 vms: self.cells[cell].vms,
                 disk_bytes: plan.disk_bytes_of(workload),
                 threads: plan.threads,

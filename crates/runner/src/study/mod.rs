@@ -20,7 +20,7 @@ mod trial;
 mod venue;
 
 pub use conclusion::{StudyConclusion, conclude_study};
-pub use question::Witness;
+pub use question::Evidence;
 pub use request::StudyRequest;
 pub use reset::ResetError;
 pub(crate) use reset::is_reset_failure;

@@ -11,14 +11,14 @@ use crate::study::conclusion::{surroundings, views};
 
 /// A study's results, ready to be asked.
 #[derive(Debug)]
-pub struct Witness {
+pub struct Evidence {
     plan: StudyPlan,
     trials: Vec<TrialRecord>,
     is_null: Vec<bool>,
     is_predicted: bool,
 }
 
-impl Witness {
+impl Evidence {
     /// Reads all that the file holds.
     ///
     /// # Errors

@@ -16,8 +16,8 @@ use crate::error::RunError;
 use crate::idle::{IDLE_READING, IdleHost};
 use crate::journal::{Beginning, begin_file, event, event_of, finish_reason, unix_ms};
 use crate::machine::raise_open_files;
-use crate::operator::Operator;
 use crate::progress::{BlockEnd, Progress};
+use crate::rack_control::RackControl;
 use crate::resume::resumption;
 use crate::study::conclusion::{StudyConclusion, conclude_study, views};
 use crate::study::request::StudyRequest;
@@ -49,7 +49,7 @@ pub struct Hands<'a> {
     /// The hosts that carry out the trials; `None`: this process does.
     pub elsewhere: Option<&'a mut dyn Elsewhere>,
     /// Who takes the steps of trials that are no commands; `None`: nobody can.
-    pub operator: Option<&'a mut dyn Operator>,
+    pub rack_control: Option<&'a mut dyn RackControl>,
     /// Starts servers for the ceilings of ways to storage; `None`: there are no such ceilings.
     pub null_servers: Option<&'a mut dyn NullServers>,
 }
@@ -148,7 +148,7 @@ impl<'a> StudyRun<'a> {
         progress: &mut dyn Progress,
     ) -> Result<Self, RunError> {
         let plan = &request.plan;
-        let steps = Steps::new(plan, hands.operator)?;
+        let steps = Steps::new(plan, hands.rack_control)?;
         let run_id = run_id_of(begun.as_ref(), plan)?;
         let OpenVenue { venue, store_of, environment, datastores: mut descriptions, warning } =
             OpenVenue::open(request, &run_id, clock, hands.elsewhere, (cancel, progress))?;

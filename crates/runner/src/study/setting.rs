@@ -5,7 +5,7 @@ use stormeter_study::{Cell, PlanError, Prepare, StudyPlan, WorkloadKind, fill_se
 use stormeter_trial::Workload;
 
 use crate::ceiling::granularity;
-use crate::filling::Filling;
+use crate::fill_spec::FillSpec;
 
 /// What deployments move in pieces of: a page.
 const PAGE_BYTES: u32 = 4096;
@@ -31,7 +31,7 @@ fn granularity_of(kind: &WorkloadKind) -> u32 {
 
 /// What the disks hold before the first trial: what the first workload that writes writes, so that an
 /// overwritten place is like one that was not.
-pub(crate) fn filling(plan: &StudyPlan, store: usize) -> Filling {
+pub(crate) fn filling(plan: &StudyPlan, store: usize) -> FillSpec {
     let content = plan.workloads.iter().find_map(|workload| match &workload.kind {
         WorkloadKind::Io(io) if io.read_percent < 100.0 => Some(io.content),
         _ => None,
@@ -43,7 +43,7 @@ pub(crate) fn filling(plan: &StudyPlan, store: usize) -> Filling {
             _ => None,
         })
     });
-    Filling {
+    FillSpec {
         disks: disk_spec(plan),
         content: content.unwrap_or_default(),
         seed: fill_seed(plan.seed, store),

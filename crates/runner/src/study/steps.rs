@@ -11,8 +11,8 @@ use stormeter_trial::{Disturbance, Interval, Sample};
 use stormeter_units::format_duration_ns;
 
 use crate::error::RunError;
-use crate::operator::{Operator, OperatorError};
 use crate::progress::{BlockEnd, Place, Progress, TrialStart};
+use crate::rack_control::{RackControl, RackControlError};
 use crate::shell::{Shell, ShellError};
 use crate::study::reset::{self, ResetError};
 
@@ -35,7 +35,7 @@ pub(crate) struct On<'a> {
 #[derive(Default)]
 pub(crate) struct Steps<'a> {
     steps: &'a [Step],
-    operator: Option<&'a mut dyn Operator>,
+    rack_control: Option<&'a mut dyn RackControl>,
     /// What brings back what commands changed in this trial, the last first.
     undo: Vec<String>,
 }
@@ -47,7 +47,7 @@ impl<'a> Steps<'a> {
     /// There is nobody who could, or he could not.
     pub(crate) fn new(
         plan: &'a StudyPlan,
-        mut operator: Option<&'a mut dyn Operator>,
+        mut rack_control: Option<&'a mut dyn RackControl>,
     ) -> Result<Self, RunError> {
         for step in &plan.steps {
             let Deed::Action(action) = &step.what else { continue };
@@ -56,35 +56,35 @@ impl<'a> Steps<'a> {
                 at: format_duration_ns(step.at_ns as f64),
                 reason,
             };
-            match &mut operator {
+            match &mut rack_control {
                 None => return Err(refused(NOBODY.into())),
-                Some(operator) => {
-                    operator.check(action).map_err(|error| refused(error.to_string()))?;
+                Some(rack_control) => {
+                    rack_control.check(action).map_err(|error| refused(error.to_string()))?;
                 }
             }
         }
         if plan.design.reset == Reset::Snapshot {
             let refused = |reason| RunError::Reset(ResetError::NoSnapshot(reason));
-            match &mut operator {
+            match &mut rack_control {
                 None => return Err(refused(reset::NOBODY.into())),
-                Some(operator) => {
-                    operator.check_snapshot().map_err(|error| refused(error.to_string()))?;
+                Some(rack_control) => {
+                    rack_control.check_snapshot().map_err(|error| refused(error.to_string()))?;
                 }
             }
         }
-        Ok(Self { steps: &plan.steps, operator, undo: Vec::new() })
+        Ok(Self { steps: &plan.steps, rack_control, undo: Vec::new() })
     }
 
     /// Takes the snapshot that every trial begins with.
     pub(crate) fn snapshot(&mut self) -> Result<(), ResetError> {
-        let Some(operator) = &mut self.operator else { return Ok(()) };
-        operator.snapshot().map_err(|error| ResetError::NotTaken(error.to_string()))
+        let Some(rack_control) = &mut self.rack_control else { return Ok(()) };
+        rack_control.snapshot().map_err(|error| ResetError::NotTaken(error.to_string()))
     }
 
     /// Brings the storage back to the snapshot.
     pub(crate) fn roll_back(&mut self) -> Result<(), ResetError> {
-        let Some(operator) = &mut self.operator else { return Ok(()) };
-        operator.roll_back().map_err(|error| ResetError::NotRolledBack(error.to_string()))
+        let Some(rack_control) = &mut self.rack_control else { return Ok(()) };
+        rack_control.roll_back().map_err(|error| ResetError::NotRolledBack(error.to_string()))
     }
 
     /// Whether there are any: then trials go on through errors and stalls, and these are counted.
@@ -157,7 +157,7 @@ impl<'a> Steps<'a> {
                 planned_ns: since_window(step.at_ns),
                 begun_ns,
                 took_ns: elapsed_ns(began),
-                failure: result.err().map(|error: OperatorError| error.to_string()),
+                failure: result.err().map(|error: RackControlError| error.to_string()),
             });
         }
         let end_ns = ramp_ns.saturating_add(duration_ns);
@@ -165,9 +165,14 @@ impl<'a> Steps<'a> {
         done
     }
 
-    fn apply(&mut self, step: &Step, on: On<'_>, over: &AtomicBool) -> Result<(), OperatorError> {
-        match (&step.what, &mut self.operator) {
-            (Deed::Action(action), Some(operator)) => operator.apply(action),
+    fn apply(
+        &mut self,
+        step: &Step,
+        on: On<'_>,
+        over: &AtomicBool,
+    ) -> Result<(), RackControlError> {
+        match (&step.what, &mut self.rack_control) {
+            (Deed::Action(action), Some(rack_control)) => rack_control.apply(action),
             (Deed::Action(_), None) => Err(NOBODY.into()),
             (Deed::Command { run, undo }, _) => {
                 // One that fails half way may have changed something all the same.
@@ -189,8 +194,8 @@ impl<'a> Steps<'a> {
                 first.get_or_insert(error.to_string());
             }
         }
-        if let Some(operator) = &mut self.operator
-            && let Err(error) = operator.restore()
+        if let Some(rack_control) = &mut self.rack_control
+            && let Err(error) = rack_control.restore()
         {
             first.get_or_insert(error.to_string());
         }

@@ -339,7 +339,7 @@ impl StudyRun<'_> {
             store: Some(store),
             work,
             outstanding: cell.outstanding,
-            door: None,
+            listener: None,
             vms: cell.vms,
             disk_bytes: plan.disk_bytes_of(cell.workload),
             threads: plan.threads,

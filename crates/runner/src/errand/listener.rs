@@ -1,7 +1,7 @@
-//! The door by which the clients of a transfer come to servers on another host.
+//! The listener by which the clients of a transfer come to servers on another host.
 //!
 //! It is open from the order of a trial until its last client is there, and nobody is let in but those who
-//! say the word of that trial, which the host was told by the way that leads to its agent. Strangers are
+//! say the token of that trial, which the host was told by the way that leads to its agent. Strangers are
 //! dropped and hold nobody up: all who wait are looked at in turn, and every wait has an end.
 
 use std::io::{self, ErrorKind, Read, Write};
@@ -16,8 +16,8 @@ use crate::error::RunError;
 
 /// So long is waited for the first client, and after each for the next.
 const CLIENT_WITHIN: Duration = Duration::from_secs(30);
-/// A client says its word at once.
-const WORD_WITHIN: Duration = Duration::from_secs(5);
+/// A client says its token at once.
+const TOKEN_WITHIN: Duration = Duration::from_secs(5);
 /// More who wait are strangers: the oldest goes.
 const MOST_WAITING: usize = 64;
 /// How often it is looked who has come.
@@ -25,34 +25,34 @@ const LOOK: Duration = Duration::from_millis(1);
 /// Reaching a host, and its answer.
 const REACHED_WITHIN: Duration = Duration::from_secs(5);
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
-/// The answer to the right word.
+/// The answer to the right token.
 const WELCOME: u8 = 1;
-/// Letters of a word; the number of the client's VM follows, four bytes, the highest first.
-const WORD_BYTES: usize = 32;
-const HELLO_BYTES: usize = WORD_BYTES + 4;
+/// Letters of a token; the number of the client's VM follows, four bytes, the highest first.
+const TOKEN_BYTES: usize = 32;
+const HELLO_BYTES: usize = TOKEN_BYTES + 4;
 
 /// Where the clients of a trial come in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DoorOrder {
+pub struct ListenOrder {
     /// They come from other machines; else over the loopback address.
     pub everywhere: bool,
     /// The port to listen at; 0: any.
     pub port: u16,
     /// What they say, 32 letters that nobody else knows.
-    pub word: Password,
+    pub token: Password,
 }
 
-/// A door that is open.
-pub(crate) struct Door<'a> {
+/// A listener that is open.
+pub(crate) struct TransferListener<'a> {
     listener: TcpListener,
-    order: &'a DoorOrder,
+    order: &'a ListenOrder,
 }
 
-impl<'a> Door<'a> {
-    pub(crate) fn open(order: &'a DoorOrder) -> Result<Self, RunError> {
+impl<'a> TransferListener<'a> {
+    pub(crate) fn open(order: &'a ListenOrder) -> Result<Self, RunError> {
         let bind = |address: IpAddr| TcpListener::bind((address, order.port));
-        let bound = if order.word.0.len() != WORD_BYTES {
-            Err(io::Error::new(ErrorKind::InvalidInput, "its word has not 32 letters"))
+        let bound = if order.token.0.len() != TOKEN_BYTES {
+            Err(io::Error::new(ErrorKind::InvalidInput, "its token has not 32 letters"))
         } else if order.everywhere {
             // Both versions of IP, where the kernel has both.
             bind(Ipv6Addr::UNSPECIFIED.into()).or_else(|_| bind(Ipv4Addr::UNSPECIFIED.into()))
@@ -65,13 +65,15 @@ impl<'a> Door<'a> {
         });
         opened.map_err(|error| {
             let port = order.port;
-            RunError::Door(format!("port {port} cannot be listened at: {error}; is it in use?"))
+            RunError::TransferListener(format!(
+                "port {port} cannot be listened at: {error}; is it in use?"
+            ))
         })
     }
 
     pub(crate) fn port(&self) -> Result<u16, RunError> {
         let address = self.listener.local_addr();
-        address.map(|it| it.port()).map_err(|error| RunError::Door(error.to_string()))
+        address.map(|it| it.port()).map_err(|error| RunError::TransferListener(error.to_string()))
     }
 
     /// Lets in a client for each VM and closes. Their connections, the first VM's first.
@@ -85,7 +87,7 @@ impl<'a> Door<'a> {
             }
             if latest.elapsed() > CLIENT_WITHIN {
                 let missing = inside.iter().filter(|socket| socket.is_none()).count();
-                return Err(RunError::Door(format!(
+                return Err(RunError::TransferListener(format!(
                     "{missing} of {vms} clients did not come within {} s of the one before; is the \
                      way to this host's port open?",
                     CLIENT_WITHIN.as_secs()
@@ -101,7 +103,7 @@ impl<'a> Door<'a> {
             }
             let mut still = Vec::new();
             for mut visitor in waiting {
-                match visitor.hear(&self.order.word) {
+                match visitor.hear(&self.order.token) {
                     Heard::Nothing => still.push(visitor),
                     Heard::Stranger => {}
                     Heard::Client(number) => {
@@ -142,7 +144,7 @@ impl Visitor {
         Ok(Self { socket, said: Vec::with_capacity(HELLO_BYTES), since: Instant::now() })
     }
 
-    fn hear(&mut self, word: &Password) -> Heard {
+    fn hear(&mut self, token: &Password) -> Heard {
         let mut bytes = [0; HELLO_BYTES];
         let room = HELLO_BYTES - self.said.len();
         match self.socket.read(&mut bytes[..room]) {
@@ -153,12 +155,12 @@ impl Visitor {
             Err(_) => return Heard::Stranger,
         }
         if self.said.len() < HELLO_BYTES {
-            let is_late = self.since.elapsed() > WORD_WITHIN;
+            let is_late = self.since.elapsed() > TOKEN_WITHIN;
             return if is_late { Heard::Stranger } else { Heard::Nothing };
         }
-        let (said, number) = self.said.split_at(WORD_BYTES);
+        let (said, number) = self.said.split_at(TOKEN_BYTES);
         // All letters are looked at, so that the time tells nothing of how many were right.
-        let differ = said.iter().zip(word.0.as_bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+        let differ = said.iter().zip(token.0.as_bytes()).fold(0, |all, (a, b)| all | (a ^ b));
         match <[u8; 4]>::try_from(number) {
             Ok(number) if differ == 0 => Heard::Client(u32::from_be_bytes(number)),
             _ => Heard::Stranger,
@@ -167,19 +169,19 @@ impl Visitor {
 
     fn welcome(mut self) -> io::Result<TcpStream> {
         self.socket.set_nonblocking(false)?;
-        self.socket.set_write_timeout(Some(WORD_WITHIN))?;
+        self.socket.set_write_timeout(Some(TOKEN_WITHIN))?;
         self.socket.write_all(&[WELCOME])?;
         Ok(self.socket)
     }
 }
 
-/// Who comes to a door: the clients of a trial, one for each VM.
+/// Who comes to a listener: the clients of a trial, one for each VM.
 #[derive(Debug, Clone, Copy)]
 pub struct Caller<'a> {
-    /// Where the door is; the first address that answers is taken.
+    /// Where the listener is; the first address that answers is taken.
     pub addresses: &'a [SocketAddr],
-    /// The word of the trial.
-    pub word: &'a Password,
+    /// The token of the trial.
+    pub token: &'a Password,
 }
 
 impl Caller<'_> {
@@ -187,7 +189,7 @@ impl Caller<'_> {
     ///
     /// # Errors
     /// Nobody is there, it is not let in, or it is not answered within a bounded time.
-    pub fn enter(&self, vm: u32) -> io::Result<TcpStream> {
+    pub fn connect(&self, vm: u32) -> io::Result<TcpStream> {
         let mut failed = io::Error::new(ErrorKind::NotFound, "it has no address");
         for address in self.addresses {
             match TcpStream::connect_timeout(address, REACHED_WITHIN)
@@ -201,7 +203,7 @@ impl Caller<'_> {
     }
 
     fn say(&self, mut socket: TcpStream, vm: u32) -> io::Result<TcpStream> {
-        let hello = [self.word.0.as_bytes(), &vm.to_be_bytes()].concat();
+        let hello = [self.token.0.as_bytes(), &vm.to_be_bytes()].concat();
         socket.set_nodelay(true)?;
         socket.set_write_timeout(Some(ANSWERED_WITHIN))?;
         socket.set_read_timeout(Some(ANSWERED_WITHIN))?;
@@ -229,46 +231,46 @@ mod tests {
 
     use super::*;
 
-    const WORD: &str = "0123456789abcdef0123456789abcdef";
+    const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-    fn order() -> DoorOrder {
-        DoorOrder { everywhere: false, port: 0, word: Password(WORD.into()) }
+    fn order() -> ListenOrder {
+        ListenOrder { everywhere: false, port: 0, token: Password(TOKEN.into()) }
     }
 
-    /// What an open door for so many VMs comes to, and `act` outside of it.
-    fn with_door<T: Send>(
+    /// What an open listener for so many VMs comes to, and `act` outside of it.
+    fn with_listener<T: Send>(
         vms: u32,
         cancel: &AtomicBool,
         act: impl FnOnce(SocketAddr) -> T + Send,
     ) -> (Result<Vec<TcpStream>, RunError>, T) {
         let order = order();
-        let door = Door::open(&order).unwrap();
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, door.port().unwrap()));
+        let listener = TransferListener::open(&order).unwrap();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, listener.port().unwrap()));
         thread::scope(|scope| {
             let acted = scope.spawn(move || act(address));
-            (door.admit(vms, cancel), acted.join().unwrap())
+            (listener.admit(vms, cancel), acted.join().unwrap())
         })
     }
 
     #[test]
     fn clients_come_in_and_strangers_do_not() {
-        let word = Password(WORD.into());
-        let (inside, mut clients) = with_door(2, &AtomicBool::new(false), |address| {
+        let token = Password(TOKEN.into());
+        let (inside, mut clients) = with_listener(2, &AtomicBool::new(false), |address| {
             let addresses = [address];
-            let caller = Caller { addresses: &addresses, word: &word };
+            let caller = Caller { addresses: &addresses, token: &token };
             // Somebody who says nothing, one who says a part, one who is gone at once.
             let silent = TcpStream::connect(address).unwrap();
             let mut half = TcpStream::connect(address).unwrap();
-            half.write_all(&WORD.as_bytes()[..7]).unwrap();
+            half.write_all(&TOKEN.as_bytes()[..7]).unwrap();
             drop(TcpStream::connect(address).unwrap());
-            let wrong = Password(WORD.replace('0', "1"));
-            let refused = Caller { addresses: &addresses, word: &wrong }.enter(0).unwrap_err();
+            let wrong = Password(TOKEN.replace('0', "1"));
+            let refused = Caller { addresses: &addresses, token: &wrong }.connect(0).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::ConnectionRefused, "{refused}");
-            let second = caller.enter(1).unwrap();
-            assert!(caller.enter(1).is_err(), "its place is taken");
-            assert!(caller.enter(9).is_err(), "there is no such VM");
-            let first = caller.enter(0).unwrap();
-            assert!(TcpStream::connect(address).is_err() || caller.enter(0).is_err());
+            let second = caller.connect(1).unwrap();
+            assert!(caller.connect(1).is_err(), "its place is taken");
+            assert!(caller.connect(9).is_err(), "there is no such VM");
+            let first = caller.connect(0).unwrap();
+            assert!(TcpStream::connect(address).is_err() || caller.connect(0).is_err());
             drop((silent, half));
             [first, second]
         });
@@ -285,7 +287,7 @@ mod tests {
     #[test]
     fn a_door_that_nobody_comes_to_closes_when_it_is_cancelled() {
         let cancel = AtomicBool::new(false);
-        let (inside, ()) = with_door(1, &cancel, |_| cancel.store(true, Ordering::Relaxed));
+        let (inside, ()) = with_listener(1, &cancel, |_| cancel.store(true, Ordering::Relaxed));
         assert!(matches!(inside, Err(RunError::Interrupted)), "{inside:?}");
     }
 
@@ -293,29 +295,30 @@ mod tests {
     fn what_answers_otherwise_is_no_server_of_a_transfer() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let addresses = [listener.local_addr().unwrap()];
-        let word = Password(WORD.into());
+        let token = Password(TOKEN.into());
         let error = thread::scope(|scope| {
             scope.spawn(|| {
                 let (mut socket, _) = listener.accept().unwrap();
                 socket.write_all(b"SSH-2.0").unwrap();
                 let _ = socket.read(&mut [0; 64]);
             });
-            Caller { addresses: &addresses, word: &word }.enter(0).unwrap_err()
+            Caller { addresses: &addresses, token: &token }.connect(0).unwrap_err()
         });
         assert!(error.to_string().contains("something else"), "{error}");
         drop(listener);
-        let error = Caller { addresses: &addresses, word: &word }.enter(0).unwrap_err();
+        let error = Caller { addresses: &addresses, token: &token }.connect(0).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
-        assert!(Caller { addresses: &[], word: &word }.enter(0).is_err());
+        assert!(Caller { addresses: &[], token: &token }.connect(0).is_err());
     }
 
     #[test]
     fn a_port_that_is_taken_and_a_word_that_is_none_are_told() {
         let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();
-        let error = Door::open(&DoorOrder { port, ..order() }).err().unwrap().to_string();
+        let error =
+            TransferListener::open(&ListenOrder { port, ..order() }).err().unwrap().to_string();
         assert!(error.contains(&port.to_string()) && error.contains("in use"), "{error}");
-        let word = Password("short".into());
-        assert!(Door::open(&DoorOrder { word, ..order() }).is_err());
+        let token = Password("short".into());
+        assert!(TransferListener::open(&ListenOrder { token, ..order() }).is_err());
     }
 }

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 
 /// What the disks of a run hold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Filling {
+pub struct FillSpec {
     /// The disks.
     pub disks: DiskSpec,
     /// What is written into them.
@@ -23,7 +23,7 @@ pub struct Filling {
     pub zero: bool,
 }
 
-impl Filling {
+impl FillSpec {
     /// Names the content, so that only the right disks are used again. Sealed blocks are other content
     /// than plain ones, and so are those of another size.
     pub(crate) fn id(&self, unit_bytes: Option<u32>) -> u64 {

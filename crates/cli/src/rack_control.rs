@@ -1,52 +1,55 @@
-//! A lab as the operator of a study: its faults as the steps of trials, its snapshot as what they begin with.
+//! A lab as the rack control of a study: its faults as the steps of trials, its snapshot as what they begin with.
 
 use std::path::Path;
 
 use stormeter_lab::{Faults, Snapshots};
-use stormeter_runner::{Operator, OperatorError};
+use stormeter_runner::{RackControl, RackControlError};
 use stormeter_study::{Action, Deed, Reset, StudyPlan};
 
 use crate::exit::Failure;
 
 /// The lab that takes a study's steps.
-pub(crate) struct LabOperator {
+pub(crate) struct LabRackControl {
     faults: Faults,
     snapshots: Snapshots,
 }
 
-impl Operator for LabOperator {
-    fn check(&mut self, action: &Action) -> Result<(), OperatorError> {
+impl RackControl for LabRackControl {
+    fn check(&mut self, action: &Action) -> Result<(), RackControlError> {
         Ok(self.faults.check(action)?)
     }
 
-    fn apply(&mut self, action: &Action) -> Result<(), OperatorError> {
+    fn apply(&mut self, action: &Action) -> Result<(), RackControlError> {
         Ok(self.faults.apply(action)?)
     }
 
-    fn restore(&mut self) -> Result<(), OperatorError> {
+    fn restore(&mut self) -> Result<(), RackControlError> {
         Ok(self.faults.restore()?)
     }
 
-    fn check_snapshot(&mut self) -> Result<(), OperatorError> {
+    fn check_snapshot(&mut self) -> Result<(), RackControlError> {
         Ok(self.snapshots.check()?)
     }
 
-    fn snapshot(&mut self) -> Result<(), OperatorError> {
+    fn snapshot(&mut self) -> Result<(), RackControlError> {
         Ok(self.snapshots.take()?)
     }
 
-    fn roll_back(&mut self) -> Result<(), OperatorError> {
+    fn roll_back(&mut self) -> Result<(), RackControlError> {
         Ok(self.snapshots.roll_back()?)
     }
 }
 
 /// The lab in `directory`, where the study has steps that are no commands or wants a snapshot; `None` where it has
 /// neither.
-pub(crate) fn operator(plan: &StudyPlan, directory: &Path) -> Result<Option<LabOperator>, Failure> {
+pub(crate) fn rack_control(
+    plan: &StudyPlan,
+    directory: &Path,
+) -> Result<Option<LabRackControl>, Failure> {
     let has_actions = plan.steps.iter().any(|step| matches!(step.what, Deed::Action(_)));
     if !has_actions && plan.design.reset != Reset::Snapshot {
         return Ok(None);
     }
     let (faults, snapshots) = (Faults::open(directory)?, Snapshots::open(directory)?);
-    Ok(Some(LabOperator { faults, snapshots }))
+    Ok(Some(LabRackControl { faults, snapshots }))
 }

@@ -65,7 +65,7 @@ pub(crate) enum Windows {
 
 /// Where threads work, and who watches.
 #[derive(Clone, Copy)]
-pub(crate) struct Crew<'a> {
+pub(crate) struct Workers<'a> {
     pub(crate) datastore: &'a Datastore,
     pub(crate) clock: &'a RealClock,
     pub(crate) cancel: &'a AtomicBool,
@@ -77,7 +77,7 @@ pub(crate) struct Crew<'a> {
     pub(crate) first_cpu: usize,
 }
 
-impl Crew<'_> {
+impl Workers<'_> {
     /// Carries out the jobs, a thread each, from the moment that `starter` says.
     pub(crate) fn carry_out<J: Job>(
         self,
@@ -85,7 +85,7 @@ impl Crew<'_> {
         starter: Starter<'_>,
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
-        let Crew { datastore, clock, cancel, windows, interval_ns, first_cpu } = self;
+        let Workers { datastore, clock, cancel, windows, interval_ns, first_cpu } = self;
         let cpus = allowed_cpus();
         let count = jobs.len();
         let mut clock_here = clock.clone();
