@@ -22,7 +22,7 @@ mod socket;
 pub use binary::is_static;
 pub use command::{GUEST_PORT, Guest, Transport, TransportError};
 pub use error::HostError;
-pub use fleet::{Fleet, FleetOptions, Patience};
+pub use fleet::{Fleet, FleetOptions, Timeouts};
 pub use frame::{FrameError, MOST_BYTES, read_frame, write_frame};
 pub use knock::knock;
 pub use message::{Command, HostFacts, PROTOCOL, Report};

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use serde_json::json;
-use stormeter_agent::{Fleet, FleetOptions, Patience, Stop};
+use stormeter_agent::{Fleet, FleetOptions, Stop, Timeouts};
 use stormeter_datastore::DiskSpec;
 use stormeter_runner::{Elsewhere, OpenOrder, Silent, TrialOrder};
 use stormeter_study::{StudyHost, WorkloadKind};
@@ -63,7 +63,7 @@ pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
         program: std::env::current_exe().map_err(|error| error.to_string())?,
         agent_binary: None,
         version: env!("CARGO_PKG_VERSION").into(),
-        patience: Patience::default(),
+        patience: Timeouts::default(),
     };
     let host = StudyHost { name: "here".into(), reached_by: "local".into(), address: None };
     let mut fleet = Fleet::new(&[host], options).map_err(failed)?;

@@ -9,7 +9,7 @@ use stormeter_peers::{Tgt, TgtOptions};
 use crate::Failure;
 use crate::arguments::Arguments;
 use crate::drive::Drive;
-use crate::library::{LIBISCSI, Program, Rival};
+use crate::library::{LIBISCSI, Program, ReferenceTool};
 use crate::line::{Bound, Line};
 use crate::network::{DISK_BYTES, GATE_PAIRS, Sides, pin_server, server_cpu};
 use crate::null_server::{NullServer, Protocol};
@@ -46,7 +46,7 @@ fn null(arguments: &Arguments, libiscsi: &Program) -> Result<Vec<Line>, Failure>
     let url = format!("iscsi://127.0.0.1:{}/{NULL_UNIT}", server.port());
     let alone = |what, outstanding| sides("null target", &url, libiscsi, what, outstanding);
     let qemu = |what, outstanding| Sides {
-        rival: LIBISCSI.in_qemu(&url, what == WRITES, outstanding),
+        reference: LIBISCSI.in_qemu(&url, what == WRITES, outstanding),
         ..alone(what, outstanding)
     };
     let mut lines = Vec::new();
@@ -80,7 +80,7 @@ fn real(arguments: &Arguments, libiscsi: &Program) -> Result<Vec<Line>, Failure>
         let qemu = Sides {
             what: alone.what.clone(),
             drive: alone.drive.clone(),
-            rival: LIBISCSI.in_qemu(&url, what == WRITES, OUTSTANDING),
+            reference: LIBISCSI.in_qemu(&url, what == WRITES, OUTSTANDING),
         };
         lines.extend(qemu.iops_and_cpu(arguments.pairs(), REAL)?);
         lines.extend(alone.iops_and_cpu(arguments.pairs(), [Bound::Shown; 2])?);
@@ -95,7 +95,7 @@ fn sides(
     (read_percent, what): (u32, &str),
     outstanding: u32,
 ) -> Sides {
-    let rival: Rival = libiscsi.rival(&[
+    let reference: ReferenceTool = libiscsi.reference(&[
         what,
         url,
         &BASE_BYTES.to_string(),
@@ -111,6 +111,6 @@ fn sides(
             read_percent,
             ..Drive::default()
         },
-        rival,
+        reference,
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct Program {
 
 /// What is run with which arguments, but for how long.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Rival {
+pub(crate) struct ReferenceTool {
     /// The library, and what drives it if that is not our program.
     pub(crate) name: String,
     words: Vec<String>,
@@ -89,7 +89,7 @@ impl Source {
 
     /// The library in QEMU: 4 KiB one after another, for it knows no other order, with so many
     /// outstanding.
-    pub(crate) fn in_qemu(&self, url: &str, is_write: bool, outstanding: u32) -> Rival {
+    pub(crate) fn in_qemu(&self, url: &str, is_write: bool, outstanding: u32) -> ReferenceTool {
         let mut words: Vec<String> =
             ["qemu-img", "bench", "-f", "raw", "-t", "none", "-s", "4096", "-S", "4096", "-d"]
                 .map(str::to_owned)
@@ -101,21 +101,21 @@ impl Source {
         words.push(url.into());
         // On loopback one takes about a tenth of a millisecond.
         let counted_per_ms = Some(u64::from(outstanding.min(4) * 8));
-        Rival { name: format!("{} in QEMU", self.library), words, counted_per_ms }
+        ReferenceTool { name: format!("{} in QEMU", self.library), words, counted_per_ms }
     }
 }
 
 impl Program {
     /// The program with arguments.
-    pub(crate) fn rival(&self, arguments: &[&str]) -> Rival {
+    pub(crate) fn reference(&self, arguments: &[&str]) -> ReferenceTool {
         let program = self.scratch.path().join("program").display().to_string();
         let arguments = arguments.iter().map(|&word| word.to_owned());
         let words = std::iter::once(program).chain(arguments).collect();
-        Rival { name: self.library.into(), words, counted_per_ms: None }
+        ReferenceTool { name: self.library.into(), words, counted_per_ms: None }
     }
 }
 
-impl Rival {
+impl ReferenceTool {
     /// Runs it, under other commands if there are `before` words.
     pub(crate) fn run(&self, before: &[String], stop: Stop) -> Result<(Report, Ended), Failure> {
         let counted = self.counted_per_ms.map(|per_ms| match stop {
@@ -165,8 +165,8 @@ mod tests {
 
     const OPERATIONS: u64 = 500;
 
-    fn operations(rival: &Rival) -> u64 {
-        rival.run(&[], Stop::Operations(OPERATIONS)).unwrap().0.operations
+    fn operations(reference: &ReferenceTool) -> u64 {
+        reference.run(&[], Stop::Operations(OPERATIONS)).unwrap().0.operations
     }
 
     #[test]
@@ -195,8 +195,8 @@ mod tests {
         let port = server.port();
         let url = format!("nfs://127.0.0.1/null?nfsport={port}&mountport={port}");
         let libnfs = LIBNFS.build().unwrap();
-        assert_eq!(operations(&libnfs.rival(&[&url, "/disk", "1048576", "7"])), OPERATIONS);
-        let failure = libnfs.rival(&[&url, "/disk", "0", "7"]).run(&[], Stop::Operations(1));
+        assert_eq!(operations(&libnfs.reference(&[&url, "/disk", "1048576", "7"])), OPERATIONS);
+        let failure = libnfs.reference(&[&url, "/disk", "0", "7"]).run(&[], Stop::Operations(1));
         assert!(failure.unwrap_err().contains("nothing to read"));
     }
 
@@ -207,8 +207,8 @@ mod tests {
         let _running = target.spawn().unwrap();
         let libiscsi = LIBISCSI.build().unwrap();
         for what in ["read", "write"] {
-            let rival = libiscsi.rival(&[what, &url, "4096", "1048576", "7"]);
-            assert_eq!(operations(&rival), OPERATIONS);
+            let reference = libiscsi.reference(&[what, &url, "4096", "1048576", "7"]);
+            assert_eq!(operations(&reference), OPERATIONS);
             assert_eq!(operations(&LIBISCSI.in_qemu(&url, what == "write", 7)), OPERATIONS);
         }
     }

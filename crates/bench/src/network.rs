@@ -7,7 +7,7 @@
 use crate::drive::Drive;
 use crate::fio::Stop;
 use crate::instructions::{callgrind, collected, measure, slope};
-use crate::library::Rival;
+use crate::library::ReferenceTool;
 use crate::line::{Bound, Line, rate};
 use crate::null::our_instructions;
 use crate::pairs::{Paired, interleave};
@@ -31,7 +31,7 @@ pub(crate) struct Sides {
     /// Begins the lines that come of it.
     pub(crate) what: String,
     pub(crate) drive: Drive,
-    pub(crate) rival: Rival,
+    pub(crate) reference: ReferenceTool,
 }
 
 impl Sides {
@@ -49,7 +49,7 @@ impl Sides {
 
     fn their_instructions(&self) -> Result<f64, Failure> {
         measure(THEIR_OPERATIONS, |operations| {
-            let (report, ended) = self.rival.run(&callgrind(), Stop::Operations(operations))?;
+            let (report, ended) = self.reference.run(&callgrind(), Stop::Operations(operations))?;
             Ok((collected(&ended)?, report.operations))
         })
     }
@@ -93,7 +93,7 @@ impl Sides {
         show: impl Fn(f64) -> String,
     ) -> Line {
         let what = format!("{}: {figure}", self.what);
-        Line::paired(what, paired, bound, show).beside(&self.rival.name)
+        Line::paired(what, paired, bound, show).beside(&self.reference.name)
     }
 
     fn our_run(&self, duration_ms: u64) -> Result<Run, Failure> {
@@ -103,7 +103,7 @@ impl Sides {
     }
 
     fn their_run(&self, ms: u64) -> Result<Run, Failure> {
-        let (report, ended) = self.rival.run(&client_cpu(), Stop::Milliseconds(ms))?;
+        let (report, ended) = self.reference.run(&client_cpu(), Stop::Milliseconds(ms))?;
         Ok(Run { iops: report.iops, cost: (ended.cpu_ns, report.operations) })
     }
 }

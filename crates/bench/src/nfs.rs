@@ -9,7 +9,7 @@ use stormeter_peers::{Ganesha, GaneshaOptions, libnfs_url};
 
 use crate::arguments::Arguments;
 use crate::drive::{Drive, disk_path};
-use crate::library::{LIBNFS, Program, Rival};
+use crate::library::{LIBNFS, Program, ReferenceTool};
 use crate::line::{Bound, Line};
 use crate::network::{DISK_BYTES, GATE_PAIRS, Sides, pin_server, server_cpu};
 use crate::null_server::{NullServer, Protocol};
@@ -45,14 +45,14 @@ fn null(arguments: &Arguments, libnfs: &Program) -> Result<Vec<Line>, Failure> {
     let their_url = libnfs_url(address, server.port(), Path::new(NULL_EXPORT));
     let qemu_url = format!("nfs://127.0.0.1{NULL_EXPORT}{NULL_FILE}");
     let drive = Drive { url: Some(format!("nfs://{address}{NULL_EXPORT}")), ..reads() };
-    let against = |rival: Rival, outstanding| Sides {
+    let against = |reference: ReferenceTool, outstanding| Sides {
         what: format!("NFS, null server, {outstanding} reads outstanding"),
         drive: Drive { outstanding, ..drive.clone() },
-        rival,
+        reference,
     };
     let qemu = |outstanding| against(LIBNFS.in_qemu(&qemu_url, false, outstanding), outstanding);
     let alone =
-        |outstanding| against(rival(libnfs, &their_url, NULL_FILE, outstanding), outstanding);
+        |outstanding| against(reference(libnfs, &their_url, NULL_FILE, outstanding), outstanding);
     let bound = Bound::Most(INSTRUCTIONS);
     if arguments.short {
         return Ok(vec![qemu(COUNTED_OUTSTANDING).instructions(GATE_PAIRS, bound)?]);
@@ -79,12 +79,12 @@ fn real(arguments: &Arguments, libnfs: &Program) -> Result<Vec<Line>, Failure> {
     let mut lines = Vec::new();
     for outstanding in REAL_OUTSTANDING {
         let qemu = LIBNFS.in_qemu(&qemu_url, false, outstanding);
-        let alone = rival(libnfs, &server.libnfs_url(""), &file, outstanding);
-        for (rival, bounds) in [(qemu, REAL), (alone, [Bound::Shown; 2])] {
+        let alone = reference(libnfs, &server.libnfs_url(""), &file, outstanding);
+        for (reference, bounds) in [(qemu, REAL), (alone, [Bound::Shown; 2])] {
             let sides = Sides {
                 what: format!("NFS, Ganesha, {outstanding} reads outstanding"),
                 drive: Drive { outstanding, ..drive.clone() },
-                rival,
+                reference,
             };
             lines.extend(sides.iops_and_cpu(arguments.pairs(), bounds)?);
         }
@@ -96,6 +96,6 @@ fn reads() -> Drive {
     Drive { disk_bytes: DISK_BYTES, read_percent: 100, ..Drive::default() }
 }
 
-fn rival(libnfs: &Program, url: &str, file: &str, outstanding: u32) -> Rival {
-    libnfs.rival(&[url, file, &DISK_BYTES.to_string(), &outstanding.to_string()])
+fn reference(libnfs: &Program, url: &str, file: &str, outstanding: u32) -> ReferenceTool {
+    libnfs.reference(&[url, file, &DISK_BYTES.to_string(), &outstanding.to_string()])
 }

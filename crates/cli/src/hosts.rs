@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use stormeter_agent::{Fleet, FleetOptions, Guest, Patience};
+use stormeter_agent::{Fleet, FleetOptions, Guest, Timeouts};
 use stormeter_datastore::{DatastoreUrl, Location};
 use stormeter_lab::{GuestAgent, agents};
 use stormeter_study::{StudyPlan, WorkloadKind};
@@ -44,7 +44,7 @@ pub(crate) fn fleet(
         agent_binary: agent_binary.map(Into::into),
         version: env!("CARGO_PKG_VERSION").into(),
         guests: guests(plan, lab)?,
-        patience: Patience::default(),
+        patience: Timeouts::default(),
     };
     let fleet = Fleet::new(&plan.hosts, options)?;
     let is_transfer = |kind: &WorkloadKind| matches!(kind, WorkloadKind::Transfer(_));

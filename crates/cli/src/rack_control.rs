@@ -4,7 +4,7 @@ use std::path::Path;
 
 use stormeter_lab::{Faults, Snapshots};
 use stormeter_runner::{RackControl, RackControlError};
-use stormeter_study::{Action, Deed, Reset, StudyPlan};
+use stormeter_study::{Action, Reset, StepAction, StudyPlan};
 
 use crate::exit::Failure;
 
@@ -46,7 +46,7 @@ pub(crate) fn rack_control(
     plan: &StudyPlan,
     directory: &Path,
 ) -> Result<Option<LabRackControl>, Failure> {
-    let has_actions = plan.steps.iter().any(|step| matches!(step.what, Deed::Action(_)));
+    let has_actions = plan.steps.iter().any(|step| matches!(step.what, StepAction::Action(_)));
     if !has_actions && plan.design.reset != Reset::Snapshot {
         return Ok(None);
     }

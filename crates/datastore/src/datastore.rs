@@ -94,7 +94,7 @@ macro_rules! each {
 
 /// How a thread's disks were left.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Farewell {
+pub struct CloseSummary {
     /// What happened that a reader of the results ought to know: connections lost and made again,
     /// requests sent twice, waits that a server asked for.
     pub incidents: Vec<String>,
@@ -106,23 +106,23 @@ impl DiskSet {
     /// Ends the work with the disks: what is not stable yet is made so (`fsync`, NFS's COMMIT, SYNCHRONIZE
     /// CACHE of a unit with a volatile cache), servers are taken leave of. Where `give_up` says so, what a
     /// file system keeps in memory is left to it.
-    pub fn finish(&mut self, give_up: &dyn Fn() -> bool) -> Farewell {
+    pub fn finish(&mut self, give_up: &dyn Fn() -> bool) -> CloseSummary {
         match self {
-            Self::Null(_) => Farewell::default(),
+            Self::Null(_) => CloseSummary::default(),
             Self::Files(disks) => {
                 let lost = disks.settle(give_up).err();
                 let lost = lost.map(|error| format!("making written data stable: {error}"));
-                Farewell { incidents: Vec::new(), lost }
+                CloseSummary { incidents: Vec::new(), lost }
             }
-            Self::Nfs(disks) => farewell(disks),
-            Self::Iscsi(disks) => farewell(disks),
+            Self::Nfs(disks) => close_summary(disks),
+            Self::Iscsi(disks) => close_summary(disks),
         }
     }
 }
 
-fn farewell<S: Session>(disks: &mut NetworkDisks<S>) -> Farewell {
+fn close_summary<S: Session>(disks: &mut NetworkDisks<S>) -> CloseSummary {
     let lost = disks.finish().err().map(|error| error.to_string());
-    Farewell { incidents: disks.take_incidents(), lost }
+    CloseSummary { incidents: disks.take_incidents(), lost }
 }
 
 impl Disks for DiskSet {

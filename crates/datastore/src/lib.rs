@@ -39,7 +39,8 @@ mod url;
 pub use block::{DeviceFacts, LoopCache};
 pub use clock::RealClock;
 pub use datastore::{
-    Caching, Datastore, DiskReset, DiskSet, Farewell, OpenDisks, OpenOptions, stays_of_this_process,
+    Caching, CloseSummary, Datastore, DiskReset, DiskSet, OpenDisks, OpenOptions,
+    stays_of_this_process,
 };
 pub use description::Description;
 pub use error::DatastoreError;

@@ -25,4 +25,4 @@ pub use content::ContentSource;
 pub use drive::{drive, drive_verified};
 pub use errand::{ErrandLog, Payload, drive_deployment, drive_file_test};
 pub use observer::Observer;
-pub use verify::{Expectations, LentExpectations, Past, Seal};
+pub use verify::{Expectations, LentExpectations, PriorContent, Seal};

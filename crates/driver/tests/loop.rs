@@ -9,7 +9,7 @@ use std::rc::Rc;
 use stormeter_disk::{Clock, Completion, DeviceError, Disks, DisksError, Operation, Wait};
 use stormeter_driver::{Observer, drive};
 use stormeter_simulator::{
-    FaultPlan, Model, Service, SimulatedDisks, Stall, VirtualTime, Weather, WeatherPlan,
+    FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, Stall, VirtualTime,
 };
 use stormeter_trial::{
     Arrivals, Burst, Content, Distribution, Ended, FaultOutcome, Limits, Sample, SizeShare, Trial,
@@ -57,8 +57,8 @@ fn run(trial: &Trial, model: Model) -> Sample {
 
 fn run_watched(trial: &Trial, model: Model, observer: &mut impl Observer) -> Sample {
     let time = VirtualTime::new();
-    let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
-    let mut disks = SimulatedDisks::new(time.clone(), model, weather, trial.seed);
+    let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
+    let mut disks = SimulatedDisks::new(time.clone(), model, noise, trial.seed);
     drive(trial, || Some(0), &mut disks, &mut time.clock(), observer).unwrap()
 }
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
 use stormeter_driver::drive;
 use stormeter_simulator::{
-    FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+    FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
 };
 use stormeter_trial::{
     Arrivals, Content, Distribution, Limits, Sample, SizeShare, Trial, Workload,
@@ -222,10 +222,10 @@ fn the_loop_over_a_simulated_queue_is_never_late() {
     let mut trial = trial(Arrivals::Poisson { rate_per_s: 5_000.0 });
     trial.duration_ns = 10 * S;
     let time = VirtualTime::new();
-    let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
+    let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
     let service = Service::Exponential { mean_ns: 100 * US };
     let model = Model { servers: 1, service, faults: FaultPlan::default() };
-    let mut disks = SimulatedDisks::new(time.clone(), model, weather, 1);
+    let mut disks = SimulatedDisks::new(time.clone(), model, noise, 1);
     let sample = drive(&trial, || Some(0), &mut disks, &mut time.clock(), &mut ()).unwrap();
     let issue = sample.issue.as_ref().unwrap();
     assert_eq!(issue.lateness.max_ns, 0);

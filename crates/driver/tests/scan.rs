@@ -6,7 +6,7 @@ use std::rc::Rc;
 use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
 use stormeter_driver::drive;
 use stormeter_simulator::{
-    FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+    FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
 };
 use stormeter_trial::{Arrivals, Content, Distribution, Limits, SizeShare, Start, Trial, Workload};
 
@@ -65,10 +65,10 @@ fn asked(block: u32, service_ns: u64, random_percent: f64) -> Vec<Operation> {
         verify: false,
     };
     let time = VirtualTime::new();
-    let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
+    let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
     let service = Service::Constant { ns: service_ns };
     let model = Model { servers: DISKS, service, faults: FaultPlan::default() };
-    let disks = SimulatedDisks::new(time.clone(), model, weather, 1);
+    let disks = SimulatedDisks::new(time.clone(), model, noise, 1);
     let mut disks = Watched { disks, asked: Vec::new() };
     drive(&trial, || Some(0), &mut disks, &mut time.clock(), &mut ()).expect("a sound trial");
     disks.asked

@@ -18,7 +18,7 @@ mod filesystem;
 pub mod fuzz;
 mod handle;
 mod mount;
-mod naming;
+mod namespace;
 mod portmap;
 mod procedure;
 mod record;
@@ -37,7 +37,7 @@ pub use files::{
 pub use filesystem::{FileSystemLimits, FileSystemSpace, Limits, NameRules, PathRules, Space};
 pub use handle::FileHandle;
 pub use mount::{Export, ExportEntry, MOUNT_PROGRAM, MOUNT_VERSION, Mnt, Mounted, Umnt};
-pub use naming::{Create, CreateMode, Created, MakeDirectory, Remove, RemoveDirectory, Rename};
+pub use namespace::{Create, CreateMode, Created, MakeDirectory, Remove, RemoveDirectory, Rename};
 pub use portmap::{GetPort, PORTMAP_PORT};
 pub use procedure::{Procedure, call_bytes, decode_reply};
 pub use record::{Assembler, LAST_FRAGMENT, RecordError};

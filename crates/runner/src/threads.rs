@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use stormeter_datastore::{Datastore, DatastoreError, DiskSet, Farewell, OpenDisks, RealClock};
+use stormeter_datastore::{CloseSummary, Datastore, DatastoreError, DiskSet, OpenDisks, RealClock};
 use stormeter_disk::Disks;
 use stormeter_driver::{Expectations, LentExpectations, drive, drive_verified};
 use stormeter_results::{HostShare, Incident};
@@ -252,7 +252,7 @@ impl Job for Timed<'_> {
         .ok()
     }
 
-    fn leave(mut disks: DiskSet, give_up: &dyn Fn() -> bool) -> Farewell {
+    fn leave(mut disks: DiskSet, give_up: &dyn Fn() -> bool) -> CloseSummary {
         disks.finish(give_up)
     }
 }

@@ -1,7 +1,7 @@
 //! What `--verify` needs beside the trials: whose the blocks are, what is expected of them, and the
 //! memory for it.
 
-use stormeter_driver::{Expectations, Past, Seal};
+use stormeter_driver::{Expectations, PriorContent, Seal};
 use stormeter_results::Event;
 use stormeter_study::{ComparisonPlan, PlanError};
 use stormeter_units::format_bytes;
@@ -39,7 +39,7 @@ pub(crate) fn expectations(
     is_reused: bool,
     events: &[Event],
 ) -> Expectations {
-    let past = if is_reused { Past::Unknown } else { Past::Prepared };
+    let past = if is_reused { PriorContent::Unknown } else { PriorContent::Prepared };
     // Each process that goes on says so in the file before it touches a disk.
     let resumptions = events.iter().filter(|event| event.kind.is_resumption()).count() as u32;
     Expectations::new(seal, past, resumptions, plan.vms, plan.disk_bytes)
@@ -48,7 +48,7 @@ pub(crate) fn expectations(
 /// Expectations of disks that keep nothing, so that the generator's ceiling has the cost of
 /// verifying in it.
 pub(crate) fn rehearsal(seal: Seal, vms: u32, disk_bytes: u64) -> Expectations {
-    Expectations::new(seal, Past::Nothing, 0, vms, disk_bytes)
+    Expectations::new(seal, PriorContent::Nothing, 0, vms, disk_bytes)
 }
 
 /// Refuses before anything is written what would not fit into memory.

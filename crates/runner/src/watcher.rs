@@ -14,7 +14,7 @@ use crate::usage::{Own, Reading};
 
 /// What a thread tells while it drives.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Told {
+pub(crate) enum WorkerEvent {
     /// A row is complete.
     Row(usize, Interval),
     /// The thread's window is closed.
@@ -24,7 +24,7 @@ pub(crate) enum Told {
 /// Watches over one thread.
 pub(crate) struct Watcher<'a> {
     cancel: &'a AtomicBool,
-    told: &'a Sender<Told>,
+    told: &'a Sender<WorkerEvent>,
     thread: usize,
     /// Who reads what belongs to all threads, where this one's window is that of all.
     reader: Option<Sender<Moment>>,
@@ -37,7 +37,7 @@ impl<'a> Watcher<'a> {
     /// Of the calling thread, which has that number.
     pub(crate) fn new(
         cancel: &'a AtomicBool,
-        told: &'a Sender<Told>,
+        told: &'a Sender<WorkerEvent>,
         thread: usize,
         reader: Option<Sender<Moment>>,
     ) -> Self {
@@ -72,13 +72,13 @@ impl Observer for Watcher<'_> {
     }
 
     fn interval(&mut self, row: &Interval) {
-        let _ = self.told.send(Told::Row(self.thread, *row));
+        let _ = self.told.send(WorkerEvent::Row(self.thread, *row));
     }
 
     fn window_closed(&mut self) {
         self.used = self.own.read().since(&self.opened);
         self.tell(Moment::Closed(Instant::now()));
-        let _ = self.told.send(Told::Closed);
+        let _ = self.told.send(WorkerEvent::Closed);
     }
 
     fn cancelled(&mut self) -> bool {

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use stormeter_datastore::{Datastore, DatastoreError, Farewell, OtherRun, RealClock};
+use stormeter_datastore::{CloseSummary, Datastore, DatastoreError, OtherRun, RealClock};
 use stormeter_disk::Clock;
 use stormeter_trial::{BufferNeeds, CpuUsage, Ended, Interval, MonitorRow, Sample};
 use stormeter_units::format_bytes;
@@ -19,7 +19,7 @@ use crate::monitor::Monitor;
 use crate::progress::Progress;
 use crate::target::{Target, TargetUnknown};
 use crate::threads::TrialEnd;
-use crate::watcher::{Told, Watcher};
+use crate::watcher::{Watcher, WorkerEvent};
 
 /// The threads are given this long between "all are ready" and the common start.
 const START_DELAY_NS: u64 = 2_000_000;
@@ -51,7 +51,7 @@ pub(crate) trait Job: Send {
 
     /// Takes leave, after the windows of all threads: what was written is on storage when it returns,
     /// unless `give_up` says that nothing follows that it could disturb.
-    fn leave(tools: Self::Tools, give_up: &dyn Fn() -> bool) -> Farewell;
+    fn leave(tools: Self::Tools, give_up: &dyn Fn() -> bool) -> CloseSummary;
 }
 
 /// When the windows of the threads close.
@@ -92,7 +92,7 @@ impl Workers<'_> {
         let mut others = datastore.other_runs();
         let (wall, begin_ns) = both_clocks(&mut clock_here);
         let (ready_in, ready) = mpsc::channel::<Result<(), DatastoreError>>();
-        let (told_in, told) = mpsc::channel::<Told>();
+        let (told_in, told) = mpsc::channel::<WorkerEvent>();
         let target = FoundTarget::new();
         let (ends, account, (monitor, unwatched)) = thread::scope(|scope| {
             let mut handles = Vec::new();
@@ -161,8 +161,8 @@ impl Workers<'_> {
             // Ends when the last thread has dropped its sender.
             while let Ok(told) = told.recv() {
                 match told {
-                    Told::Row(thread, row) => rows.tell(thread, row, progress),
-                    Told::Closed => open = open.saturating_sub(1),
+                    WorkerEvent::Row(thread, row) => rows.tell(thread, row, progress),
+                    WorkerEvent::Closed => open = open.saturating_sub(1),
                 }
                 if open == 0
                     && let Some(reader) = &mut reader
@@ -304,7 +304,7 @@ struct Worker<'a, J> {
     /// Who reads what belongs to all threads, where this one tells it when.
     reader: Option<Sender<Moment>>,
     ready: Sender<Result<(), DatastoreError>>,
-    told: Sender<Told>,
+    told: Sender<WorkerEvent>,
     start: Receiver<u64>,
 }
 
@@ -312,7 +312,7 @@ struct WorkerEnd {
     sample: Sample,
     cpu: CpuUsage,
     is_pinned: bool,
-    farewell: Farewell,
+    close_summary: CloseSummary,
 }
 
 impl<J: Job> Worker<'_, J> {
@@ -344,9 +344,9 @@ impl<J: Job> Worker<'_, J> {
         drop(self.told);
         let _ = starter.recv();
         let ended_ns = self.clock.now_ns();
-        let farewell = J::leave(tools, &|| self.cancel.load(Ordering::Relaxed));
+        let close_summary = J::leave(tools, &|| self.cancel.load(Ordering::Relaxed));
         sample.settled_ns = self.clock.now_ns().saturating_sub(ended_ns);
-        Some(WorkerEnd { sample, cpu, is_pinned, farewell })
+        Some(WorkerEnd { sample, cpu, is_pinned, close_summary })
     }
 }
 
@@ -362,9 +362,9 @@ struct Joined {
 
 impl Joined {
     fn add(&mut self, end: WorkerEnd) {
-        let WorkerEnd { sample, cpu, is_pinned, farewell } = end;
-        self.incidents.extend(farewell.incidents);
-        self.lost = self.lost.take().or(farewell.lost);
+        let WorkerEnd { sample, cpu, is_pinned, close_summary } = end;
+        self.incidents.extend(close_summary.incidents);
+        self.lost = self.lost.take().or(close_summary.lost);
         let unpinned = "a driving thread could not be pinned to a CPU".to_owned();
         if !is_pinned && !self.notes.contains(&unpinned) {
             self.notes.push(unpinned);

@@ -9,10 +9,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Operation, Wait};
 
+use crate::noise::{HostNoise, normal, unit_open};
 use crate::time::VirtualTime;
-use crate::weather::{Weather, normal, unit_open};
 
-/// How long a server works on one operation, before the weather.
+/// How long a server works on one operation, before the noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Service {
     /// Always the same.
@@ -72,7 +72,7 @@ pub struct Model {
 pub struct SimulatedDisks {
     time: VirtualTime,
     model: Model,
-    weather: Rc<RefCell<Weather>>,
+    noise: Rc<RefCell<HostNoise>>,
     random: Xoshiro256PlusPlus,
     /// When each server is free again.
     free_at_ns: BinaryHeap<Reverse<u64>>,
@@ -82,13 +82,13 @@ pub struct SimulatedDisks {
 }
 
 impl SimulatedDisks {
-    /// Disks under the given weather, which other disks of the same simulation may share.
-    pub fn new(time: VirtualTime, model: Model, weather: Rc<RefCell<Weather>>, seed: u64) -> Self {
+    /// Disks under the given noise, which other disks of the same simulation may share.
+    pub fn new(time: VirtualTime, model: Model, noise: Rc<RefCell<HostNoise>>, seed: u64) -> Self {
         let now_ns = time.now_ns();
         Self {
             time,
             model,
-            weather,
+            noise,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             free_at_ns: (0..model.servers.max(1)).map(|_| Reverse(now_ns)).collect(),
             ending: BinaryHeap::new(),
@@ -105,7 +105,7 @@ impl SimulatedDisks {
             }
         };
         // Nothing takes no time: a simulated disk always moves its clock.
-        ((plain * self.weather.borrow_mut().factor(start_ns)) as u64).max(1)
+        ((plain * self.noise.borrow_mut().factor(start_ns)) as u64).max(1)
     }
 
     fn result(&mut self, slot: u32, length_bytes: u32) -> i32 {
@@ -138,7 +138,7 @@ impl Disks for SimulatedDisks {
                 start_ns = at_ns.saturating_add(for_ns);
             }
             let end_ns = match start_ns {
-                // A stall without end: there is no weather at the end of time.
+                // A stall without end: there is no noise at the end of time.
                 u64::MAX => u64::MAX,
                 _ => start_ns.saturating_add(self.service_ns(start_ns)),
             };

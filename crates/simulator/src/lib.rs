@@ -9,17 +9,17 @@ mod device;
 mod disks;
 pub mod example;
 mod machine;
+mod noise;
 mod slab;
 mod storage;
 mod time;
 mod transfer;
-mod weather;
 
 pub use disks::{FaultPlan, Model, Service, SimulatedDisks, Stall};
 pub use machine::{
     Broken, ComponentKind, ComponentUse, FaultError, FaultTextError, Load, Machine, MachineError,
     ResyncUse, SiteFault, SitePart, Window,
 };
+pub use noise::{HostNoise, NoisePlan};
 pub use time::{VirtualClock, VirtualTime};
 pub use transfer::{TransferError, TransferTrial, drive_transfer};
-pub use weather::{Weather, WeatherPlan};

@@ -54,7 +54,7 @@ mod tests {
     use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
     use stormeter_driver::drive;
     use stormeter_simulator::{
-        FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+        FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
     };
     use stormeter_trial::{Arrivals, Limits, Sample, Trial};
 
@@ -103,10 +103,10 @@ mod tests {
             verify: false,
         };
         let time = VirtualTime::new();
-        let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
+        let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
         let service = Service::Constant { ns: 200_000 };
         let model = Model { servers: 2, service, faults: FaultPlan::default() };
-        let disks = SimulatedDisks::new(time.clone(), model, weather, 1);
+        let disks = SimulatedDisks::new(time.clone(), model, noise, 1);
         let mut late = Late { disks, time: time.clone(), late_ns };
         let sample = drive(&trial, || Some(0), &mut late, &mut time.clock(), &mut ()).unwrap();
         (trial, sample)

@@ -386,7 +386,7 @@ mod tests {
     use std::rc::Rc;
     use stormeter_driver::drive;
     use stormeter_simulator::{
-        FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+        FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
     };
     use stormeter_trial::{Arrivals, Limits, Trial};
 
@@ -409,10 +409,10 @@ mod tests {
 
     fn sample_of(trial: &Trial, faults: FaultPlan) -> Sample {
         let time = VirtualTime::new();
-        let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
+        let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
         let service = Service::Exponential { mean_ns: 100_000 };
         let model = Model { servers: 2, service, faults };
-        let mut disks = SimulatedDisks::new(time.clone(), model, weather, 1);
+        let mut disks = SimulatedDisks::new(time.clone(), model, noise, 1);
         drive(trial, || Some(0), &mut disks, &mut time.clock(), &mut ()).unwrap()
     }
 

@@ -115,11 +115,11 @@ mod tests {
     use std::rc::Rc;
     use stormeter_driver::drive as run;
     use stormeter_simulator::{
-        FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+        FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
     };
     use stormeter_trial::{Limits, Trial};
 
-    fn samples(plan: WeatherPlan, ramp_ns: u64) -> Vec<Sample> {
+    fn samples(plan: NoisePlan, ramp_ns: u64) -> Vec<Sample> {
         (0..12)
             .map(|seed| {
                 let trial = Trial {
@@ -137,16 +137,16 @@ mod tests {
                     verify: false,
                 };
                 let time = VirtualTime::new();
-                let weather = Rc::new(RefCell::new(Weather::new(plan, seed)));
+                let noise = Rc::new(RefCell::new(HostNoise::new(plan, seed)));
                 let service = Service::LogNormal { median_ns: 500_000, sigma: 0.3 };
                 let model = Model { servers: 4, service, faults: FaultPlan::default() };
-                let mut disks = SimulatedDisks::new(time.clone(), model, weather, seed);
+                let mut disks = SimulatedDisks::new(time.clone(), model, noise, seed);
                 run(&trial, || Some(0), &mut disks, &mut time.clock(), &mut ()).unwrap()
             })
             .collect()
     }
 
-    fn warnings(plan: WeatherPlan) -> Vec<String> {
+    fn warnings(plan: NoisePlan) -> Vec<String> {
         let samples = samples(plan, 0);
         let references: Vec<&Sample> = samples.iter().collect();
         check_steadiness(&references).into_iter().map(|finding| finding.what).collect()
@@ -154,20 +154,20 @@ mod tests {
 
     #[test]
     fn steady_trials_raise_no_warning() {
-        assert_eq!(warnings(WeatherPlan::CALM), Vec::<String>::new());
+        assert_eq!(warnings(NoisePlan::QUIET), Vec::<String>::new());
     }
 
     #[test]
     fn drift_is_seen_and_named() {
         let found =
-            warnings(WeatherPlan { drift_per_s: 0.15, step_ns: 10_000_000, ..WeatherPlan::CALM });
+            warnings(NoisePlan { drift_per_s: 0.15, step_ns: 10_000_000, ..NoisePlan::QUIET });
         assert!(found.iter().any(|what| what.contains("drifted")), "{found:?}");
     }
 
     #[test]
     fn slow_swings_are_seen() {
         let plan =
-            WeatherPlan { noise: 0.3, correlation: 0.98, step_ns: 20_000_000, drift_per_s: 0.0 };
+            NoisePlan { noise: 0.3, correlation: 0.98, step_ns: 20_000_000, drift_per_s: 0.0 };
         let found = warnings(plan);
         assert!(found.iter().any(|what| what.contains("autocorrelation")), "{found:?}");
     }

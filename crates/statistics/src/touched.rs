@@ -93,7 +93,7 @@ mod tests {
 
     use stormeter_driver::drive;
     use stormeter_simulator::{
-        FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+        FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
     };
     use stormeter_study::{profile, trial_start};
     use stormeter_trial::{Limits, Trial};
@@ -125,10 +125,10 @@ mod tests {
                     verify: false,
                 };
                 let time = VirtualTime::new();
-                let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
+                let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
                 let service = Service::Exponential { mean_ns: 4_000_000 };
                 let model = Model { servers: 4, service, faults: FaultPlan::default() };
-                let mut disks = SimulatedDisks::new(time.clone(), model, weather, block);
+                let mut disks = SimulatedDisks::new(time.clone(), model, noise, block);
                 drive(&trial, || Some(0), &mut disks, &mut time.clock(), &mut ()).unwrap()
             })
             .collect();

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use stormeter_driver::drive;
 use stormeter_simulator::{
-    FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+    FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
 };
 use stormeter_statistics::{
     Analysis, Check, Comparison, Severity, Surroundings, TrialView, analyse,
@@ -54,10 +54,10 @@ fn plan(metric: Metric) -> ComparisonPlan {
 /// The usual load (4 outstanding I/Os) on four servers that take so long.
 fn sample(plan: &ComparisonPlan, seed: u64, median_ns: u64) -> Sample {
     let time = VirtualTime::new();
-    let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, seed)));
+    let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, seed)));
     let service = Service::LogNormal { median_ns, sigma: 0.1 };
     let model = Model { servers: 4, service, faults: FaultPlan::default() };
-    let mut disks = SimulatedDisks::new(time.clone(), model, weather, seed);
+    let mut disks = SimulatedDisks::new(time.clone(), model, noise, seed);
     let trial = Trial {
         workload: plan.workload.clone(),
         first_disk: 0,

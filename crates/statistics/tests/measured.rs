@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use stormeter_driver::drive;
 use stormeter_simulator::{
-    FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+    FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
 };
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{
@@ -59,10 +59,10 @@ fn trial(plan: &ComparisonPlan, service_ns: u64) -> Sample {
         verify: false,
     };
     let time = VirtualTime::new();
-    let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
+    let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
     let service = Service::Constant { ns: service_ns };
     let model = Model { servers: 4, service, faults: FaultPlan::default() };
-    let mut disks = SimulatedDisks::new(time.clone(), model, weather, 1);
+    let mut disks = SimulatedDisks::new(time.clone(), model, noise, 1);
     drive(&trial, || Some(0), &mut disks, &mut time.clock(), &mut ()).unwrap()
 }
 

@@ -13,7 +13,7 @@ use std::thread;
 
 use stormeter_driver::drive;
 use stormeter_simulator::{
-    FaultPlan, Model, Service, SimulatedDisks, VirtualClock, VirtualTime, Weather, WeatherPlan,
+    FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualClock, VirtualTime,
 };
 use stormeter_statistics::course::ERROR;
 use stormeter_statistics::stopping::Decision;
@@ -62,8 +62,8 @@ impl Machine {
         // Speed wanders by 3 %, with a memory of about half a second (two trials), and all gets
         // 0.3 % slower each second: over a comparison, more than the precision asked for.
         let plan =
-            WeatherPlan { noise: 0.03, correlation: 0.9, step_ns: 50 * MS, drift_per_s: 0.003 };
-        let weather = Rc::new(RefCell::new(Weather::new(plan, seed)));
+            NoisePlan { noise: 0.03, correlation: 0.9, step_ns: 50 * MS, drift_per_s: 0.003 };
+        let noise = Rc::new(RefCell::new(HostNoise::new(plan, seed)));
         let stores = [1.0, slower]
             .into_iter()
             .enumerate()
@@ -72,7 +72,7 @@ impl Machine {
                 let service = Service::LogNormal { median_ns, sigma: 0.3 };
                 let model = Model { servers: 4, service, faults: FaultPlan::default() };
                 let seed = seed ^ ((index as u64 + 1) << 50);
-                SimulatedDisks::new(time.clone(), model, weather.clone(), seed)
+                SimulatedDisks::new(time.clone(), model, noise.clone(), seed)
             })
             .collect();
         Self { clock: time.clock(), time, stores }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use stormeter_driver::drive;
 use stormeter_simulator::{
-    FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+    FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
 };
 use stormeter_statistics::{Analysis, Surroundings, TrialView, analyse};
 use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
@@ -41,11 +41,11 @@ fn plan() -> ComparisonPlan {
 
 fn sample(plan: &ComparisonPlan) -> Sample {
     let time = VirtualTime::new();
-    let calm = WeatherPlan { noise: 0.0, correlation: 0.0, step_ns: MS, drift_per_s: 0.0 };
-    let weather = Rc::new(RefCell::new(Weather::new(calm, 1)));
+    let calm = NoisePlan { noise: 0.0, correlation: 0.0, step_ns: MS, drift_per_s: 0.0 };
+    let noise = Rc::new(RefCell::new(HostNoise::new(calm, 1)));
     let service = Service::LogNormal { median_ns: MS, sigma: 0.3 };
     let model = Model { servers: 4, service, faults: FaultPlan::default() };
-    let mut disks = SimulatedDisks::new(time.clone(), model, weather, 1);
+    let mut disks = SimulatedDisks::new(time.clone(), model, noise, 1);
     let trial = Trial {
         workload: plan.workload.clone(),
         first_disk: 0,

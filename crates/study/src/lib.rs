@@ -23,7 +23,7 @@ pub use profile::{
     Profile, ProfileSet, StudyProfile, UnknownProfile, profile, profile_sets, profiles,
     study_profile, study_profile_names, study_profiles,
 };
-pub use step::{Deed, Step};
+pub use step::{Step, StepAction};
 pub use stormeter_fault::{Action, Verb};
 pub use study_plan::{
     Blocks, Cell, Design, NamedDatastore, Order, Prepare, Reset, StudyHost, StudyPlan,

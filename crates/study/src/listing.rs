@@ -10,7 +10,7 @@ use stormeter_units::{format_bytes, format_duration_ns};
 use stormeter_trial::Start;
 
 use crate::plan::{block_order, content_seed, trial_seed, trial_start};
-use crate::step::Deed;
+use crate::step::StepAction;
 use crate::study_plan::{Blocks, Order, Prepare, Reset, StudyPlan, Unit, WorkloadKind};
 
 /// What a study takes, as far as its plan tells: errands take as long as they take, and so do
@@ -262,7 +262,7 @@ fn write_steps(plan: &StudyPlan, out: &mut String) -> std::fmt::Result {
     let width = times.iter().map(|time| time.chars().count()).max().unwrap_or(0);
     for (time, step) in times.iter().zip(&plan.steps) {
         writeln!(out, "  {time:>width$}  {}", step.what)?;
-        if let Deed::Command { undo: Some(undo), .. } = &step.what {
+        if let StepAction::Command { undo: Some(undo), .. } = &step.what {
             writeln!(out, "  {:>width$}  after the trial: {undo}", "")?;
         }
     }

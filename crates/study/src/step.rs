@@ -18,13 +18,13 @@ pub struct Step {
     /// Since the begin of the trial, its ramp included.
     pub at_ns: u64,
     /// What.
-    pub what: Deed,
+    pub what: StepAction,
 }
 
 /// What a step does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Deed {
+pub enum StepAction {
     /// Something that whoever runs the rack can do, such as `link-down nas` in a lab.
     Action(Action),
     /// A command that the shell runs on the machine that leads the study.
@@ -36,11 +36,11 @@ pub enum Deed {
     },
 }
 
-impl fmt::Display for Deed {
+impl fmt::Display for StepAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Deed::Action(action) => action.fmt(f),
-            Deed::Command { run, .. } => f.write_str(run),
+            StepAction::Action(action) => action.fmt(f),
+            StepAction::Command { run, .. } => f.write_str(run),
         }
     }
 }

@@ -17,9 +17,9 @@ mod memory;
 mod monitor;
 mod sample;
 mod start;
-mod suited;
 mod touched;
 mod trial;
+mod verifiable;
 mod verified;
 mod workload;
 

@@ -40,7 +40,7 @@ const AGAIN_AFTER: Duration = Duration::from_millis(250);
 
 /// How long is waited for what.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct Timeouts {
     /// From starting the command to the agent's hello: a login, a container, a busy machine.
     pub connect: Duration,
     /// Nothing at all is heard although the agent is pinged every second: the host, the way or the agent
@@ -53,7 +53,7 @@ pub struct Patience {
     pub stop: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(60),
@@ -76,7 +76,7 @@ pub struct FleetOptions {
     /// Guests of the lab that is up.
     pub guests: Vec<Guest>,
     /// How long is waited.
-    pub patience: Patience,
+    pub patience: Timeouts,
 }
 
 /// The agents of a study's hosts.

@@ -1,7 +1,7 @@
 //! A transfer whose servers are on the hosts and whose clients are here, as a user's is.
 //!
-//! The servers are let know of the trial and a word by the way that leads to their agents, and listen; the
-//! clients connect over the network that is measured and say the word. From then on it is a trial as any
+//! The servers are let know of the trial and a token by the way that leads to their agents, and listen; the
+//! clients connect over the network that is measured and say the token. From then on it is a trial as any
 //! other: begun at one moment, watched, joined. What a message took is the clients' to say, what it cost
 //! is that of the hosts.
 
@@ -35,16 +35,16 @@ impl Fleet {
         progress: &mut dyn Progress,
     ) -> Result<Option<Vec<Ended>>, RunError> {
         let hosts: Vec<usize> = orders.iter().map(|(host, _)| *host).collect();
-        let mut words = Vec::new();
+        let mut tokens = Vec::new();
         for (host, order) in &mut orders {
             let destination = &self.hosts[*host].destination;
-            let word = word()?;
+            let token = new_token()?;
             order.listener = Some(ListenOrder {
                 everywhere: *destination != Destination::Here,
                 port: destination.listen_port(),
-                word: word.clone(),
+                token: token.clone(),
             });
-            words.push(word);
+            tokens.push(token);
         }
         for (host, order) in &orders {
             self.say(*host, Command::Trial(Box::new(order.clone())));
@@ -55,8 +55,8 @@ impl Fleet {
             other => Err(other),
         })?;
         let mut sockets = Vec::new();
-        for (((host, order), word), port) in orders.iter().zip(&words).zip(ports) {
-            match self.connect_clients(*host, order.vms, (word, port), cancel) {
+        for (((host, order), token), port) in orders.iter().zip(&tokens).zip(ports) {
+            match self.connect_clients(*host, order.vms, (token, port), cancel) {
                 Ok(connected) => sockets.push(connected),
                 Err(trouble) => return Err(self.stop_after(trouble)),
             }
@@ -80,7 +80,7 @@ impl Fleet {
         &self,
         host: usize,
         vms: u32,
-        (word, port): (&Password, u16),
+        (token, port): (&Password, u16),
         cancel: &AtomicBool,
     ) -> Result<Vec<TcpStream>, Trouble> {
         let of = &self.hosts[host];
@@ -89,12 +89,12 @@ impl Fleet {
             return Err(refused(no_address(of)));
         }
         let addresses = of.destination.reached(port).map_err(refused)?;
-        let caller = Caller { addresses: &addresses, word };
+        let caller = Caller { addresses: &addresses, token };
         let connect = |vm| {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Trouble::Cancelled);
             }
-            caller.enter(vm).map_err(|error| {
+            caller.connect(vm).map_err(|error| {
                 let at = addresses.first().map(ToString::to_string).unwrap_or_default();
                 refused(format!(
                     "the server of a transfer cannot be reached at {at}: {error}; see that no firewall \
@@ -185,7 +185,7 @@ fn joined(servers: TrialEnd, clients: TrialEnd) -> TrialEnd {
 }
 
 /// 32 letters that nobody can guess.
-fn word() -> Result<Password, RunError> {
+fn new_token() -> Result<Password, RunError> {
     const SOURCE: &str = "/dev/urandom";
     let mut bytes = [0; 16];
     let read = File::open(SOURCE).and_then(|mut file| file.read_exact(&mut bytes));

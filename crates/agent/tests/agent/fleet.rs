@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use stormeter_agent::{
-    Fleet, FleetOptions, Guest, HostFacts, PROTOCOL, Patience, Report, write_frame,
+    Fleet, FleetOptions, Guest, HostFacts, PROTOCOL, Report, Timeouts, write_frame,
 };
 use stormeter_datastore::DiskSpec;
 use stormeter_runner::{Elsewhere, OpenOrder, Silent};
@@ -49,7 +49,7 @@ fn failure(commands: &[&str], place: &Path) -> String {
         program: "/bin/false".into(),
         agent_binary: None,
         version: OURS.into(),
-        patience: Patience {
+        patience: Timeouts {
             connect: Duration::from_secs(3),
             silence: Duration::from_secs(2),
             work: Duration::from_secs(4),
@@ -151,7 +151,7 @@ fn hosts_that_no_client_of_a_transfer_can_reach_are_told_beforehand() {
             program: "/bin/false".into(),
             agent_binary: None,
             version: OURS.into(),
-            patience: Patience::default(),
+            patience: Timeouts::default(),
         };
         let checked = Fleet::new(&[host], options).unwrap().check_transfers();
         checked.map_err(|error| error.to_string())

@@ -24,7 +24,7 @@ fn transfer(direction: TransferDirection, sink: TransferSink, messages: u32) -> 
 }
 
 fn listener() -> Option<ListenOrder> {
-    Some(ListenOrder { everywhere: false, port: 0, word: Password(WORD.into()) })
+    Some(ListenOrder { everywhere: false, port: 0, token: Password(WORD.into()) })
 }
 
 /// An agent with prepared disks in `place`.
@@ -44,10 +44,10 @@ fn ordered(session: &mut Session, order: &TrialOrder) -> SocketAddr {
     (Ipv4Addr::LOCALHOST, port).into()
 }
 
-fn enter(address: SocketAddr, word: &str) -> std::io::Result<Vec<TcpStream>> {
-    let (addresses, word) = ([address], Password(word.into()));
-    let caller = Caller { addresses: &addresses, word: &word };
-    (0..VMS).map(|vm| caller.enter(vm)).collect()
+fn connect(address: SocketAddr, token: &str) -> std::io::Result<Vec<TcpStream>> {
+    let (addresses, token) = ([address], Password(token.into()));
+    let caller = Caller { addresses: &addresses, token: &token };
+    (0..VMS).map(|vm| caller.connect(vm)).collect()
 }
 
 fn done(session: &mut Session) -> TrialEnd {
@@ -66,7 +66,7 @@ fn messages_go_between_clients_here_and_servers_behind_an_agent() {
         for direction in [TransferDirection::Write, TransferDirection::Read] {
             let order = errand(transfer(direction, sink, 20), listener());
             let before = std::fs::read(&file).unwrap();
-            let sockets = enter(ordered(&mut session, &order), WORD).unwrap();
+            let sockets = connect(ordered(&mut session, &order), WORD).unwrap();
             assert_eq!(session.answer(), Report::Ready);
             session.say(&Command::Start { at_ns: 0 });
             let mut clock = RealClock::new();
@@ -93,7 +93,7 @@ fn who_does_not_know_the_word_is_not_served_and_a_cancel_closes_the_door() {
     let mut session = prepared(&place);
     let write = || transfer(TransferDirection::Write, TransferSink::Memory, 1);
     let address = ordered(&mut session, &errand(write(), listener()));
-    let error = enter(address, &WORD.replace('f', "e")).unwrap_err();
+    let error = connect(address, &WORD.replace('f', "e")).unwrap_err();
     assert!(error.to_string().contains("closed the connection"), "{error}");
     session.say(&Command::Cancel);
     let Report::Failed { reason } = session.answer() else { panic!("not ended") };
@@ -114,12 +114,12 @@ fn clients_and_servers_that_are_cut_off_end_the_trial_of_the_others() {
         let order = errand(transfer(TransferDirection::Write, sink, u32::MAX), listener());
         // The clients are gone: what the servers did is theirs to judge.
         let mut session = prepared(&place);
-        drop(enter(ordered(&mut session, &order), WORD).unwrap());
+        drop(connect(ordered(&mut session, &order), WORD).unwrap());
         assert_eq!(session.answer(), Report::Ready);
         session.say(&Command::Start { at_ns: 0 });
         assert_eq!(done(&mut session).sample.ended, Ended::Completed);
         // The agent is gone, as seen by its clients.
-        let sockets = enter(ordered(&mut session, &order), WORD).unwrap();
+        let sockets = connect(ordered(&mut session, &order), WORD).unwrap();
         assert_eq!(session.answer(), Report::Ready);
         session.say(&Command::Start { at_ns: 0 });
         let mut clock = RealClock::new();

@@ -44,7 +44,7 @@ pub(super) struct Export {
     auth: Auth,
     address: SocketAddr,
     mount_address: SocketAddr,
-    /// What was mounted, for the farewell.
+    /// What was mounted, for taking leave.
     mounted_path: String,
     dialog: Option<Dialog>,
     timeout: Duration,

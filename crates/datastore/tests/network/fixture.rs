@@ -75,7 +75,7 @@ pub(crate) fn operation(kind: Kind, disk: u32, slot: u32, offset: u64, length: u
 
 /// Takes leave of the server.
 pub(crate) fn finish(mut set: DiskSet) -> Vec<String> {
-    let farewell = set.finish(&|| false);
-    assert_eq!(farewell.lost, None);
-    farewell.incidents
+    let close_summary = set.finish(&|| false);
+    assert_eq!(close_summary.lost, None);
+    close_summary.incidents
 }

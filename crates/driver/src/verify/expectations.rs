@@ -24,7 +24,7 @@ pub struct Seal {
 
 /// What is known of the disks from before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Past {
+pub enum PriorContent {
     /// They were prepared with [`crate::ContentSource::sealed`] and not written since.
     Prepared,
     /// Something wrote to them that is gone: a block may be of any generation until it is written.
@@ -38,7 +38,7 @@ pub enum Past {
 #[derive(Debug)]
 pub struct Expectations {
     seal: Seal,
-    past: Past,
+    past: PriorContent,
     disks: Vec<DiskGenerations>,
 }
 
@@ -46,7 +46,7 @@ pub struct Expectations {
 #[derive(Debug)]
 pub struct LentExpectations<'a> {
     pub(crate) seal: Seal,
-    pub(crate) past: Past,
+    pub(crate) past: PriorContent,
     pub(crate) disks: &'a mut [DiskGenerations],
 }
 
@@ -73,7 +73,13 @@ pub(crate) enum Expected<'a> {
 impl Expectations {
     /// Of disks of `disk_bytes`. `resumptions` counts the processes that wrote to them before, so
     /// that no generation is ever used twice.
-    pub fn new(seal: Seal, past: Past, resumptions: u32, disks: u32, disk_bytes: u64) -> Self {
+    pub fn new(
+        seal: Seal,
+        past: PriorContent,
+        resumptions: u32,
+        disks: u32,
+        disk_bytes: u64,
+    ) -> Self {
         let blocks = blocks_of(disk_bytes, seal.unit_bytes);
         // All bits set would be what stands for an unsettled block.
         let resumptions = u64::from(resumptions.min(0xff_fffe));
@@ -135,12 +141,17 @@ impl DiskGenerations {
 
     /// A write to these blocks failed, or was never answered: each is what it was or what was
     /// written, until a write succeeds.
-    pub(crate) fn may_have_written(&mut self, blocks: Range<usize>, generation: u64, past: Past) {
+    pub(crate) fn may_have_written(
+        &mut self,
+        blocks: Range<usize>,
+        generation: u64,
+        past: PriorContent,
+    ) {
         for block in blocks {
             let Some(place) = self.blocks.get_mut(block) else { return };
             match *place {
                 // It was anything, and still is.
-                AS_FOUND if past != Past::Prepared => {}
+                AS_FOUND if past != PriorContent::Prepared => {}
                 UNSETTLED => self.unsettled.entry(block).or_default().push(generation),
                 settled => {
                     *place = UNSETTLED;
@@ -151,10 +162,10 @@ impl DiskGenerations {
     }
 
     /// What a block must be.
-    pub(crate) fn expected(&self, block: usize, past: Past) -> Expected<'_> {
+    pub(crate) fn expected(&self, block: usize, past: PriorContent) -> Expected<'_> {
         match self.blocks.get(block) {
             None => Expected::Any,
-            Some(&AS_FOUND) if past != Past::Prepared => Expected::Any,
+            Some(&AS_FOUND) if past != PriorContent::Prepared => Expected::Any,
             Some(&UNSETTLED) => {
                 self.unsettled.get(&block).map_or(Expected::Any, |list| Expected::OneOf(list))
             }
@@ -185,41 +196,42 @@ impl Expected<'_> {
 mod tests {
     use super::*;
 
-    fn expectations(past: Past, resumptions: u32) -> Expectations {
+    fn expectations(past: PriorContent, resumptions: u32) -> Expectations {
         Expectations::new(Seal { owner: 1, unit_bytes: 4096 }, past, resumptions, 3, 40_960)
     }
 
     #[test]
     fn a_failed_write_leaves_a_choice_until_one_succeeds() {
-        let mut all = expectations(Past::Prepared, 0);
+        let mut all = expectations(PriorContent::Prepared, 0);
         let disk = &mut all.lend().disks[0];
-        assert_eq!(disk.expected(3, Past::Prepared), Expected::Exactly(0));
+        assert_eq!(disk.expected(3, PriorContent::Prepared), Expected::Exactly(0));
         disk.wrote(2..5, 1);
-        disk.may_have_written(3..4, 2, Past::Prepared);
-        disk.may_have_written(3..4, 3, Past::Prepared);
-        assert_eq!(disk.expected(2, Past::Prepared), Expected::Exactly(1));
-        assert_eq!(disk.expected(3, Past::Prepared), Expected::OneOf(&[1, 2, 3]));
-        assert!(disk.expected(3, Past::Prepared).allows(2));
-        assert!(!disk.expected(3, Past::Prepared).allows(0));
+        disk.may_have_written(3..4, 2, PriorContent::Prepared);
+        disk.may_have_written(3..4, 3, PriorContent::Prepared);
+        assert_eq!(disk.expected(2, PriorContent::Prepared), Expected::Exactly(1));
+        assert_eq!(disk.expected(3, PriorContent::Prepared), Expected::OneOf(&[1, 2, 3]));
+        assert!(disk.expected(3, PriorContent::Prepared).allows(2));
+        assert!(!disk.expected(3, PriorContent::Prepared).allows(0));
         disk.wrote(3..4, 4);
-        assert_eq!(disk.expected(3, Past::Prepared), Expected::Exactly(4));
+        assert_eq!(disk.expected(3, PriorContent::Prepared), Expected::Exactly(4));
         assert!(disk.unsettled.is_empty());
     }
 
     #[test]
     fn what_an_earlier_process_wrote_may_be_anything_until_it_is_written() {
-        let mut all = expectations(Past::Unknown, 1);
+        let mut all = expectations(PriorContent::Unknown, 1);
         let disk = &mut all.lend().disks[0];
-        assert_eq!(disk.expected(0, Past::Unknown), Expected::Any);
-        disk.may_have_written(0..1, 9, Past::Unknown);
-        assert_eq!(disk.expected(0, Past::Unknown), Expected::Any);
+        assert_eq!(disk.expected(0, PriorContent::Unknown), Expected::Any);
+        disk.may_have_written(0..1, 9, PriorContent::Unknown);
+        assert_eq!(disk.expected(0, PriorContent::Unknown), Expected::Any);
         disk.wrote(0..1, 10);
-        assert_eq!(disk.expected(0, Past::Unknown), Expected::Exactly(10));
+        assert_eq!(disk.expected(0, PriorContent::Unknown), Expected::Exactly(10));
     }
 
     #[test]
     fn no_process_repeats_the_generations_of_another() {
-        let first = |resumptions| expectations(Past::Unknown, resumptions).lend().disks[0].next();
+        let first =
+            |resumptions| expectations(PriorContent::Unknown, resumptions).lend().disks[0].next();
         assert_eq!(first(0), 1);
         assert!(first(1) > 1 << 39 && first(2) > first(1) + (1 << 39));
         assert_ne!(first(u32::MAX), UNSETTLED);
@@ -227,7 +239,7 @@ mod tests {
 
     #[test]
     fn threads_get_disks_of_their_own() {
-        let mut all = expectations(Past::Prepared, 0);
+        let mut all = expectations(PriorContent::Prepared, 0);
         let (one, rest) = all.lend().split(1);
         assert_eq!((one.shape(), rest.shape()), ((1, 40_960), (2, 40_960)));
         assert_eq!(Expectations::memory_bytes(4096, 3, 40_960), 240);

@@ -10,19 +10,19 @@
 
 mod block;
 mod expectations;
-mod under_way;
+mod in_flight;
 
 use stormeter_disk::Kind;
 
-pub use expectations::{Expectations, LentExpectations, Past, Seal};
+pub use expectations::{Expectations, LentExpectations, PriorContent, Seal};
 
 use stormeter_trial::{BlockName, Corruption, ExpectedBlock, FoundBlock, Verified};
 
 use crate::generator::Request;
 use block::Label;
 use expectations::Expected;
+use in_flight::{Place, UnderWay};
 use stormeter_trial::{Trial, WorkloadError};
-use under_way::{Place, UnderWay};
 
 /// What the loop asks where reads may be verified.
 pub(crate) trait Verification {
@@ -137,7 +137,7 @@ impl<'a> Verifier<'a> {
                     FoundBlock::Block(name)
                 }
             };
-            if past == Past::Nothing {
+            if past == PriorContent::Nothing {
                 continue;
             }
             let generations = expected.generations();
@@ -205,7 +205,7 @@ impl Verification for Verifier<'_> {
     }
 
     fn rehearse(&mut self, bytes: &mut [u8]) {
-        if self.expectations.past == Past::Nothing {
+        if self.expectations.past == PriorContent::Nothing {
             self.expectations.seal.seal(0, 0, 0, bytes);
         }
     }

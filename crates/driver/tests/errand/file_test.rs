@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_driver::drive_file_test;
-use stormeter_simulator::{SimulatedDisks, VirtualTime, Weather, WeatherPlan};
+use stormeter_simulator::{HostNoise, NoisePlan, SimulatedDisks, VirtualTime};
 use stormeter_trial::{DiskErrand, Ended, ErrandTrial, FileOperation};
 
 use crate::setting::*;
@@ -160,7 +160,7 @@ impl Disks for SlowlyHandedOver {
 fn what_waits_for_its_turn_is_not_outstanding() {
     let trial = file_test(FileOperation::Read, 4, 2);
     let time = VirtualTime::new();
-    let calm = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
+    let calm = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
     let disks = SimulatedDisks::new(time.clone(), constant(20 * US, 8), calm, 1);
     let mut clock = time.clock();
     let mut disks = SlowlyHandedOver { disks, time };

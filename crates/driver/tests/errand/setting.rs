@@ -6,7 +6,7 @@ use std::rc::Rc;
 use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_driver::{Observer, drive_deployment, drive_file_test};
 use stormeter_simulator::{
-    FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+    FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
 };
 use stormeter_trial::{
     Deployment, DiskErrand, ErrandTrial, FileOperation, FileTest, Limits, Sample,
@@ -92,8 +92,8 @@ pub(crate) fn run_watched(
     observer: &mut impl Observer,
 ) -> (Sample, Watched<SimulatedDisks>) {
     let time = VirtualTime::new();
-    let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
-    let mut disks = Watched::new(SimulatedDisks::new(time.clone(), model, weather, trial.seed));
+    let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
+    let mut disks = Watched::new(SimulatedDisks::new(time.clone(), model, noise, trial.seed));
     let start = || Some(5 * MS);
     let mut clock = time.clock();
     let sample = match trial.errand {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use stormeter_disk::{Clock, Completion, Disks, DisksError, Operation, Wait};
 use stormeter_driver::{Observer, drive_deployment, drive_file_test};
 use stormeter_simulator::{
-    FaultPlan, Model, SimulatedDisks, Stall, VirtualTime, Weather, WeatherPlan,
+    FaultPlan, HostNoise, Model, NoisePlan, SimulatedDisks, Stall, VirtualTime,
 };
 use stormeter_trial::{
     DiskErrand, Ended, ErrandError, ErrandTrial, FaultOutcome, FileOperation, Interval,
@@ -142,8 +142,8 @@ fn it_tells_its_rows_and_stops_when_asked_to() {
 fn what_is_not_begun_has_no_window() {
     let trial = deployment(1, 1);
     let time = VirtualTime::new();
-    let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
-    let mut disks = SimulatedDisks::new(time.clone(), constant(MS, 1), weather, 1);
+    let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
+    let mut disks = SimulatedDisks::new(time.clone(), constant(MS, 1), noise, 1);
     let mut witness = Witness::default();
     let sample =
         drive_deployment(&trial, || None, &mut disks, &mut time.clock(), &mut witness).unwrap();

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use stormeter_disk::Kind;
 use stormeter_driver::drive_verified;
 use stormeter_simulator::{
-    FaultPlan, Model, Service, SimulatedDisks, VirtualTime, Weather, WeatherPlan,
+    FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
 };
 use stormeter_trial::{
     Arrivals, Burst, Content, Distribution, Ended, SizeShare, Workload, WorkloadError,
@@ -141,10 +141,10 @@ fn disks_without_content_are_refused() {
     let mut store = Store::new(workload(1), 1, 64 * 4096);
     let trial = store.trial(1);
     let time = VirtualTime::new();
-    let weather = Rc::new(RefCell::new(Weather::new(WeatherPlan::CALM, 1)));
+    let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
     let service = Service::Constant { ns: 1000 };
     let model = Model { servers: 1, service, faults: FaultPlan::default() };
-    let mut disks = SimulatedDisks::new(time.clone(), model, weather, 1);
+    let mut disks = SimulatedDisks::new(time.clone(), model, noise, 1);
     let lent = store.expectations.lend();
     let refused = drive_verified(&trial, || Some(0), &mut disks, &mut time.clock(), &mut (), lent);
     assert_eq!(refused.unwrap_err(), WorkloadError::VerifyNoContent);

@@ -1,6 +1,6 @@
 //! Every way of losing data that a storage system has, one at a time.
 
-use stormeter_driver::{Expectations, Past, Seal, drive, drive_verified};
+use stormeter_driver::{Expectations, PriorContent, Seal, drive, drive_verified};
 use stormeter_simulator::VirtualTime;
 use stormeter_trial::{Corruption, FoundBlock, SizeShare, Workload, WorkloadError};
 
@@ -135,7 +135,7 @@ fn prepared_blocks_in_the_place_of_others_are_found() {
 fn a_block_of_another_datastore_is_none_of_ours() {
     let mut store = Store::new(workload(4), 1, 64 * 4096);
     let seal = Seal { owner: 1, unit_bytes: 4096 };
-    store.expectations = Expectations::new(seal, Past::Prepared, 0, 1, 64 * 4096);
+    store.expectations = Expectations::new(seal, PriorContent::Prepared, 0, 1, 64 * 4096);
     let Outcome { verified, .. } = store.run(1, 1, Plan::default());
     assert!(verified.wrong_blocks > 10);
     assert_eq!(verified.corruptions.len(), 10, "the first ones are kept");

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use stormeter_driver::{ContentSource, Expectations, Past, Seal, drive_verified};
+use stormeter_driver::{ContentSource, Expectations, PriorContent, Seal, drive_verified};
 use stormeter_simulator::VirtualTime;
 use stormeter_trial::{
     Arrivals, Content as ContentShares, Distribution, Limits, Sample, SizeShare, Trial, Verified,
@@ -61,7 +61,7 @@ impl Store {
         };
         Self {
             contents: Rc::new(RefCell::new((0..disks).map(filled).collect())),
-            expectations: Expectations::new(seal, Past::Prepared, 0, disks, disk_bytes),
+            expectations: Expectations::new(seal, PriorContent::Prepared, 0, disks, disk_bytes),
             workload,
             limits: Limits { open_loop_outstanding: 16, ..Limits::default() },
             duration_ns: 12 * MS,
@@ -73,8 +73,13 @@ impl Store {
 
     /// A later process finds the disks as they are.
     pub(crate) fn resume(&mut self, resumptions: u32) {
-        self.expectations =
-            Expectations::new(self.seal, Past::Unknown, resumptions, self.disks, self.disk_bytes);
+        self.expectations = Expectations::new(
+            self.seal,
+            PriorContent::Unknown,
+            resumptions,
+            self.disks,
+            self.disk_bytes,
+        );
     }
 
     pub(crate) fn trial(&self, seed: u64) -> Trial {

@@ -13,7 +13,6 @@
 //! were ended; and nothing that awaits its completion was submitted by someone who relies on an
 //! order among them.
 
-mod alive;
 mod closing;
 mod command;
 mod conclude;
@@ -24,6 +23,7 @@ mod error;
 mod geometry;
 mod inbound;
 mod incidents;
+mod keepalive;
 mod machine;
 mod operations;
 mod options;

@@ -9,13 +9,13 @@
 mod closure;
 mod cpio;
 mod elf;
+mod free_space;
 mod kernel;
 mod key;
 mod modules;
 mod packages;
 mod program;
 mod recipe;
-mod room;
 mod system;
 mod worker;
 
@@ -24,9 +24,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use free_space::need_room;
 pub(crate) use key::key;
 pub(crate) use packages::last_words;
-pub(crate) use room::need_room;
 
 use self::program::Program;
 use crate::error::{LabError, at};

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::closure::Closure;
 use super::cpio::Archive;
+use super::free_space::need_room;
 use super::kernel::elf_of;
 use super::key::key;
 use super::modules::Modules;
 use super::packages::{Package, fetch, resolve, unpack};
-use super::room::need_room;
 use super::{Scratch, recipe};
 use crate::error::{LabError, at};
 use crate::qemu::NETWORK;

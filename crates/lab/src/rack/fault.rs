@@ -12,11 +12,11 @@ use std::time::Duration;
 use serde_json::json;
 use stormeter_fault::{Action, Verb};
 
-use super::again::start_again;
 use super::array::{self, ArrayDisk};
 use super::directory::{Directory, guest, started};
 use super::link::{self, NETDEV};
 use super::path::{self, FcPath};
+use super::restart::start_again;
 use super::state::State;
 use crate::error::{LabError, at};
 use crate::model::Storage;

@@ -1,7 +1,6 @@
 //! A lab that runs: started, looked at, ended. Everything that it has is in one directory.
 
 mod address;
-mod again;
 mod array;
 mod clone;
 mod console;
@@ -15,6 +14,7 @@ mod mounts;
 mod path;
 mod plan;
 mod ports;
+mod restart;
 mod secrets;
 mod setup;
 mod snapshot;

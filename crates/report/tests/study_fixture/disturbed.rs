@@ -1,7 +1,7 @@
 //! A study with steps in its trials.
 
 use stormeter_report::{Disturbed, StepMark, StudyReport};
-use stormeter_study::{Deed, Step};
+use stormeter_study::{Step, StepAction};
 use stormeter_trial::Recovery;
 
 use super::{SECOND, Shape, made, usual};
@@ -17,10 +17,10 @@ pub(crate) fn disturbed() -> StudyReport {
     };
     let mut report = made(&shape, |_| {});
     let deeds = [
-        (9_000_000_000, Deed::Action("link-down nas".parse().unwrap())),
+        (9_000_000_000, StepAction::Action("link-down nas".parse().unwrap())),
         (
             12_200_000_000,
-            Deed::Command {
+            StepAction::Command {
                 run: "ssh nas1 'ip link set eth1 up'".into(),
                 undo: Some("ssh nas1 'ip link set eth1 up'".into()),
             },

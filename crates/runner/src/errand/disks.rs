@@ -1,7 +1,7 @@
 //! Errands on the disks of one thread.
 
 use stormeter_datastore::{
-    Caching, Datastore, DatastoreError, DiskSet, Farewell, OpenDisks, RealClock,
+    Caching, CloseSummary, Datastore, DatastoreError, DiskSet, OpenDisks, RealClock,
 };
 use stormeter_disk::Disks;
 use stormeter_driver::{drive_deployment, drive_file_test};
@@ -56,7 +56,7 @@ impl Job for OnDisks<'_> {
         .ok()
     }
 
-    fn leave(mut disks: DiskSet, give_up: &dyn Fn() -> bool) -> Farewell {
+    fn leave(mut disks: DiskSet, give_up: &dyn Fn() -> bool) -> CloseSummary {
         disks.finish(give_up)
     }
 }

@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 
 use stormeter_datastore::{
-    Caching, Datastore, DatastoreError, DiskSet, Farewell, OpenDisks, RealClock,
+    Caching, CloseSummary, Datastore, DatastoreError, DiskSet, OpenDisks, RealClock,
 };
 use stormeter_driver::Payload;
 use stormeter_trial::{ErrandError, Sample, Transfer, TransferSink};
@@ -166,10 +166,10 @@ impl Job for TransferJob<'_> {
         }
     }
 
-    fn leave(keeper: Option<Keeper>, give_up: &dyn Fn() -> bool) -> Farewell {
+    fn leave(keeper: Option<Keeper>, give_up: &dyn Fn() -> bool) -> CloseSummary {
         match keeper {
             Some(Keeper::Disk(mut disks)) => DiskSet::finish(&mut disks, give_up),
-            _ => Farewell::default(),
+            _ => CloseSummary::default(),
         }
     }
 }

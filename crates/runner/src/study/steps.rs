@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use stormeter_study::{Deed, Reset, Step, StudyPlan, Timing};
+use stormeter_study::{Reset, Step, StepAction, StudyPlan, Timing};
 use stormeter_trial::{Disturbance, Interval, Sample};
 use stormeter_units::format_duration_ns;
 
@@ -50,7 +50,7 @@ impl<'a> Steps<'a> {
         mut rack_control: Option<&'a mut dyn RackControl>,
     ) -> Result<Self, RunError> {
         for step in &plan.steps {
-            let Deed::Action(action) = &step.what else { continue };
+            let StepAction::Action(action) = &step.what else { continue };
             let refused = |reason: String| RunError::Step {
                 step: action.to_string(),
                 at: format_duration_ns(step.at_ns as f64),
@@ -94,7 +94,7 @@ impl<'a> Steps<'a> {
 
     /// Makes whole what an earlier run may have left.
     pub(crate) fn begin(&mut self) -> Result<(), RunError> {
-        if self.steps.iter().any(|step| matches!(step.what, Deed::Action(_))) {
+        if self.steps.iter().any(|step| matches!(step.what, StepAction::Action(_))) {
             self.restore(On { datastore: "", url: "" })?;
         }
         Ok(())
@@ -172,9 +172,9 @@ impl<'a> Steps<'a> {
         over: &AtomicBool,
     ) -> Result<(), RackControlError> {
         match (&step.what, &mut self.rack_control) {
-            (Deed::Action(action), Some(rack_control)) => rack_control.apply(action),
-            (Deed::Action(_), None) => Err(NOBODY.into()),
-            (Deed::Command { run, undo }, _) => {
+            (StepAction::Action(action), Some(rack_control)) => rack_control.apply(action),
+            (StepAction::Action(_), None) => Err(NOBODY.into()),
+            (StepAction::Command { run, undo }, _) => {
                 // One that fails half way may have changed something all the same.
                 self.undo.extend(undo.clone());
                 command(run, on, &|| over.load(Ordering::Relaxed)).map_err(Into::into)

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use stormeter_datastore::DatastoreUrl;
-use stormeter_driver::{Expectations, Past, Seal};
+use stormeter_driver::{Expectations, PriorContent, Seal};
 use stormeter_results::{Attempt, Phase, TrialOutcome, TrialRecord};
 use stormeter_study::{Cell, Reset, WorkloadKind, fill_order, trial_seed};
 use stormeter_trial::FileOperation;
@@ -91,7 +91,7 @@ impl StudyRun<'_> {
                 self.spoilt[store] = self.writes_anew();
             }
             if let Some(seal) = self.seal(&self.run_id, store)? {
-                let past = if reused { Past::Unknown } else { Past::Prepared };
+                let past = if reused { PriorContent::Unknown } else { PriorContent::Prepared };
                 let events = self.file.events()?;
                 let resumptions =
                     events.iter().filter(|event| event.kind.is_resumption()).count() as u32;
@@ -140,7 +140,7 @@ impl StudyRun<'_> {
         self.plan.workloads.iter().any(|workload| anew(&workload.kind))
     }
 
-    fn expectations_of(&self, seal: Seal, past: Past, resumptions: u32) -> Expectations {
+    fn expectations_of(&self, seal: Seal, past: PriorContent, resumptions: u32) -> Expectations {
         let spec = disk_spec(self.plan);
         Expectations::new(seal, past, resumptions, spec.count, spec.size_bytes)
     }
@@ -205,7 +205,7 @@ impl StudyRun<'_> {
             self.prepare_store(store, Some(reset), progress)?;
             self.spoilt[store] = false;
             if let Some(seal) = self.seal(&self.run_id, store)? {
-                self.expectations[store] = self.expectations_of(seal, Past::Prepared, 0);
+                self.expectations[store] = self.expectations_of(seal, PriorContent::Prepared, 0);
             }
         }
         if self.plan.design.reset == Reset::Snapshot {
@@ -215,7 +215,8 @@ impl StudyRun<'_> {
             self.spoilt.fill(false);
             for store in 0..self.expectations.len() {
                 if let Some(seal) = self.seal(&self.run_id, store)? {
-                    self.expectations[store] = self.expectations_of(seal, Past::Prepared, 0);
+                    self.expectations[store] =
+                        self.expectations_of(seal, PriorContent::Prepared, 0);
                 }
             }
         }

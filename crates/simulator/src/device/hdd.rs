@@ -20,7 +20,7 @@ use stormeter_site::Hdd as Description;
 
 use super::interface::Interface;
 use super::{Access, Bench, DeviceUse};
-use crate::weather::unit_open;
+use crate::noise::unit_open;
 use geometry::{Geometry, Place};
 use line::{Above, Line, Waiting};
 use read_ahead::{Ahead, ReadAhead};

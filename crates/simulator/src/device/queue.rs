@@ -6,7 +6,7 @@ use stormeter_site::{Queue as Description, Spread};
 
 use super::{Access, Bench, DeviceUse};
 use crate::machine::Station;
-use crate::weather::{normal, unit_open};
+use crate::noise::{normal, unit_open};
 
 /// Such a device at work.
 #[derive(Debug)]

@@ -16,18 +16,18 @@ use std::rc::Rc;
 use stormeter_disk::Kind;
 use stormeter_site::{Cache, DiskGroup, Hits, Layout};
 
-use super::ahead::ReadCache;
 use super::cache::WriteBack;
-use super::hits::hit_share;
+use super::hit_rate::hit_share;
 use super::plan::{Planned, Planner};
 use super::raid::{Area, Geometry, Health};
+use super::read_ahead::ReadCache;
 use super::rebuild::Rebuild;
 use super::spread::Spread;
 use super::{FAILED, Fill, IN_FRONT, Outage, Ready, Request};
 use crate::device::{Access, Bench, Device, DeviceUse};
 use crate::machine::Load;
+use crate::noise::unit_open;
 use crate::slab::Slab;
-use crate::weather::unit_open;
 
 /// An event of the array itself: the number of the disk that is rebuilt is its owner.
 const OWN: u32 = u32::MAX;

@@ -24,7 +24,7 @@ use super::raid::{Area, Geometry};
 use super::{Fill, Request};
 use crate::device::DeviceUse;
 use crate::machine::Load;
-use crate::weather::unit_open;
+use crate::noise::unit_open;
 
 /// Accesses of destaging that a disk is good for in about a second: some 150 of them, and in place a
 /// write to a stripe with parity takes two on the same disk.

@@ -4,14 +4,14 @@
 //! A storage takes a request and gives it back when it is done, at once or after events of its
 //! devices. It knows nothing of the way there.
 
-mod ahead;
 mod array;
 mod cache;
 mod destage;
-mod hits;
+mod hit_rate;
 mod node;
 mod plan;
 mod raid;
+mod read_ahead;
 mod rebuild;
 mod spread;
 

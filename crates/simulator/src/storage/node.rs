@@ -17,12 +17,12 @@ use std::collections::VecDeque;
 use stormeter_disk::Kind;
 use stormeter_site::Cluster;
 
-use super::hits::hit_share;
+use super::hit_rate::hit_share;
 use super::{DiskFault, FAILED, FOR_ROOM, Fill, IN_FRONT, Ready, Request};
 use crate::device::{Access, Bench, Device, DeviceUse};
 use crate::machine::Load;
+use crate::noise::unit_open;
 use crate::slab::Slab;
-use crate::weather::unit_open;
 use buffer::WriteBuffer;
 
 /// Places of written bytes that a device remembers.

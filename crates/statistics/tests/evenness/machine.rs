@@ -7,7 +7,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::rc::Rc;
 
 use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
-use stormeter_simulator::{VirtualTime, Weather, WeatherPlan};
+use stormeter_simulator::{HostNoise, NoisePlan, VirtualTime};
 
 const MS: u64 = 1_000_000;
 /// Mean time of an I/O that the disk does.
@@ -56,7 +56,7 @@ impl Lru {
 /// What the datastores share.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    weather: Weather,
+    noise: HostNoise,
     random: u64,
     /// In front of the disk, for both.
     pub(crate) shared: Option<Lru>,
@@ -72,9 +72,9 @@ impl Machine {
     pub(crate) fn new(seed: u64) -> Self {
         // As in the promise without caches: 3 % of noise with a memory, and drift.
         let plan =
-            WeatherPlan { noise: 0.03, correlation: 0.9, step_ns: 20 * MS, drift_per_s: 0.003 };
+            NoisePlan { noise: 0.03, correlation: 0.9, step_ns: 20 * MS, drift_per_s: 0.003 };
         Self {
-            weather: Weather::new(plan, seed),
+            noise: HostNoise::new(plan, seed),
             random: seed ^ 0x5eed,
             shared: None,
             servers: None,
@@ -121,7 +121,7 @@ impl Machine {
         // A quarter of the time is the same, the rest is exponential.
         let share = 0.25 - 0.75 * self.uniform().ln();
         let mean_ns = if is_read && (in_shared || at_server) { CACHE_NS } else { DISK_NS };
-        let mut service_ns = mean_ns * share * self.weather.factor(now_ns);
+        let mut service_ns = mean_ns * share * self.noise.factor(now_ns);
         if is_acknowledged_early {
             if self.dirty_pages == 0 {
                 self.written_back_ns = now_ns;

@@ -217,7 +217,7 @@ fn the_whole_path_keeps_the_promise_and_finds_a_true_difference() {
         (0..runs)
             .filter(|seed| {
                 let mut noise = Noise::new(*seed as u64);
-                let mut weather = Autoregressive::new(0.6, &mut noise);
+                let mut host_noise = Autoregressive::new(0.6, &mut noise);
                 let mut input = ComparisonInput {
                     baseline: "a".into(),
                     candidate: "b".into(),
@@ -235,7 +235,7 @@ fn the_whole_path_keeps_the_promise_and_finds_a_true_difference() {
                     for (index, truth) in [(first, 1.0), (1 - first, 1.0)] {
                         let truth = if index == 1 { true_ratio } else { truth };
                         // 3 % of noise and a drift of 0.2 % from trial to trial.
-                        let disturbance = 0.03 * weather.next(&mut noise) + 0.002 * trial;
+                        let disturbance = 0.03 * host_noise.next(&mut noise) + 0.002 * trial;
                         rates[index] = 50_000.0 * truth * disturbance.exp();
                         trial += 1.0;
                     }

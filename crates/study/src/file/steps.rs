@@ -6,7 +6,7 @@ use stormeter_yaml::{Diagnostics, Node, Place, Section, Value};
 
 use super::keys;
 use crate::plan::Timing;
-use crate::step::{Deed, Step};
+use crate::step::{Step, StepAction};
 
 const EXAMPLE: &str = "steps: [{at: 10s, do: link-down nas}, {at: 15s, do: link-up nas}]";
 /// More than anybody can follow on a chart.
@@ -92,7 +92,7 @@ fn step(node: &Node, timing: Timing, diagnostics: &mut Diagnostics) -> Option<St
     Some(Step { at_ns, what })
 }
 
-fn deed(node: &Node, diagnostics: &mut Diagnostics) -> Option<Deed> {
+fn deed(node: &Node, diagnostics: &mut Diagnostics) -> Option<StepAction> {
     if let Value::Map(_) = &node.value {
         let section = Section::open(node, "do", &keys::DO, diagnostics)?;
         if !section.has("command") {
@@ -110,11 +110,11 @@ fn deed(node: &Node, diagnostics: &mut Diagnostics) -> Option<Deed> {
                 diagnostics.error_at(section.place_of(key), format!("this {key} is empty"));
             }
         }
-        return Some(Deed::Command { run: run.into(), undo: undo.map(Into::into) });
+        return Some(StepAction::Command { run: run.into(), undo: undo.map(Into::into) });
     }
     let text = node.text().unwrap_or_default();
     match text.parse::<Action>() {
-        Ok(action) => Some(Deed::Action(action)),
+        Ok(action) => Some(StepAction::Action(action)),
         Err(error) => {
             let command = text.contains(['/', '=', '"']) || text.split_whitespace().count() > 3;
             let advice = "; a command is written do: {command: \"…\"}";

@@ -1,11 +1,11 @@
 //! An array's reads: from memory, from what is on its way there, or from the disks, and what is read
 //! ahead of them.
 
-use super::super::ahead::{Found, Piece};
+use super::super::read_ahead::{Found, Piece};
 use super::super::{Ready, Request};
 use super::{Array, Owner, Phase};
 use crate::device::Bench;
-use crate::weather::unit_open;
+use crate::noise::unit_open;
 
 impl Array {
     /// A read comes.

@@ -11,8 +11,8 @@ use super::super::tests::group;
 use super::super::{Array, DiskFault, FAILED, Geometry, IN_FRONT, Place, Request};
 use crate::device::{Access, Bench};
 use crate::machine::{EventQueue, Load};
+use crate::noise::unit_open;
 use crate::slab::Slab;
-use crate::weather::unit_open;
 
 const DISK_BYTES: u64 = 1 << 30;
 const DISKS: u32 = 1;

@@ -7,9 +7,9 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// How the weather behaves.
+/// How the noise behaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct WeatherPlan {
+pub struct NoisePlan {
     /// Standard deviation of the logarithm of the factor.
     pub noise: f64,
     /// Correlation of the noise from one step to the next (an AR(1) process), 0 to below 1.
@@ -20,16 +20,16 @@ pub struct WeatherPlan {
     pub drift_per_s: f64,
 }
 
-impl WeatherPlan {
+impl NoisePlan {
     /// A quiet machine.
-    pub const CALM: WeatherPlan =
-        WeatherPlan { noise: 0.0, correlation: 0.0, step_ns: 1_000_000_000, drift_per_s: 0.0 };
+    pub const QUIET: NoisePlan =
+        NoisePlan { noise: 0.0, correlation: 0.0, step_ns: 1_000_000_000, drift_per_s: 0.0 };
 }
 
-/// The weather of one simulation. Asked for ever later times.
+/// The noise of one simulation. Asked for ever later times.
 #[derive(Debug, Clone)]
-pub struct Weather {
-    plan: WeatherPlan,
+pub struct HostNoise {
+    plan: NoisePlan,
     random: Xoshiro256PlusPlus,
     step: u64,
     /// The noise at `step`, in standard deviations.
@@ -37,15 +37,15 @@ pub struct Weather {
     factor: f64,
 }
 
-impl Weather {
-    /// Weather that follows from the seed.
-    pub fn new(plan: WeatherPlan, seed: u64) -> Self {
+impl HostNoise {
+    /// Noise that follows from the seed.
+    pub fn new(plan: NoisePlan, seed: u64) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         // Begins in the stationary distribution: the first step is like every other.
         let state = normal(&mut random);
-        let mut weather = Self { plan, random, step: 0, state, factor: 1.0 };
-        weather.update();
-        weather
+        let mut noise = Self { plan, random, step: 0, state, factor: 1.0 };
+        noise.update();
+        noise
     }
 
     /// The factor on service times at `now_ns`, constant within a step.
@@ -88,9 +88,9 @@ mod tests {
 
     #[test]
     fn noise_has_the_spread_and_correlation_asked_for() {
-        let plan = WeatherPlan { noise: 0.1, correlation: 0.8, step_ns: STEP, drift_per_s: 0.0 };
-        let mut weather = Weather::new(plan, 3);
-        let logs: Vec<f64> = (0..50_000).map(|i| weather.factor(i * STEP).ln()).collect();
+        let plan = NoisePlan { noise: 0.1, correlation: 0.8, step_ns: STEP, drift_per_s: 0.0 };
+        let mut noise = HostNoise::new(plan, 3);
+        let logs: Vec<f64> = (0..50_000).map(|i| noise.factor(i * STEP).ln()).collect();
         let variance = logs.iter().map(|x| x * x).sum::<f64>() / logs.len() as f64;
         let lagged = logs.windows(2).map(|w| w[0] * w[1]).sum::<f64>() / (logs.len() - 1) as f64;
         assert!((variance.sqrt() - 0.1).abs() < 0.005, "{}", variance.sqrt());
@@ -99,8 +99,8 @@ mod tests {
 
     #[test]
     fn drift_is_exponential_in_time_and_a_skipped_step_is_no_different() {
-        let plan = WeatherPlan { drift_per_s: 0.01, ..WeatherPlan::CALM };
-        let mut weather = Weather::new(plan, 1);
-        assert!((weather.factor(100_000_000_000).ln() - 1.0).abs() < 1e-9);
+        let plan = NoisePlan { drift_per_s: 0.01, ..NoisePlan::QUIET };
+        let mut noise = HostNoise::new(plan, 1);
+        assert!((noise.factor(100_000_000_000).ln() - 1.0).abs() < 1e-9);
     }
 }

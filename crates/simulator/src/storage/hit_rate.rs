@@ -146,7 +146,7 @@ mod tests {
     use rand_xoshiro::rand_core::SeedableRng;
 
     use super::*;
-    use crate::weather::unit_open;
+    use crate::noise::unit_open;
 
     fn load(vms: u32, blocks: u64, random: f64, zipf: Option<f64>) -> Load {
         let bytes = blocks * BLOCK_BYTES;

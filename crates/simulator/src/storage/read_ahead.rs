@@ -1,6 +1,6 @@
 //! The read cache: hits by their share, and read-ahead of sequential streams.
 //!
-//! No block is remembered; a read hits with the probability that [`super::hits`] gives. A stream, one
+//! No block is remembered; a read hits with the probability that [`super::hit_rate`] gives. A stream, one
 //! for each virtual disk, is what begins where its last request ended. What follows is read before it
 //! is asked for, in pieces of a stripe, several of which are on their way at the same time; a request
 //! that comes too early waits for its bytes. So a stream costs the disks what it reads, in larger
@@ -12,7 +12,7 @@
 //! "AMP: adaptive multi-stream prefetching in a shared cache", FAST 2007, section 5).
 
 use super::Request;
-use super::hits::HitShare;
+use super::hit_rate::HitShare;
 use crate::slab::Slab;
 
 /// A piece is a stripe, but at most this.
