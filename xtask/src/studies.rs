@@ -44,13 +44,13 @@ const MEASURED: Way = Way { command: "run", column: "measured", codes: &[0, 3, 4
 const PREDICTED: Way = Way { command: "predict", column: "predicted", codes: &[0, 3, 4] };
 
 /// One study file, measured or predicted.
-struct Errand {
+struct FixedWork {
     study: &'static str,
     file: PathBuf,
     way: &'static Way,
 }
 
-impl Errand {
+impl FixedWork {
     fn name(&self) -> String {
         let file = self.file.file_stem().unwrap_or_default().to_string_lossy();
         format!("stormeter {} of {}/{file}", self.way.command, self.study)
@@ -58,20 +58,20 @@ impl Errand {
 }
 
 /// All there is to do, the longest first: what is measured takes its time.
-fn errands(root: &Path) -> Vec<Errand> {
-    let errand = |study, name: &str, way| Errand {
+fn fixed_works(root: &Path) -> Vec<FixedWork> {
+    let fixed_work = |study, name: &str, way| FixedWork {
         study,
         file: root.join("studies").join(study).join(name).with_extension("yaml"),
         way,
     };
-    let measured = STUDIES.map(|study| errand(study, "small", &MEASURED));
-    let predicted = STUDIES.map(|study| errand(study, "small", &PREDICTED));
-    let only = PREDICTED_ONLY.map(|(study, name)| errand(study, name, &PREDICTED));
+    let measured = STUDIES.map(|study| fixed_work(study, "small", &MEASURED));
+    let predicted = STUDIES.map(|study| fixed_work(study, "small", &PREDICTED));
+    let only = PREDICTED_ONLY.map(|(study, name)| fixed_work(study, name, &PREDICTED));
     measured.into_iter().chain(predicted).chain(only).collect()
 }
 
-fn next(errands: &Mutex<impl Iterator<Item = Errand>>) -> Option<Errand> {
-    errands.lock().unwrap_or_else(PoisonError::into_inner).next()
+fn next(fixed_works: &Mutex<impl Iterator<Item = FixedWork>>) -> Option<FixedWork> {
+    fixed_works.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
 /// Runs them all.
@@ -79,16 +79,16 @@ pub(crate) fn check(repository: &Repository) -> Finding {
     succeed(&mut repository.cargo(&["build", "--release", "--quiet", "--package", "stormeter"]))?;
     let program = repository.target.join("release/stormeter");
     let directory = repository.scratch("studies")?;
-    let errands = Mutex::new(errands(&repository.root).into_iter());
+    let fixed_works = Mutex::new(fixed_works(&repository.root).into_iter());
     let ended = Mutex::new(Vec::new());
     // They disturb one another, which no more than their verdicts shows.
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                while let Some(errand) = next(&errands) {
+                while let Some(fixed_work) = next(&fixed_works) {
                     let began = Instant::now();
-                    let name = errand.name();
-                    let done = carry_out(&program, &directory, &errand);
+                    let name = fixed_work.name();
+                    let done = carry_out(&program, &directory, &fixed_work);
                     if let Ok(trials) = done {
                         println!("{name}: {trials} trials, {:.1} s", began.elapsed().as_secs_f64());
                     }
@@ -96,7 +96,7 @@ pub(crate) fn check(repository: &Repository) -> Finding {
                     ended
                         .lock()
                         .unwrap_or_else(PoisonError::into_inner)
-                        .push((errand.way.column, done));
+                        .push((fixed_work.way.column, done));
                 }
             });
         }
@@ -118,8 +118,8 @@ pub(crate) fn check(repository: &Repository) -> Finding {
 }
 
 /// One study in one way, to its last trial and into the table; gives the number of trials.
-fn carry_out(program: &Path, directory: &Path, errand: &Errand) -> Result<usize, String> {
-    let Errand { study, file, way } = errand;
+fn carry_out(program: &Path, directory: &Path, fixed_work: &FixedWork) -> Result<usize, String> {
+    let FixedWork { study, file, way } = fixed_work;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     // One each: two runs do not share the datastores that a directory has for them.
     let directory = directory.join(format!("{study}-{stem}-{}", way.command));

@@ -121,7 +121,7 @@ impl Failure {
                 | RunError::OtherPlan { .. }
                 | RunError::OtherStudy { .. }
                 | RunError::Question(_)
-                | RunError::Errand(_)
+                | RunError::FixedWork(_)
                 | RunError::Hosts(_)
                 | RunError::Step { .. },
             ) => Exit::Usage,

@@ -9,7 +9,7 @@ mod arrivals;
 mod compact_histogram;
 mod content;
 mod drive;
-mod errand;
+mod fixed_work;
 mod generator;
 mod held_buffers;
 mod issue_log;
@@ -23,6 +23,6 @@ mod zipf;
 
 pub use content::ContentSource;
 pub use drive::{drive, drive_verified};
-pub use errand::{ErrandLog, Payload, drive_deployment, drive_file_test};
+pub use fixed_work::{FixedWorkLog, Payload, drive_deployment, drive_file_test};
 pub use observer::Observer;
 pub use verify::{Expectations, LentExpectations, PriorContent, Seal};

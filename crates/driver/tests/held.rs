@@ -9,8 +9,8 @@ use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
 use stormeter_driver::{drive, drive_deployment, drive_file_test};
 use stormeter_simulator::VirtualTime;
 use stormeter_trial::{
-    Arrivals, Content, Deployment, DiskErrand, Distribution, Ended, ErrandTrial, FileOperation,
-    FileTest, Limits, Sample, SizeShare, Trial, Workload,
+    Arrivals, Content, Deployment, Distribution, Ended, FileOperation, FileTest, FixedWork,
+    FixedWorkTrial, Limits, Sample, SizeShare, Trial, Workload,
 };
 
 const US: u64 = 1_000;
@@ -122,9 +122,9 @@ fn load_of(late_reaps: u64, at_a_time: usize) -> Sample {
     drive(&trial, || Some(0), &mut disks, &mut clock, &mut ()).unwrap()
 }
 
-fn work(errand: DiskErrand, late_reaps: u64) -> Sample {
-    let trial = ErrandTrial {
-        errand,
+fn work(fixed_work: FixedWork, late_reaps: u64) -> Sample {
+    let trial = FixedWorkTrial {
+        fixed_work,
         first_disk: 0,
         disks: 2,
         disk_bytes: 32 * u64::from(MIB),
@@ -137,18 +137,18 @@ fn work(errand: DiskErrand, late_reaps: u64) -> Sample {
     let mut clock = time.clock();
     let needs = trial.buffer_needs();
     let mut disks = Holding::new(time, needs.count, needs.bytes, late_reaps);
-    match trial.errand {
-        DiskErrand::File(_) => {
+    match trial.fixed_work {
+        FixedWork::File(_) => {
             drive_file_test(&trial, || Some(0), &mut disks, &mut clock, &mut ()).unwrap()
         }
-        DiskErrand::Deploy(_) => {
+        FixedWork::Deploy(_) => {
             drive_deployment(&trial, || Some(0), &mut disks, &mut clock, &mut ()).unwrap()
         }
     }
 }
 
-fn file_test() -> DiskErrand {
-    DiskErrand::File(FileTest {
+fn file_test() -> FixedWork {
+    FixedWork::File(FileTest {
         operation: FileOperation::Write,
         record_bytes: MIB,
         outstanding: 4,
@@ -156,8 +156,8 @@ fn file_test() -> DiskErrand {
     })
 }
 
-fn deployment() -> DiskErrand {
-    DiskErrand::Deploy(Deployment {
+fn deployment() -> FixedWork {
+    FixedWork::Deploy(Deployment {
         copy_bytes: MIB,
         outstanding: 4,
         customise_writes: 30,

@@ -44,7 +44,7 @@ pub fn predict_cells(
             plan,
             cell,
             timing,
-            errand_interval_ns: timing.interval_ns,
+            fixed_work_interval_ns: timing.interval_ns,
             seed: trial_seed(plan.seed, 0),
             start: trial_start(plan.seed, 0),
             site,

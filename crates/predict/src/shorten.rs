@@ -2,7 +2,7 @@
 //!
 //! A measured trial is long because storage drifts and neighbours disturb; a model has neither, and its
 //! window only has to hold enough requests. The number of intervals stays, because some studies take
-//! them for their observations; errands, whose length is their work's, keep the plan's interval.
+//! them for their observations; trials of fixed work, whose length is their work's, keep the plan's interval.
 
 use stormeter_study::{Blocks, Order, StudyPlan, Timing};
 

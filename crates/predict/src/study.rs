@@ -95,7 +95,7 @@ fn check(
     }
 }
 
-/// A fault that comes when a trial is over would change nothing without a word. How long errands take is
+/// A fault that comes when a trial is over would change nothing without a word. How long trials of fixed work take is
 /// not known before.
 fn late_fault(run: &TrialRun<'_>) -> Result<(), PredictError> {
     let is_timed = matches!(run.plan.workloads[run.cell.workload].kind, WorkloadKind::Io(_));
@@ -123,7 +123,7 @@ fn run_of<'a>(
         plan: &request.plan,
         cell,
         timing: request.plan.timing,
-        errand_interval_ns: request
+        fixed_work_interval_ns: request
             .prediction
             .shortened_from
             .map_or(request.plan.timing, |(planned, _)| planned)

@@ -9,8 +9,8 @@ use stormeter_simulator::{
 use stormeter_site::Site;
 use stormeter_study::{Cell, StudyPlan, Timing, WorkloadKind};
 use stormeter_trial::{
-    Arrivals, ComponentUse, CpuUsage, Deployment, DiskErrand, Distribution, Ended, ErrandTrial,
-    FileOperation, FileTest, Limits, MonitorRow, Sample, Start, Transfer, Trial, Workload,
+    Arrivals, ComponentUse, CpuUsage, Deployment, Distribution, Ended, FileOperation, FileTest,
+    FixedWork, FixedWorkTrial, Limits, MonitorRow, Sample, Start, Transfer, Trial, Workload,
 };
 
 use crate::error::NoMachine;
@@ -31,8 +31,8 @@ pub(crate) struct TrialRun<'a> {
     pub(crate) plan: &'a StudyPlan,
     pub(crate) cell: Cell,
     pub(crate) timing: Timing,
-    /// The interval of errands, which are never shortened.
-    pub(crate) errand_interval_ns: u64,
+    /// The interval of trials of fixed work, which are never shortened.
+    pub(crate) fixed_work_interval_ns: u64,
     pub(crate) seed: u64,
     pub(crate) start: Start,
     pub(crate) site: &'a Site,
@@ -175,12 +175,12 @@ impl TrialRun<'_> {
         if test.operation == FileOperation::Reread {
             // What is read again was read before.
             let first = FileTest { operation: FileOperation::Read, ..test };
-            let sample = self.errand(DiskErrand::File(first), machine)?;
+            let sample = self.fixed_work(FixedWork::File(first), machine)?;
             if sample.ended != Ended::Completed {
                 return Ok(sample);
             }
         }
-        self.errand(DiskErrand::File(test), machine)
+        self.fixed_work(FixedWork::File(test), machine)
     }
 
     fn deployment(
@@ -189,7 +189,7 @@ impl TrialRun<'_> {
         machine: &mut Machine,
     ) -> Result<Sample, String> {
         deployment.outstanding = self.cell.outstanding.unwrap_or(deployment.outstanding);
-        self.errand(DiskErrand::Deploy(deployment), machine)
+        self.fixed_work(FixedWork::Deploy(deployment), machine)
     }
 
     fn transfer(&self, transfer: Transfer, machine: &mut Machine) -> Result<Sample, String> {
@@ -207,25 +207,25 @@ impl TrialRun<'_> {
             .map_err(|error| error.to_string())
     }
 
-    fn errand(&self, errand: DiskErrand, machine: &mut Machine) -> Result<Sample, String> {
-        let trial = ErrandTrial {
-            errand,
+    fn fixed_work(&self, fixed_work: FixedWork, machine: &mut Machine) -> Result<Sample, String> {
+        let trial = FixedWorkTrial {
+            fixed_work,
             first_disk: 0,
             disks: self.cell.vms,
             disk_bytes: self.plan.disk_bytes_of(self.cell.workload),
             seed: self.seed,
             content_seed: self.seed,
-            interval_ns: self.errand_interval_ns,
+            interval_ns: self.fixed_work_interval_ns,
             limits: Limits::default(),
         };
         let now_ns = machine.time().now_ns();
-        let window = Window { from_ns: now_ns, interval_ns: self.errand_interval_ns };
+        let window = Window { from_ns: now_ns, interval_ns: self.fixed_work_interval_ns };
         machine.measure(window, u64::MAX);
         let mut clock = machine.time().clock();
         let (start, watcher) = (|| Some(now_ns), &mut Watcher(self.cancel));
-        match errand {
-            DiskErrand::File(_) => drive_file_test(&trial, start, machine, &mut clock, watcher),
-            DiskErrand::Deploy(_) => drive_deployment(&trial, start, machine, &mut clock, watcher),
+        match fixed_work {
+            FixedWork::File(_) => drive_file_test(&trial, start, machine, &mut clock, watcher),
+            FixedWork::Deploy(_) => drive_deployment(&trial, start, machine, &mut clock, watcher),
         }
         .map_err(|error| error.to_string())
     }

@@ -258,7 +258,7 @@ fn both_ends_of_a_wire_are_faster_together() {
 }
 
 #[test]
-fn errands_keep_the_interval_of_the_plan() {
+fn fixed_work_keeps_the_interval_of_the_plan() {
     let directory = tempfile::tempdir().unwrap();
     let long = STUDY.replace("duration: 1s, interval: 100ms", "duration: 60s, interval: 1s");
     let long = long.replace("blocks: 3", "blocks: 1").replace("  - vm-4k\n", "");

@@ -8,7 +8,7 @@ mod study_fixture;
 use std::path::Path;
 
 use stormeter_report::{StudyReport, TerminalOptions, study_json, study_terminal};
-use study_fixture::{Shape, answers, disturbed, errand, made, study, usual};
+use study_fixture::{Shape, answers, disturbed, fixed_work, made, study, usual};
 
 fn compare(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -29,8 +29,8 @@ fn a_study_on_a_terminal() {
 }
 
 #[test]
-fn an_errand_on_a_terminal() {
-    compare("study-errand.txt", &study_terminal(&errand(), hundred_columns()));
+fn fixed_work_on_a_terminal() {
+    compare("study-fixed-work.txt", &study_terminal(&fixed_work(), hundred_columns()));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn wide() -> StudyReport {
 
 #[test]
 fn tables_fit_the_width_and_colour_changes_nothing_else() {
-    let of = [study as fn() -> StudyReport, wide, disturbed, errand];
+    let of = [study as fn() -> StudyReport, wide, disturbed, fixed_work];
     let widths = [40, 60, 80, 100];
     for (report, width) in of.iter().flat_map(|report| widths.map(|width| (report(), width))) {
         let plain =

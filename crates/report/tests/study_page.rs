@@ -12,7 +12,7 @@ use std::path::Path;
 use markup::{count, elements};
 use stormeter_report::{Finding, Severity, StudyReport, study_html};
 use stormeter_statistics::Interval;
-use study_fixture::{Shape, answers, disturbed, errand, made, study, usual};
+use study_fixture::{Shape, answers, disturbed, fixed_work, made, study, usual};
 
 /// The page, which is also left beside the test's binaries to be looked at.
 fn page(name: &str, report: &StudyReport) -> String {
@@ -356,7 +356,7 @@ fn a_study_without_results_or_monitoring_still_makes_a_page() {
     let text = page("study-unwatched.html", &unwatched);
     elements(&text);
     assert!(text.contains("The host was not monitored"));
-    let text = page("study-errand.html", &errand());
+    let text = page("study-fixed-work.html", &fixed_work());
     elements(&text);
     assert!(text.contains("customise") && text.contains("elapsed time"));
 }

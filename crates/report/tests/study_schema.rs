@@ -12,7 +12,7 @@ use stormeter_results::FinishReason;
 use stormeter_statistics::Touched;
 use stormeter_study::{Blocks, Metric, Order, Prepare, Reset, Unit};
 use stormeter_trial::Verified;
-use study_fixture::{Shape, disturbed, errand, made, study, usual};
+use study_fixture::{Shape, disturbed, fixed_work, made, study, usual};
 
 fn check(value: &Value) -> Vec<String> {
     let schema: Value = serde_json::from_str(STUDY_SCHEMA).unwrap();
@@ -49,7 +49,7 @@ fn reports() -> Vec<StudyReport> {
     let mut killed = study();
     killed.status.reason = None;
     killed.header.datastores.clear();
-    vec![study(), odd, empty, killed, errand(), study_fixture::predicted(), disturbed()]
+    vec![study(), odd, empty, killed, fixed_work(), study_fixture::predicted(), disturbed()]
 }
 
 #[test]

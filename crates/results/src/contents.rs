@@ -172,5 +172,5 @@ fn check_workload(workload: &StudyWorkload, disk_bytes: u64) -> Result<(), Strin
         WorkloadKind::Transfer(transfer) => transfer.message_bytes == 0 || transfer.messages == 0,
         WorkloadKind::Deploy(deploy) => deploy.copy_bytes == 0 || deploy.outstanding == 0,
     };
-    if zero { Err("an errand without work".into()) } else { Ok(()) }
+    if zero { Err("a trial of fixed work without work".into()) } else { Ok(()) }
 }

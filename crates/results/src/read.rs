@@ -93,7 +93,7 @@ impl File {
         self.form >= 2
     }
 
-    /// Form 3: cells of studies, steps of errands, the life of the host.
+    /// Form 3: cells of studies, steps of trials of fixed work, the life of the host.
     fn has_studies(self) -> bool {
         self.form >= 3
     }

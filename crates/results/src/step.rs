@@ -1,4 +1,4 @@
-//! The steps of an errand, as rows and back.
+//! The steps of a trial of fixed work, as rows and back.
 
 use rusqlite::{Connection, Result, params};
 use stormeter_trial::StepTime;

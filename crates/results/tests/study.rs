@@ -163,8 +163,9 @@ fn the_tables_serve_people_with_sql() {
     assert_eq!(rows, cells.len() as i64);
     let is_compared = |trial: &&TrialRecord| trial.phase == Phase::Main && trial.cpu().is_some();
     let compared: Vec<_> = trials.iter().filter(is_compared).collect();
-    let errands = |trial: &&&TrialRecord| trial.sample().is_some_and(|s| !s.steps.is_empty());
-    assert!(compared.iter().filter(errands).count() > 2 && compared.len() > 5);
+    let fixed_work_trials =
+        |trial: &&&TrialRecord| trial.sample().is_some_and(|s| !s.steps.is_empty());
+    assert!(compared.iter().filter(fixed_work_trials).count() > 2 && compared.len() > 5);
     for trial in &compared {
         let cell = cells[trial.cell.unwrap()];
         let mut select = connection

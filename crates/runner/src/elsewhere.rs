@@ -13,9 +13,9 @@ use stormeter_results::{DatastoreDescription, HostDescription};
 use stormeter_study::{Timing, WorkloadKind};
 use stormeter_trial::{Limits, Start};
 
-use crate::errand::{ErrandRun, ListenOrder};
 use crate::error::RunError;
 use crate::fill_spec::FillSpec;
+use crate::fixed_work::{FixedWorkRun, ListenOrder};
 use crate::progress::Progress;
 use crate::threads::{TrialEnd, TrialRun};
 
@@ -133,7 +133,7 @@ pub struct PreparedStore {
 pub struct TrialOrder {
     /// Which store; `None`: the generator's ceiling, on nothing.
     pub store: Option<usize>,
-    /// What each VM does: the load of a timed trial, or an errand. Deployments are not done elsewhere.
+    /// What each VM does: the load of a timed trial, or a trial of fixed work. Deployments are not done elsewhere.
     pub work: WorkloadKind,
     /// I/Os outstanding of each worker of a file test, where they are not as `work` says.
     pub outstanding: Option<u32>,
@@ -177,9 +177,9 @@ impl TrialOrder {
         })
     }
 
-    /// The trial as an errand, which it is where it is no timed one.
-    pub fn errand(&self) -> ErrandRun<'_> {
-        ErrandRun {
+    /// The trial as one of fixed work, where it is no timed one.
+    pub fn fixed_work(&self) -> FixedWorkRun<'_> {
+        FixedWorkRun {
             kind: &self.work,
             vms: self.vms,
             disk_bytes: self.disk_bytes,

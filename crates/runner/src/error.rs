@@ -3,7 +3,7 @@
 use stormeter_datastore::{DatastoreError, UrlError};
 use stormeter_results::ResultsError;
 use stormeter_study::PlanError;
-use stormeter_trial::ErrandError;
+use stormeter_trial::FixedWorkError;
 
 use crate::study::ResetError;
 use crate::target::TargetUnknown;
@@ -123,9 +123,9 @@ pub enum RunError {
         /// Bytes, written out.
         available: String,
     },
-    /// An errand that cannot be done.
+    /// A trial of fixed work that cannot be done.
     #[error(transparent)]
-    Errand(#[from] ErrandError),
+    FixedWork(#[from] FixedWorkError),
     /// A client and its server could not be joined on this machine.
     #[error(
         "no connection could be made over this machine's loopback address ({0}); is 127.0.0.1 up, \

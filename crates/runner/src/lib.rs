@@ -17,10 +17,10 @@ mod describe;
 mod doctor;
 mod elsewhere;
 mod environment;
-mod errand;
 mod error;
 mod failures;
 mod fill_spec;
+mod fixed_work;
 mod free_space;
 mod host_time;
 mod idle;
@@ -60,9 +60,9 @@ pub use elsewhere::{
     TrialOrder,
 };
 pub use environment::environment;
-pub use errand::{Caller, ClientStart, ErrandRun, ListenOrder, run_clients, run_errand};
 pub use error::RunError;
 pub use fill_spec::FillSpec;
+pub use fixed_work::{Caller, ClientStart, FixedWorkRun, ListenOrder, run_clients, run_fixed_work};
 pub use progress::{BlockEnd, Place, Progress, Silent, TrialStart};
 pub use rack_control::{RackControl, RackControlError};
 pub use study::{

@@ -10,8 +10,8 @@ use stormeter_trial::Interval;
 use crate::ceiling::measure_ceiling_from;
 use crate::describe::describe;
 use crate::elsewhere::{OpenOrder, OpenedStores, PrepareOrder, PreparedStore, TrialOrder};
-use crate::errand::{Before, TransferListener, before, run_errand_from, run_servers};
 use crate::error::RunError;
+use crate::fixed_work::{Before, TransferListener, before, run_fixed_work_from, run_servers};
 use crate::free_space::shared_file_system;
 use crate::idle::IdleHost;
 use crate::machine::raise_open_files;
@@ -77,7 +77,7 @@ impl Workplace {
     /// Carries out a trial, led by `leader`.
     ///
     /// # Errors
-    /// As [`crate::run_trial`] and [`crate::run_errand`]; the clients of a transfer do not come.
+    /// As [`crate::run_trial`] and [`crate::run_fixed_work`]; the clients of a transfer do not come.
     pub fn trial(
         &mut self,
         order: &TrialOrder,
@@ -100,7 +100,7 @@ impl Workplace {
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
         let Some(run) = order.timed() else {
-            return self.errand(order, (clock, cancel), leader, progress);
+            return self.fixed_work(order, (clock, cancel), leader, progress);
         };
         run.workload.check(order.disk_bytes).map_err(|error| RunError::Order(error.to_string()))?;
         let start = Start {
@@ -119,14 +119,14 @@ impl Workplace {
         }
     }
 
-    fn errand(
+    fn fixed_work(
         &mut self,
         order: &TrialOrder,
         clock: (&RealClock, &AtomicBool),
         leader: &mut dyn Leader,
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
-        let run = order.errand();
+        let run = order.fixed_work();
         run.check()?;
         let store = order.store.unwrap_or_default();
         let datastore = self.stores.get_mut(store).ok_or_else(|| unknown(store))?;
@@ -155,7 +155,7 @@ impl Workplace {
         };
         let mut end = match sockets {
             Some(sockets) => run_servers(&run, sockets, datastore, clock, start, progress),
-            None => run_errand_from(&run, datastore, clock, start, progress),
+            None => run_fixed_work_from(&run, datastore, clock, start, progress),
         }?;
         end.notes.extend(notes);
         Ok(end)

@@ -122,7 +122,7 @@ pub struct TrialFacts<'a> {
 
 /// The generator's ceiling must be this many times what was measured.
 pub const CEILING_FACTOR: f64 = 3.0;
-/// IOPS × latency and the outstanding I/Os are counted apart and are the same, but for rounding and for an errand's
+/// IOPS × latency and the outstanding I/Os are counted apart and are the same, but for rounding and for a trial of fixed work's
 /// last step: from this share of difference on the law is bent…
 const LITTLE_BENT: f64 = 0.01;
 /// … and from this on it is broken.
@@ -144,9 +144,9 @@ pub fn check_trial(facts: &TrialFacts<'_>) -> Vec<LawFinding> {
     found
 }
 
-/// Checks a trial of an errand, which ends when its work is done: against the laws about its
-/// counters and its end. What an errand moves, and how much of it is outstanding, is its own affair.
-pub fn check_errand(sample: &Sample) -> Vec<LawFinding> {
+/// Checks a trial of fixed work, which ends when its work is done: against the laws about its
+/// counters and its end. What a trial of fixed work moves, and how much of it is outstanding, is its own affair.
+pub fn check_fixed_work(sample: &Sample) -> Vec<LawFinding> {
     [counted(sample), ended(sample)].into_iter().flatten().collect()
 }
 
@@ -158,7 +158,7 @@ pub fn broken_law(kind: &WorkloadKind, sample: &Sample, is_null: bool) -> Option
             check_trial(&TrialFacts { workload, sample, is_null, ceiling_iops: None, cpu: None })
         }
         WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => {
-            check_errand(sample)
+            check_fixed_work(sample)
         }
     };
     let broken = found.into_iter().find(|finding| finding.severity == Severity::Invalid);

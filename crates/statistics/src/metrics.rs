@@ -44,7 +44,7 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
             }
             cpu.host.busy_ns() as f64 / all_ns as f64
         }
-        // Only an errand has steps, and only an errand takes as long as it takes.
+        // Only a trial of fixed work has steps, and only that takes as long as it takes.
         Metric::Elapsed if sample.steps.is_empty() => return None,
         Metric::Elapsed => sample.window_ns as f64,
         Metric::Recovery => match sample.recovery()? {

@@ -13,7 +13,7 @@ use crate::plan::{block_order, content_seed, trial_seed, trial_start};
 use crate::step::StepAction;
 use crate::study_plan::{Blocks, Order, Prepare, Reset, StudyPlan, Unit, WorkloadKind};
 
-/// What a study takes, as far as its plan tells: errands take as long as they take, and so do
+/// What a study takes, as far as its plan tells: trials of fixed work take as long as they take, and so do
 /// preparing and resetting the disks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
@@ -22,7 +22,7 @@ pub struct Estimate {
     /// Trials of a block whose time is known.
     pub timed_trials: usize,
     /// Trials of a block that end when their work is done.
-    pub errands: usize,
+    pub fixed_work_trials: usize,
     /// The fewest blocks there will be.
     pub blocks_least: u32,
     /// The most.
@@ -85,7 +85,7 @@ impl StudyPlan {
         Estimate {
             block_ns,
             timed_trials,
-            errands: cells.len() - timed_trials,
+            fixed_work_trials: cells.len() - timed_trials,
             blocks_least,
             blocks_most,
             least_ns: total(blocks_least),
@@ -234,20 +234,20 @@ fn percent(fraction: f64) -> String {
 /// The time in words; what cannot be known is said.
 fn time(estimate: &Estimate) -> String {
     let duration = |ns: u64| format_duration_ns(ns as f64);
-    let Estimate { least_ns, most_ns, errands, timed_trials, .. } = estimate;
+    let Estimate { least_ns, most_ns, fixed_work_trials, timed_trials, .. } = estimate;
     let known = match (least_ns, most_ns) {
         _ if *timed_trials == 0 => {
             return format!(
-                "{errands} errands a block, as long as they take, and preparing the disks"
+                "{fixed_work_trials} trials of fixed work a block, as long as they take, and preparing the disks"
             );
         }
         (least, most) if least == most => duration(*most),
         (least, most) => format!("{} to {}", duration(*least), duration(*most)),
     };
-    match errands {
+    match fixed_work_trials {
         0 => format!("{known}, and preparing the disks"),
         _ => format!(
-            "{known}, {errands} errands a block as long as they take, and preparing the disks"
+            "{known}, {fixed_work_trials} trials of fixed work a block as long as they take, and preparing the disks"
         ),
     }
 }

@@ -112,7 +112,7 @@ pub enum Metric {
     HostCpuPerIo,
     /// Busy share of the whole host, of all its CPUs together. Of studies only.
     HostCpu,
-    /// What an errand took (a file test, transfers, a deployment). Of studies only.
+    /// What a trial of fixed work took (a file test, transfers, a deployment). Of studies only.
     Elapsed,
     /// How long until throughput is back after a step. Of studies with steps only.
     Recovery,

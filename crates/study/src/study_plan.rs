@@ -94,7 +94,7 @@ pub struct StudyWorkload {
     pub kind: WorkloadKind,
 }
 
-/// What a workload of a study does: load for a time, or an errand until it is done.
+/// What a workload of a study does: load for a time, or a trial of fixed work until it is done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum WorkloadKind {

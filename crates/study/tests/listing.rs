@@ -66,11 +66,11 @@ fn another_seed_is_another_order_and_other_operations() {
 #[test]
 fn the_time_is_that_of_the_timed_trials() {
     let estimate = plan("measure: {ramp: 1s, duration: 4s}\ndesign: {blocks: 10}").estimate();
-    assert_eq!((estimate.timed_trials, estimate.errands), (2, 0));
+    assert_eq!((estimate.timed_trials, estimate.fixed_work_trials), (2, 0));
     assert_eq!(estimate.block_ns, 10_000_000_000);
     assert_eq!((estimate.least_ns, estimate.most_ns), (100_000_000_000, 100_000_000_000));
     let estimate = plan("workloads: [vm-4k, iozone]").estimate();
-    assert_eq!((estimate.timed_trials, estimate.errands), (2, 12));
+    assert_eq!((estimate.timed_trials, estimate.fixed_work_trials), (2, 12));
     assert_eq!((estimate.blocks_least, estimate.blocks_most), (5, 100));
     assert_eq!((estimate.least_ns, estimate.most_ns), (120_000_000_000, 2_400_000_000_000));
     let limited = plan("design: {time_limit: 5m}").estimate();

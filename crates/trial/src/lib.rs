@@ -1,7 +1,7 @@
 //! A trial as a value: what is asked of it, and what came of it.
 //!
 //! A [`Trial`] says what virtual machines do to their disks (a [`Workload`]) for how long and within which limits, or
-//! what work they do until it is done ([`ErrandTrial`]); a [`Sample`] is everything that was counted, with the
+//! what work they do until it is done ([`FixedWorkTrial`]); a [`Sample`] is everything that was counted, with the
 //! surroundings in which it was (CPU, memory, monitors, components). Both are plain values: they are carried to agents
 //! on other machines, kept in results files and made up by tests. Whoever reads them needs no loop; the loop that
 //! carries them out is the driver's.
@@ -9,8 +9,8 @@
 mod component;
 mod cpu;
 mod disturbance;
-mod errand;
-mod errand_trial;
+mod fixed_work;
+mod fixed_work_trial;
 pub mod histogram;
 mod issue;
 mod memory;
@@ -26,10 +26,10 @@ mod workload;
 pub use component::{ComponentKind, ComponentUse};
 pub use cpu::{CpuUsage, HostCpu, Pressure};
 pub use disturbance::{Disturbance, RECOVERED_INTERVALS, RECOVERED_SHARE, Recovery};
-pub use errand::{
+pub use fixed_work::{
     Deployment, FileOperation, FileTest, StepTime, Transfer, TransferDirection, TransferSink,
 };
-pub use errand_trial::{DiskErrand, ErrandError, ErrandTrial, SMALL_BYTES};
+pub use fixed_work_trial::{FixedWork, FixedWorkError, FixedWorkTrial, SMALL_BYTES};
 pub use histogram::{Histogram, LatencyBucket};
 pub use issue::{Durations, IssueTimes};
 pub use memory::{Memory, MemoryPlace};

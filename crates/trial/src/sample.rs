@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use stormeter_disk::{DeviceError, Kind};
 
 use crate::disturbance::Disturbance;
-use crate::errand::StepTime;
+use crate::fixed_work::StepTime;
 use crate::histogram::Histogram;
 use crate::issue::IssueTimes;
 use crate::verified::Verified;
@@ -64,7 +64,7 @@ pub struct Sample {
     /// What reads returned, held against what was written; `None` where it was not asked for.
     #[serde(default)]
     pub verified: Option<Verified>,
-    /// The steps of an errand, which ends when its work is done; empty where the trial was timed.
+    /// The steps of a trial of fixed work, which ends when its work is done; empty where the trial was timed.
     #[serde(default)]
     pub steps: Vec<StepTime>,
     /// What was done to the storage meanwhile, in the order of time. The driver leaves it empty: whoever
@@ -76,7 +76,7 @@ pub struct Sample {
     #[serde(default)]
     pub settled_ns: u64,
     /// How many bytes of its disks the trial is expected to have touched, ramp included
-    /// ([`crate::touched_share`]); `None` for an errand, and in samples from before it was worked out.
+    /// ([`crate::touched_share`]); `None` for a trial of fixed work, and in samples from before it was worked out.
     #[serde(default)]
     pub touched_bytes: Option<u64>,
     /// Why the loop ended.
@@ -282,7 +282,7 @@ impl Interval {
 
 impl Sample {
     /// The same sample over the window of a thread that ended later: nothing more was done, so the
-    /// mean of what was outstanding falls. To be called before samples of errands are merged, whose
+    /// mean of what was outstanding falls. To be called before samples of trials of fixed work are merged, whose
     /// windows end one by one.
     #[must_use]
     pub fn over(mut self, window_ns: u64) -> Self {

@@ -128,7 +128,7 @@ impl Fleet {
 fn allowed_ns(orders: &[(usize, TrialOrder)]) -> u64 {
     let length_ns = orders.iter().map(|(_, order)| match order.work {
         WorkloadKind::Io(_) => order.timing.ramp_ns.saturating_add(order.timing.duration_ns),
-        // An errand lasts as long as it takes.
+        // A trial of fixed work lasts as long as it takes.
         _ => 0,
     });
     let share_ns = length_ns.max().unwrap_or(0) as f64 * LATE_SHARE;

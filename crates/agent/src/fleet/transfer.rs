@@ -128,7 +128,7 @@ impl Fleet {
                     let mut teller = Teller { host: *host, told: told.clone() };
                     let (clock, given_up) = (&clock, &given_up);
                     clients.push(scope.spawn(move || {
-                        let run = order.errand();
+                        let run = order.fixed_work();
                         run_clients(&run, sockets, clock, given_up, start, &mut teller)
                     }));
                     start.first_cpu += order.vms as usize;

@@ -89,7 +89,7 @@ impl Fleet {
         progress.begun(start.at);
         let length_ns = orders.iter().map(|(_, order)| match order.work {
             WorkloadKind::Io(_) => order.timing.ramp_ns.saturating_add(order.timing.duration_ns),
-            // An errand's rows tell that it gets on.
+            // A trial of fixed work's rows tell that it gets on.
             _ => order.timing.interval_ns,
         });
         let within = Duration::from_nanos(length_ns.max().unwrap_or(0)) + AFTERWARDS;

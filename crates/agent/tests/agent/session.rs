@@ -115,8 +115,8 @@ pub(crate) fn trial(store: Option<usize>, duration_ms: u64) -> Command {
     }))
 }
 
-/// An errand on the two disks.
-pub(crate) fn errand(work: WorkloadKind, listener: Option<ListenOrder>) -> TrialOrder {
+/// A trial of fixed work on the two disks.
+pub(crate) fn fixed_work(work: WorkloadKind, listener: Option<ListenOrder>) -> TrialOrder {
     let Command::Trial(order) = trial(Some(0), 0) else { unreachable!() };
     TrialOrder { work, listener, ..*order }
 }

@@ -1,4 +1,4 @@
-//! Errands through an agent: transfers whose clients are elsewhere, and file tests.
+//! Trials of fixed work through an agent: transfers whose clients are elsewhere, and file tests.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::atomic::AtomicBool;
@@ -14,7 +14,7 @@ use stormeter_trial::{
     Deployment, Ended, FileOperation, FileTest, Transfer, TransferDirection, TransferSink,
 };
 
-use crate::session::{Session, errand, open, prepare};
+use crate::session::{Session, fixed_work, open, prepare};
 
 const WORD: &str = "00112233445566778899aabbccddeeff";
 const VMS: u32 = 2;
@@ -64,7 +64,7 @@ fn messages_go_between_clients_here_and_servers_behind_an_agent() {
     let file = place.path().join(".stormeter-0123456789abcdef-3/disk-00001");
     for sink in [TransferSink::Memory, TransferSink::Disk] {
         for direction in [TransferDirection::Write, TransferDirection::Read] {
-            let order = errand(transfer(direction, sink, 20), listener());
+            let order = fixed_work(transfer(direction, sink, 20), listener());
             let before = std::fs::read(&file).unwrap();
             let sockets = connect(ordered(&mut session, &order), WORD).unwrap();
             assert_eq!(session.answer(), Report::Ready);
@@ -72,7 +72,7 @@ fn messages_go_between_clients_here_and_servers_behind_an_agent() {
             let mut clock = RealClock::new();
             let cancel = AtomicBool::new(false);
             let start = ClientStart { at_ns: clock.now_ns(), first_cpu: 0 };
-            let run = order.errand();
+            let run = order.fixed_work();
             let end = run_clients(&run, sockets, &clock, &cancel, start, &mut Silent).unwrap();
             assert_eq!(end.sample.ended, Ended::Completed);
             assert_eq!(end.sample.operations(), 40);
@@ -92,7 +92,7 @@ fn who_does_not_know_the_word_is_not_served_and_a_cancel_closes_the_door() {
     let place = tempfile::tempdir().unwrap();
     let mut session = prepared(&place);
     let write = || transfer(TransferDirection::Write, TransferSink::Memory, 1);
-    let address = ordered(&mut session, &errand(write(), listener()));
+    let address = ordered(&mut session, &fixed_work(write(), listener()));
     let error = connect(address, &WORD.replace('f', "e")).unwrap_err();
     assert!(error.to_string().contains("closed the connection"), "{error}");
     session.say(&Command::Cancel);
@@ -101,7 +101,7 @@ fn who_does_not_know_the_word_is_not_served_and_a_cancel_closes_the_door() {
     assert_eq!(session.answer(), Report::Cancelled);
     assert!(TcpStream::connect(address).is_err(), "the port is still open");
     // Whoever leads the hosts names a listener.
-    session.say(&Command::Trial(Box::new(errand(write(), None))));
+    session.say(&Command::Trial(Box::new(fixed_work(write(), None))));
     let Report::Failed { reason } = session.answer() else { panic!("served") };
     assert!(reason.contains("no listener"), "{reason}");
     session.end().unwrap();
@@ -111,7 +111,7 @@ fn who_does_not_know_the_word_is_not_served_and_a_cancel_closes_the_door() {
 fn clients_and_servers_that_are_cut_off_end_the_trial_of_the_others() {
     let place = tempfile::tempdir().unwrap();
     for sink in [TransferSink::Memory, TransferSink::Disk] {
-        let order = errand(transfer(TransferDirection::Write, sink, u32::MAX), listener());
+        let order = fixed_work(transfer(TransferDirection::Write, sink, u32::MAX), listener());
         // The clients are gone: what the servers did is theirs to judge.
         let mut session = prepared(&place);
         drop(connect(ordered(&mut session, &order), WORD).unwrap());
@@ -126,7 +126,7 @@ fn clients_and_servers_that_are_cut_off_end_the_trial_of_the_others() {
         let cancel = AtomicBool::new(false);
         let start = ClientStart { at_ns: clock.now_ns(), first_cpu: 0 };
         let clients = std::thread::spawn(move || {
-            let run = order.errand();
+            let run = order.fixed_work();
             run_clients(&run, sockets, &clock, &cancel, start, &mut Silent).unwrap()
         });
         session.end().unwrap();
@@ -143,7 +143,7 @@ fn a_file_is_written_anew_and_read_again_on_a_host() {
     for operation in FileOperation::ALL {
         let (record_bytes, outstanding, client_cache) = (64 << 10, 1, false);
         let test = FileTest { operation, record_bytes, outstanding, client_cache };
-        session.say(&Command::Trial(Box::new(errand(WorkloadKind::File(test), None))));
+        session.say(&Command::Trial(Box::new(fixed_work(WorkloadKind::File(test), None))));
         assert_eq!(session.answer(), Report::Ready);
         session.say(&Command::Start { at_ns: 0 });
         let end = done(&mut session);
@@ -152,7 +152,7 @@ fn a_file_is_written_anew_and_read_again_on_a_host() {
     }
     let deployment =
         Deployment { copy_bytes: 65536, outstanding: 1, customise_writes: 1, boot_reads: 1 };
-    session.say(&Command::Trial(Box::new(errand(WorkloadKind::Deploy(deployment), None))));
+    session.say(&Command::Trial(Box::new(fixed_work(WorkloadKind::Deploy(deployment), None))));
     let Report::Failed { reason } = session.answer() else { panic!("deployed") };
     assert!(reason.contains("deployments"), "{reason}");
     session.end().unwrap();

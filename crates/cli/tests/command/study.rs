@@ -146,7 +146,7 @@ fn a_datastore_that_fails_costs_its_own_trials_only() {
 }
 
 #[test]
-fn every_datastore_and_errand_that_a_study_can_bring_works_at_any_depth() {
+fn every_datastore_and_fixed_work_that_a_study_can_bring_works_at_any_depth() {
     let place = Place::deep();
     let text = "study: Everything once\n\
          datastores:\n  local: embedded:local\n  nas: embedded:nfs\n  san: embedded:iscsi\n\

@@ -319,7 +319,7 @@ pub(crate) fn plan(report: &StudyReport) -> Vec<(&'static str, String)> {
     rows.push((
         "Trial",
         format!(
-            "{} {} after a ramp of {}, a row every {}; errands end when their work is done",
+            "{} {} after a ramp of {}, a row every {}; trials of fixed work end when it is done",
             ns(plan.timing.duration_ns),
             measured(report),
             ns(plan.timing.ramp_ns),

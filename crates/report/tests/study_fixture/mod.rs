@@ -100,8 +100,8 @@ pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut StudyAnalysis)) -> 
     })
 }
 
-/// A study of an errand: elapsed time is all there is.
-pub(crate) fn errand() -> StudyReport {
+/// A study of fixed work: elapsed time is all there is.
+pub(crate) fn fixed_work() -> StudyReport {
     let shape = Shape { workloads: vec!["deploy"], vms: vec![8], ..usual() };
     made(&shape, |analysis| {
         for cell in &mut analysis.cells {
@@ -128,7 +128,7 @@ impl Made {
         let seed = cell as u64 * 1000 + u64::from(block);
         let datastore = place.datastore as f64;
         let load = f64::from(place.vms * place.outstanding.unwrap_or(1));
-        let is_errand = shape.workloads[place.workload] == "deploy";
+        let is_fixed_work = shape.workloads[place.workload] == "deploy";
         // Capacity with a knee: more load gives more I/Os until the datastore is full.
         const SPEEDS: [f64; 5] = [1.0, 0.62, 1.015, 1.6, 0.85];
         let speed = SPEEDS[place.datastore % SPEEDS.len()];
@@ -136,7 +136,7 @@ impl Made {
         let service = 1.0 + 0.3 * datastore;
         let base =
             capacity * load / (load + 10.0 * service.sqrt()) * (1.0 + 0.025 * noise(seed, 1, 1));
-        let step = if is_errand {
+        let step = if is_fixed_work {
             (SECOND as f64 * service * (1.0 + 0.02 * noise(seed, 1, 7))) as u64
         } else {
             SECOND
@@ -165,7 +165,7 @@ impl Made {
             let tail = if noise(seed, draw, 4) > 0.94 { 4.0 } else { 1.0 };
             histogram.record((latency * (1.0 + 0.5 * noise(seed, draw, 3)) * tail) as u64);
         }
-        let steps = match is_errand {
+        let steps = match is_fixed_work {
             true => ["copy", "customise", "boot"]
                 .map(|name| StepTime {
                     name: name.into(),

@@ -60,7 +60,7 @@ impl StudyRun<'_> {
             Of::Way { datastore, store } => (Some(datastore), Some(store), WAY_NS),
         };
         for (workload, spec) in plan.workloads.iter().enumerate() {
-            // An errand waits for its storage; there is nothing to be measured before it.
+            // A trial of fixed work waits for its storage; there is nothing to be measured before it.
             let WorkloadKind::Io(io) = &spec.kind else { continue };
             let of_workload = |cell: &usize| self.cells[*cell].workload == workload;
             let is_of = |cell: &usize| {

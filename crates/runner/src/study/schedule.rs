@@ -71,7 +71,7 @@ impl Schedule {
         self.failed
     }
 
-    /// How long a trial of a cell takes: as long as the last one did, or as the plan says. An errand that
+    /// How long a trial of a cell takes: as long as the last one did, or as the plan says. A trial of fixed work that
     /// was never made takes as long as the study's usual trial.
     fn expected(&self, plan: &StudyPlan, cell: usize, is_timed: bool) -> Duration {
         let last = self.cells.get(cell).and_then(|(_, last)| *last);

@@ -10,8 +10,8 @@ use stormeter_trial::FileOperation;
 
 use crate::ceiling::measure_ceiling;
 use crate::elsewhere::{PrepareOrder, TrialOrder};
-use crate::errand::{Before, before, run_errand};
 use crate::error::RunError;
+use crate::fixed_work::{Before, before, run_fixed_work};
 use crate::journal::{event, outcome_of, unix_ms};
 use crate::progress::{Place, Progress, Silent, TrialStart};
 use crate::study::reset::run_command;
@@ -280,7 +280,7 @@ impl StudyRun<'_> {
                 | RunError::OnHost { .. }
                 | RunError::Agent { .. }
                 | RunError::Reset(_)
-                | RunError::Errand(_)),
+                | RunError::FixedWork(_)),
             ) => Err(error.to_string()),
             Err(error) => return Err(error),
         };
@@ -320,7 +320,7 @@ impl StudyRun<'_> {
         stored.and(restored)
     }
 
-    /// The load or the errand of a cell; `draw` is the number from which its operations are drawn.
+    /// The load or the fixed work of a cell; `draw` is the number from which its operations are drawn.
     fn drive(
         &mut self,
         number: usize,
@@ -333,7 +333,7 @@ impl StudyRun<'_> {
         let kind = &plan.workloads[cell.workload].kind;
         let work = match kind {
             WorkloadKind::Io(io) => WorkloadKind::Io(loaded(io, &cell)),
-            errand => errand.clone(),
+            fixed_work => fixed_work.clone(),
         };
         let is_timed = matches!(kind, WorkloadKind::Io(_));
         let order = TrialOrder {
@@ -354,18 +354,18 @@ impl StudyRun<'_> {
         if is_timed {
             self.disturbed(&order, &cell, progress)
         } else {
-            self.errand(&order, store, progress)
+            self.fixed_work(&order, store, progress)
         }
     }
 
-    /// An errand, here or on the hosts.
-    fn errand(
+    /// A trial of fixed work, here or on the hosts.
+    fn fixed_work(
         &mut self,
         order: &TrialOrder,
         store: usize,
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
-        let run = order.errand();
+        let run = order.fixed_work();
         if run.wants_fresh_files() {
             // Until it is written whole, others find less than they need.
             self.spoilt[store] = true;
@@ -388,7 +388,7 @@ impl StudyRun<'_> {
                 let Venue::Here(stores) = &self.venue else {
                     return Err(RunError::Order("the datastores are gone".into()));
                 };
-                run_errand(&run, &stores[store], clock, cancel, progress)?
+                run_fixed_work(&run, &stores[store], clock, cancel, progress)?
             }
         };
         if run.wants_fresh_files() && end.failure().is_none() {

@@ -8,9 +8,9 @@ mod files;
 mod pair;
 
 use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
-use stormeter_driver::{ErrandLog, Observer};
+use stormeter_driver::{FixedWorkLog, Observer};
 use stormeter_trial::{
-    Ended, ErrandError, Fault, FaultOutcome, Limits, Sample, Start, StepTime, Transfer,
+    Ended, Fault, FaultOutcome, FixedWorkError, Limits, Sample, Start, StepTime, Transfer,
     TransferDirection, TransferSink,
 };
 
@@ -43,7 +43,7 @@ pub struct TransferTrial {
 pub enum TransferError {
     /// They are senseless.
     #[error(transparent)]
-    Errand(#[from] ErrandError),
+    FixedWork(#[from] FixedWorkError),
     /// The machine has no clients.
     #[error("a machine without clients was given to transfers: build it with Machine::with_client")]
     NoClient,
@@ -59,23 +59,23 @@ pub enum TransferError {
 
 impl TransferTrial {
     /// The conditions of a transfer on real sockets.
-    fn check(&self) -> Result<(), ErrandError> {
+    fn check(&self) -> Result<(), FixedWorkError> {
         let disk_bytes = self.disk_bytes;
         if self.vms == 0 {
-            return Err(ErrandError::NoWorkers);
+            return Err(FixedWorkError::NoWorkers);
         }
         if self.interval_ns == 0 {
-            return Err(ErrandError::Interval);
+            return Err(FixedWorkError::Interval);
         }
         if self.transfer.message_bytes == 0 {
-            return Err(ErrandError::Empty { what: "a message" });
+            return Err(FixedWorkError::Empty { what: "a message" });
         }
         if self.transfer.messages == 0 {
-            return Err(ErrandError::Empty { what: "a transfer" });
+            return Err(FixedWorkError::Empty { what: "a transfer" });
         }
         if self.transfer.sink == TransferSink::Disk && disk_bytes < u64::from(BLOCK_BYTES) {
             let bytes = u64::from(BLOCK_BYTES);
-            return Err(ErrandError::TooLarge { what: "a block", bytes, disk_bytes });
+            return Err(FixedWorkError::TooLarge { what: "a block", bytes, disk_bytes });
         }
         Ok(())
     }
@@ -108,7 +108,7 @@ struct Transfers<'a, O> {
     machine: &'a mut Machine,
     observer: &'a mut O,
     pairs: Vec<Pair>,
-    log: ErrandLog,
+    log: FixedWorkLog,
     kind: Kind,
     step: StepTime,
     /// Pairs that have a message under way.
@@ -130,7 +130,7 @@ impl<'a, O: Observer> Transfers<'a, O> {
             machine,
             observer,
             pairs: (0..trial.vms).map(|vm| Pair::new(vm, trial, way)).collect(),
-            log: ErrandLog::new(0, trial.vms, trial.interval_ns),
+            log: FixedWorkLog::new(0, trial.vms, trial.interval_ns),
             kind: match trial.transfer.direction {
                 TransferDirection::Write => Kind::Write,
                 TransferDirection::Read => Kind::Read,

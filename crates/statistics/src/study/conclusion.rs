@@ -73,9 +73,9 @@ pub struct CellSummary {
     pub operations: u64,
     /// What its reads returned, where that was verified.
     pub verified: Option<Verified>,
-    /// The steps of an errand, summed over the trials.
+    /// The steps of a trial of fixed work, summed over the trials.
     pub steps: Vec<StepTime>,
-    /// What its trials touched of their disks; `None` for an errand, and where that is not known.
+    /// What its trials touched of their disks; `None` for a trial of fixed work, and where that is not known.
     #[serde(default)]
     pub touched: Option<Touched>,
 }

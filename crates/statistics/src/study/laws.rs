@@ -11,7 +11,7 @@ use crate::broken::{failed, measured_again};
 use crate::cache::check_caches;
 use crate::course::check_course;
 use crate::data::check_data;
-use crate::laws::{Check, LawFinding, Severity, TrialFacts, check_errand, check_trial};
+use crate::laws::{Check, LawFinding, Severity, TrialFacts, check_fixed_work, check_trial};
 use crate::steadiness::check_steadiness;
 use crate::way::low_way;
 
@@ -133,7 +133,7 @@ fn of_trials(
             check_trial(&TrialFacts { workload, sample, is_null, ceiling_iops, cpu: Some(cpu) })
         }
         WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => {
-            check_errand(sample)
+            check_fixed_work(sample)
         }
     };
     gathered(measured.trials(cell).iter().map(|trial| of_trial(trial.sample, trial.cpu)).collect())

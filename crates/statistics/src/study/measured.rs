@@ -94,7 +94,7 @@ impl<'a> Measured<'a> {
         never.iter().min().map(|least| (never.len(), *least))
     }
 
-    /// What a cell's trials touched of their disks; `None` for an errand.
+    /// What a cell's trials touched of their disks; `None` for a trial of fixed work.
     pub(super) fn touched(&self, cell: usize) -> Option<Touched> {
         let workload = self.cells.get(cell)?.workload;
         let WorkloadKind::Io(io) = &self.plan.workloads.get(workload)?.kind else { return None };

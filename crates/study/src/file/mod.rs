@@ -8,7 +8,7 @@
 mod checks;
 mod datastores;
 mod design;
-mod errand;
+mod fixed_work;
 mod hosts;
 mod io;
 mod keys;

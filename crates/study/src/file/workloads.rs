@@ -2,7 +2,7 @@
 
 use super::datastores::check_name;
 use super::keys;
-use super::{errand, io};
+use super::{fixed_work, io};
 use crate::profile::{StudyProfile, study_profile, study_profile_names, study_profiles};
 use crate::study_plan::{StudyWorkload, WorkloadKind};
 use stormeter_units::{format_bytes, nearest};
@@ -181,7 +181,7 @@ fn files(
 ) -> Vec<StudyWorkload> {
     let Some(open) = Common::open(item, &keys::FILE, diagnostics) else { return Vec::new() };
     if bases.is_empty() {
-        let tests = errand::file_tests(&open.section, None, diagnostics);
+        let tests = fixed_work::file_tests(&open.section, None, diagnostics);
         let is_list = open.section.get("file-test").is_some_and(|node| match &node.value {
             Value::List(_) => true,
             _ => node.text() == Some("all"),
@@ -199,7 +199,7 @@ fn files(
     }
     let change = |base: &StudyWorkload| match &base.kind {
         WorkloadKind::File(test) => {
-            let tests = errand::file_tests(&open.section, Some(test), diagnostics);
+            let tests = fixed_work::file_tests(&open.section, Some(test), diagnostics);
             tests.into_iter().next().map(WorkloadKind::File)
         }
         _ => None,
@@ -218,13 +218,14 @@ fn transfers(
     };
     if bases.is_empty() {
         let Some(name) = open.name(diagnostics) else { return Vec::new() };
-        let transfer = errand::transfer(&open.section, None, diagnostics);
+        let transfer = fixed_work::transfer(&open.section, None, diagnostics);
         let kind = transfer.map(WorkloadKind::Transfer);
         return kind.map(|kind| open.workload(name, None, kind)).into_iter().collect();
     }
     let change = |base: &StudyWorkload| match &base.kind {
         WorkloadKind::Transfer(transfer) => {
-            errand::transfer(&open.section, Some(transfer), diagnostics).map(WorkloadKind::Transfer)
+            fixed_work::transfer(&open.section, Some(transfer), diagnostics)
+                .map(WorkloadKind::Transfer)
         }
         _ => None,
     };
@@ -242,13 +243,13 @@ fn deployments(
     };
     if bases.is_empty() {
         let Some(name) = open.name(diagnostics) else { return Vec::new() };
-        let deployment = errand::deployment(&open.section, None, diagnostics);
+        let deployment = fixed_work::deployment(&open.section, None, diagnostics);
         let kind = deployment.map(WorkloadKind::Deploy);
         return kind.map(|kind| open.workload(name, None, kind)).into_iter().collect();
     }
     let change = |base: &StudyWorkload| match &base.kind {
         WorkloadKind::Deploy(deployment) => {
-            errand::deployment(&open.section, Some(deployment), diagnostics)
+            fixed_work::deployment(&open.section, Some(deployment), diagnostics)
                 .map(WorkloadKind::Deploy)
         }
         _ => None,

@@ -1,15 +1,15 @@
 //! The built-in workloads, each with its source.
 //!
-//! Load for a time ([`io`]) can be named wherever a workload is wanted; errands ([`errand`]) are of
+//! Load for a time ([`io`]) can be named wherever a workload is wanted; trials of fixed work ([`fixed_work`]) are of
 //! studies only. Several profiles that belong together are a set and can be named as one.
 
-mod errand;
+mod fixed_work;
 mod io;
 
 use stormeter_trial::Workload;
 use stormeter_units::nearest;
 
-pub(crate) use errand::DEPLOYMENT;
+pub(crate) use fixed_work::DEPLOYMENT;
 
 use crate::study_plan::{StudyWorkload, WorkloadKind};
 
@@ -72,7 +72,7 @@ pub enum UnknownProfile {
         "{0} is not load for a time but work that ends when it is done; name it in a study file \
          and carry that out with `stormeter run`"
     )]
-    Errand(String),
+    FixedWork(String),
 }
 
 /// All built-in loads, in the order of tables.
@@ -85,10 +85,10 @@ pub fn profile(name: &str) -> Result<Profile, UnknownProfile> {
     if let Some(profile) = profiles().into_iter().find(|profile| profile.workload.name == name) {
         return Ok(profile);
     }
-    if errand::all().iter().any(|profile| profile.workload.name == name)
+    if fixed_work::all().iter().any(|profile| profile.workload.name == name)
         || profile_sets().iter().any(|set| set.name == name)
     {
-        return Err(UnknownProfile::Errand(name.into()));
+        return Err(UnknownProfile::FixedWork(name.into()));
     }
     Err(unknown(name, profiles().into_iter().map(|profile| profile.workload.name).collect()))
 }
@@ -104,14 +104,14 @@ pub fn study_profiles() -> Vec<StudyProfile> {
         summary: profile.summary.into(),
         source: profile.source,
     });
-    io.chain(errand::all()).collect()
+    io.chain(fixed_work::all()).collect()
 }
 
 /// The sets of profiles.
 pub fn profile_sets() -> Vec<ProfileSet> {
-    let errands = errand::all();
+    let fixed_work_trials = fixed_work::all();
     let names = |is_member: fn(&WorkloadKind) -> bool| {
-        let members = errands.iter().filter(|profile| is_member(&profile.workload.kind));
+        let members = fixed_work_trials.iter().filter(|profile| is_member(&profile.workload.kind));
         members.map(|profile| profile.workload.name.clone()).collect()
     };
     vec![
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn an_errand_is_sent_to_run() {
+    fn fixed_work_is_sent_to_run() {
         for name in ["iozone-write", "deploy", "iozone"] {
             let message = profile(name).unwrap_err().to_string();
             assert!(message.contains("stormeter run"), "{message}");

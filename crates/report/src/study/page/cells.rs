@@ -1,4 +1,4 @@
-//! Every cell in full, folded away: its metrics, latencies, time, CPU parts, the steps of an errand.
+//! Every cell in full, folded away: its metrics, latencies, time, CPU parts, the steps of a trial of fixed work.
 
 use stormeter_statistics::CellSummary;
 use stormeter_study::Metric;

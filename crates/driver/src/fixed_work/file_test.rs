@@ -1,0 +1,167 @@
+//! One pass over each worker's file, record by record: the tests of iozone.
+
+use stormeter_disk::{Clock, Disks, Kind};
+
+use super::log::FixedWorkLog;
+use super::permutation::Permutation;
+use super::run::{Finished, Io, Run, Work};
+use crate::content::{ContentSource, stamp};
+use crate::observer::Observer;
+use crate::random::Random;
+use stormeter_trial::{
+    Content, FileTest, FixedWork, FixedWorkError, FixedWorkTrial, Sample, StepTime,
+};
+
+/// Drives one pass over the file (the disk) of each worker and returns what was measured.
+///
+/// An operation of the sample is one record. Each record is visited once: in the order of the file, or
+/// in a random one that follows from the seed. What is left behind the last whole record is not part of
+/// the test. What is written is random, and no 4 KiB of it like another.
+///
+/// The window lasts from the start to the end of the last worker. The one step has the name of the test;
+/// its times are those of the workers that came to their end. `start` is as in [`crate::drive`].
+///
+/// # Errors
+/// Only for a trial that cannot be driven. Whatever goes wrong later is in [`Sample::ended`] and
+/// [`Sample::faults`], with everything counted until then; a record that fails is not tried again.
+pub fn drive_file_test<D: Disks, C: Clock, O: Observer>(
+    trial: &FixedWorkTrial,
+    start: impl FnOnce() -> Option<u64>,
+    disks: &mut D,
+    clock: &mut C,
+    observer: &mut O,
+) -> Result<Sample, FixedWorkError> {
+    trial.check()?;
+    let FixedWork::File(test) = trial.fixed_work else {
+        return Err(FixedWorkError::OtherWork { given: "deployment", done: "file test" });
+    };
+    let work = FilePass::new(trial, test);
+    Ok(Run::new(trial, disks, clock, observer, work).carry_out(start))
+}
+
+struct FilePass {
+    test: FileTest,
+    records: u64,
+    workers: Vec<Worker>,
+    content: ContentSource,
+    generation: u64,
+    /// Buffers from 0 that writes take in turn.
+    write_buffers: u32,
+    next_write: u32,
+    keeps_content: bool,
+    begun_ns: u64,
+    /// Workers that still have something to do.
+    busy: u32,
+    step: StepTime,
+}
+
+struct Worker {
+    next: u64,
+    ended: u64,
+    /// The order of the visits; `None` is that of the file.
+    order: Option<Permutation>,
+}
+
+impl FilePass {
+    fn new(trial: &FixedWorkTrial, test: FileTest) -> Self {
+        let records = trial.disk_bytes / u64::from(test.record_bytes);
+        let order = |worker| {
+            let stream = 0xf11e << 32 | u64::from(trial.first_disk + worker);
+            Permutation::new(records, &mut Random::stream(trial.seed, stream))
+        };
+        let worker = |worker| Worker {
+            next: 0,
+            ended: 0,
+            order: test.operation.is_random().then(|| order(worker)),
+        };
+        Self {
+            test,
+            records,
+            workers: (0..trial.disks).map(worker).collect(),
+            content: ContentSource::new(Content::default(), trial.content_seed),
+            generation: trial.seed ^ (u64::from(trial.first_disk) << 44),
+            write_buffers: trial.write_buffers(),
+            next_write: 0,
+            keeps_content: false,
+            begun_ns: 0,
+            busy: trial.disks,
+            step: StepTime::named(test.operation.name()),
+        }
+    }
+}
+
+impl Work for FilePass {
+    fn fill<D: Disks>(&mut self, disks: &mut D) {
+        for buffer in 0..self.write_buffers {
+            if let Some(bytes) = disks.buffer(buffer) {
+                self.keeps_content = true;
+                // A disk number that no prepared disk has, so that the first write is no copy.
+                self.content.fill(u32::MAX - buffer, 0, bytes);
+            }
+        }
+    }
+
+    fn begin(&mut self, now_ns: u64) {
+        self.begun_ns = now_ns;
+    }
+
+    fn next(&mut self, worker: u32) -> Option<Io> {
+        let state = &mut self.workers[worker as usize];
+        if state.next == self.records {
+            return None;
+        }
+        let record = match &state.order {
+            Some(order) => order.place(state.next),
+            None => state.next,
+        };
+        state.next += 1;
+        Some(Io {
+            kind: if self.test.operation.reads() { Kind::Read } else { Kind::Write },
+            disk: worker,
+            offset_bytes: record * u64::from(self.test.record_bytes),
+            length_bytes: self.test.record_bytes,
+        })
+    }
+
+    fn buffer<D: Disks>(&mut self, slot: u32, _io: &Io, disks: &mut D) -> Option<u32> {
+        if self.write_buffers == 0 {
+            return Some(slot);
+        }
+        let mut buffer = self.next_write;
+        // Some are still being written from; there are more buffers than outstanding I/Os.
+        let is_free = |&buffer: &u32| disks.buffer(buffer).is_some();
+        if self.keeps_content {
+            let mut in_turn = (buffer..self.write_buffers).chain(0..buffer);
+            buffer = in_turn.find(is_free)?;
+            self.generation = self.generation.wrapping_add(1);
+            if let Some(bytes) = disks.buffer(buffer) {
+                stamp(bytes, self.generation);
+            }
+        }
+        self.next_write = (buffer + 1) % self.write_buffers;
+        Some(buffer)
+    }
+
+    fn finished(&mut self, finished: Finished, log: &mut FixedWorkLog) -> Option<Io> {
+        let Finished { worker, io, started_ns, now_ns, is_whole } = finished;
+        if is_whole {
+            let latency_ns = now_ns.saturating_sub(started_ns);
+            log.record(worker, io.kind, io.length_bytes, latency_ns);
+        }
+        let state = &mut self.workers[worker as usize];
+        state.ended += 1;
+        if state.ended == self.records {
+            self.busy -= 1;
+            self.step.add(now_ns.saturating_sub(self.begun_ns));
+        }
+        None
+    }
+
+    fn is_done(&self) -> bool {
+        self.busy == 0
+    }
+
+    fn steps(self) -> Vec<StepTime> {
+        vec![self.step]
+    }
+}

@@ -1,0 +1,162 @@
+//! What a trial of fixed work's operations add up to, for whoever times them: the loops here, and transfers, whose
+//! messages go through sockets that the driver does not know.
+//!
+//! The tallies are those of [`crate::recorder`]. The time of outstanding operations is summed turn by
+//! turn and not from the latencies, so that Little's law can hold the one against the other.
+
+use stormeter_disk::Kind;
+
+use crate::observer::Observer;
+use crate::recorder::Recorder;
+use stormeter_trial::{Ended, Fault, Sample, StepTime};
+
+/// The tallies of a trial of fixed work on one thread. Its window opens at the start and closes with the last
+/// operation.
+#[derive(Debug)]
+pub struct FixedWorkLog {
+    recorder: Recorder,
+    first_disk: u32,
+    interval_ns: u64,
+    start_ns: u64,
+    row_start_ns: u64,
+    last_ns: u64,
+    outstanding_integral: u128,
+    turn_wait_ns: u64,
+    /// Of the waits, those since the last call of [`FixedWorkLog::advance`].
+    waited_now_ns: u64,
+    is_open: bool,
+}
+
+impl FixedWorkLog {
+    /// Of `disks` workers from number `first_disk`. Rows last `interval_ns`, which is not 0.
+    pub fn new(first_disk: u32, disks: u32, interval_ns: u64) -> Self {
+        Self {
+            recorder: Recorder::new(disks),
+            first_disk,
+            interval_ns: interval_ns.max(1),
+            start_ns: 0,
+            row_start_ns: 0,
+            last_ns: 0,
+            outstanding_integral: 0,
+            turn_wait_ns: 0,
+            waited_now_ns: 0,
+            is_open: false,
+        }
+    }
+
+    /// Opens the window.
+    pub fn open(&mut self, start_ns: u64, observer: &mut impl Observer) {
+        (self.start_ns, self.row_start_ns, self.last_ns) = (start_ns, start_ns, start_ns);
+        self.is_open = true;
+        observer.window_opened();
+    }
+
+    /// It is `now_ns`, and so many operations were outstanding since the last call. Ends the rows that
+    /// are over. What ends just as a row does belongs to it, so that the last row is never without
+    /// length.
+    pub fn advance(&mut self, now_ns: u64, outstanding: u64, observer: &mut impl Observer) {
+        let passed_ns = now_ns.saturating_sub(self.last_ns);
+        self.outstanding_integral += u128::from(outstanding) * u128::from(passed_ns);
+        self.turn_wait_ns += std::mem::take(&mut self.waited_now_ns);
+        self.last_ns = self.last_ns.max(now_ns);
+        while self.row_start_ns.saturating_add(self.interval_ns) < now_ns {
+            self.end_row(self.row_start_ns + self.interval_ns, observer);
+        }
+    }
+
+    /// An operation begins at `started_ns`: since the last call of [`FixedWorkLog::advance`] it was not
+    /// outstanding, but waited while others were handed over.
+    pub(super) fn begins(&mut self, started_ns: u64) {
+        self.waited_now_ns += started_ns.saturating_sub(self.last_ns);
+    }
+
+    /// When [`FixedWorkLog::advance`] would end the current row.
+    pub fn row_due_ns(&self) -> u64 {
+        self.row_start_ns.saturating_add(self.interval_ns).saturating_add(1)
+    }
+
+    /// The time of the last call of [`FixedWorkLog::advance`].
+    pub fn now_ns(&self) -> u64 {
+        self.last_ns
+    }
+
+    /// An I/O that moved all its bytes is one operation.
+    #[inline]
+    pub(super) fn record(&mut self, disk: u32, kind: Kind, bytes: u32, latency_ns: u64) {
+        self.recorder.record(disk, kind, bytes, latency_ns);
+    }
+
+    /// Bytes that moved, as a part of an operation that has not ended yet.
+    pub fn moved(&mut self, kind: Kind, bytes: u64) {
+        self.recorder.moved(kind, bytes);
+    }
+
+    /// An operation of worker `disk` (counted from 0 on this thread) has ended. Its `bytes` are those
+    /// told by [`FixedWorkLog::moved`], all under the one `kind`.
+    pub fn ended(&mut self, disk: u32, kind: Kind, bytes: u64, latency_ns: u64) {
+        self.recorder.record_whole(disk, kind, bytes, latency_ns);
+    }
+
+    /// An I/O that went wrong.
+    pub fn fault(&mut self, fault: Fault) {
+        self.recorder.fault(fault);
+    }
+
+    /// I/Os that went wrong.
+    pub fn faults(&self) -> u64 {
+        self.recorder.faults()
+    }
+
+    /// Closes the window at the last call of [`FixedWorkLog::advance`]. `carried_ns` is how long the
+    /// operations that did not end had been outstanding by then, summed.
+    pub fn close(
+        mut self,
+        carried_ns: i64,
+        steps: Vec<StepTime>,
+        ended: Ended,
+        observer: &mut impl Observer,
+    ) -> Sample {
+        let mut window_ns = 0;
+        if self.is_open {
+            window_ns = (self.last_ns - self.start_ns).max(1);
+            self.end_row(self.start_ns + window_ns, observer);
+            observer.window_closed();
+        }
+        let recorded = self.recorder.finish(self.first_disk);
+        let turn_wait_ns = u128::from(self.turn_wait_ns);
+        let outstanding_ns = self.outstanding_integral.saturating_sub(turn_wait_ns);
+        Sample {
+            window_ns,
+            interval_ns: self.interval_ns,
+            reads: recorded.reads,
+            writes: recorded.writes,
+            intervals: recorded.intervals,
+            disks: recorded.disks,
+            outstanding_mean: outstanding_ns as f64 / window_ns.max(1) as f64,
+            // Workers end one by one, so no number is kept to the end.
+            outstanding_configured: None,
+            carried_ns,
+            turn_wait_ns: Some(self.turn_wait_ns),
+            spun_ns: 0,
+            issue: None,
+            offered_rate_per_s: None,
+            ramp_operations: 0,
+            due_operations: 0,
+            backlog_operations: 0,
+            faults: recorded.faults,
+            verified: None,
+            disturbances: Vec::new(),
+            settled_ns: 0,
+            touched_bytes: None,
+            steps,
+            ended,
+        }
+    }
+
+    fn end_row(&mut self, end_ns: u64, observer: &mut impl Observer) {
+        let start_ns = self.row_start_ns - self.start_ns;
+        let row = self.recorder.close_interval(start_ns, end_ns - self.row_start_ns);
+        observer.interval(&row);
+        self.row_start_ns = end_ns;
+    }
+}

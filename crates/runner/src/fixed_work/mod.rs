@@ -1,0 +1,257 @@
+//! Fixed work on real threads: a trial that ends when its work is done.
+//!
+//! File tests and deployments are driven on disks as timed trials are; a transfer is a client and a
+//! server of our own with a TCP connection between them, for each VM. Both ends are here, or the servers
+//! are where somebody else orders the work: then its clients come to a listener that is open for them alone.
+
+mod before;
+mod client;
+mod disks;
+mod listener;
+mod pair;
+mod server;
+mod stream;
+mod transfer;
+
+use std::net::TcpStream;
+use std::sync::atomic::AtomicBool;
+
+use stormeter_datastore::{Datastore, DatastoreUrl, OpenOptions, RealClock};
+use stormeter_study::WorkloadKind;
+use stormeter_trial::{
+    Deployment, FileOperation, FileTest, FixedWork, FixedWorkError, FixedWorkTrial, Limits,
+    Transfer, TransferSink,
+};
+
+use crate::error::RunError;
+use crate::progress::Progress;
+use crate::threads::{Start, TrialEnd, shares, threads};
+use crate::workers::{Job, Windows, Workers, at_once, check_memory};
+use disks::OnDisks;
+
+pub(crate) use before::{Before, before};
+pub(crate) use listener::TransferListener;
+pub use listener::{Caller, ListenOrder};
+
+/// Offsets on the disks of servers are multiples of this: what direct I/O wants everywhere.
+pub(crate) const BLOCK_BYTES: u32 = 4096;
+
+/// A trial of fixed work over all its threads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FixedWorkRun<'a> {
+    /// What is done.
+    pub kind: &'a WorkloadKind,
+    /// Workers: files written or read at once, VMs deployed at once, pairs of client and server.
+    pub vms: u32,
+    /// Size of each disk.
+    pub disk_bytes: u64,
+    /// I/Os outstanding of each worker, where they are not as `kind` says. A transfer has none.
+    pub outstanding: Option<u32>,
+    /// Driving threads for trials of fixed work on disks; 0: one a CPU, but no more than there are VMs. Each client
+    /// and each server of a transfer has a thread of its own.
+    pub threads: u32,
+    /// Length of an interval row.
+    pub interval_ns: u64,
+    /// Orders and offsets follow from it.
+    pub seed: u64,
+    /// What is written or sent follows from it.
+    pub content_seed: u64,
+    /// Where on their disks the servers of a transfer begin. File tests and deployments pass over the whole disk
+    /// each time.
+    pub start: stormeter_trial::Start,
+    /// When to give up.
+    pub limits: Limits,
+}
+
+impl FixedWorkRun<'_> {
+    /// How many disks the datastore must have prepared: one a VM, and for a deployment the template
+    /// behind them. 0 where none takes part.
+    pub fn disks(&self) -> u32 {
+        match self.kind {
+            WorkloadKind::Deploy(_) => self.vms.saturating_add(1),
+            WorkloadKind::Transfer(transfer) if transfer.sink == TransferSink::Memory => 0,
+            _ => self.vms,
+        }
+    }
+
+    /// Offsets and lengths of all I/Os are multiples of this, for disks whose size is one.
+    pub fn granularity_bytes(&self) -> u32 {
+        match self.disk_fixed_work() {
+            Some(fixed_work) => self.trial(fixed_work, 0, self.vms).granularity_bytes().max(1),
+            None => BLOCK_BYTES,
+        }
+    }
+
+    /// Whether the disks of the workers are to be made fresh before each trial
+    /// ([`Datastore::make_fresh`]), because a new file is written.
+    pub fn wants_fresh_files(&self) -> bool {
+        matches!(self.kind, WorkloadKind::File(test) if test.operation == FileOperation::Write)
+    }
+
+    /// Whether it can be done at all.
+    ///
+    /// # Errors
+    /// What is senseless in it; see [`FixedWorkError`].
+    pub fn check(&self) -> Result<(), FixedWorkError> {
+        match self.kind {
+            WorkloadKind::Transfer(transfer) => transfer::check(self, transfer),
+            WorkloadKind::Io(_) => Err(FixedWorkError::OtherWork {
+                given: "timed workload",
+                done: "trial of fixed work",
+            }),
+            _ => self
+                .disk_fixed_work()
+                .map_or(Ok(()), |fixed_work| self.trial(fixed_work, 0, self.vms).check()),
+        }
+    }
+
+    fn transfer(&self) -> Result<&Transfer, FixedWorkError> {
+        match self.kind {
+            WorkloadKind::Transfer(transfer) => Ok(transfer),
+            _ => Err(FixedWorkError::OtherWork { given: "trial of other work", done: "transfer" }),
+        }
+    }
+
+    fn disk_fixed_work(&self) -> Option<FixedWork> {
+        match *self.kind {
+            WorkloadKind::File(test) => Some(FixedWork::File(FileTest {
+                outstanding: self.outstanding.unwrap_or(test.outstanding),
+                ..test
+            })),
+            WorkloadKind::Deploy(deployment) => Some(FixedWork::Deploy(Deployment {
+                outstanding: self.outstanding.unwrap_or(deployment.outstanding),
+                ..deployment
+            })),
+            WorkloadKind::Io(_) | WorkloadKind::Transfer(_) => None,
+        }
+    }
+
+    fn trial(&self, fixed_work: FixedWork, first_disk: u32, disks: u32) -> FixedWorkTrial {
+        FixedWorkTrial {
+            fixed_work,
+            first_disk,
+            disks,
+            disk_bytes: self.disk_bytes,
+            seed: self.seed,
+            content_seed: self.content_seed,
+            interval_ns: self.interval_ns,
+            limits: self.limits,
+        }
+    }
+}
+
+/// Runs a trial of fixed work on prepared disks ([`FixedWorkRun::disks`] of them; the template of a deployment is the
+/// last). The window of the sample lasts from the common start to the end of the last worker, and the
+/// CPU times are those of that window.
+///
+/// What operations, bytes and steps mean is told by [`stormeter_driver::drive_file_test`] and
+/// [`stormeter_driver::drive_deployment`]. In a transfer an operation is one message, from its first byte
+/// (a read: from the request for it) to the server's answer that it has it (a read: to the last byte);
+/// the step `transfer` is done once a message. On the sink `disk` "has it" means that the datastore has
+/// answered every write of the message; that these are stable is only asked for at the end of the trial,
+/// where the datastore has a way to ask ([`stormeter_datastore::DiskSet::finish`]: NFS with
+/// `sync=unstable`). A message takes whole blocks of 4 KiB there, one message behind the other from
+/// [`FixedWorkRun::start`] on, and goes on at the disk's begin when its end is reached.
+///
+/// # Errors
+/// A trial of fixed work that cannot be done, disks that cannot be opened, threads that cannot be started, too little
+/// memory. What goes wrong while it runs is in the sample.
+pub fn run_fixed_work(
+    run: &FixedWorkRun<'_>,
+    datastore: &Datastore,
+    clock: &RealClock,
+    cancel: &AtomicBool,
+    progress: &mut dyn Progress,
+) -> Result<TrialEnd, RunError> {
+    let start = Start { first_cpu: 0, starter: &mut at_once };
+    run_fixed_work_from(run, datastore, (clock, cancel), start, progress)
+}
+
+/// As [`run_fixed_work`], begun as `start` says.
+pub(crate) fn run_fixed_work_from(
+    run: &FixedWorkRun<'_>,
+    datastore: &Datastore,
+    clock: (&RealClock, &AtomicBool),
+    start: Start<'_>,
+    progress: &mut dyn Progress,
+) -> Result<TrialEnd, RunError> {
+    run.check()?;
+    let Some(fixed_work) = run.disk_fixed_work() else {
+        let transfer = run.transfer()?;
+        check_memory(std::iter::empty(), transfer::memory_bytes(run, transfer))?;
+        let jobs = transfer::pairs(run, transfer, datastore)?;
+        return carry_out(run, jobs, datastore, clock, start, progress);
+    };
+    let jobs = shares(run.vms, threads(run.threads, run.vms)).map(|(first_disk, disks)| {
+        let template = matches!(fixed_work, FixedWork::Deploy(_)).then_some(run.vms);
+        OnDisks { trial: run.trial(fixed_work, first_disk, disks), template, datastore }
+    });
+    let jobs: Vec<OnDisks<'_>> = jobs.collect();
+    check_memory(jobs.iter().map(|job| job.trial.buffer_needs()), 0)?;
+    carry_out(run, jobs, datastore, clock, start, progress)
+}
+
+/// The servers of a transfer whose clients are elsewhere; `sockets` lead to them, in the order of the VMs.
+/// In the sample is what went wrong here: the rest of it is the clients'.
+pub(crate) fn run_servers(
+    run: &FixedWorkRun<'_>,
+    sockets: Vec<TcpStream>,
+    datastore: &Datastore,
+    clock: (&RealClock, &AtomicBool),
+    start: Start<'_>,
+    progress: &mut dyn Progress,
+) -> Result<TrialEnd, RunError> {
+    run.check()?;
+    let transfer = run.transfer()?;
+    check_memory(std::iter::empty(), transfer::memory_bytes(run, transfer))?;
+    let jobs = transfer::servers(run, transfer, datastore, sockets)?;
+    carry_out(run, jobs, datastore, clock, start, progress)
+}
+
+/// When and where clients begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientStart {
+    /// By the clock that they are given.
+    pub at_ns: u64,
+    /// The first one's CPU among those of the process: those of several hosts must not share one.
+    pub first_cpu: usize,
+}
+
+/// Runs the clients of a transfer whose servers are elsewhere; `sockets` lead to them, in the order of the
+/// VMs. The sample is as that of [`run_fixed_work`]; the CPU times are
+/// those of the clients.
+///
+/// # Errors
+/// As [`run_fixed_work`].
+pub fn run_clients(
+    run: &FixedWorkRun<'_>,
+    sockets: Vec<TcpStream>,
+    clock: &RealClock,
+    cancel: &AtomicBool,
+    start: ClientStart,
+    progress: &mut dyn Progress,
+) -> Result<TrialEnd, RunError> {
+    run.check()?;
+    let jobs = transfer::clients(run, run.transfer()?, sockets)?;
+    let url = DatastoreUrl::parse("null:")?;
+    let options = OpenOptions { run_id: "0".repeat(16), ..OpenOptions::default() };
+    // A client has no disks: what it works on is its socket.
+    let nothing = Datastore::open(&url, options)
+        .map_err(|source| RunError::Datastore { url: url.to_string(), source })?;
+    let start = Start { first_cpu: start.first_cpu, starter: &mut |_| Ok(start.at_ns) };
+    carry_out(run, jobs, &nothing, (clock, cancel), start, progress)
+}
+
+fn carry_out<J: Job>(
+    run: &FixedWorkRun<'_>,
+    jobs: Vec<J>,
+    datastore: &Datastore,
+    (clock, cancel): (&RealClock, &AtomicBool),
+    start: Start<'_>,
+    progress: &mut dyn Progress,
+) -> Result<TrialEnd, RunError> {
+    let (windows, interval_ns) = (Windows::OneByOne, run.interval_ns);
+    let Start { first_cpu, starter } = start;
+    let workers = Workers { datastore, clock, cancel, windows, interval_ns, first_cpu };
+    workers.carry_out(jobs, starter, progress)
+}
