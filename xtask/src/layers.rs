@@ -59,11 +59,6 @@ pub(crate) const LAYERS: &[Layer] = &[
         uses: These(&["units", "disk", "trial", "study"]),
         pure: true,
     },
-    Layer {
-        package: "stormeter-calibrate",
-        uses: These(&["units", "trial", "site", "study", "statistics"]),
-        pure: true,
-    },
     Layer { package: "stormeter-results", uses: These(&["disk", "trial", "study"]), pure: false },
     Layer {
         package: "stormeter-predict",
@@ -85,11 +80,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         uses: These(&["units", "trial", "study", "statistics", "results"]),
         pure: true,
     },
-    Layer {
-        package: "stormeter-replicate",
-        uses: These(&["disk", "study", "statistics"]),
-        pure: true,
-    },
+    Layer { package: "stormeter-replicate", uses: These(&["study", "statistics"]), pure: true },
     Layer {
         package: "stormeter-runner",
         uses: These(&[

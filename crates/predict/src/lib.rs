@@ -6,6 +6,7 @@
 //! of it would bring) is stored beside each trial. Cells are independent machines, so each has a thread
 //! of its own; the machines know of no thread.
 
+pub mod calibrate;
 mod cells;
 mod elasticity;
 mod error;

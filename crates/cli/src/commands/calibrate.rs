@@ -3,7 +3,7 @@
 use std::cell::{Cell as Counter, RefCell};
 use std::path::Path;
 
-use stormeter_calibrate::{
+use stormeter_predict::calibrate::{
     Calibration, Outcome, Parts, Request, calibrate, hold_back, observations, published, terminal,
 };
 use stormeter_predict::{predict_cells, site_datastore};

@@ -4,7 +4,7 @@
 use stormeter_site::{CalibrationPoint, Site};
 use stormeter_study::{Cell, Metric, StudyPlan};
 
-use crate::observation::{Observation, Observed};
+use super::observation::{Observation, Observed};
 
 /// Why a finding is no observation of a study.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

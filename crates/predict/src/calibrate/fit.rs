@@ -5,8 +5,8 @@ use stormeter_site::Site;
 use stormeter_statistics::fit::{Fit, FitError, FitParameter, fit};
 use stormeter_study::{Cell, Metric};
 
-use crate::hold_back::Parts;
-use crate::observation::{Observation, Outcome};
+use super::hold_back::Parts;
+use super::observation::{Observation, Outcome};
 
 /// What cells of a study give on a site, in their order.
 pub type Predict<'a> = &'a dyn Fn(&Site, &[Cell]) -> Result<Vec<Outcome>, String>;

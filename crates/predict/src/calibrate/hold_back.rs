@@ -5,7 +5,7 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use stormeter_study::Cell;
 
-use crate::observation::Observation;
+use super::observation::Observation;
 
 /// The observations that are fitted to and those that are kept back.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +52,7 @@ pub fn hold_back(observations: Vec<Observation>, share: f64, seed: u64) -> Parts
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observation::Observed;
+    use crate::calibrate::observation::Observed;
     use stormeter_study::Metric;
 
     fn observation(datastore: usize, vms: u32, metric: Metric) -> Observation {

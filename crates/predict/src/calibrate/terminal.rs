@@ -5,8 +5,8 @@ use std::fmt::Write;
 use stormeter_study::Metric;
 use stormeter_units::format_duration_ns;
 
-use crate::calibrate::{Calibration, Compared};
-use crate::observation::{Observation, Observed};
+use super::fit::{Calibration, Compared};
+use super::observation::{Observation, Observed};
 
 /// The whole of it. `units` writes the value of each parameter as the site file does, in their order.
 pub fn terminal(calibration: &Calibration, units: &dyn Fn(usize, f64) -> String) -> String {
