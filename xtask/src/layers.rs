@@ -111,6 +111,21 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "xtask", uses: These(&[]), pure: false },
 ];
 
+impl Layer {
+    /// What it may use of ours, by short names; `None`: everything.
+    pub(crate) fn names(&self) -> Option<&'static [&'static str]> {
+        match self.uses {
+            All => None,
+            These(names) => Some(names),
+        }
+    }
+}
+
+/// A package's name as the table and its folder have it.
+pub(crate) fn short(package: &str) -> &str {
+    package.strip_prefix("stormeter-").unwrap_or(package)
+}
+
 /// What the tests of any package may use beside.
 const FOR_TESTS: [&str; 4] = ["driver", "simulator", "server", "peers"];
 
@@ -155,12 +170,26 @@ pub(crate) fn check(packages: &[Package]) -> Vec<Finding> {
     findings
 }
 
-fn may_use(layer: &Layer, name: &str, dev: bool) -> bool {
-    let short = name.strip_prefix("stormeter-").unwrap_or(name);
-    match layer.uses {
-        All => true,
-        These(names) => names.contains(&short) || dev && FOR_TESTS.contains(&short),
+/// What the table allows and nobody does: a row that says more than is true draws a wrong picture.
+pub(crate) fn check_unused(packages: &[Package]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for package in packages.iter().filter(|package| package.ours) {
+        let layer = LAYERS.iter().find(|layer| layer.package == package.name);
+        let has = |name: &str| package.dependencies.iter().any(|one| short(&one.name) == name);
+        for name in
+            layer.and_then(Layer::names).unwrap_or_default().iter().filter(|name| !has(name))
+        {
+            let text =
+                format!("{} may use {name} and does not; take it out of its row", package.name);
+            findings.push(Finding::in_file("xtask/src/layers.rs", 1, text));
+        }
     }
+    findings
+}
+
+fn may_use(layer: &Layer, name: &str, dev: bool) -> bool {
+    let name = short(name);
+    layer.names().is_none_or(|names| names.contains(&name) || dev && FOR_TESTS.contains(&name))
 }
 
 #[cfg(test)]
@@ -184,6 +213,18 @@ mod tests {
             ..Package::default()
         };
         LAYERS.iter().map(package).collect()
+    }
+
+    #[test]
+    fn what_is_allowed_and_not_used_is_found() {
+        let used =
+            workspace("stormeter-driver", &[("stormeter-disk", false), ("stormeter-trial", false)]);
+        let found = |packages: &[Package]| {
+            let of_driver = |text: &String| text.contains("stormeter-driver may use");
+            check_unused(packages).iter().map(ToString::to_string).filter(of_driver).count()
+        };
+        assert_eq!(found(&used), 0);
+        assert_eq!(found(&workspace("stormeter-driver", &[("stormeter-disk", false)])), 1);
     }
 
     fn texts(packages: &[Package]) -> Vec<String> {
@@ -221,7 +262,7 @@ mod tests {
         let found = texts(&packages);
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found[0].contains("stormeter-new is not in the table"), "{found:?}");
-        assert!(found[1].contains("stormeter-disk is in the table"), "{found:?}");
+        assert!(found[1].contains("stormeter-units is in the table"), "{found:?}");
     }
 
     #[test]

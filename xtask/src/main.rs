@@ -10,6 +10,7 @@ mod deny;
 mod elf;
 mod fuzz;
 mod lab;
+mod layer_picture;
 mod layers;
 mod metadata;
 mod peers;
@@ -29,7 +30,7 @@ const HELP: &str = "\
 cargo xtask CHORE
 
   test [--only STEP]…  every check, one after the other; closes with 'N passed, M failed'
-  tidy                 layers, clocks, file lengths, licences and the like, on their own
+  tidy [--write]       layers, clocks, file lengths, licences and the like, on their own; draws the layers' picture
   bench [ARGUMENT]…    the figures beside fio's (the arguments go to stormeter-bench)
   truth [WHICH]        the simulator held against theory and this machine, which is to be quiet
   static               the static binary (musl): built, looked into, tried
@@ -55,7 +56,7 @@ fn main() -> ExitCode {
 }
 
 fn run(chore: &str, rest: &[String]) -> Result<(), String> {
-    if !rest.is_empty() && !matches!(chore, "test" | "bench" | "fuzz" | "truth") {
+    if !rest.is_empty() && !matches!(chore, "test" | "tidy" | "bench" | "fuzz" | "truth") {
         return Err(format!("'{chore}' takes no arguments; see cargo xtask help"));
     }
     match chore {
@@ -71,7 +72,7 @@ fn run(chore: &str, rest: &[String]) -> Result<(), String> {
     let repository = Repository::open()?;
     match chore {
         "test" => checks::run(&repository, rest),
-        "tidy" => tidy::run(&repository),
+        "tidy" => tidy::run(&repository, rest),
         "bench" => bench::run(&repository, rest),
         "truth" => truth::run(&repository, rest.first().map(String::as_str)),
         "fuzz" => fuzz::run(&repository, rest),

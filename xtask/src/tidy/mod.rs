@@ -15,6 +15,7 @@ use std::path::PathBuf;
 pub(crate) use finding::Finding;
 use source::Source;
 
+use crate::layer_picture;
 use crate::layers;
 use crate::metadata;
 use crate::repository::Repository;
@@ -23,10 +24,27 @@ use crate::steps;
 /// Without these the licence in the manifests refers to nothing.
 const LICENCE_FILES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
 
-/// The chore `tidy`.
-pub(crate) fn run(repository: &Repository) -> Result<(), String> {
+/// The chore `tidy`; with `--write` it draws what is drawn from tables first.
+pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), String> {
+    match arguments {
+        [] => {}
+        [word] if word == "--write" => {
+            let path = repository.root.join(layer_picture::FILE);
+            let text = layer_picture::redrawn(&architecture(repository)?)
+                .ok_or("ARCHITECTURE.md has no place for the picture of the layers")?;
+            std::fs::write(&path, text)
+                .map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
+        }
+        _ => return Err("tidy takes --write or nothing".into()),
+    }
     println!("tidy: {}", check(repository)?);
     Ok(())
+}
+
+fn architecture(repository: &Repository) -> Result<String, String> {
+    let path = repository.root.join(layer_picture::FILE);
+    std::fs::read_to_string(&path)
+        .map_err(|error| format!("{} cannot be read: {error}", path.display()))
 }
 
 /// Holds the repository against all rules.
@@ -51,6 +69,8 @@ pub(crate) fn check(repository: &Repository) -> steps::Finding {
     }
     let packages = metadata::packages(repository)?;
     findings.extend(layers::check(&packages));
+    findings.extend(layers::check_unused(&packages));
+    findings.extend(layer_picture::check(&architecture(repository)?));
     let deny = repository.root.join("deny.toml");
     let deny = std::fs::read_to_string(&deny)
         .map_err(|error| format!("{} cannot be read: {error}", deny.display()))?;
