@@ -87,10 +87,10 @@ pub(crate) struct MeasurementOptions {
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) max_blocks: u32,
     /// Measured length of a trial [default: 4s, shorter if the time limit requires it]
-    #[arg(long, value_name = "TIME", value_parser = units::time)]
+    #[arg(long, visible_alias = "runtime", value_name = "TIME", value_parser = units::time)]
     pub(crate) duration: Option<u64>,
     /// Warm-up: load before each measurement starts [default: a quarter of the duration]
-    #[arg(long, value_name = "TIME", value_parser = units::time)]
+    #[arg(long, visible_alias = "warm-up", value_name = "TIME", value_parser = units::time)]
     pub(crate) ramp: Option<u64>,
     /// Resolution of the time plot [default: a fortieth of the duration]
     #[arg(long, value_name = "TIME", value_parser = units::time)]
@@ -128,7 +128,7 @@ pub(crate) struct LoadOptions {
     #[arg(long, short, value_name = "NAME", default_value = "vm-4k")]
     pub(crate) workload: String,
     /// VMs on each datastore, one virtual disk each
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, visible_alias = "numjobs")]
     pub(crate) vms: u32,
     /// Queue depth: outstanding I/Os per VM [default: the workload's]
     #[arg(long, value_name = "N", visible_aliases = ["queue-depth", "iodepth"])]
@@ -137,10 +137,10 @@ pub(crate) struct LoadOptions {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<u32>,
     /// Request size, or several with their shares: 4KiB:70,64KiB:30
-    #[arg(long, value_name = "SIZE[:SHARE],…")]
-    pub(crate) block_size: Option<String>,
+    #[arg(long, value_name = "SIZE[:SHARE],…", visible_alias = "bs", alias = "block-size")]
+    pub(crate) request_size: Option<String>,
     /// Percentage of reads
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    #[arg(long, visible_alias = "rwmixread", value_name = "PERCENT", value_parser = parse_percent)]
     pub(crate) read: Option<f64>,
     /// Percentage of random (non-sequential) requests
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]

@@ -12,7 +12,7 @@ impl LoadOptions {
     pub(crate) fn workload(&self) -> Result<Workload, Failure> {
         let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
         let mut workload = profile(&self.workload).map_err(|error| usage(&error))?.workload;
-        if let Some(text) = &self.block_size {
+        if let Some(text) = &self.request_size {
             workload.sizes = sizes(text).map_err(Failure::Usage)?;
         }
         if let Some(read) = self.read {

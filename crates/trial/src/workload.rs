@@ -167,7 +167,7 @@ pub enum WorkloadError {
     /// Blocks smaller than a sector have no room for what verifying needs.
     #[error(
         "--verify needs requests in multiples of 512 bytes, and these are in multiples of {0}; \
-         choose another --block-size or --align"
+         choose another --request-size or --align"
     )]
     VerifyGranularity(u64),
     /// Blocks that are copies of one another do not say whose they are.

@@ -36,9 +36,13 @@ const CASES: &[Case] = &[
     ("compare a b --size nonsense", 2, &["nonsense"]),
     ("compare a b --size 64", 2, &["has no unit", "64MiB"]),
     ("compare a b --time-limit 10", 2, &["has no unit", "10s", "10m (minutes)"]),
-    ("compare a b --block-size 1000B", 1, &["block size", "multiple", "logical block", "direct=0"]),
-    ("compare a b --block-size 0", 2, &["512"]),
-    ("compare a b --block-size 4KiB:0", 2, &["share"]),
+    (
+        "compare a b --request-size 1000B",
+        1,
+        &["block size", "multiple", "logical block", "direct=0"],
+    ),
+    ("compare a b --request-size 0", 2, &["512"]),
+    ("compare a b --request-size 4KiB:0", 2, &["share"]),
     ("compare a b --metric target-cpu-per-io", 2, &["a has no target", "host-cpu-per-io"]),
     ("compare a b --align 100B", 2, &["alignment", "512"]),
     // Loads.
@@ -59,7 +63,7 @@ const CASES: &[Case] = &[
     // What cannot be verified.
     ("compare null: a --verify", 2, &["null: keeps nothing", "--verify"]),
     ("compare a b --verify --dedupable 10%", 2, &["copy of another", "--dedupable"]),
-    ("compare a b --verify --block-size 1000B", 2, &["multiples of 512 bytes", "--block-size"]),
+    ("compare a b --verify --request-size 1000B", 2, &["multiples of 512 bytes", "--request-size"]),
     ("compare a b --verify --read 0%", 2, &["what reads return", "--read"]),
     ("compare a b --verify --size 16KiB --outstanding 5", 2, &["at most 4 outstanding", "--size"]),
     ("compare a b --verify --size 4096TiB", 1, &["must stay free", "--size"]),

@@ -38,7 +38,7 @@ fn no_load_makes_it_cry_wolf() {
     for load in [
         "a b --outstanding 32 --read 50%",
         "a b --equal-load auto --vms 2",
-        "a?direct=0 b?engine=positional --block-size 4KiB:1,64KiB:1 --random 50%",
+        "a?direct=0 b?engine=positional --request-size 4KiB:1,64KiB:1 --random 50%",
     ] {
         let place = Place::new();
         // Such trials may tell of the machine what they like, but not that data was wrong.

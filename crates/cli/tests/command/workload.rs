@@ -45,13 +45,32 @@ fn planned(path: &std::path::Path) -> Value {
 }
 
 #[test]
-fn block_sizes_are_mixed_as_asked_for() {
-    let (_place, path) = drive_surely("--block-size 4KiB:70,64KiB:30 --read 100%");
+fn request_sizes_are_mixed_as_asked_for() {
+    let (_place, path) = drive_surely("--request-size 4KiB:70,64KiB:30 --read 100%");
     let (operations, bytes) = total(&path, "read");
     let large = (bytes - 4096 * operations) / (65_536 - 4096);
     assert_eq!(bytes, 4096 * (operations - large) + 65_536 * large);
     let share = large as f64 / operations as f64;
     assert!((share - 0.3).abs() < luck(operations), "{share} are large");
+}
+
+#[test]
+fn fio_s_words_say_the_same() {
+    let short = "--time-limit 2s --seed 3 --output r.db --size 1MiB";
+    let plan = |load: &str| {
+        let place = Place::new();
+        place.run(&format!("compare a b {short} {load}")).expect(&[0, 4, 5]);
+        let header: String =
+            one(&place.path("r.db"), "SELECT value FROM meta WHERE key = 'header'");
+        let plan = serde_json::from_str::<Value>(&header).unwrap()["plan"].take();
+        ["workload", "vms", "timing"].map(|part| plan[part].clone())
+    };
+    let ours =
+        "--request-size 8KiB --outstanding 3 --read 60% --duration 100ms --ramp 20ms --vms 2";
+    let fio = "--bs 8k --iodepth 3 --rwmixread 60 --runtime 100ms --warm-up 20ms --numjobs 2";
+    let (ours, fio) = (plan(ours), plan(fio));
+    assert_eq!(ours, fio);
+    assert!(ours.iter().all(|part| !part.is_null()), "{ours:?}");
 }
 
 #[test]
