@@ -29,13 +29,14 @@ pub(crate) struct Load {
     pub(crate) read_percent: f64,
     /// I/Os a second on each of two disks: few enough that no server and no machine is the limit.
     pub(crate) rate_per_s: f64,
-    /// How long a trial measures.
+    /// How long a trial measures. What is done in its second row has to show before its end, also where the
+    /// machine lets no I/O end for a third of a second.
     pub(crate) duration_ms: u64,
 }
 
 impl Default for Load {
     fn default() -> Self {
-        Self { blocks: 2, read_percent: 50.0, rate_per_s: 500.0, duration_ms: 300 }
+        Self { blocks: 2, read_percent: 50.0, rate_per_s: 500.0, duration_ms: 500 }
     }
 }
 
