@@ -122,7 +122,7 @@ pub struct TrialFacts<'a> {
 
 /// The generator's ceiling must be this many times what was measured.
 pub const CEILING_FACTOR: f64 = 3.0;
-/// IOPS × latency and the outstanding I/Os are counted apart and are the same, but for rounding and for a trial of fixed work's
+/// IOPS × latency and the outstanding I/Os are counted apart and are the same, but for rounding and for fixed work's
 /// last step: from this share of difference on the law is bent…
 const LITTLE_BENT: f64 = 0.01;
 /// … and from this on it is broken.

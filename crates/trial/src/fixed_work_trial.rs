@@ -68,7 +68,7 @@ pub enum FixedWorkError {
     /// Rows of no length have no end.
     #[error("an interval of 0 s: give the interval rows a length, such as 1s")]
     Interval,
-    /// The function for the other fixed work was called.
+    /// The function for another kind of work was called.
     #[error("a {given} was given to what does a {done}: call the function of its kind")]
     OtherWork {
         /// What the trial holds.

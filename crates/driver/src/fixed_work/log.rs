@@ -1,4 +1,4 @@
-//! What a trial of fixed work's operations add up to, for whoever times them: the loops here, and transfers, whose
+//! What the operations of fixed work add up to, for whoever times them: the loops here, and transfers, whose
 //! messages go through sockets that the driver does not know.
 //!
 //! The tallies are those of [`crate::recorder`]. The time of outstanding operations is summed turn by

@@ -73,7 +73,7 @@ fn named(why: &CellWhy, index: usize) -> &str {
     why.components.get(index).map_or("", |one| one.name.as_str())
 }
 
-/// What an operation of the cell is called; a trial of fixed work's are not I/Os.
+/// What an operation of the cell is called; those of fixed work are not I/Os.
 fn operation(is_timed: bool) -> &'static str {
     if is_timed { "I/O" } else { "operation" }
 }
