@@ -6,8 +6,9 @@
 //! runs them.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
@@ -23,14 +24,39 @@ pub(super) const BOOT: Duration = Duration::from_secs(120);
 /// Counts changes of the arguments that guests are started with.
 const FORM: &str = "6";
 
-/// How many are kept; those that were made first go first.
+/// How many are kept; those that were not used for longest go first, and none that a lab is coming up from.
 const MOST: usize = 12;
 
-/// A frozen guest.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A frozen guest. Nobody removes it before it is dropped, by when its clones have its files open.
+#[derive(Debug)]
 pub(super) struct Template {
     pub(super) ram: PathBuf,
     pub(super) state: PathBuf,
+    /// Its folder, locked: the lock is shared with other labs that come up from it.
+    in_use: fs::File,
+}
+
+impl Template {
+    /// The one in this folder, if there is one. Its use is noted in the time at which the folder was modified.
+    fn open(folder: &Path) -> Option<Self> {
+        let opened = fs::File::open(folder).ok()?;
+        opened.lock_shared().ok()?;
+        // It may have been removed, and made again, between opening and locking.
+        let is_still_there = opened.metadata().ok()?.ino() == fs::metadata(folder).ok()?.ino();
+        opened.set_modified(SystemTime::now()).ok()?;
+        is_still_there.then(|| Self {
+            ram: folder.join("ram"),
+            state: folder.join("state"),
+            in_use: opened,
+        })
+    }
+}
+
+impl Drop for Template {
+    fn drop(&mut self) {
+        // Not by closing it: a child that another thread has forked and that is not its own program yet has it, too.
+        let _ = self.in_use.unlock();
+    }
 }
 
 fn folder(images: &Images, hardware: &Hardware, accelerator: Accelerator, qemu: &str) -> PathBuf {
@@ -53,8 +79,7 @@ pub(super) fn find(
     accelerator: Accelerator,
     qemu: &str,
 ) -> Option<Template> {
-    let folder = folder(images, hardware, accelerator, qemu);
-    folder.is_dir().then(|| Template { ram: folder.join("ram"), state: folder.join("state") })
+    Template::open(&folder(images, hardware, accelerator, qemu))
 }
 
 /// Boots a guest of this hardware in the lab's directory and freezes it.
@@ -89,8 +114,9 @@ pub(super) fn make(
     });
     let _ = fs::remove_dir_all(&half);
     kept?;
+    let made = Template::open(&folder).ok_or_else(|| guest.failed("was not frozen"))?;
     forget(&all, MOST);
-    find(images, hardware, accelerator, qemu).ok_or_else(|| guest.failed("was not frozen"))
+    Ok(made)
 }
 
 fn freeze(
@@ -126,7 +152,7 @@ pub(super) fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
 }
 
-/// Removes the oldest beyond `most`, and what killed processes left half made.
+/// Removes what is beyond `most`, and what killed processes left half made.
 fn forget(all: &Path, most: usize) {
     let mut folders = Vec::new();
     for entry in fs::read_dir(all).into_iter().flatten().flatten() {
@@ -135,14 +161,18 @@ fn forget(all: &Path, most: usize) {
             if !Path::new("/proc").join(pid).exists() {
                 let _ = fs::remove_dir_all(entry.path());
             }
-        } else if let Ok(made) = entry.metadata().and_then(|found| found.modified()) {
-            folders.push((made, entry.path()));
+        } else if let Ok(used) = entry.metadata().and_then(|found| found.modified()) {
+            folders.push((used, entry.path()));
         }
     }
     folders.sort();
     for (_, folder) in folders.iter().take(folders.len().saturating_sub(most)) {
-        // Clones that run have the files open.
-        let _ = fs::remove_dir_all(folder);
+        // A lab that is coming up from it, in this process or another, has locked it.
+        let Ok(opened) = fs::File::open(folder) else { continue };
+        if opened.try_lock().is_ok() {
+            let _ = fs::remove_dir_all(folder);
+            let _ = opened.unlock();
+        }
     }
 }
 
@@ -199,5 +229,27 @@ mod tests {
         let exists = |name: &str| all.path().join(name).exists();
         assert!(!exists("first") && exists("second") && exists("third"));
         assert!(!half.exists() && mine.exists());
+    }
+
+    #[test]
+    fn one_that_a_lab_comes_up_from_stays_and_a_use_makes_it_young() {
+        let all = tempfile::tempdir().unwrap();
+        let [first, second, third] = ["first", "second", "third"].map(|name| all.path().join(name));
+        for (folder, age) in [(&first, 3), (&second, 2), (&third, 1)] {
+            fs::create_dir(folder).unwrap();
+            let time = SystemTime::now() - Duration::from_secs(age * 60);
+            fs::File::open(folder).unwrap().set_modified(time).unwrap();
+        }
+        drop(Template::open(&first).unwrap());
+        let in_use = Template::open(&second).unwrap();
+        fs::File::open(&second).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        forget(all.path(), 1);
+        assert!(first.exists(), "the last that was used");
+        assert!(second.exists(), "in use");
+        assert!(!third.exists());
+        drop(in_use);
+        forget(all.path(), 1);
+        assert!(!second.exists(), "no longer in use");
+        assert!(Template::open(&second).is_none());
     }
 }
