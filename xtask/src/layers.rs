@@ -27,7 +27,7 @@ use Uses::{All, These};
 pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-units", uses: These(&[]), pure: true },
     Layer { package: "stormeter-disk", uses: These(&[]), pure: true },
-    Layer { package: "stormeter-trial", uses: These(&["disk"]), pure: true },
+    Layer { package: "stormeter-trial", uses: These(&["units", "disk"]), pure: true },
     Layer { package: "stormeter-driver", uses: These(&["disk", "trial"]), pure: true },
     Layer { package: "stormeter-fault", uses: These(&["units"]), pure: true },
     Layer { package: "stormeter-yaml", uses: These(&["units"]), pure: true },

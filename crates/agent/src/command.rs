@@ -57,7 +57,7 @@ pub enum TransportError {
     /// A guest, and no lab.
     #[error(
         "lab:{0} is a guest of the lab, and no lab is up here; start it with `stormeter lab up`, say \
-         where it is with --lab DIR, or name another way to the host"
+         where it is, or name another way to the host"
     )]
     NoLab(String),
     /// A guest that the lab has not.

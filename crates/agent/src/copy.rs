@@ -43,8 +43,8 @@ impl Program {
         // One that was named is taken at its word: its machine may have the libraries.
         if named.is_none() && !is_static(path).map_err(unread)? {
             return Err(HostError::Copy(
-                "this program needs libraries of this machine; give a static one with \
-                 --agent-binary FILE, or install stormeter on the host"
+                "this program needs libraries of this machine; name a static one for agents, or install \
+                 stormeter on the host"
                     .into(),
             ));
         }
@@ -139,7 +139,7 @@ mod tests {
         let program = place.path().join("own");
         std::fs::write(&program, "#!/bin/sh\n").unwrap();
         let message = Program::find(&program, None, "1").unwrap_err().to_string();
-        assert!(message.contains("--agent-binary"), "{message}");
+        assert!(message.contains("a static one"), "{message}");
     }
 
     #[test]

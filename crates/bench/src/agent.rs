@@ -102,8 +102,8 @@ pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
     let before_ns = own_cpu_ns();
     let end = fleet.trial(&order, &cancel, &mut Silent).map_err(failed)?;
     let spent_ns = own_cpu_ns().saturating_sub(before_ns);
-    if let Some(reason) = end.failure() {
-        return Err(reason);
+    if let Some(failure) = end.failure() {
+        return Err(failure.to_string());
     }
     let total = end.sample.total();
     Ok(json!({

@@ -21,7 +21,9 @@ mod live;
 mod null_servers;
 mod output;
 mod rack_control;
+mod repeat;
 mod secrets;
+mod settings;
 mod signals;
 mod study_output;
 mod units;
@@ -36,6 +38,7 @@ use clap::error::ErrorKind;
 use arguments::{Arguments, Command};
 use color::Color;
 use exit::{Exit, Failure};
+use stormeter_report::SettingNames;
 
 fn main() -> std::process::ExitCode {
     if stormeter_lab::guest::is_init() {
@@ -45,8 +48,12 @@ fn main() -> std::process::ExitCode {
     let parsed = help::command(asked)
         .try_get_matches()
         .and_then(|matches| Arguments::from_arg_matches(&matches));
+    let mut names: SettingNames = settings::option;
     let result = match parsed {
-        Ok(arguments) => run(arguments),
+        Ok(arguments) => {
+            names = settings::names_of(&arguments.command);
+            run(arguments)
+        }
         Err(error) if error.kind() == ErrorKind::DisplayVersion && is_verbose() => {
             output::print(&version::verbose()).map(|()| Exit::Done)
         }
@@ -55,7 +62,7 @@ fn main() -> std::process::ExitCode {
     match result {
         Ok(code) => code.into(),
         Err(failure) => {
-            say(&failure, asked);
+            say(&failure, names, asked);
             failure.code().into()
         }
     }
@@ -92,11 +99,16 @@ fn is_verbose() -> bool {
 }
 
 /// A failure, in the form in which the parser says its own.
-fn say(failure: &Failure, color: Color) {
+fn say(failure: &Failure, names: SettingNames, color: Color) {
     let is_painted = color.is_used(std::io::stderr().is_terminal());
     let error = if is_painted { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
+    let mut text = failure.to_string();
+    let settings = settings::that_help(failure, names);
+    if !settings.is_empty() {
+        text += &format!(" ({})", settings.join(", "));
+    }
     // Line by line: a place in a file is shown on lines of its own.
-    for (index, line) in failure.to_string().lines().enumerate() {
+    for (index, line) in text.lines().enumerate() {
         let line = stormeter_report::printable(line);
         if index == 0 { eprintln!("{error} {line}") } else { eprintln!("{line}") }
     }

@@ -4,13 +4,14 @@ use std::io::{IsTerminal, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use stormeter_report::{MeasuredCeilings, Report, TerminalOptions, assemble};
+use stormeter_report::{ComparisonParts, MeasuredCeilings, Report, TerminalOptions, assemble};
 use stormeter_runner::Conclusion;
 use terminal_size::{Width, terminal_size_of};
 
 use crate::arguments::ShowOptions;
 use crate::color::Color;
 use crate::exit::Failure;
+use crate::{repeat, settings};
 
 /// The report of a conclusion.
 pub(crate) fn report_of(conclusion: Conclusion) -> Report {
@@ -18,7 +19,16 @@ pub(crate) fn report_of(conclusion: Conclusion) -> Report {
         conclusion;
     let reason = finished.map(|finished| finished.reason);
     let ceilings = MeasuredCeilings { generator_iops: ceiling_iops, ways_iops: &way_ceilings };
-    assemble(header, &trials, &events, reason, &analysis, ceilings)
+    assemble(ComparisonParts {
+        repeat_command: repeat::of_comparison(&header.command_line, header.plan.seed),
+        header,
+        trials: &trials,
+        events: &events,
+        finished: reason,
+        analysis: &analysis,
+        ceilings,
+        names: settings::option,
+    })
 }
 
 /// Shows a report as asked for.

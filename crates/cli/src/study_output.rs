@@ -10,6 +10,7 @@ use stormeter_runner::StudyConclusion;
 use crate::arguments::ShowOptions;
 use crate::exit::Failure;
 use crate::output::present;
+use crate::{repeat, settings};
 
 /// The report of a study's conclusion.
 pub(crate) fn study_report_of(conclusion: StudyConclusion) -> StudyReport {
@@ -26,6 +27,8 @@ pub(crate) fn study_report_of(conclusion: StudyConclusion) -> StudyReport {
     let of_cells: Vec<StudyTrial<'_>> = trials.iter().filter_map(of_cell).collect();
     let records: Vec<&TrialRecord> = trials.iter().collect();
     assemble_study(StudyParts {
+        repeat_command: repeat::of_study(&header.command_line),
+        names: settings::study_setting,
         header,
         trials: &of_cells,
         events: &events,

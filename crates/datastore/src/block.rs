@@ -12,6 +12,57 @@ use serde::{Deserialize, Serialize};
 
 use crate::filesystem::mounted_at;
 
+/// Who has a device, so that nobody else may.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeviceUser {
+    /// A file system that is mounted there.
+    Mount(PathBuf),
+    /// The kernel, as swap.
+    Swap,
+    /// Devices made of it, such as a RAID or an LVM volume.
+    Holders(Vec<String>),
+    /// Somebody with an exclusive descriptor.
+    Unknown,
+}
+
+/// Use of a device or of one of its partitions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceUse {
+    /// The partition; `None` for the device itself.
+    pub partition: Option<String>,
+    /// Who uses it.
+    pub by: DeviceUser,
+}
+
+impl DeviceUse {
+    /// What to do about it.
+    pub(crate) fn remedy(&self) -> &'static str {
+        match self.by {
+            DeviceUser::Mount(_) => {
+                "unmount it, or give the mount point to compare the file system"
+            }
+            DeviceUser::Swap => "swapoff it, or give another device",
+            DeviceUser::Holders(_) | DeviceUser::Unknown => {
+                "stop what uses it (lsblk and fuser -v show it), or give another device"
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for DeviceUse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(partition) = &self.partition {
+            write!(f, "its partition {partition} is ")?;
+        }
+        match &self.by {
+            DeviceUser::Mount(point) => write!(f, "mounted at {}", point.display()),
+            DeviceUser::Swap => f.write_str("used as swap"),
+            DeviceUser::Holders(holders) => write!(f, "held by {}", holders.join(", ")),
+            DeviceUser::Unknown => f.write_str("the kernel or another process holds it"),
+        }
+    }
+}
+
 /// A block device, as the record of an environment shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceFacts {
@@ -128,32 +179,29 @@ impl Block {
         None
     }
 
-    /// Who uses the device or one of its partitions, in words.
-    pub(crate) fn user(&self) -> Option<String> {
+    /// Who uses the device or one of its partitions.
+    pub(crate) fn user(&self) -> Option<DeviceUse> {
         let mut all = vec![Self { number: self.number, folder: self.folder.clone() }];
         all.extend(self.partitions());
         for part in &all {
-            let name = if part.number == self.number {
-                String::new()
-            } else {
-                format!("its partition {} is ", part.name())
-            };
+            let partition = (part.number != self.number).then(|| part.name());
+            let used = |by| Some(DeviceUse { partition, by });
             let numbered = format!("{}:{}", major(part.number), minor(part.number));
             // btrfs mounts carry a number of their own; their source still names the device.
             let mounted = mounted_at(|mount| {
                 mount.device_number == numbered || names(&mount.source, part.number)
             });
             if let Some(point) = mounted {
-                return Some(format!("{name}mounted at {}", point.display()));
+                return used(DeviceUser::Mount(point));
             }
             let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
             let mut swaps = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next());
             if swaps.any(|swap| names(swap, part.number)) {
-                return Some(format!("{name}used as swap"));
+                return used(DeviceUser::Swap);
             }
             let holders = entries(&part.folder.join("holders"));
             if !holders.is_empty() {
-                return Some(format!("{name}held by {}", holders.join(", ")));
+                return used(DeviceUser::Holders(holders));
             }
         }
         None

@@ -47,10 +47,9 @@ pub(crate) fn judge(
                     return Err(DatastoreError::InUse { path: path.into(), pid: left.pid });
                 }
                 Life::Elsewhere if !allowed => {
-                    return Err(DatastoreError::Elsewhere {
+                    return Err(DatastoreError::DeviceElsewhere {
                         path: path.into(),
                         place: left.host,
-                        remedy: format!("add --destroy-data {}", path.display()),
                     });
                 }
                 _ => {}
@@ -70,7 +69,7 @@ pub(crate) fn judge(
     }
     if !allowed {
         let given = match destroy_data.first() {
-            Some(other) => format!(" (--destroy-data {} names another)", other.display()),
+            Some(other) => format!(" ({} was permitted, which is another)", other.display()),
             None => String::new(),
         };
         let found = finding.to_string();

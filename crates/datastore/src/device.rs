@@ -12,7 +12,7 @@ use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
 
 use crate::aligned::AlignedBuffer;
-use crate::block::{Block, is_open_here};
+use crate::block::{Block, DeviceUse, DeviceUser, is_open_here};
 use crate::claim::{self, Claim};
 use crate::owner::{DiskRecord, Owner};
 use crate::prepare::{Preparation, Prepared, Target, write_all};
@@ -66,7 +66,7 @@ impl DeviceStore {
         // Names in /dev are links that may have been turned between the check and the opening.
         let opened = file.metadata().map_err(|e| DatastoreError::system("look at", &path, e))?;
         if opened.rdev() != number {
-            return Err(busy(&path, "its name was given to another device just now".into()));
+            return Err(DatastoreError::DeviceRenamed { path });
         }
         let mut facts = block.map(|block| block.facts()).unwrap_or_else(|| DeviceFacts {
             name: path.display().to_string(),
@@ -265,8 +265,8 @@ fn open_exclusively(
     let flags = OFlag::O_RDWR | OFlag::O_EXCL | OFlag::O_CLOEXEC;
     let failed = |errno| match errno {
         Errno::EBUSY => {
-            let by = block.and_then(Block::user);
-            busy(path, by.unwrap_or_else(|| "the kernel or another process holds it".into()))
+            let unknown = || DeviceUse { partition: None, by: DeviceUser::Unknown };
+            busy(path, block.and_then(Block::user).unwrap_or_else(unknown))
         }
         Errno::ENXIO | Errno::ENODEV | Errno::ENOMEDIUM => {
             DatastoreError::NoDevice { path: path.into() }
@@ -302,15 +302,8 @@ fn open_exclusively(
     }
 }
 
-fn busy(path: &Path, by: String) -> DatastoreError {
-    let remedy = if by.contains("mounted at") {
-        "unmount it, or give the mount point to compare the file system"
-    } else if by.contains("swap") {
-        "swapoff it, or give another device"
-    } else {
-        "stop what uses it (lsblk and fuser -v show it), or give another device"
-    };
-    DatastoreError::DeviceBusy { path: path.into(), by, remedy: remedy.into() }
+fn busy(path: &Path, usage: DeviceUse) -> DatastoreError {
+    DatastoreError::DeviceBusy { path: path.into(), usage }
 }
 
 /// Bytes of a device: where its end is.

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::block::DeviceUse;
+
 use nix::errno::Errno;
 use stormeter_uring::EngineError;
 
@@ -127,7 +129,7 @@ pub enum DatastoreError {
     /// The disks would not leave enough space free.
     #[error(
         "the disks need {needed}, {free} is free on {path} and {reserve} (10 % of it) must stay \
-         free: give a smaller --size or --vms, or free some space"
+         free: use smaller disks or fewer VMs, or free some space"
     )]
     Space {
         /// The directory.
@@ -142,7 +144,7 @@ pub enum DatastoreError {
     /// The storage ran full while it was written.
     #[error(
         "{path} ran full (no space left or quota reached): something else fills it; free some \
-         space or give a smaller --size or --vms"
+         space, or use smaller disks or fewer VMs"
     )]
     Full {
         /// What was written.
@@ -171,16 +173,27 @@ pub enum DatastoreError {
          does not, {remedy}"
     )]
     Elsewhere {
-        /// The folder or device.
+        /// The folder.
         path: PathBuf,
         /// The other host or container.
         place: String,
         /// What to do, in words.
         remedy: String,
     },
+    /// The same of a device.
+    #[error(
+        "{path} belongs to a run of stormeter elsewhere ({place}), which may still go on: if it \
+         does not, permit that its data be destroyed"
+    )]
+    DeviceElsewhere {
+        /// The device.
+        path: PathBuf,
+        /// The other host or container.
+        place: String,
+    },
 
     /// No disks, or too many.
-    #[error("{count} disks make no sense: give --vms from 1 to {most}")]
+    #[error("{count} disks make no sense: use 1 to {most} VMs")]
     Count {
         /// What was asked for.
         count: u32,
@@ -204,7 +217,7 @@ pub enum DatastoreError {
         datastore: String,
     },
     /// A disk would be smaller than one block.
-    #[error("size {size} is smaller than a block of {block}: give a larger --size")]
+    #[error("size {size} is smaller than a block of {block}: use larger disks")]
     SizeBelowBlock {
         /// The disk's size, as text.
         size: String,
@@ -212,7 +225,7 @@ pub enum DatastoreError {
         block: String,
     },
     /// The disks exceed what offsets can express.
-    #[error("disks of {size} are larger than any file can be: give a smaller --size or --vms")]
+    #[error("disks of {size} are larger than any file can be: use smaller disks or fewer VMs")]
     TooLarge {
         /// The disk's size, as text.
         size: String,
@@ -220,7 +233,7 @@ pub enum DatastoreError {
     /// A disk would end within a logical block.
     #[error(
         "size {size_bytes} is not a multiple of the logical block {logical_block_bytes} of \
-         {datastore}: give --size {suggestion_bytes}"
+         {datastore}: use a size of {suggestion_bytes}"
     )]
     DiskSize {
         /// The disk's size.
@@ -246,20 +259,24 @@ pub enum DatastoreError {
         path: PathBuf,
     },
     /// The device is read-only.
-    #[error("{path} is a read-only device: make it writable (blockdev --setrw) or give another")]
+    #[error("{path} is a read-only device: make it writable (see blockdev) or give another")]
     DeviceReadOnly {
         /// The device.
         path: PathBuf,
     },
     /// The device is mounted, held or open.
-    #[error("{path} is in use ({by}): {remedy}")]
+    #[error("{path} is in use ({usage}): {}", usage.remedy())]
     DeviceBusy {
         /// The device.
         path: PathBuf,
-        /// Who uses it, in words.
-        by: String,
-        /// What to do, in words.
-        remedy: String,
+        /// Who uses it.
+        usage: DeviceUse,
+    },
+    /// The device's name was turned while it was opened.
+    #[error("{path} was given to another device just now: name the device that is meant")]
+    DeviceRenamed {
+        /// The name.
+        path: PathBuf,
     },
     /// An earlier datastore of the comparison is this device, under another name or with other
     /// options.
@@ -274,8 +291,8 @@ pub enum DatastoreError {
     },
     /// The device holds data.
     #[error(
-        "{path} holds data ({found}) and is not touched: give an empty device; or, to destroy all \
-         that is on it, add --destroy-data {path}{given}"
+        "{path} holds data ({found}) and is not touched: use an empty device, or permit that all data on it \
+         be destroyed, by this very path{given}"
     )]
     HoldsData {
         /// The device.
@@ -288,7 +305,7 @@ pub enum DatastoreError {
     /// The disks do not fit on the device.
     #[error(
         "the disks need {needed} on {path}, which has {size} (the first and the last MiB stay \
-         apart): give a smaller --size or --vms"
+         apart): use smaller disks or fewer VMs"
     )]
     DeviceTooSmall {
         /// The device.
@@ -348,7 +365,7 @@ pub enum DatastoreError {
     #[error("interrupted while disks were prepared; what was written is removed")]
     Cancelled,
     /// The limit of open files is reached.
-    #[error("too many open files at {path}: raise the limit (ulimit -n) or give a smaller --vms")]
+    #[error("too many open files at {path}: raise the limit (ulimit -n) or use fewer VMs")]
     Descriptors {
         /// What was to be opened.
         path: PathBuf,

@@ -36,7 +36,7 @@ mod space;
 mod spec;
 mod url;
 
-pub use block::{DeviceFacts, LoopCache};
+pub use block::{DeviceFacts, DeviceUse, DeviceUser, LoopCache};
 pub use clock::RealClock;
 pub use datastore::{
     Caching, CloseSummary, Datastore, DiskReset, DiskSet, OpenDisks, OpenOptions,

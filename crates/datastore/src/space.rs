@@ -81,7 +81,7 @@ mod tests {
         assert!(space.check(200 << 20, path).is_ok());
         let text = space.check((200 << 20) + 1, path).unwrap_err().to_string();
         for part in
-            ["need 200MiB", "300MiB is free", "100MiB (10 % of it)", "smaller --size or --vms"]
+            ["need 200MiB", "300MiB is free", "100MiB (10 % of it)", "smaller disks or fewer VMs"]
         {
             assert!(text.contains(part), "{part} is not in: {text}");
         }

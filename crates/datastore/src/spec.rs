@@ -96,17 +96,17 @@ mod tests {
     fn a_size_below_one_block_names_both() {
         let text = message(1, 4096, 8192);
         assert!(
-            text.contains("4KiB") && text.contains("8KiB") && text.contains("--size"),
+            text.contains("4KiB") && text.contains("8KiB") && text.contains("larger disks"),
             "{text}"
         );
     }
 
     #[test]
     fn other_nonsense_is_refused() {
-        assert!(message(0, 1 << 20, 4096).contains("--vms"));
+        assert!(message(0, 1 << 20, 4096).contains("VMs"));
         assert!(message(100_001, 1 << 20, 4096).contains("100000"));
         assert!(message(1, 1 << 20, 0).contains("at least 1 byte"));
         assert!(message(1, 4096 * 3 + 512, 4096).contains("12288"));
-        assert!(message(100_000, u64::MAX / 4096 * 4096, 4096).contains("--size"));
+        assert!(message(100_000, u64::MAX / 4096 * 4096, 4096).contains("disks"));
     }
 }

@@ -5,6 +5,15 @@ use std::path::{Path, PathBuf};
 
 use stormeter_units::format_bytes;
 
+/// A directory that the user chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabDirectory {
+    /// What a lab's guests have on the host.
+    Lab,
+    /// What labs share: packages, images, templates.
+    Cache,
+}
+
 /// Why a lab cannot be built, started, looked at or ended.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
@@ -101,7 +110,7 @@ pub enum LabError {
     },
     /// Not enough room on a file system.
     #[error(
-        "{what} needs {} and {} has {} free; make room, or choose another place with {option} DIR",
+        "{what} needs {} and {} has {} free; make room, or choose another directory",
         format_bytes(*need_bytes), path.display(), format_bytes(*free_bytes)
     )]
     NoSpace {
@@ -113,8 +122,8 @@ pub enum LabError {
         need_bytes: u64,
         /// What is there.
         free_bytes: u64,
-        /// The option that chooses the place.
-        option: &'static str,
+        /// What the directory is.
+        of: LabDirectory,
     },
     /// Not enough memory for the guests.
     #[error(
@@ -130,7 +139,7 @@ pub enum LabError {
     /// A lab runs in the directory.
     #[error(
         "a lab runs in {} already ({guests} guests); look at it with `stormeter lab status`, end it with \
-         `stormeter lab down`, or choose another place with --dir DIR",
+         `stormeter lab down`, or choose another directory",
         directory.display()
     )]
     Running {
@@ -146,7 +155,7 @@ pub enum LabError {
         directory: PathBuf,
     },
     /// The directory is somebody's.
-    #[error("{} is not a lab's: {why}; choose another place with --dir DIR", directory.display())]
+    #[error("{} is not a lab's: {why}; choose another directory", directory.display())]
     NotOurs {
         /// Where.
         directory: PathBuf,
@@ -298,7 +307,7 @@ pub enum LabError {
         why: String,
     },
     /// KVM was asked for and does not work.
-    #[error("KVM cannot be used here: {why}; leave --accelerator out, and TCG is taken")]
+    #[error("KVM cannot be used here: {why}; unless it is asked for, TCG is used instead")]
     NoKvm {
         /// What was seen.
         why: String,

@@ -14,7 +14,7 @@ mod qemu;
 mod rack;
 mod wiring;
 
-pub use error::LabError;
+pub use error::{LabDirectory, LabError};
 pub use file::{LabErrors, key_lists, lab_schema, parse_lab};
 pub use image::{Cache, Images};
 pub use model::*;

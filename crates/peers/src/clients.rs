@@ -122,12 +122,12 @@ pub fn iscsi_verify_pattern(
 fn qemu_io(url: &str, command: &str) -> Result<(), PeerError> {
     QEMU_ISCSI.check()?;
     // Errors of the transfer are told on standard output, and not always by the exit code.
-    let said = run(QEMU_IO, &["-f", "raw", "-t", "none", "-c", command, url])?;
-    if said.contains("failed") || said.contains("Pattern verification") {
+    let output = run(QEMU_IO, &["-f", "raw", "-t", "none", "-c", command, url])?;
+    if output.contains("failed") || output.contains("Pattern verification") {
         return Err(PeerError::Command {
             command: format!("{} -c '{command}' {url}", QEMU_IO.name),
             status: "succeeded in name only".into(),
-            said,
+            said: output,
         });
     }
     Ok(())

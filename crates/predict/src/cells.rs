@@ -61,8 +61,8 @@ pub fn predict_cells(
             reason,
         };
         let end = end.map_err(failed)?;
-        if let Some(reason) = end.failure() {
-            return Err(failed(reason));
+        if let Some(failure) = end.failure() {
+            return Err(failed(failure.to_string()));
         }
         outcomes.push((end.sample, end.cpu));
         Ok(())

@@ -67,8 +67,7 @@ pub enum PredictError {
     /// A fault that comes too late.
     #[error(
         "the fault \"{fault}\" would come too late: trials end {end} after they begin, the ramp \
-         included; give an earlier time, or --as-planned, which makes trials as long as the study plans \
-         them"
+         included; give an earlier time, or predict the study with trials as long as it plans them"
     )]
     LateFault {
         /// As it was written.
@@ -95,7 +94,7 @@ pub enum PredictError {
     Question(#[source] Box<QuestionError>),
     /// A results file that was measured.
     #[error(
-        "{path} holds measured results, which a prediction does not replace; give another --output"
+        "{path} holds measured results, which a prediction does not replace; choose another results file"
     )]
     Measured {
         /// Where it is.

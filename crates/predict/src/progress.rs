@@ -1,6 +1,6 @@
 //! What happens, told to whoever wants to show it.
 
-use stormeter_trial::Sample;
+use stormeter_trial::{Sample, TrialFailure};
 
 /// A trial was predicted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,7 +12,7 @@ pub struct TrialEnded<'a> {
     /// How many there will be at most.
     pub of: u64,
     /// Its sample, or the reason why there is none.
-    pub outcome: Result<&'a Sample, &'a str>,
+    pub outcome: Result<&'a Sample, &'a TrialFailure>,
 }
 
 /// Hears of each step. All of it is optional.

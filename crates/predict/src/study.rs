@@ -12,6 +12,7 @@ use stormeter_simulator::SiteFault;
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{CellTrial, decide_study};
 use stormeter_study::{Cell, Order, StudyPlan, WorkloadKind};
+use stormeter_trial::TrialFailure;
 use stormeter_units::format_duration_ns;
 
 use crate::elasticity::elasticities;
@@ -249,7 +250,7 @@ impl Predicting<'_> {
             let record = self.record((block, position as u32), cell, seed, end);
             let outcome = match &record.outcome {
                 TrialOutcome::Measured { sample, .. } => Ok(sample),
-                TrialOutcome::Failed { reason, .. } => Err(reason.as_str()),
+                TrialOutcome::Failed { failure, .. } => Err(failure),
             };
             progress.trial_ended(&TrialEnded {
                 cell: &label(plan, &cells[cell]),
@@ -281,7 +282,10 @@ impl Predicting<'_> {
             started_unix_ms,
             elapsed_ns: 0,
             seed,
-            outcome: TrialOutcome::Failed { reason: String::new(), sample: None },
+            outcome: TrialOutcome::Failed {
+                failure: TrialFailure::Impossible { said: String::new() },
+                sample: None,
+            },
             incidents: Vec::new(),
             monitor: Vec::new(),
             components: Vec::new(),
@@ -289,8 +293,9 @@ impl Predicting<'_> {
         };
         let end = match end {
             Ok(end) => end,
-            Err(reason) => {
-                record.outcome = TrialOutcome::Failed { reason, sample: None };
+            Err(said) => {
+                let failure = TrialFailure::Impossible { said };
+                record.outcome = TrialOutcome::Failed { failure, sample: None };
                 return record;
             }
         };
@@ -302,7 +307,7 @@ impl Predicting<'_> {
         record.components = components;
         record.outcome = match failure {
             None => TrialOutcome::Measured { sample, cpu, notes },
-            Some(reason) => TrialOutcome::Failed { reason, sample: Some(sample) },
+            Some(failure) => TrialOutcome::Failed { failure, sample: Some(sample) },
         };
         record
     }

@@ -10,7 +10,8 @@ use stormeter_site::Site;
 use stormeter_study::{Cell, StudyPlan, Timing, WorkloadKind};
 use stormeter_trial::{
     Arrivals, ComponentUse, CpuUsage, Deployment, Distribution, Ended, FileOperation, FileTest,
-    FixedWork, FixedWorkTrial, Limits, MonitorRow, Sample, Start, Transfer, Trial, Workload,
+    FixedWork, FixedWorkTrial, Limits, MonitorRow, Sample, Start, Transfer, Trial, TrialFailure,
+    Workload,
 };
 
 use crate::error::NoMachine;
@@ -234,15 +235,14 @@ impl TrialRun<'_> {
 impl TrialEnd {
     /// Why this is no prediction, if it is none: it was not carried out to its end, or some of its
     /// requests failed because their bytes are gone.
-    pub(crate) fn failure(&self) -> Option<String> {
-        let first = self.sample.faults.first();
-        let told = match (&self.sample.ended, first) {
-            (Ended::Completed, Some(_)) if !self.losses.is_empty() => "I/Os failed".into(),
-            (Ended::Completed, _) => return None,
-            (ended, _) => ended.to_string(),
+    pub(crate) fn failure(&self) -> Option<TrialFailure> {
+        let Self { sample, losses, .. } = self;
+        let first = sample.faults.first().cloned();
+        let is_lost = !losses.is_empty() && (first.is_some() || sample.ended != Ended::Completed);
+        let lost = || {
+            let (ended, losses) = (sample.ended.clone(), losses.clone());
+            TrialFailure::BytesLost { ended, first, losses }
         };
-        let first = first.map(|fault| format!("; first: {fault}"));
-        let losses = self.losses.iter().map(|loss| format!("; {loss}"));
-        Some(std::iter::once(told).chain(first).chain(losses).collect())
+        if is_lost { Some(lost()) } else { TrialFailure::of_ended(sample) }
     }
 }

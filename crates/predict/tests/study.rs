@@ -288,7 +288,7 @@ fn faults_come_before_trials_end_and_leave_no_room_for_reruns() {
     let error = predict_study(&with("1200ms"), &cancel, &mut Silent).unwrap_err();
     let PredictError::LateFault { end, .. } = &error else { panic!("{error}") };
     assert_eq!(end, "1.20s");
-    assert!(error.to_string().contains("--as-planned"), "{error}");
+    assert!(error.to_string().contains("as long as it plans them"), "{error}");
     assert!(!path.exists());
     // Nobody uses it: every figure would be as without it, and nothing would say so.
     let mut idle = with("500ms");
@@ -328,7 +328,7 @@ fn a_trial_whose_bytes_are_gone_is_none_and_says_why() {
             request.plan.workloads[request.plan.cells()[trial.cell.unwrap()].workload].name == "few"
         })
         .map(|trial| match trial.outcome {
-            TrialOutcome::Failed { reason, .. } => reason,
+            TrialOutcome::Failed { failure, .. } => failure.to_string(),
             TrialOutcome::Measured { .. } => panic!("measured"),
         })
         .collect();

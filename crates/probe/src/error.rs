@@ -14,7 +14,7 @@ pub enum ProbeError {
     /// The key is too short to keep a guesser out.
     #[error(
         "the key has {found_bytes} bytes, at least {MIN_KEY_BYTES} are needed; \
-         make one with `stormeter net --new-key`"
+         have stormeter net make a new one"
     )]
     ShortKey {
         /// Its length.
@@ -34,7 +34,7 @@ pub enum ProbeError {
     /// No connection to the far end.
     #[error(
         "cannot connect to {address}: {source}; \
-         see that `stormeter net --listen` runs there and no firewall is between"
+         see that stormeter net listens there and no firewall is between"
     )]
     Connect {
         /// The far end as given.
@@ -142,12 +142,12 @@ pub enum RefusalReason {
         limit: u64,
     },
     /// The listener has no directory.
-    #[error("the far end has no directory for disk transfers; start it with --dir")]
+    #[error("the far end has no directory for disk transfers; start it with one")]
     NoDisk,
     /// A tenth of the file system must stay free.
     #[error(
         "the far end's file system has {available_bytes} bytes to spare beyond the tenth that \
-         stays free; ask for less or give it another --dir"
+         stays free; ask for less or give it another directory"
     )]
     NoSpace {
         /// What could be written.

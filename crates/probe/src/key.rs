@@ -92,7 +92,7 @@ mod tests {
         assert!(Key::from_text("0123456789abcdef\n").is_ok());
         let error = Key::from_text("0123456789abcde  \n").unwrap_err();
         assert!(matches!(error, ProbeError::ShortKey { found_bytes: 15 }), "{error}");
-        assert!(error.to_string().contains("--new-key"), "{error}");
+        assert!(error.to_string().contains("new one"), "{error}");
     }
 
     #[test]

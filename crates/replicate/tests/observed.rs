@@ -25,6 +25,7 @@ impl AnswerSource for Oracle {
             must: false,
             reply,
             sentence: "So it was measured.".to_owned(),
+            invalid_by: None,
             test: String::new(),
             estimate: None,
             p_value: None,

@@ -15,8 +15,8 @@ use crate::model::{
     MetricValue, PercentilePoint, Report, SeriesPoint, Severity, Status, TrialSeries, WayCeiling,
     curve_fractions,
 };
+use crate::phrases::{self, Remedies, SettingNames};
 use crate::settling::settling;
-use crate::wording::shell_command;
 
 /// What lies before the storage by itself, in IOPS, as far as it was measured.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,16 +27,39 @@ pub struct MeasuredCeilings<'a> {
     pub ways_iops: &'a [Option<f64>],
 }
 
-/// Arranges a run for showing. `trials`, `events` and `finished` are the results file's, `analysis` is what
-/// was concluded from them.
-pub fn assemble(
-    header: Header,
-    trials: &[TrialRecord],
-    events: &[Event],
-    finished: Option<FinishReason>,
-    analysis: &Analysis,
-    ceilings: MeasuredCeilings<'_>,
-) -> Report {
+/// What the report of a comparison is made of.
+#[derive(Debug)]
+pub struct ComparisonParts<'a> {
+    /// What was known before the first trial.
+    pub header: Header,
+    /// All trials, in the order in which they ended.
+    pub trials: &'a [TrialRecord],
+    /// What happened on the way.
+    pub events: &'a [Event],
+    /// Why the run ended; `None` when it was killed or goes on.
+    pub finished: Option<FinishReason>,
+    /// What was concluded.
+    pub analysis: &'a Analysis,
+    /// What lies before the storage.
+    pub ceilings: MeasuredCeilings<'a>,
+    /// The command that repeats the run, ready for a shell.
+    pub repeat_command: String,
+    /// What remedies call settings.
+    pub names: SettingNames,
+}
+
+/// Arranges a run for showing.
+pub fn assemble(parts: ComparisonParts<'_>) -> Report {
+    let ComparisonParts {
+        header,
+        trials,
+        events,
+        finished,
+        analysis,
+        ceilings,
+        repeat_command,
+        names: setting_names,
+    } = parts;
     let names = labels(&header.plan.datastores);
     let datastores = header
         .datastores
@@ -77,13 +100,13 @@ pub fn assemble(
         status: status(trials, finished, analysis),
         datastores,
         comparisons,
-        findings: findings(analysis, trials, events, &names, &header),
+        findings: findings((analysis, setting_names), trials, events, &names, &header),
         trials: series(trials, &header),
         latencies: latencies(analysis),
         cpu: cpu(analysis),
         ceiling: ceilings.generator_iops.map(|iops| ceiling(iops, ceilings.ways_iops, trials)),
         way_ceilings: way_ceilings(ceilings.ways_iops, trials),
-        repeat_command: repeat_command(&header),
+        repeat_command,
         header,
     }
 }
@@ -107,7 +130,7 @@ fn status(trials: &[TrialRecord], reason: Option<FinishReason>, analysis: &Analy
 }
 
 fn findings(
-    analysis: &Analysis,
+    (analysis, setting_names): (&Analysis, SettingNames),
     trials: &[TrialRecord],
     events: &[Event],
     names: &[String],
@@ -117,14 +140,10 @@ fn findings(
         .findings
         .iter()
         .map(|(datastore, finding)| Finding {
-            severity: match finding.severity {
-                stormeter_statistics::Severity::Invalid => Severity::Invalid,
-                stormeter_statistics::Severity::Warning => Severity::Warning,
-                stormeter_statistics::Severity::Note => Severity::Note,
-            },
+            severity: finding.severity,
             subject: datastore.and_then(|d| names.get(d)).cloned().unwrap_or_default(),
-            what: finding.what.clone(),
-            advice: finding.advice.clone(),
+            what: phrases::finding(finding),
+            advice: phrases::remedy(finding, Remedies::Measured(setting_names)),
         })
         .collect();
     let note = |subject: &str, what: String, advice: &str| Finding {
@@ -298,85 +317,4 @@ fn way_ceilings(ways_iops: &[Option<f64>], trials: &[TrialRecord]) -> Vec<WayCei
 fn most_iops(trials: &[TrialRecord], is_of: impl Fn(usize) -> bool) -> Option<f64> {
     let own = main_trials(trials).filter(|trial| trial.datastore.is_some_and(&is_of));
     own.filter_map(|trial| Some(trial.sample()?.iops())).reduce(f64::max).filter(|most| *most > 0.0)
-}
-
-/// The command as it was given, without what belongs to that one run (its file, resuming), and
-/// with the seed, which may have been drawn.
-fn repeat_command(header: &Header) -> String {
-    let mut words = Vec::new();
-    let mut given = header.command_line.iter();
-    while let Some(word) = given.next() {
-        let option = word.split('=').next().unwrap_or_default();
-        match option {
-            "--resume" => {}
-            // What destroys data is typed anew each time.
-            "--output" | "-o" | "--seed" | "--html" | "--destroy-data" => {
-                if !word.contains('=') {
-                    given.next();
-                }
-            }
-            glued if glued.starts_with("-o") && !glued.starts_with("--") => {}
-            _ => words.push(word.clone()),
-        }
-    }
-    words.extend(["--seed".into(), header.plan.seed.to_string()]);
-    shell_command(&words)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_repeats_the_seed_and_not_the_file() {
-        let header = |words: &[&str]| -> String {
-            let text = words.iter().map(|word| word.to_string()).collect();
-            let plan = stormeter_study::ComparisonPlan {
-                datastores: vec!["/a".into(), "/b".into()],
-                baseline: 0,
-                workload: stormeter_study::profile("vm-4k").unwrap().workload,
-                vms: 1,
-                disk_bytes: 1 << 30,
-                threads: 0,
-                timing: stormeter_study::Timing { ramp_ns: 1, duration_ns: 1, interval_ns: 1 },
-                metric: stormeter_study::Metric::Iops,
-                precision: 0.02,
-                margin: 0.05,
-                level: 0.95,
-                min_blocks: 5,
-                max_blocks: 9,
-                time_limit_ns: 1,
-                equal_load: None,
-                seed: 77,
-                verify: false,
-            };
-            repeat_command(&Header {
-                created_unix_ms: 0,
-                run_id: "0".into(),
-                stormeter_version: "0".into(),
-                command_line: text,
-                plan,
-                environment: Default::default(),
-                datastores: vec![],
-                prediction: None,
-            })
-        };
-        assert_eq!(
-            header(&["stormeter", "compare", "/a", "/b c", "--output", "x.db", "--resume"]),
-            "stormeter compare /a '/b c' --seed 77"
-        );
-        assert_eq!(
-            header(&[
-                "stormeter",
-                "compare",
-                "/a",
-                "/b",
-                "--seed=5",
-                "--html=x.html",
-                "--vms",
-                "2"
-            ]),
-            "stormeter compare /a /b --vms 2 --seed 77"
-        );
-    }
 }

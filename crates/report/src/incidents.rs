@@ -117,6 +117,7 @@ impl Happening<'_> {
 #[cfg(test)]
 mod tests {
     use stormeter_results::TrialOutcome;
+    use stormeter_trial::TrialFailure;
 
     use super::*;
 
@@ -132,7 +133,10 @@ mod tests {
             started_unix_ms: 0,
             elapsed_ns: 0,
             seed: 0,
-            outcome: TrialOutcome::Failed { reason: "stalled".into(), sample: None },
+            outcome: TrialOutcome::Failed {
+                failure: TrialFailure::Datastore { said: "stalled".into() },
+                sample: None,
+            },
             incidents: incidents.collect(),
             monitor: Vec::new(),
             components: Vec::new(),

@@ -14,6 +14,7 @@ mod json;
 mod label;
 mod markup;
 mod model;
+mod phrases;
 mod printable;
 mod quantity;
 mod sentence;
@@ -25,7 +26,7 @@ mod touched;
 mod uncertainty;
 mod wording;
 
-pub use assemble::{MeasuredCeilings, assemble};
+pub use assemble::{ComparisonParts, MeasuredCeilings, assemble};
 pub use date::utc;
 pub use html::html;
 pub use json::{SCHEMA, SCHEMA_VERSION, json};
@@ -35,6 +36,7 @@ pub use model::{
     MetricValue, PercentilePoint, Report, SeriesPoint, Severity, Status, TrialSeries, WayCeiling,
     curve_fractions,
 };
+pub use phrases::{Setting, SettingNames, study_key};
 pub use printable::printable;
 pub use quantity::{metric_unit, metric_value};
 pub use sentence::{headline, sentence};

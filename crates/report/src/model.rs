@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use stormeter_results::{DatastoreDescription, FinishReason, Header};
+pub use stormeter_statistics::Severity;
 use stormeter_statistics::{Comparison, Interval, Touched};
 use stormeter_study::Metric;
 use stormeter_trial::Verified;
@@ -95,29 +96,6 @@ pub struct MetricComparison {
     pub primary: bool,
     /// Ratio, interval and verdict.
     pub comparison: Comparison,
-}
-
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// A law is broken: nothing may be concluded.
-    Invalid,
-    /// To be read before the result is used.
-    Warning,
-    /// Good to know.
-    Note,
-}
-
-impl Severity {
-    /// The word shown.
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Invalid => "invalid",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        }
-    }
 }
 
 /// Something that a law or a check found.

@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use stormeter_report::{MeasuredCeilings, assemble};
+use stormeter_report::{ComparisonParts, MeasuredCeilings, assemble, study_key};
 use stormeter_results::{Attempt, Header, Phase, TrialOutcome, TrialRecord};
 use stormeter_statistics::Analysis;
 use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
+use stormeter_trial::TrialFailure;
 
 fn header() -> Header {
     let timing = Timing { ramp_ns: 1, duration_ns: 1, interval_ns: 1 };
@@ -51,7 +52,10 @@ fn trial(started_unix_ms: u64, elapsed_ns: u64) -> TrialRecord {
         started_unix_ms,
         elapsed_ns,
         seed: 0,
-        outcome: TrialOutcome::Failed { reason: "stalled".into(), sample: None },
+        outcome: TrialOutcome::Failed {
+            failure: TrialFailure::Datastore { said: "stalled".into() },
+            sample: None,
+        },
         incidents: vec![],
         monitor: vec![],
         components: vec![],
@@ -66,6 +70,15 @@ fn a_pause_between_two_parts_of_a_run_is_no_time_of_it() {
     let nothing =
         Analysis { complete_blocks: 0, datastores: vec![], pairs: vec![], findings: vec![] };
     let ceilings = MeasuredCeilings { generator_iops: None, ways_iops: &[] };
-    let report = assemble(header(), &trials, &[], None, &nothing, ceilings);
+    let report = assemble(ComparisonParts {
+        header: header(),
+        trials: &trials,
+        events: &[],
+        finished: None,
+        analysis: &nothing,
+        ceilings,
+        repeat_command: String::new(),
+        names: study_key,
+    });
     assert_eq!(report.status.elapsed_ns, 5_000_000_000);
 }

@@ -113,7 +113,7 @@ fn control_characters_do_not_reach_the_terminal() {
     report.analysis.answers[0].parts[0].load = ATTACK.into();
     report.analysis.answers[0].estimate.as_mut().unwrap().of = ATTACK.into();
     report.analysis.answers[3].table.as_mut().unwrap().rows[0].term = ATTACK.into();
-    report.analysis.cells[1].failed = Some((1, ATTACK.into()));
+    report.analysis.cells[1].failed = Some(study_fixture::failed_trials(1, ATTACK));
     let text = study_terminal(&report, hundred_columns());
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
     assert!(text.contains("x\u{fffd}[2Jy"));

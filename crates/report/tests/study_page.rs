@@ -218,16 +218,11 @@ fn findings_with_one_remedy_are_one_box() {
 
 #[test]
 fn who_else_had_the_cpus_is_told_before_the_answers() {
-    use stormeter_statistics::{Check, LawFinding};
+    use stormeter_statistics::{Fact, LawFinding};
     let report = made(&usual(), |analysis| {
         for cell in [2, 5] {
-            let finding = LawFinding {
-                law: 0,
-                check: Check::Neighbours,
-                severity: stormeter_statistics::Severity::Warning,
-                what: "other programs had 66 % of this machine's CPUs".into(),
-                advice: "end them".into(),
-            };
+            let finding =
+                LawFinding::warning(Fact::OtherPrograms { share: 0.66, waited_share: None });
             analysis.findings.push((Some(cell), finding));
         }
     });
@@ -334,7 +329,7 @@ fn hostile_text_stays_text() {
     report.analysis.answers[0].parts[0].load = ATTACK.into();
     report.analysis.answers[0].estimate.as_mut().unwrap().of = ATTACK.into();
     report.analysis.answers[3].table.as_mut().unwrap().rows[0].term = ATTACK.into();
-    report.analysis.cells[1].failed = Some((1, ATTACK.into()));
+    report.analysis.cells[1].failed = Some(study_fixture::failed_trials(1, ATTACK));
     let page = page("study-hostile.html", &report);
     let names = elements(&page);
     assert_eq!((count(&names, "script"), count(&names, "img")), (0, 0));

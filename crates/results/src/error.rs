@@ -14,7 +14,7 @@ use crate::file::FORMAT_VERSION;
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     /// There is one already.
-    #[error("{} exists already; go on with it by --resume, or choose another --output", path.display())]
+    #[error("{} exists already; resume it, or choose another results file", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -69,7 +69,7 @@ pub enum ResultsError {
     /// Another run writes it.
     #[error(
         "{} is being written by another run of stormeter; wait for it to end, \
-         or choose another --output",
+         or choose another results file",
         path.display()
     )]
     InUse {
@@ -79,7 +79,7 @@ pub enum ResultsError {
     /// Something that is not stormeter's has the name of the run's lock file.
     #[error(
         "{} was not made by stormeter, but a run needs that name for its lock; move it away, or \
-         choose another --output",
+         choose another results file",
         path.display()
     )]
     LockTaken {
@@ -93,13 +93,13 @@ pub enum ResultsError {
         path: PathBuf,
     },
     /// No room for it.
-    #[error("no space is left for {}; free some, then go on by --resume", path.display())]
+    #[error("no space is left for {}; free some, then resume the run", path.display())]
     NoSpace {
         /// The file.
         path: PathBuf,
     },
     /// The operating system refuses it.
-    #[error("cannot use {}: {source}; choose another --output", path.display())]
+    #[error("cannot use {}: {source}; choose another results file", path.display())]
     Io {
         /// The file.
         path: PathBuf,

@@ -22,17 +22,18 @@ use crate::{component, host, read, write};
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
 /// The form of the tables. A file of a higher number is refused; one of a lower number is read, and
 /// brought to this form before a trial is added to it.
-pub const FORMAT_VERSION: i32 = 6;
+pub const FORMAT_VERSION: i32 = 7;
 /// What brings a file to a form from the one before: the tables that the form adds, which new files get from
 /// the same text, then what it changes in those that were there. Both stay as they are, or files that were
 /// brought up earlier would differ from those that are brought up now.
-const UPGRADES: [(i32, &str, &str); 6] = [
+const UPGRADES: [(i32, &str, &str); 7] = [
     (2, include_str!("incident.sql"), include_str!("upgrade-2.sql")),
     (3, include_str!("study.sql"), include_str!("upgrade-3.sql")),
     (4, include_str!("component.sql"), ""),
     (5, include_str!("disturbance.sql"), ""),
     (6, include_str!("settled.sql"), ""),
     (6, include_str!("fact.sql"), include_str!("upgrade-6.sql")),
+    (7, "", include_str!("upgrade-7.sql")),
 ];
 /// How long to wait for a reader in another program.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);

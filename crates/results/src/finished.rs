@@ -21,6 +21,8 @@ pub enum FinishReason {
     TimeLimit,
     /// As many blocks as the plan allows.
     MaxBlocks,
+    /// A broken law made the result invalid, and no further block could make it valid again.
+    Invalid,
     /// The user stopped it.
     Interrupted,
     /// It could not go on.
@@ -36,6 +38,7 @@ impl std::fmt::Display for FinishReason {
             FinishReason::PrecisionReached => f.write_str("the precision was reached"),
             FinishReason::TimeLimit => f.write_str("the time limit was reached"),
             FinishReason::MaxBlocks => f.write_str("the largest number of blocks was reached"),
+            FinishReason::Invalid => f.write_str("the result is invalid"),
             FinishReason::Interrupted => f.write_str("it was interrupted"),
             FinishReason::Failed { reason } => write!(f, "it failed: {reason}"),
         }

@@ -32,8 +32,8 @@ FROM (
     UNION ALL SELECT *, 'target-cpu-per-io', 'ns', target_cpu_per_io_ns FROM t
     UNION ALL SELECT *, 'host-cpu-per-io', 'ns', host_cpu_per_io_ns FROM t
     UNION ALL SELECT *, 'host-cpu', 'share', host_cpu FROM t WHERE cell IS NOT NULL
-    UNION ALL SELECT *, 'elapsed', 'ns', CAST(errand_ns AS REAL) FROM t
-    WHERE cell IS NOT NULL AND errand_ns IS NOT NULL
+    UNION ALL SELECT *, 'elapsed', 'ns', CAST(work_ns AS REAL) FROM t
+    WHERE cell IS NOT NULL AND work_ns IS NOT NULL
     UNION ALL SELECT t.*, 'recovery', 'ns', CAST(d.recovery_ns AS REAL)
     FROM t JOIN disturbed_trial d ON d.trial_id = t.id
     UNION ALL SELECT t.*, 'outage', 'ns', CAST(d.outage_ns AS REAL)

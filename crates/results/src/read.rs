@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use stormeter_disk::{DeviceError, Kind};
 use stormeter_trial::{
     CpuUsage, DiskTotals, Ended, Fault, FaultOutcome, Histogram, HostCpu, Interval, IntervalTotals,
-    KindTotals, LatencyBucket, Pressure, Sample,
+    KindTotals, LatencyBucket, Pressure, Sample, TrialFailure,
 };
 
 use crate::finished::{Event, EventKind};
@@ -108,6 +108,11 @@ impl File {
         self.form >= 6
     }
 
+    /// Form 7: why a trial failed, as facts.
+    fn has_failures(self) -> bool {
+        self.form >= 7
+    }
+
     /// Form 4: the parts of predicted sites, and what more of each would bring.
     fn has_components(self) -> bool {
         self.form >= 4
@@ -123,7 +128,7 @@ fn trial(connection: &Connection, file: File, row: &Row) -> Result<TrialRecord> 
             cpu: cpu(connection, file, id)?,
             notes: notes(connection, id)?,
         },
-        "failed" => TrialOutcome::Failed { reason: row.get("reason")?, sample },
+        "failed" => TrialOutcome::Failed { failure: failure(file, row, sample.as_ref())?, sample },
         other => return Err(strange(format!("the outcome {other:?}"))),
     };
     let phase = word(row, "phase")?;
@@ -159,6 +164,20 @@ fn trial(connection: &Connection, file: File, row: &Row) -> Result<TrialRecord> 
             number: file.fact(connection, id, fact::ATTEMPT_NUMBER)?.unwrap_or(0) as u32,
         },
     })
+}
+
+fn failure(file: File, row: &Row, sample: Option<&Sample>) -> Result<TrialFailure> {
+    if file.has_failures() {
+        let text = word(row, "failure")?;
+        return serde_json::from_str(&text)
+            .map_err(|error| strange(format!("the failure {text:?}: {error}")));
+    }
+    // As upgrade-7.sql has it.
+    let said = word(row, "reason")?;
+    let ours = ["the agent on host", "the reset command", "the rollback to the snapshot"];
+    let ended = sample.is_some_and(|sample| sample.ended == Ended::Completed);
+    let by_storage = !ended && !ours.iter().any(|begin| said.starts_with(begin));
+    Ok(TrialFailure::Early { said, by_storage })
 }
 
 fn sample(connection: &Connection, file: File, id: i64) -> Result<Option<Sample>> {

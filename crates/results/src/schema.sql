@@ -24,7 +24,7 @@ CREATE TABLE trial (
     elapsed_ns INTEGER NOT NULL,
     seed TEXT NOT NULL,
     outcome TEXT NOT NULL,          -- measured, failed
-    reason TEXT,                    -- why it failed
+    reason TEXT,                    -- why it failed, in words
     -- Headline figures, reads and writes together, computed from the tables below.
     operations INTEGER,
     bytes INTEGER,
@@ -41,7 +41,8 @@ CREATE TABLE trial (
     target_cpu_per_io_ns REAL,      -- the datastore's server on this machine; NULL: none, unknown
     cell INTEGER REFERENCES cell (id), -- NULL: of a comparison, or a ceiling
     host_cpu REAL,                  -- busy share of the whole machine, 0 to 1
-    errand_ns INTEGER               -- what an errand took; NULL: the trial was timed
+    work_ns INTEGER,                -- what fixed work took; NULL: the trial was timed
+    failure TEXT                    -- why it failed, as JSON: its cause, and the facts
 ) STRICT;
 
 CREATE TABLE sample (

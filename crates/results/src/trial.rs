@@ -1,7 +1,7 @@
 //! One trial as it is kept.
 
 use serde::{Deserialize, Serialize};
-use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample};
+use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample, TrialFailure};
 
 /// One trial: where it stood in the comparison or study and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -121,7 +121,7 @@ pub enum TrialOutcome {
     /// It did not come to an end.
     Failed {
         /// Why.
-        reason: String,
+        failure: TrialFailure,
         /// What had been counted until then.
         sample: Option<Sample>,
     },

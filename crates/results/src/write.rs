@@ -5,7 +5,7 @@ use serde::Serialize;
 use stormeter_disk::Kind;
 use stormeter_study::StudyPlan;
 use stormeter_trial::{
-    CpuUsage, FaultOutcome, Histogram, HostCpu, IntervalTotals, LatencyBucket, Sample,
+    CpuUsage, FaultOutcome, Histogram, HostCpu, IntervalTotals, LatencyBucket, Sample, TrialFailure,
 };
 
 use crate::contents::Planned;
@@ -68,13 +68,13 @@ pub(crate) fn event(connection: &Connection, event: &Event) -> Result<()> {
 }
 
 pub(crate) fn trial(connection: &Connection, trial: &TrialRecord) -> Result<()> {
-    let (outcome, reason) = match &trial.outcome {
+    let (outcome, failure) = match &trial.outcome {
         TrialOutcome::Measured { .. } => ("measured", None),
-        TrialOutcome::Failed { reason, .. } => ("failed", Some(reason)),
+        TrialOutcome::Failed { failure, .. } => ("failed", Some(failure)),
     };
     connection.execute(
         "INSERT INTO trial (id, block, position, datastore, phase, started_unix_ms, elapsed_ns, \
-         seed, outcome, reason, cell) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         seed, outcome, reason, cell, failure) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         params![
             int(trial.id)?,
             trial.block,
@@ -85,8 +85,9 @@ pub(crate) fn trial(connection: &Connection, trial: &TrialRecord) -> Result<()> 
             int(trial.elapsed_ns)?,
             trial.seed.to_string(),
             outcome,
-            reason,
+            failure.map(TrialFailure::to_string),
             trial.cell.map(|index| int(index as u64)).transpose()?,
+            failure.map(json).transpose()?,
         ],
     )?;
     for (name, number) in
@@ -128,7 +129,7 @@ fn headline(
         "UPDATE trial SET operations = ?, bytes = ?, iops = ?, bytes_per_s = ?, \
          latency_mean_ns = ?, latency_p50_ns = ?, latency_p95_ns = ?, latency_p99_ns = ?, \
          latency_p999_ns = ?, latency_max_ns = ?, cpu_per_io_ns = ?, host_cpu_per_io_ns = ?, \
-         target_cpu_per_io_ns = ?, host_cpu = ?, errand_ns = ? WHERE id = ?",
+         target_cpu_per_io_ns = ?, host_cpu = ?, work_ns = ? WHERE id = ?",
         params![
             int(total.operations)?,
             int(total.bytes)?,

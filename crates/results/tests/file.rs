@@ -155,7 +155,7 @@ fn nothing_that_is_there_is_written_over() {
     let path = directory.path().join("results.db");
     std::fs::write(&path, "my diary").unwrap();
     let error = ResultsFile::create(&path, &header()).unwrap_err();
-    assert!(error.to_string().contains("--resume"), "{error}");
+    assert!(error.to_string().contains("resume it"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), b"my diary");
     for error in
         [ResultsFile::open(&path).unwrap_err(), ResultsFile::open_for_resume(&path).unwrap_err()]

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use stormeter_results::{
     Contents, EventKind, FORMAT_VERSION, FinishReason, ResultsFile, TrialOutcome, TrialRecord,
 };
-use stormeter_trial::{Histogram, LatencyBucket, Sample};
+use stormeter_trial::{Ended, Histogram, LatencyBucket, Sample, TrialFailure};
 
 /// The seed of the trials in `fixture/form-2.sql`, and how many there are.
 const SEED: u64 = 477;
@@ -151,6 +151,59 @@ fn what_events_of_earlier_forms_mean_is_known_before_and_after_the_upgrade() {
     let expected = [EventKind::Resumed, EventKind::ResumedAfterVerdict, EventKind::Note];
     assert_eq!(kinds(&ResultsFile::open(&path).unwrap()), expected);
     assert_eq!(kinds(&ResultsFile::open_for_resume(&path).unwrap()), expected);
+}
+
+/// Makes a file of the form 2 whose trials all failed for these reasons, those with a sample having ended so.
+/// Whether it was by the storage, as it is read before and after the upgrade.
+fn blamed(reasons: [&str; TRIALS as usize], ended: &Ended) -> [Vec<bool>; 2] {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    make_form_2(&path);
+    let connection = Connection::open(&path).unwrap();
+    connection.execute("UPDATE trial SET outcome = 'failed'", []).unwrap();
+    for (id, reason) in (0..).zip(reasons) {
+        connection.execute("UPDATE trial SET reason = ? WHERE id = ?", (reason, id)).unwrap();
+    }
+    let ended = serde_json::to_string(ended).unwrap();
+    connection.execute("UPDATE sample SET ended = ?", [ended]).unwrap();
+    drop(connection);
+    let failures = |file: &ResultsFile| -> Vec<TrialFailure> {
+        let outcomes = file.trials().unwrap().into_iter().map(|trial| trial.outcome);
+        let failed = outcomes.filter_map(|outcome| match outcome {
+            TrialOutcome::Failed { failure, .. } => Some(failure),
+            TrialOutcome::Measured { .. } => None,
+        });
+        failed.collect()
+    };
+    let found = [ResultsFile::open(&path), ResultsFile::open_for_resume(&path)]
+        .map(|it| failures(&it.unwrap()));
+    for failures in &found {
+        let sentences: Vec<String> = failures.iter().map(TrialFailure::to_string).collect();
+        assert_eq!(sentences, reasons);
+    }
+    found.map(|failures| failures.iter().map(TrialFailure::is_by_storage).collect())
+}
+
+/// Until the form 7 a sentence said whether a trial failed by the agent or the reset, and not by the storage.
+#[test]
+fn who_was_to_blame_in_earlier_forms_is_known_before_and_after_the_upgrade() {
+    let ours = [
+        "the agent on host h1 does not answer",
+        "the reset command `x` ended with 1",
+        "the rollback to the snapshot failed: no disk",
+        "the agent on host h2 is another version",
+    ];
+    let nobodys = vec![false; ours.len()];
+    assert_eq!(blamed(ours, &Ended::ClockStopped), [nobodys.clone(), nobodys]);
+    let theirs = ["/srv/vm does not exist", "stopped", "stopped: the reset command", "I/O error"];
+    let all = vec![true; theirs.len()];
+    assert_eq!(blamed(theirs, &Ended::ClockStopped), [all.clone(), all]);
+    // What came to its end and was refused all the same failed by the measurement.
+    let has_sample: Vec<bool> =
+        (0..TRIALS).map(|id| early_trial(SEED, id).sample().is_some()).collect();
+    let without: Vec<bool> = has_sample.iter().map(|has| !has).collect();
+    assert!(has_sample.contains(&true));
+    assert_eq!(blamed(theirs, &Ended::Completed), [without.clone(), without]);
 }
 
 /// Tables and views with their columns, in their order: `INSERT` and people with SQL rely on it.

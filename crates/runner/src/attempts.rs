@@ -14,13 +14,9 @@
 use std::collections::HashMap;
 
 use stormeter_results::{Attempt, Phase, TrialOutcome, TrialRecord};
-use stormeter_statistics::MeasuredAgain;
 use stormeter_statistics::laws::broken_law;
+use stormeter_statistics::{BrokenBy, MeasuredAgain};
 use stormeter_study::{Cell, ComparisonPlan, StudyPlan, WorkloadKind};
-
-use crate::error::is_agents_failure;
-use crate::failures::is_the_datastores;
-use crate::study::is_reset_failure;
 
 /// A block is measured again so often at the most.
 const AGAIN: u32 = 2;
@@ -189,13 +185,13 @@ impl Attempts {
             if trial.attempt.redo != group.redo || self.counts(trial) {
                 continue;
             }
-            let Some(Broken { reason, by_datastore }) = what_broke(trial) else { continue };
+            let Some(Broken { by: first, by_storage }) = what_broke(trial) else { continue };
             let is_new = seen.insert((member, trial.block));
             let of = group.current_blocks();
             let again =
-                all[member].get_or_insert(MeasuredAgain { blocks: 0, of, reason, by_datastore: 0 });
+                all[member].get_or_insert(MeasuredAgain { blocks: 0, of, first, by_storage: 0 });
             again.blocks += u32::from(is_new);
-            again.by_datastore += u32::from(is_new && by_datastore);
+            again.by_storage += u32::from(is_new && by_storage);
         }
         all
     }
@@ -254,9 +250,9 @@ impl Group {
 /// Why a trial broke.
 #[derive(Debug)]
 pub(crate) struct Broken {
-    pub(crate) reason: String,
+    pub(crate) by: BrokenBy,
     /// Whether the storage was at fault and not the measurement.
-    pub(crate) by_datastore: bool,
+    pub(crate) by_storage: bool,
 }
 
 /// Why a trial of a comparison is no measurement; `None` if it is one.
@@ -281,20 +277,22 @@ pub(crate) fn what_broke_in_study(
 
 fn what_broke(kind: &WorkloadKind, url: &str, trial: &TrialRecord) -> Option<Broken> {
     match &trial.outcome {
-        TrialOutcome::Failed { reason, sample } => {
-            let is_ours = is_reset_failure(reason) || is_agents_failure(reason);
-            let by_datastore = !is_ours && is_the_datastores(sample.as_ref());
-            Some(Broken { reason: reason.clone(), by_datastore })
-        }
+        TrialOutcome::Failed { failure, .. } => Some(Broken {
+            by: BrokenBy::Failure(failure.clone()),
+            by_storage: failure.is_by_storage(),
+        }),
         TrialOutcome::Measured { sample, .. } => {
-            let reason = broken_law(kind, sample, url.starts_with("null:"))?;
-            Some(Broken { reason, by_datastore: sample.faulty_operations() > 0 })
+            let law = broken_law(kind, sample, url.starts_with("null:"))?;
+            let by_storage = sample.faulty_operations() > 0;
+            Some(Broken { by: BrokenBy::Law(Box::new(law)), by_storage })
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use stormeter_trial::TrialFailure;
+
     use super::*;
 
     fn trial(block: u32, datastore: usize, attempt: Attempt) -> TrialRecord {
@@ -308,12 +306,20 @@ mod tests {
             started_unix_ms: 0,
             elapsed_ns: 0,
             seed: 0,
-            outcome: TrialOutcome::Failed { reason: "stalled".into(), sample: None },
+            outcome: TrialOutcome::Failed {
+                failure: TrialFailure::Datastore { said: "stalled".into() },
+                sample: None,
+            },
             incidents: Vec::new(),
             monitor: Vec::new(),
             components: Vec::new(),
             attempt,
         }
+    }
+
+    fn broken_by(said: &str) -> Broken {
+        let by = BrokenBy::Failure(TrialFailure::Datastore { said: said.into() });
+        Broken { by, by_storage: true }
     }
 
     const FIRST: Attempt = Attempt { redo: 0, number: 0 };
@@ -391,7 +397,7 @@ mod tests {
         assert!(attempts.counts(&trial(1, 1, Attempt { redo: 1, number: 0 })));
         let all: Vec<TrialRecord> =
             vec![trial(0, 0, FIRST), trial(1, 0, Attempt { redo: 1, number: 0 })];
-        let broken = |_: &TrialRecord| Some(Broken { reason: String::new(), by_datastore: true });
+        let broken = |_: &TrialRecord| Some(broken_by(""));
         assert_eq!(attempts.measured_again(&all, broken), [None, None]);
     }
 
@@ -402,13 +408,11 @@ mod tests {
         carry_out(&mut attempts, 1, |attempt| attempt < 2);
         let all: Vec<TrialRecord> =
             (0..3).map(|number| trial(1, 0, Attempt { redo: 0, number })).collect();
-        let broken = |trial: &TrialRecord| {
-            let reason = format!("attempt {}", trial.attempt.number);
-            Some(Broken { reason, by_datastore: true })
-        };
+        let broken =
+            |trial: &TrialRecord| Some(broken_by(&format!("attempt {}", trial.attempt.number)));
         let again = attempts.measured_again(&all, broken).remove(0).unwrap();
-        let expected =
-            MeasuredAgain { blocks: 1, of: 2, reason: "attempt 0".into(), by_datastore: 1 };
+        let first = broken_by("attempt 0").by;
+        let expected = MeasuredAgain { blocks: 1, of: 2, first, by_storage: 1 };
         assert_eq!(again, expected);
     }
 

@@ -364,11 +364,11 @@ impl<'a> Run<'a> {
                 .rfind(|t| t.phase == Phase::Capacity && t.datastore == Some(datastore));
             match record.map(|record| &record.outcome) {
                 Some(TrialOutcome::Measured { sample, .. }) => least = least.min(sample.iops()),
-                Some(TrialOutcome::Failed { reason, .. }) => {
+                Some(TrialOutcome::Failed { failure, .. }) => {
                     return Err(RunError::KeepsFailing {
                         url: self.plan.datastores[datastore].clone(),
                         trials: 1,
-                        reason: reason.clone(),
+                        failure: Box::new(failure.clone()),
                     });
                 }
                 None => return Err(RunError::Interrupted),
@@ -419,15 +419,11 @@ impl<'a> Run<'a> {
                 monitor.append(&mut end.monitor);
                 outcome_of(end)
             }
-            // Disks that cannot be opened any more are this trial's failure; the rest may work.
-            Err(error @ RunError::Datastore { .. }) => {
-                TrialOutcome::Failed { reason: error.to_string(), sample: None }
-            }
-            Err(error) => return Err(error),
+            Err(error) => TrialOutcome::Failed { failure: error.of_trial()?, sample: None },
         };
         match &outcome {
             TrialOutcome::Measured { sample, .. } => progress.trial_ended(&url, Ok(sample.iops())),
-            TrialOutcome::Failed { reason, .. } => progress.trial_ended(&url, Err(reason)),
+            TrialOutcome::Failed { failure, .. } => progress.trial_ended(&url, Err(failure)),
         }
         self.store(TrialRecord {
             id: 0,

@@ -4,14 +4,13 @@ use stormeter_results::{
     Event, EventKind, Finished, Header, Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord,
 };
 use stormeter_statistics::{
-    Analysis, Check, FailedTrials, LawFinding, Severity, Surroundings, TrialView, analyse,
+    Analysis, Fact, FailedTrials, LawFinding, Surroundings, TrialView, analyse,
 };
 use stormeter_study::ComparisonPlan;
 use stormeter_trial::Verified;
 
 use crate::attempts::{Attempts, what_broke_in_comparison};
 use crate::ceiling::best;
-use crate::failures::{count_failure, is_the_datastores};
 
 /// A results file read and concluded from.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,21 +63,8 @@ pub fn conclude(file: &ResultsFile) -> Result<Conclusion, ResultsError> {
 /// What is to be said of a run that was resumed after its verdict could be read.
 pub(crate) fn resumed_after_verdict(events: &[Event]) -> Option<LawFinding> {
     let resumed = events.iter().filter(|event| event.kind == EventKind::ResumedAfterVerdict);
-    let times = match resumed.count() {
-        0 => return None,
-        1 => String::new(),
-        count => format!(" {count} times"),
-    };
-    Some(LawFinding {
-        check: Check::Single,
-        law: 0,
-        severity: Severity::Warning,
-        what: format!(
-            "the run was resumed{times} after its verdict could be read; stopping and resuming until a \
-             verdict pleases makes more than 5 % of verdicts wrong"
-        ),
-        advice: "for a verdict that counts, measure again from the start, with more time".into(),
-    })
+    let times = resumed.count();
+    (times > 0).then(|| LawFinding::warning(Fact::ResumedAfterVerdict(times)))
 }
 
 /// The measured trials of the blocks that count.
@@ -107,11 +93,11 @@ pub(crate) fn surroundings(
     // What goes wrong on the way to nothing is not the datastore's.
     let own = trials.iter().filter(|trial| trial.phase != Phase::Ceiling);
     for trial in own.filter(|trial| attempts.counts(trial)) {
-        if let (TrialOutcome::Failed { reason, sample }, Some(datastore)) =
+        if let (TrialOutcome::Failed { failure, .. }, Some(datastore)) =
             (&trial.outcome, trial.datastore)
             && let Some(place) = failed.get_mut(datastore)
         {
-            count_failure(place, reason, is_the_datastores(sample.as_ref()));
+            FailedTrials::add(place, failure);
         }
     }
     let verified = (0..is_null.len()).map(|datastore| verified(datastore, trials)).collect();

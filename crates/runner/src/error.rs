@@ -3,7 +3,7 @@
 use stormeter_datastore::{DatastoreError, UrlError};
 use stormeter_results::ResultsError;
 use stormeter_study::PlanError;
-use stormeter_trial::FixedWorkError;
+use stormeter_trial::{FixedWorkError, TrialFailure};
 
 use crate::study::ResetError;
 use crate::target::TargetUnknown;
@@ -41,8 +41,8 @@ pub enum RunError {
     Results(#[from] ResultsError),
     /// The results file belongs to another plan.
     #[error(
-        "{path} holds a comparison with another {what}; resume it with the options it was begun \
-         with, or give another --output"
+        "{path} holds a comparison with another {what}; resume it with the options that it was started with, or \
+         choose another results file"
     )]
     OtherPlan {
         /// The file.
@@ -52,8 +52,8 @@ pub enum RunError {
     },
     /// The results file belongs to another study.
     #[error(
-        "{path} holds a study with another {what}; give another --output, or put the study file back \
-         as it was to go on with it"
+        "{path} holds a study with another {what}; choose another results file, or restore the study file to \
+         resume it"
     )]
     OtherStudy {
         /// The file.
@@ -85,8 +85,8 @@ pub enum RunError {
     NotRestored(String),
     /// The time is too short for the least that gives a verdict.
     #[error(
-        "a time limit of {limit} leaves no room for two blocks of {trials} trials of {trial} each; \
-         give a longer --time-limit or a shorter --duration"
+        "a time limit of {limit} leaves no room for two blocks of {trials} trials of {trial} each; use a longer \
+         time limit or shorter trials"
     )]
     TimeLimit {
         /// The limit.
@@ -99,7 +99,7 @@ pub enum RunError {
     /// The buffers do not fit into memory.
     #[error(
         "the buffers of {outstanding} outstanding I/Os need {needed}, but {available} of memory \
-         are available; give fewer --vms, fewer --outstanding or smaller requests"
+         are available; use fewer VMs, fewer outstanding I/Os or smaller requests"
     )]
     Memory {
         /// I/Os outstanding at once.
@@ -110,12 +110,12 @@ pub enum RunError {
         available: String,
     },
     /// Nothing can be verified where nothing is kept.
-    #[error("{0} keeps nothing that could be read back; leave out --verify, or that datastore")]
+    #[error("{0} keeps nothing that could be read back; leave out verify, or that datastore")]
     VerifyNull(String),
     /// What is known of each block does not fit into memory.
     #[error(
-        "--verify needs {needed} to know the last write of every block, but {available} of memory \
-         are available; give fewer --vms or a smaller --size, or leave out --verify"
+        "verify needs {needed} to know the last write of every block, but {available} of memory \
+         are available; use fewer VMs or smaller disks, or leave out verify"
     )]
     VerifyMemory {
         /// Bytes, written out.
@@ -144,7 +144,7 @@ pub enum RunError {
         reason: String,
     },
     /// The agent on a host cannot be reached, or no longer.
-    #[error("{} {host} {reason}", AGENT_ON)]
+    #[error("the agent on host {host} {reason}")]
     Agent {
         /// Which, by its name in the study.
         host: String,
@@ -163,14 +163,14 @@ pub enum RunError {
     )]
     Thread(String),
     /// The same datastore failed again and again.
-    #[error("{url} failed in {trials} trials and gave no result: {reason}")]
+    #[error("{url} failed in {trials} trials and gave no result: {failure}")]
     KeepsFailing {
         /// Which.
         url: String,
         /// How often.
         trials: u32,
-        /// The last reason.
-        reason: String,
+        /// Why the last one did.
+        failure: Box<TrialFailure>,
     },
     /// The ceiling of a way to storage needs a server that answers from nothing.
     #[error("the server that answers from nothing did not start: {0}")]
@@ -180,12 +180,22 @@ pub enum RunError {
     Interrupted,
 }
 
-/// How every message about an agent begins.
-const AGENT_ON: &str = "the agent on host";
-
-/// Whether a trial's failure is that of an agent or of the way to it: the storage did nothing wrong.
-pub(crate) fn is_agents_failure(reason: &str) -> bool {
-    reason.starts_with(AGENT_ON)
+impl RunError {
+    /// The failure of the trial that ended with this error, if it is that trial's alone: what cannot be opened or
+    /// reset any more may work in the next one, or on another datastore.
+    ///
+    /// # Errors
+    /// The error, if no other trial would fare better.
+    pub(crate) fn of_trial(self) -> Result<TrialFailure, RunError> {
+        match self {
+            RunError::Datastore { .. } => Ok(TrialFailure::Datastore { said: self.to_string() }),
+            RunError::OnHost { host, reason } => Ok(TrialFailure::OnHost { host, said: reason }),
+            RunError::Agent { host, reason } => Ok(TrialFailure::Agent { host, said: reason }),
+            RunError::Reset(error) => Ok(TrialFailure::Reset { said: error.to_string() }),
+            RunError::FixedWork(error) => Ok(TrialFailure::Impossible { said: error.to_string() }),
+            error => Err(error),
+        }
+    }
 }
 
 /// The reason with the datastore's name before it, unless it names the place itself.

@@ -64,7 +64,7 @@ pub(crate) fn finish_reason(
 /// What is kept of a trial that came to an end.
 pub(crate) fn outcome_of(end: TrialEnd) -> TrialOutcome {
     match end.failure() {
-        Some(reason) => TrialOutcome::Failed { reason, sample: Some(end.sample) },
+        Some(failure) => TrialOutcome::Failed { failure, sample: Some(end.sample) },
         None => TrialOutcome::Measured { sample: end.sample, cpu: end.cpu, notes: end.notes },
     }
 }

@@ -18,7 +18,6 @@ mod doctor;
 mod elsewhere;
 mod environment;
 mod error;
-mod failures;
 mod fill_spec;
 mod fixed_work;
 mod free_space;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use stormeter_study::Metric;
-use stormeter_trial::{Interval, Sample};
+use stormeter_trial::{Interval, Sample, TrialFailure};
 
 /// A trial is about to begin.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,9 +59,9 @@ pub trait Progress {
     /// An interval of the trial ended; all driving threads together.
     fn interval(&mut self, _row: &Interval) {}
     /// A trial ended: IOPS, or the reason why there are none.
-    fn trial_ended(&mut self, _datastore: &str, _outcome: Result<f64, &str>) {}
+    fn trial_ended(&mut self, _datastore: &str, _outcome: Result<f64, &TrialFailure>) {}
     /// A trial of a study ended: its sample, or the reason why there is none.
-    fn study_trial_ended(&mut self, _place: &Place<'_>, _outcome: Result<&Sample, &str>) {}
+    fn study_trial_ended(&mut self, _place: &Place<'_>, _outcome: Result<&Sample, &TrialFailure>) {}
     /// A block of a study ended.
     fn block_ended(&mut self, _end: &BlockEnd) {}
     /// The disks of a datastore are brought back to the state from which trials start.

@@ -53,7 +53,7 @@ pub(crate) fn over(
             let block_ns = longest_block_ns(&trials).max(planned_block_ns(plan));
             spent_ns(&trials).saturating_add(block_ns) > plan.time_limit_ns
         }
-        FinishReason::Interrupted | FinishReason::Failed { .. } => false,
+        FinishReason::Interrupted | FinishReason::Invalid | FinishReason::Failed { .. } => false,
     };
     Ok(is_over.then_some(finished))
 }
@@ -91,7 +91,7 @@ fn check_same_plan(
         // The width at which a run stops is part of what its interval means.
         ("precision", begun.precision != now.precision),
         ("margin", begun.margin != now.margin),
-        ("use of --verify", begun.verify != now.verify),
+        ("verification", begun.verify != now.verify),
     ];
     match differences.into_iter().find(|(_, differs)| *differs) {
         None => Ok(()),
@@ -209,7 +209,7 @@ mod tests {
         let begun = request().plan;
         type Change = fn(&mut ComparisonPlan);
         let changes: [(Change, &str); 7] = [
-            (|plan| plan.verify = true, "--verify"),
+            (|plan| plan.verify = true, "verification"),
             (|plan| plan.precision = 0.5, "precision"),
             (|plan| plan.margin = 0.5, "margin"),
             (|plan| plan.vms = 9, "VMs"),

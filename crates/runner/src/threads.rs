@@ -11,7 +11,7 @@ use stormeter_driver::{Expectations, LentExpectations, drive, drive_verified};
 use stormeter_results::{HostShare, Incident};
 use stormeter_study::Timing;
 use stormeter_trial::{
-    CpuUsage, Disturbance, Ended, Limits, MonitorRow, Sample, Trial, Workload, WorkloadError,
+    CpuUsage, Limits, MonitorRow, Sample, Trial, TrialFailure, Workload, WorkloadError,
 };
 
 use crate::error::RunError;
@@ -63,9 +63,6 @@ pub struct TrialEnd {
     #[serde(default)]
     pub hosts: Vec<HostShare>,
 }
-
-/// How every message about a step that failed begins.
-const THE_STEP: &str = "the step";
 
 /// Runs a trial on prepared disks. With `expectations` of them, every read is held against what was
 /// written.
@@ -132,35 +129,20 @@ pub(crate) fn threads(wanted: u32, vms: u32) -> u32 {
 
 impl TrialEnd {
     /// Why this is no measurement, if it is none.
-    pub fn failure(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<TrialFailure> {
         /// A crystal is good to far better than this; more means that one of the clocks jumped.
         const CLOCKS_DISAGREE: f64 = 0.01;
-        if self.clock_deviation > CLOCKS_DISAGREE {
-            return Some(format!(
-                "the processor's counter and the system's clock disagree by {:.1} % about the \
-                 length of the trial, so no latency can be trusted; was the machine suspended or \
-                 moved?",
-                self.clock_deviation * 100.0
-            ));
-        }
-        match &self.sample.ended {
-            Ended::Completed => {
-                let failed = |step: &Disturbance| {
-                    let why = step.failure.as_ref()?;
-                    Some(format!("{} `{}` failed: {why}", THE_STEP, step.what))
-                };
-                self.sample.disturbances.iter().find_map(failed)
-            }
-            ended => {
-                let first = self.sample.faults.first();
-                let first = first.map(|fault| format!("; first: {fault}")).unwrap_or_default();
-                let wrong =
-                    self.sample.verified.as_ref().and_then(|found| found.corruptions.first());
-                let wrong =
-                    wrong.map(|it| format!("; a block was wrong: {it}")).unwrap_or_default();
-                Some(format!("{ended}{first}{wrong}"))
-            }
-        }
+        let clocks = || {
+            let share = self.clock_deviation;
+            (share > CLOCKS_DISAGREE).then_some(TrialFailure::ClocksDisagree { share })
+        };
+        let step = || {
+            self.sample.disturbances.iter().find_map(|step| {
+                let said = step.failure.clone()?;
+                Some(TrialFailure::Step { step: step.what.clone(), said })
+            })
+        };
+        TrialFailure::of_ended(&self.sample).or_else(clocks).or_else(step)
     }
 }
 

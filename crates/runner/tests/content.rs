@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use stormeter_datastore::RealClock;
 use stormeter_runner::{Place, Progress, Request, TrialStart, run_comparison, run_study};
 use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
-use stormeter_trial::Sample;
+use stormeter_trial::{Sample, TrialFailure};
 
 const BLOCK: usize = 4096;
 
@@ -60,11 +60,11 @@ impl Progress for Watch {
         self.look();
     }
 
-    fn trial_ended(&mut self, _datastore: &str, _outcome: Result<f64, &str>) {
+    fn trial_ended(&mut self, _datastore: &str, _outcome: Result<f64, &TrialFailure>) {
         self.look();
     }
 
-    fn study_trial_ended(&mut self, _place: &Place<'_>, _outcome: Result<&Sample, &str>) {
+    fn study_trial_ended(&mut self, _place: &Place<'_>, _outcome: Result<&Sample, &TrialFailure>) {
         self.look();
     }
 }

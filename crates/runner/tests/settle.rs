@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::RealClock;
 use stormeter_runner::{Place, Progress, run_study};
-use stormeter_trial::Sample;
+use stormeter_trial::{Sample, TrialFailure};
 
 /// Cuts the disks short after the last trial; what was not on storage then need not be written.
 struct Watch {
@@ -31,7 +31,7 @@ fn cut(file: &Path) {
 }
 
 impl Progress for Watch {
-    fn study_trial_ended(&mut self, _place: &Place<'_>, outcome: Result<&Sample, &str>) {
+    fn study_trial_ended(&mut self, _place: &Place<'_>, outcome: Result<&Sample, &TrialFailure>) {
         self.settled_ns.push(outcome.unwrap().settled_ns);
         self.trials -= 1;
         if self.trials > 0 {

@@ -118,12 +118,12 @@ impl Place {
     }
 }
 
-fn outcomes(conclusion: &StudyConclusion) -> Vec<Option<&str>> {
+fn outcomes(conclusion: &StudyConclusion) -> Vec<Option<String>> {
     let trials = conclusion.trials.iter().filter(|trial| trial.phase == Phase::Main);
     trials
         .map(|trial| match &trial.outcome {
             TrialOutcome::Measured { .. } => None,
-            TrialOutcome::Failed { reason, .. } => Some(reason.as_str()),
+            TrialOutcome::Failed { failure, .. } => Some(failure.to_string()),
         })
         .collect()
 }
@@ -132,7 +132,7 @@ fn outcomes(conclusion: &StudyConclusion) -> Vec<Option<&str>> {
 fn every_trial_reads_what_the_disks_had_at_the_snapshot() {
     let mut place = Place::new();
     let conclusion = place.run().unwrap();
-    assert_eq!(outcomes(&conclusion), [None; 4]);
+    assert_eq!(outcomes(&conclusion), vec![None; 4]);
     assert_eq!(place.rack_control.rollbacks, 4, "one before each trial");
 }
 
@@ -142,10 +142,10 @@ fn a_rollback_that_fails_fails_its_trial_and_the_study_goes_on() {
     place.rack_control.fails = 1;
     let conclusion = place.run().unwrap();
     let outcomes = outcomes(&conclusion);
-    let reason = outcomes[0].unwrap();
+    let reason = outcomes[0].clone().unwrap();
     assert!(reason.contains("rollback") && reason.contains("nas does not run"), "{reason}");
     // Its block is measured again.
-    assert_eq!(outcomes[1..], [None; 5]);
+    assert_eq!(outcomes[1..], vec![None; 5]);
 }
 
 #[test]

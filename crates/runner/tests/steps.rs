@@ -16,7 +16,7 @@ use stormeter_runner::{
     StudyRequest, TrialStart, run_study, run_study_with,
 };
 use stormeter_study::Action;
-use stormeter_trial::Interval;
+use stormeter_trial::{Interval, TrialFailure};
 
 /// Writes down what it is asked for.
 #[derive(Default, Clone)]
@@ -159,8 +159,9 @@ fn a_step_that_fails_fails_its_trial_with_its_reason_and_the_study_goes_on() {
     assert_eq!(trials.len(), 2 * (3 + 1));
     assert_eq!(notes.taken().iter().filter(|note| *note == "restore").count(), trials.len() + 1);
     for trial in trials {
-        let TrialOutcome::Failed { reason, sample } = &trial.outcome else { panic!("{trial:?}") };
-        assert!(reason.contains("`kill nas`") && reason.contains("immortal"), "{reason}");
+        let TrialOutcome::Failed { failure, sample } = &trial.outcome else { panic!("{trial:?}") };
+        let TrialFailure::Step { step, said } = failure else { panic!("{failure:?}") };
+        assert!(step == "kill nas" && said.contains("immortal"), "{failure}");
         let second = sample.as_ref().unwrap().disturbances[1].failure.clone().unwrap();
         assert!(second.contains("exit 7") && second.contains("by hand"), "{second}");
     }

@@ -134,8 +134,11 @@ fn a_datastore_in_the_network_has_the_ceiling_of_its_own_way() {
     assert_eq!(ways[1], ways[3]);
     assert!(servers.is_stopped && servers.running.is_none());
     // However near it is, nothing is invalid: the null server had the same CPUs as the client.
-    let eighth =
-        conclusion.analysis.findings.iter().filter(|(of, it)| it.law == 8 && *of != Some(0));
+    let eighth = conclusion
+        .analysis
+        .findings
+        .iter()
+        .filter(|(of, it)| it.fact.law() == Some(8) && *of != Some(0));
     assert!(
         eighth.clone().all(|(_, it)| it.severity == Severity::Warning),
         "{:?}",

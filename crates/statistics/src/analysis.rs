@@ -13,7 +13,8 @@ use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
 use crate::course::check_course;
 use crate::data::check_data;
 use crate::estimate::{Estimate, Interval};
-use crate::laws::{Check, LawFinding, Severity, TrialFacts, check_trial};
+use crate::finding::{Fact, LawFinding, SeenIn, Severity};
+use crate::laws::{TrialFacts, check_trial};
 use crate::metrics::{Merged, direction_of, percentile_of, resolution_of, value_of};
 use crate::ratio::LogRatios;
 use crate::steadiness::check_steadiness;
@@ -489,10 +490,8 @@ pub(crate) fn gathered(trials: Vec<Vec<LawFinding>>) -> Vec<LawFinding> {
             None => found.push((1, finding)),
         }
     }
-    let once = |(count, mut finding): (u32, LawFinding)| {
-        if count > 1 {
-            finding.what = format!("in {count} of {of} trials, for example: {}", finding.what);
-        }
+    let once = |(trials, mut finding): (u32, LawFinding)| {
+        finding.seen_in = (trials > 1).then_some(SeenIn { trials, of: of as u32 });
         finding
     };
     found.into_iter().map(once).collect()
@@ -508,36 +507,12 @@ fn block_findings(pairs: &[Pair]) -> Vec<(Option<usize>, LawFinding)> {
             && comparison.blocks >= 8
             && lag1 > limit
         {
-            findings.push((
-                Some(pair.candidate),
-                LawFinding {
-                    check: Check::Single,
-                    law: 0,
-                    severity: Severity::Warning,
-                    what: format!(
-                        "neighbouring blocks resemble one another (autocorrelation {lag1:.2}), so \
-                         the interval may be too narrow"
-                    ),
-                    advice: "use a longer --duration, so that a block outlasts what disturbs one \
-                             of the datastores"
-                        .into(),
-                },
-            ));
+            let fact = Fact::BlocksAlike(lag1);
+            findings.push((Some(pair.candidate), LawFinding::warning(fact)));
         }
         if comparison.blocks < 5 && comparison.verdict != Verdict::Invalid {
-            findings.push((
-                Some(pair.candidate),
-                LawFinding {
-                    check: Check::Single,
-                    law: 0,
-                    severity: Severity::Warning,
-                    what: format!(
-                        "only {} blocks were finished; at least 5 are the rule",
-                        comparison.blocks
-                    ),
-                    advice: "use a longer --time-limit or a shorter --duration".into(),
-                },
-            ));
+            let fact = Fact::FewBlocks(comparison.blocks as u32);
+            findings.push((Some(pair.candidate), LawFinding::warning(fact)));
         }
     }
     findings

@@ -6,9 +6,8 @@
 //! before is suspicious wherever it happens: what people ask of streams is how fast new data come.
 
 use stormeter_trial::{Memory, MemoryPlace, Workload};
-use stormeter_units::format_bytes;
 
-use crate::laws::{Check, LawFinding, Severity};
+use crate::finding::{Fact, LawFinding};
 use crate::touched::Touched;
 
 /// Of this share on, what is read again is worth a word.
@@ -30,101 +29,33 @@ pub(crate) fn check_caches(
     findings
 }
 
-fn finding(severity: Severity, what: String, advice: &str) -> Option<LawFinding> {
-    Some(LawFinding { law: 9, check: Check::Cache, severity, what, advice: advice.into() })
-}
-
 fn check_memory(workload: &Workload, memory: &Memory, touched: &Touched) -> Option<LawFinding> {
-    let disks = touched.working_set_bytes;
-    let whose = match memory.place {
-        MemoryPlace::PageCacheAsked => "the page cache, which was asked for".into(),
-        MemoryPlace::PageCache => {
-            format!("the page cache, since {} refuses direct I/O", memory.name)
-        }
-        MemoryPlace::FileSystem => format!("the cache of {}", memory.name),
-        MemoryPlace::LoopDevice => format!(
-            "the page cache below the loop device {}, which does not use direct I/O",
-            memory.name
-        ),
-        MemoryPlace::ServerHere => {
-            format!("the memory of its server {}, which is this machine", memory.name)
-        }
-        MemoryPlace::ServerElsewhere => {
-            return finding(
-                Severity::Note,
-                format!(
-                    "how much memory {} has is not known here, and it may hold the disks ({} in all){}",
-                    memory.name,
-                    format_bytes(disks),
-                    again(workload, touched),
-                ),
-                "for the storage behind it, use disks that are larger than that memory",
-            );
-        }
-    };
-    let bytes = memory.bytes?;
-    let share = bytes as f64 / disks.max(1) as f64;
+    let disks_bytes = touched.working_set_bytes;
+    let is_often = touched.again_share >= OFTEN && workload.read_percent > 0.0;
+    let again_share = is_often.then_some(touched.again_share);
+    let name = memory.name.clone();
+    if memory.place == MemoryPlace::ServerElsewhere {
+        return Some(LawFinding::note(Fact::UnknownMemory { name, disks_bytes, again_share }));
+    }
+    let memory_bytes = memory.bytes?;
+    let share = memory_bytes as f64 / disks_bytes.max(1) as f64;
+    let place = memory.place;
+    let fact = Fact::CachedDisks { place, name, disks_bytes, memory_bytes, again_share };
     if share < PARTLY {
-        return None;
+        None
+    } else if place == MemoryPlace::PageCacheAsked || share < 1.0 {
+        Some(LawFinding::note(fact))
+    } else {
+        Some(LawFinding::warning(fact))
     }
-    let severity = match memory.place {
-        MemoryPlace::PageCacheAsked => Severity::Note,
-        _ if share >= 1.0 => Severity::Warning,
-        _ => Severity::Note,
-    };
-    let fits = match share >= 1.0 {
-        true => "the working set fits into".to_string(),
-        false => format!("{:.0} % of the working set fit into", share * 100.0),
-    };
-    let advice = match memory.place {
-        MemoryPlace::LoopDevice => {
-            "attach the loop device with direct I/O (losetup --direct-io=on), or use disks larger than the \
-             memory"
-        }
-        _ => {
-            "the result may be that memory's: for the storage behind it, use disks larger than the memory"
-        }
-    };
-    finding(
-        severity,
-        format!(
-            "{fits} {whose}: disks {}, memory {}{}",
-            format_bytes(disks),
-            format_bytes(bytes),
-            again(workload, touched)
-        ),
-        advice,
-    )
-}
-
-/// What was touched again, where it is worth a word.
-fn again(workload: &Workload, touched: &Touched) -> String {
-    if touched.again_share < OFTEN || workload.read_percent == 0.0 {
-        return String::new();
-    }
-    format!(
-        "; {:.0} % of the bytes moved had been read or written before in the same run",
-        touched.again_share * 100.0
-    )
 }
 
 /// A stream that comes by the same places again.
 fn stream(workload: &Workload, touched: &Touched, trials: usize) -> Option<LawFinding> {
     let is_stream = workload.random_percent == 0.0 && workload.read_percent > 0.0;
-    if !is_stream || touched.again_share < OFTEN {
-        return None;
-    }
-    finding(
-        Severity::Warning,
-        format!(
-            "in {trials} {} {:.0} % of the bytes read had been read before: a cache on the way that holds \
-             the disks ({} in all) can answer",
-            if trials == 1 { "trial" } else { "trials" },
-            touched.again_share * 100.0,
-            format_bytes(touched.working_set_bytes),
-        ),
-        "use larger disks, or fewer and shorter trials, so that streams read what no trial read before",
-    )
+    let (share, disks_bytes) = (touched.again_share, touched.working_set_bytes);
+    (is_stream && share >= OFTEN)
+        .then(|| LawFinding::warning(Fact::StreamsReadAgain { trials, share, disks_bytes }))
 }
 
 #[cfg(test)]
@@ -136,7 +67,13 @@ mod tests {
     const MIB: u64 = 1 << 20;
     const GIB: u64 = 1 << 30;
 
-    fn found(name: &str, place: MemoryPlace, bytes: Option<u64>, disks: u64, again: f64) -> String {
+    fn found(
+        name: &str,
+        place: MemoryPlace,
+        bytes: Option<u64>,
+        disks: u64,
+        again: f64,
+    ) -> Vec<LawFinding> {
         let workload = profile(name).unwrap().workload;
         let touched = Touched {
             trial_share: 0.5,
@@ -145,9 +82,12 @@ mod tests {
             working_set_bytes: disks,
         };
         let memory = Memory { place, name: "x".into(), bytes };
-        let found = check_caches(&workload, &[memory], &touched, 10);
-        let texts = found.iter().map(|it| format!("{:?} {}", it.severity, it.what));
-        texts.collect::<Vec<_>>().join("\n")
+        check_caches(&workload, &[memory], &touched, 10)
+    }
+
+    fn cached(place: MemoryPlace, disks_bytes: u64, again_share: Option<f64>) -> Fact {
+        let (name, memory_bytes) = ("x".into(), 24 * GIB);
+        Fact::CachedDisks { place, name, disks_bytes, memory_bytes, again_share }
     }
 
     #[test]
@@ -155,28 +95,28 @@ mod tests {
         use MemoryPlace::{FileSystem, LoopDevice, PageCache, PageCacheAsked, ServerHere};
         for place in [LoopDevice, ServerHere, PageCache, FileSystem] {
             let found = found("vm-4k", place, Some(24 * GIB), 64 * MIB, 0.9);
-            assert!(found.starts_with("Warning the working set fits into"), "{found}");
-            assert!(found.contains("disks 64MiB, memory 24GiB; 90 % of the bytes"), "{found}");
+            assert_eq!(found, [LawFinding::warning(cached(place, 64 * MIB, Some(0.9)))]);
         }
         let asked = found("vm-4k", PageCacheAsked, Some(24 * GIB), 64 * MIB, 0.1);
-        assert!(asked.starts_with("Note") && asked.ends_with("memory 24GiB"), "{asked}");
+        assert_eq!(asked, [LawFinding::note(cached(PageCacheAsked, 64 * MIB, None))]);
     }
 
     #[test]
     fn a_larger_one_fits_in_part_or_is_not_mentioned() {
         let place = MemoryPlace::ServerHere;
         let partly = found("vm-4k", place, Some(24 * GIB), 48 * GIB, 0.0);
-        assert!(partly.starts_with("Note 50 % of the working set fit into"), "{partly}");
-        assert_eq!(found("vm-4k", place, Some(24 * GIB), 240 * GIB, 0.9), "");
+        assert_eq!(partly, [LawFinding::note(cached(place, 48 * GIB, None))]);
+        assert_eq!(found("vm-4k", place, Some(24 * GIB), 240 * GIB, 0.9), []);
     }
 
     #[test]
     fn a_memory_elsewhere_is_unknown_and_said_to_be() {
         let place = MemoryPlace::ServerElsewhere;
-        let unknown = found("vm-4k", place, None, 64 * MIB, 0.62);
-        assert!(unknown.starts_with("Note how much memory x has is not known"), "{unknown}");
-        assert!(unknown.contains("64MiB in all") && unknown.contains("62 %"), "{unknown}");
-        assert!(!found("vm-4k", place, None, 64 * MIB, 0.2).contains('%'));
+        for (again, again_share) in [(0.62, Some(0.62)), (0.2, None)] {
+            let (name, disks_bytes) = ("x".into(), 64 * MIB);
+            let unknown = Fact::UnknownMemory { name, disks_bytes, again_share };
+            assert_eq!(found("vm-4k", place, None, 64 * MIB, again), [LawFinding::note(unknown)]);
+        }
     }
 
     #[test]
@@ -189,10 +129,8 @@ mod tests {
             working_set_bytes: 256 * MIB,
         };
         let found = check_caches(&workload, &[], &touched(0.94), 10);
-        assert_eq!((found.len(), found[0].severity), (1, Severity::Warning));
-        assert!(
-            found[0].what.starts_with("in 10 trials 94 % of the bytes read had been read before")
-        );
+        let again = Fact::StreamsReadAgain { trials: 10, share: 0.94, disks_bytes: 256 * MIB };
+        assert_eq!(found, [LawFinding::warning(again)]);
         assert_eq!(check_caches(&workload, &[], &touched(0.1), 10), []);
         let random = profile("vm-4k").unwrap().workload;
         assert_eq!(check_caches(&random, &[], &touched(0.94), 10), []);

@@ -19,13 +19,11 @@
 //! (`tests/monte_carlo/course.rs`).
 
 use stormeter_study::Metric;
-use stormeter_units::format_count;
 
 use crate::describe::Summary;
-use crate::laws::{Check, LawFinding, Severity};
+use crate::finding::{Fact, LawFinding};
 use crate::quantile::student_t_two_sided_p;
 use crate::series::Drift;
-use crate::study::{percent, quantity};
 
 /// In so many runs of steady storage one of its tests gives a false alarm, at most.
 pub const ERROR: f64 = 0.05;
@@ -113,80 +111,26 @@ pub(crate) fn check_course(metric: Metric, values: &[f64], series: usize) -> Vec
     let opening = Opening::of(values, error);
     let left = &values[opening.map_or(0, |opening| opening.blocks)..];
     let trend = trend(left, error);
-    let mut findings = Vec::new();
-    findings.extend(opening.map(|it| of_opening(metric, &it, values.len())));
-    findings.extend(trend.map(|it| of_trend(metric, it, left)));
-    findings
-}
-
-fn warning(what: String, advice: &str) -> LawFinding {
-    let (law, check, severity) = (10, Check::Course, Severity::Warning);
-    LawFinding { law, check, severity, what, advice: advice.into() }
-}
-
-/// A value with its metric: `1 201 IOPS`, `mean latency 3.4ms`.
-fn named(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::Iops => format!("{} IOPS", format_count(value)),
-        _ => format!("{} {}", metric.title(), quantity(metric, value)),
-    }
-}
-
-fn of_opening(metric: Metric, opening: &Opening, blocks: usize) -> LawFinding {
-    let Opening { blocks: first, .. } = *opening;
-    let had = match first {
-        1 => "the first block had".to_string(),
-        _ => format!("the first {first} blocks had"),
-    };
-    let is_better = (opening.first > opening.rest) == metric.higher_is_better();
-    warning(
-        format!(
-            "{had} {}, the other {} had {} ({}): the verdict contains both",
-            named(metric, opening.first),
-            blocks - first,
-            quantity(metric, opening.rest),
-            signed(opening.rest / opening.first - 1.0),
-        ),
-        match is_better {
-            true => {
-                "burst credit or an empty write cache may have been used up: use them up before, with a \
-                 longer ramp or an earlier run on the same storage, and measure again"
-            }
-            false => {
-                "it may have been warming up, or filling what was thinly provisioned: use a longer ramp, or \
-                 an earlier run on the same storage, and measure again"
-            }
-        },
-    )
-}
-
-fn of_trend(metric: Metric, (change, p_value): (f64, f64), values: &[f64]) -> LawFinding {
-    let mean = values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64;
-    let end = |half: f64| (mean + half * change.ln_1p()).exp();
-    warning(
-        format!(
-            "from block to block the trend was {} to {} ({} over {} blocks, {}): the verdict is one of \
-             this time only",
-            named(metric, end(-0.5)),
-            quantity(metric, end(0.5)),
-            signed(change),
-            values.len(),
-            crate::study::p_value(p_value),
-        ),
-        "the storage was not in a steady state: write to an SSD until it is (pre-conditioning), wait for a \
-         rebuild or a job in the background to end, or measure for so long that it levels off",
-    )
-}
-
-/// `−75 %`.
-fn signed(change: f64) -> String {
-    let sign = if change < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", percent(((change.abs() * 100.0).round()) / 100.0))
+    let opening = opening.map(|opening| Fact::UnlikeFirstBlocks {
+        metric,
+        first: opening.blocks,
+        others: values.len() - opening.blocks,
+        first_value: opening.first,
+        other_value: opening.rest,
+    });
+    let trend = trend.map(|(change, p_value)| {
+        let mean = left.iter().map(|value| value.ln()).sum::<f64>() / left.len() as f64;
+        let end = |half: f64| (mean + half * change.ln_1p()).exp();
+        let blocks = left.len();
+        Fact::Trend { metric, from: end(-0.5), to: end(0.5), change, blocks, p_value }
+    });
+    [opening, trend].into_iter().flatten().map(LawFinding::warning).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Severity;
 
     /// Blocks of `level` each, give or take two per cent.
     fn blocks(levels: &[f64]) -> Vec<f64> {
@@ -195,10 +139,10 @@ mod tests {
         noisy.map(|(level, noise)| level * (1.0 + 0.02 * noise)).collect()
     }
 
-    fn found(levels: &[f64]) -> Vec<String> {
+    fn found(levels: &[f64]) -> Vec<Fact> {
         let findings = check_course(Metric::Iops, &blocks(levels), 2);
         assert!(findings.iter().all(|finding| finding.severity == Severity::Warning));
-        findings.into_iter().map(|finding| finding.what).collect()
+        findings.into_iter().map(|finding| finding.fact).collect()
     }
 
     #[test]
@@ -206,19 +150,20 @@ mod tests {
         let mut levels = [1200.0; 12];
         levels[0] = 4778.0;
         let burst = found(&levels);
-        assert_eq!(burst.len(), 1, "{burst:?}");
-        assert!(burst[0].starts_with("the first block had 4 "), "{burst:?}");
-        assert!(
-            burst[0].contains("the other 11 had 1 ") && burst[0].contains("−75 %"),
-            "{burst:?}"
-        );
+        let [Fact::UnlikeFirstBlocks { first: 1, others: 11, first_value, other_value, .. }] =
+            burst[..]
+        else {
+            panic!("{burst:?}")
+        };
+        assert!((first_value / 4778.0 - 1.0).abs() < 0.03, "{burst:?}");
+        assert!((other_value / 1200.0 - 1.0).abs() < 0.03, "{burst:?}");
         // The credit ends within the second block.
         levels[1] = 2900.0;
         let longer = found(&levels);
-        assert!(longer[0].starts_with("the first 2 blocks had"), "{longer:?}");
+        assert!(matches!(longer[..], [Fact::UnlikeFirstBlocks { first: 2, .. }, ..]), "{longer:?}");
         // Of four blocks so large a difference stands out, of two none does.
         assert_eq!(found(&[4778.0, 1200.0, 1200.0, 1200.0]).len(), 1);
-        assert_eq!(found(&[4778.0, 1200.0]), [""; 0]);
+        assert_eq!(found(&[4778.0, 1200.0]), []);
     }
 
     #[test]
@@ -226,21 +171,26 @@ mod tests {
         let levels: Vec<f64> =
             (0..12).map(|n| 1500.0 * 0.74f64.powf(f64::from(n) / 11.0)).collect();
         let falls = found(&levels);
-        assert_eq!(falls.len(), 1, "{falls:?}");
-        assert!(falls[0].contains("over 12 blocks") && falls[0].contains("−2"), "{falls:?}");
+        let [Fact::Trend { from, to, change, blocks: 12, .. }] = falls[..] else {
+            panic!("{falls:?}")
+        };
+        assert!((from / 1500.0 - 1.0).abs() < 0.03 && from > to, "{falls:?}");
+        assert!((change - (0.74 - 1.0)).abs() < 0.03, "{falls:?}");
         let rises: Vec<f64> = levels.iter().rev().copied().collect();
-        assert!(found(&rises)[0].contains("+3"), "{:?}", found(&rises));
+        let rises = found(&rises);
+        let [Fact::Trend { change, .. }] = rises[..] else { panic!("{rises:?}") };
+        assert!((change - (1.0 / 0.74 - 1.0)).abs() < 0.04, "{rises:?}");
     }
 
     #[test]
     fn small_changes_and_single_blocks_in_the_middle_are_not_mentioned() {
-        assert_eq!(found(&[1000.0; 12]), [""; 0]);
+        assert_eq!(found(&[1000.0; 12]), []);
         let mut small = [1000.0; 12];
         small[0] = 1060.0;
-        assert_eq!(found(&small), [""; 0]);
+        assert_eq!(found(&small), []);
         let mut disturbed = [1000.0; 12];
         disturbed[6] = 400.0;
-        assert_eq!(found(&disturbed), [""; 0]);
+        assert_eq!(found(&disturbed), []);
         assert_eq!(Opening::of(&[1.0, 0.0, 1.0, 1.0], 0.05), None);
         // Exactly equal but for the first: no spread, no doubt.
         assert!(Opening::of(&[3.0, 1.0, 1.0, 1.0], 0.01).is_some());

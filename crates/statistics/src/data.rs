@@ -4,31 +4,17 @@
 //! came to no end: one wrong block anywhere, and its speed is of no interest.
 
 use stormeter_trial::Verified;
-use stormeter_units::format_count;
 
-use crate::laws::{Check, LawFinding, Severity};
+use crate::finding::{Fact, LawFinding};
 
 /// Whether all blocks were right.
 pub fn check_data(verified: &Verified) -> Option<LawFinding> {
-    if verified.wrong_blocks == 0 {
-        return None;
-    }
-    let first = verified.corruptions.first();
-    let first = first.map(|corruption| format!(", first: {corruption}")).unwrap_or_default();
-    let count = |count: u64| format_count(count as f64);
-    let were = if verified.wrong_blocks == 1 { "was" } else { "were" };
-    Some(LawFinding {
-        check: Check::Single,
-        law: 10,
-        severity: Severity::Invalid,
-        what: format!(
-            "{} of {} blocks read back {were} not what was written{first}",
-            count(verified.wrong_blocks),
-            count(verified.blocks),
-        ),
-        advice: "the datastore, or something between, loses or mixes up data: keep nothing on it \
-                 before the cause is found (kernel log, storage, cabling, caches, another writer)"
-            .into(),
+    (verified.wrong_blocks > 0).then(|| {
+        LawFinding::invalid(Fact::WrongBlocks {
+            wrong: verified.wrong_blocks,
+            of: verified.blocks,
+            first: verified.corruptions.first().cloned(),
+        })
     })
 }
 
@@ -47,12 +33,8 @@ mod tests {
             found: FoundBlock::Block(BlockName { disk: 1, offset_bytes: 8192, generation: 3 }),
             at_ns: 7,
         }];
-        let finding = check_data(&verified).unwrap();
-        assert_eq!((finding.law, finding.severity), (10, Severity::Invalid));
-        assert_eq!(
-            finding.what,
-            "1 of 123 456 blocks read back was not what was written, first: disk 1 at 8192: \
-             generation 3 instead of generation 5"
-        );
+        let first = verified.corruptions.first().cloned();
+        let fact = Fact::WrongBlocks { wrong: 1, of: 123_456, first };
+        assert_eq!(check_data(&verified), Some(LawFinding::invalid(fact)));
     }
 }

@@ -4,9 +4,8 @@
 //! storage's. Where the storage made it late (no more could be outstanding) that is right, and the backlog is a
 //! finding of its own; else the latencies are partly this machine's scheduler and timers.
 
-use stormeter_units::format_duration_ns;
-
-use crate::laws::{Check, LawFinding, Severity, TrialFacts};
+use crate::finding::{Fact, LawFinding};
+use crate::laws::TrialFacts;
 
 /// To be late by this at the 99th percentile is too much, whatever the storage takes.
 const LATE_NS: f64 = 1_000_000.0;
@@ -29,21 +28,7 @@ pub(crate) fn lateness(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     if p99_ns < LATE_NS && !is_large {
         return None;
     }
-    Some(LawFinding {
-        law: 0,
-        check: Check::Lateness,
-        severity: Severity::Warning,
-        what: format!(
-            "requests were issued late, by {} in the mean and {} at the 99th percentile, with a mean \
-             service time of {}: latencies contain it, service times do not",
-            format_duration_ns(mean_ns),
-            format_duration_ns(p99_ns),
-            format_duration_ns(service_ns),
-        ),
-        advice: "leave the load generator a CPU of its own: end what else runs, or drive with fewer threads \
-                 than there are CPUs; or go by the service times"
-            .into(),
-    })
+    Some(LawFinding::warning(Fact::IssuedLate { mean_ns, p99_ns, service_ns }))
 }
 
 #[cfg(test)]
@@ -59,6 +44,7 @@ mod tests {
     use stormeter_trial::{Arrivals, Limits, Sample, Trial};
 
     use super::*;
+    use crate::finding::Severity;
 
     /// A queue whose waits end late.
     struct Late {
@@ -130,10 +116,10 @@ mod tests {
         // 200 µs each: 15 µs are a timer's, 60 µs a share of the latency that must not go unseen.
         assert_eq!(found(15_000, 1_000.0, 64), None);
         let finding = found(60_000, 1_000.0, 64).unwrap();
-        assert_eq!((finding.severity, finding.check), (Severity::Warning, Check::Lateness));
-        let what = &finding.what;
-        assert!(what.contains("60.") && what.contains("service time of 200"), "{what}");
-        assert!(finding.advice.contains("fewer threads"), "{}", finding.advice);
+        assert_eq!(finding.severity, Severity::Warning);
+        let Fact::IssuedLate { mean_ns, service_ns, .. } = finding.fact else { panic!() };
+        assert!((mean_ns - 60_000.0).abs() < 1_000.0, "{mean_ns}");
+        assert!((service_ns - 200_000.0).abs() < 1_000.0, "{service_ns}");
         assert!(found(2_000_000, 1_000.0, 64).is_some());
     }
 

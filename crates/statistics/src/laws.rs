@@ -1,7 +1,7 @@
 //! The laws that a trial's figures must obey, whoever measured them.
 //!
-//! A broken law makes a result invalid; a bent one is a warning. Each finding says what was found
-//! and what to do next. The numbers are those of the project's list of laws:
+//! A broken law makes a result invalid; a bent one is a warning. The numbers are those of the project's list of
+//! laws:
 //!
 //! 1. throughput = IOPS × request size;
 //! 2. Little's law, L = λW (J. D. C. Little, Operations Research 9(3), 1961): IOPS × mean latency is the
@@ -16,93 +16,13 @@
 //! The third law, that nothing moves faster than its link or bus, is one for predictions and published
 //! tables: what a virtual NIC or disk names as its speed is not what bounds it.
 
-use serde::{Deserialize, Serialize};
+use stormeter_disk::Kind;
 use stormeter_study::WorkloadKind;
-use stormeter_trial::{CpuUsage, Ended, Sample, Workload};
+use stormeter_trial::{CpuUsage, Ended, KindTotals, Sample, Workload};
 
+use crate::finding::{Backlog, Fact, LawFinding, Severity, Tally};
 use crate::lateness::lateness;
 use crate::neighbours::check_cpus;
-
-/// How much a finding weighs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// A law is broken: nothing may be concluded.
-    Invalid,
-    /// A law is bent: the conclusion stands, with care.
-    Warning,
-    /// Worth knowing.
-    Note,
-}
-
-/// What a finding was looked for by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Check {
-    /// One that is made once, and so never gathered.
-    #[default]
-    Single,
-    /// Bytes are I/Os times their size.
-    Throughput,
-    /// Little's law.
-    Little,
-    /// Fewer are outstanding than asked, because they end at once.
-    AnsweredAtOnce,
-    /// Tallies agree.
-    Tallies,
-    /// The generator's ceiling.
-    Ceiling,
-    /// Errors.
-    Errors,
-    /// The trial came to its end.
-    End,
-    /// An open loop keeps up.
-    Backlog,
-    /// An open loop issues requests when they are due.
-    Lateness,
-    /// The driving threads were run.
-    Starvation,
-    /// Other programs on the CPUs.
-    Neighbours,
-    /// CPU time that the hypervisor took.
-    Steal,
-    /// The course of the blocks: first ones unlike the rest, a trend.
-    Course,
-    /// Memories on the way, and what was read again.
-    Cache,
-    /// Tasks that waited for memory.
-    MemoryPressure,
-    /// The machine was busy before anything was driven.
-    Background,
-    /// Process and host were read at the ends of the window.
-    LateReading,
-    /// The whole machine spent no less than its parts.
-    HostBelowParts,
-    /// CPU time per I/O is compared at about the same rate.
-    UnevenLoad,
-}
-
-/// A law that is broken or bent, or something else worth knowing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LawFinding {
-    /// The number of the law in the project's list; 0 for what is no law.
-    pub law: u8,
-    /// What was looked for: findings of one check are told of together.
-    #[serde(skip)]
-    pub check: Check,
-    /// How much it weighs.
-    pub severity: Severity,
-    /// What was found.
-    pub what: String,
-    /// What to do next.
-    pub advice: String,
-}
-
-impl LawFinding {
-    /// Whether the two are of one kind and weight, in whichever trials.
-    pub(crate) fn is_like(&self, other: &LawFinding) -> bool {
-        (self.law, self.check, self.severity) == (other.law, other.check, other.severity)
-    }
-}
 
 /// What is known of a trial beside its sample.
 #[derive(Debug, Clone, Copy)]
@@ -152,7 +72,7 @@ pub fn check_fixed_work(sample: &Sample) -> Vec<LawFinding> {
 
 /// Which law a trial breaks by itself, whatever the generator's ceiling; `None` if it is sound. The ceiling is a
 /// law about the machine, and measuring again would change nothing about it.
-pub fn broken_law(kind: &WorkloadKind, sample: &Sample, is_null: bool) -> Option<String> {
+pub fn broken_law(kind: &WorkloadKind, sample: &Sample, is_null: bool) -> Option<Fact> {
     let found = match kind {
         WorkloadKind::Io(workload) => {
             check_trial(&TrialFacts { workload, sample, is_null, ceiling_iops: None, cpu: None })
@@ -162,34 +82,26 @@ pub fn broken_law(kind: &WorkloadKind, sample: &Sample, is_null: bool) -> Option
         }
     };
     let broken = found.into_iter().find(|finding| finding.severity == Severity::Invalid);
-    broken.map(|finding| finding.what)
-}
-
-fn invalid(law: u8, check: Check, what: String, advice: &str) -> LawFinding {
-    LawFinding { law, check, severity: Severity::Invalid, what, advice: advice.into() }
+    broken.map(|finding| finding.fact)
 }
 
 fn throughput(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     let Sample { reads, writes, .. } = facts.sample;
-    let smallest = facts.workload.sizes.iter().map(|size| size.bytes).min()?;
-    let largest = facts.workload.largest_bytes();
-    for (name, kind) in [("read", reads), ("write", writes)] {
-        let least = kind.operations * u64::from(smallest);
-        let most = kind.operations * u64::from(largest);
-        if kind.bytes < least || kind.bytes > most {
-            return Some(invalid(
-                1,
-                Check::Throughput,
-                format!(
-                    "{} {name}s of {smallest} to {largest} bytes cannot have moved {} bytes",
-                    kind.operations, kind.bytes
-                ),
-                "the counters contradict one another; this is a fault of the program that made \
-                 the result: please report it with the results file",
-            ));
-        }
-    }
-    None
+    let smallest_bytes = facts.workload.sizes.iter().map(|size| size.bytes).min()?;
+    let largest_bytes = facts.workload.largest_bytes();
+    let is_impossible = |(_, totals): &(Kind, &KindTotals)| {
+        totals.bytes < totals.operations * u64::from(smallest_bytes)
+            || totals.bytes > totals.operations * u64::from(largest_bytes)
+    };
+    let (kind, totals) =
+        [(Kind::Read, reads), (Kind::Write, writes)].into_iter().find(is_impossible)?;
+    Some(LawFinding::invalid(Fact::ImpossibleBytes {
+        kind,
+        operations: totals.operations,
+        smallest_bytes,
+        largest_bytes,
+        moved_bytes: totals.bytes,
+    }))
 }
 
 fn little(facts: &TrialFacts<'_>) -> Option<LawFinding> {
@@ -209,22 +121,14 @@ fn little(facts: &TrialFacts<'_>) -> Option<LawFinding> {
         // Samples of earlier versions take a slot that waited for its turn for outstanding.
         None => product / outstanding - 1.0,
     };
+    let fact = Fact::LittlesLaw { product, outstanding };
     if deviation <= LITTLE_BENT {
-        return None;
+        None
+    } else if deviation > LITTLE_BROKEN {
+        Some(LawFinding::invalid(fact))
+    } else {
+        Some(LawFinding::warning(fact))
     }
-    Some(LawFinding {
-        severity: if deviation > LITTLE_BROKEN { Severity::Invalid } else { Severity::Warning },
-        ..invalid(
-            2,
-            Check::Little,
-            format!(
-                "IOPS × mean latency is {product:.2} outstanding I/Os, but {outstanding:.2} were \
-                 outstanding in the mean (Little's law)"
-            ),
-            "the counters contradict one another; this is a fault of the program that made the \
-             result: please report it with the results file",
-        )
-    })
 }
 
 /// A loop that cannot keep as many outstanding as asked, because what it hands over first has ended before it
@@ -232,23 +136,10 @@ fn little(facts: &TrialFacts<'_>) -> Option<LawFinding> {
 fn answered_at_once(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     let sample = facts.sample;
     let configured = sample.outstanding_configured? as f64;
-    let kept = sample.outstanding_mean;
+    let outstanding = sample.outstanding_mean;
     let waited = sample.turn_wait_ns? as f64 / sample.window_ns.max(1) as f64;
-    if facts.is_null || waited < AT_ONCE * configured {
-        return None;
-    }
-    Some(LawFinding {
-        law: 0,
-        check: Check::AnsweredAtOnce,
-        severity: Severity::Note,
-        what: format!(
-            "{kept:.1} of {configured:.0} I/Os were outstanding in the mean: requests are answered while \
-             others are still being handed over"
-        ),
-        advice: "a cache in this machine answers, or a disk as fast as memory; where the storage \
-                 behind the cache is meant, use direct I/O and disks larger than the cache"
-            .into(),
-    })
+    (!facts.is_null && waited >= AT_ONCE * configured)
+        .then(|| LawFinding::note(Fact::AnsweredAtOnce { outstanding, configured }))
 }
 
 fn tallies(facts: &TrialFacts<'_>) -> Option<LawFinding> {
@@ -260,33 +151,17 @@ fn counted(sample: &Sample) -> Option<LawFinding> {
     let histograms = sample.reads.histogram.count() + sample.writes.histogram.count();
     let rows = sample.intervals.iter().map(|r| r.reads.operations + r.writes.operations).sum();
     let disks = sample.disks.iter().map(|disk| disk.operations).sum();
-    let counts: [(&str, u64); 3] =
-        [("the histograms", histograms), ("the intervals", rows), ("the disks", disks)];
-    let (name, count) = counts.into_iter().find(|&(_, count)| count != operations)?;
-    Some(invalid(
-        4,
-        Check::Tallies,
-        format!("{operations} I/Os were counted, but {name} hold {count}"),
-        "the counters contradict one another; this is a fault of the program that made the \
-         result: please report it with the results file",
-    ))
+    let counts: [(Tally, u64); 3] =
+        [(Tally::Histograms, histograms), (Tally::Intervals, rows), (Tally::Disks, disks)];
+    let (tally, count) = counts.into_iter().find(|&(_, count)| count != operations)?;
+    Some(LawFinding::invalid(Fact::TalliesDiffer { operations, tally, count }))
 }
 
 fn ceiling(facts: &TrialFacts<'_>) -> Option<LawFinding> {
-    let ceiling = facts.ceiling_iops?;
+    let ceiling_iops = facts.ceiling_iops?;
     let iops = facts.sample.iops();
-    if facts.is_null || iops * CEILING_FACTOR <= ceiling {
-        return None;
-    }
-    Some(invalid(
-        8,
-        Check::Ceiling,
-        format!(
-            "{iops:.0} IOPS were measured, but the generator's own ceiling is {ceiling:.0}: less \
-             than {CEILING_FACTOR} times as much, so it may be the generator that was measured"
-        ),
-        "use more --threads, larger requests or fewer --vms, so that the storage is the limit",
-    ))
+    (!facts.is_null && iops * CEILING_FACTOR > ceiling_iops)
+        .then(|| LawFinding::invalid(Fact::LowCeiling { iops, ceiling_iops }))
 }
 
 fn errors(facts: &TrialFacts<'_>) -> Option<LawFinding> {
@@ -294,50 +169,22 @@ fn errors(facts: &TrialFacts<'_>) -> Option<LawFinding> {
 }
 
 fn ended(sample: &Sample) -> Option<LawFinding> {
-    let faulty = sample.faulty_operations();
-    let first = sample.faults.first().map(|fault| format!(", first: {fault}")).unwrap_or_default();
-    if faulty > 0 && !sample.disturbances.is_empty() {
-        return Some(LawFinding {
-            law: 10,
-            check: Check::Errors,
-            severity: Severity::Warning,
-            what: format!(
-                "{faulty} I/Os failed or came back short{first}, while the study's steps disturbed it"
-            ),
-            advice:
-                "they count in no figure but this one; who runs on such storage sees them as errors"
-                    .into(),
-        });
-    }
-    if faulty > 0 {
-        return Some(invalid(
-            10,
-            Check::Errors,
-            format!("{faulty} I/Os failed or came back short{first}"),
-            "look for the cause in the kernel log (dmesg) and on the storage; a result with \
-             errors says nothing about speed",
-        ));
+    let count = sample.faulty_operations();
+    if count > 0 {
+        let disturbed = !sample.disturbances.is_empty();
+        let fact = Fact::IoErrors { count, first: sample.faults.first().cloned(), disturbed };
+        return Some(if disturbed { LawFinding::warning(fact) } else { LawFinding::invalid(fact) });
     }
     match &sample.ended {
-        Ended::Completed if sample.operations() == 0 => Some(invalid(
-            10,
-            Check::End,
-            "not one I/O ended within the measured window".into(),
-            "use a longer --duration, or look whether the storage answers at all",
-        )),
+        Ended::Completed if sample.operations() == 0 => Some(LawFinding::invalid(Fact::NoIo)),
         Ended::Completed => None,
-        ended => Some(invalid(
-            10,
-            Check::End,
-            format!("the trial did not come to its end: {ended}"),
-            "look for the cause in the kernel log (dmesg) and on the storage, then measure again",
-        )),
+        ended => Some(LawFinding::invalid(Fact::EndedEarly(ended.clone()))),
     }
 }
 
 fn backlog(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     let sample = facts.sample;
-    let offered = sample.offered_rate_per_s?;
+    let offered_per_s = sample.offered_rate_per_s?;
     let due = sample.due_operations as f64;
     // One request in a thousand may fall due just before the window's end.
     let unbegun = sample.backlog_operations as f64 > 1.0 + due * 1e-3;
@@ -345,27 +192,15 @@ fn backlog(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     // length gains by chance, and less than arrivals vary; one that grows gains in proportion to time.
     let gained = due - (sample.operations() + sample.faulty_operations()) as f64;
     let chance = due.sqrt();
-    let grows =
-        gained > 1.0 + GROWING_SD * chance && gained_late(sample, offered) > 0.25 * gained + chance;
-    if !unbegun && !grows {
-        return None;
-    }
-    let left = match unbegun {
-        true => format!("{} were never begun", sample.backlog_operations),
-        false => format!("the queue grew by {gained:.0} within the window"),
+    let grows = gained > 1.0 + GROWING_SD * chance
+        && gained_late(sample, offered_per_s) > 0.25 * gained + chance;
+    let left = match (unbegun, grows) {
+        (true, _) => Backlog::NeverIssued(sample.backlog_operations),
+        (false, true) => Backlog::Grew(gained),
+        (false, false) => return None,
     };
-    Some(LawFinding {
-        check: Check::Backlog,
-        law: 10,
-        severity: Severity::Warning,
-        what: format!(
-            "{offered:.0} I/Os a second were asked for and {:.0} served; {left}",
-            sample.iops(),
-        ),
-        advice: "the rate is above what the datastore can do, so its latency grows as long as \
-                 the trial lasts; choose a lower rate, such as --equal-load auto"
-            .into(),
-    })
+    let served_per_s = sample.iops();
+    Some(LawFinding::warning(Fact::Backlog { offered_per_s, served_per_s, left }))
 }
 
 /// What the queue gained in the second half of the window: one that only had to come to its length gained
@@ -420,7 +255,7 @@ mod tests {
         let workload = &trial().workload;
         check_trial(&TrialFacts { workload, sample, is_null: false, ceiling_iops, cpu: None })
             .iter()
-            .map(|finding| (finding.law, finding.severity))
+            .map(|finding| (finding.fact.law().unwrap_or(0), finding.severity))
             .collect()
     }
 

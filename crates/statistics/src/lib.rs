@@ -23,6 +23,7 @@ mod describe;
 pub mod effect_size;
 pub mod equivalence;
 mod estimate;
+mod finding;
 pub mod fit;
 pub mod histogram;
 pub mod holm;
@@ -56,15 +57,15 @@ pub use analysis::{
     looks_of,
 };
 pub use bottleneck::CellWhy;
-pub use broken::{FailedTrials, MeasuredAgain};
+pub use broken::{BrokenBy, FailedTrials, MeasuredAgain};
 pub use comparison::{
     Comparison, ComparisonError, ComparisonInput, MetricComparisons, compare_metrics,
 };
 pub use describe::Summary;
 pub use equivalence::{Equivalence, Margin, MeanDifference, NonInferiority};
 pub use estimate::{Estimate, Interval};
+pub use finding::{Backlog, Fact, LawFinding, SeenIn, Severity, Tally};
 pub use histogram::{Bins, Histogram};
-pub use laws::{Check, LawFinding, Severity};
 pub use moments::{Moments, SampleError};
 pub use multiple::Correction;
 pub use neighbours::is_starved;

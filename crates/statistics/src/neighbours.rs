@@ -8,9 +8,8 @@
 //! And whether the machine's CPU time can be believed: a part cannot have spent more than the whole.
 
 use stormeter_trial::CpuUsage;
-use stormeter_units::format_duration_ns;
 
-use crate::laws::{Check, LawFinding, Severity};
+use crate::finding::{Fact, LawFinding};
 
 /// To be woken takes this long on an idle CPU too: it is no wait for a CPU that another has.
 const WAKING_NS: u64 = 10_000;
@@ -63,19 +62,8 @@ fn starved(cpu: &CpuUsage, window_ns: u64) -> Option<LawFinding> {
     let switches = cpu.voluntary_switches + cpu.involuntary_switches;
     let waited_ns = cpu.run_delay_ns?.saturating_sub(switches * WAKING_NS) as f64;
     let share = waited_ns / (f64::from(cpu.threads) * window_ns as f64);
-    (share > STARVED).then(|| LawFinding {
-        law: 0,
-        check: Check::Starvation,
-        severity: Severity::Warning,
-        what: format!(
-            "the load generator was ready to run and had no CPU for {:.1} % of the time, and was pushed \
-             off its CPU {} times: its latencies are partly this machine's",
-            share * 100.0,
-            cpu.involuntary_switches
-        ),
-        advice: "leave it a CPU of its own: end what else runs, or use fewer --threads than CPUs"
-            .into(),
-    })
+    let pushed_off = cpu.involuntary_switches;
+    (share > STARVED).then(|| LawFinding::warning(Fact::Starved { share, pushed_off }))
 }
 
 /// Everything of a machine's CPUs, in nanoseconds.
@@ -90,76 +78,30 @@ fn others(cpu: &CpuUsage, window_ns: u64) -> Option<LawFinding> {
     let own_ns = cpu.threads_user_ns.max(cpu.process_ns.saturating_sub(cpu.threads_system_ns));
     let own_ns = own_ns.saturating_add(cpu.target_ns.unwrap_or(0));
     let share = cpu.host.user_ns.saturating_sub(own_ns) as f64 / all_ns(cpu);
-    (share > OTHERS).then(|| LawFinding {
-        law: 0,
-        check: Check::Neighbours,
-        severity: Severity::Warning,
-        what: format!(
-            "other programs had {:.0} % of this machine's CPUs meanwhile{}",
-            share * 100.0,
-            waited_for_cpus(cpu, window_ns)
-        ),
-        advice: "end them, or measure when they do not run; a datastore's server that runs on this machine \
-                 without being known as such is counted here too"
-            .into(),
-    })
-}
-
-/// What the kernel says of the machine's run queues, where it says something.
-fn waited_for_cpus(cpu: &CpuUsage, window_ns: u64) -> String {
-    let share = |ns: u64| 100.0 * ns as f64 / window_ns as f64;
-    let waited = cpu.pressure.cpu_ns.filter(|ns| *ns > 0);
-    waited.map_or_else(String::new, |ns| {
-        format!(", and somebody waited for a CPU for {:.0} % of the time", share(ns).min(100.0))
-    })
+    let waited_share = cpu.pressure.cpu_ns.filter(|ns| *ns > 0);
+    let waited_share = waited_share.map(|ns| (ns as f64 / window_ns as f64).min(1.0));
+    (share > OTHERS).then(|| LawFinding::warning(Fact::OtherPrograms { share, waited_share }))
 }
 
 /// Memory that runs short is read back from storage: by the load itself through a page cache, or by whoever
 /// else is on the machine.
 fn short_of_memory(cpu: &CpuUsage, window_ns: u64) -> Option<LawFinding> {
     let share = cpu.pressure.memory_ns? as f64 / window_ns as f64;
-    (share > SHORT_OF_MEMORY).then(|| LawFinding {
-        law: 0,
-        check: Check::MemoryPressure,
-        severity: Severity::Warning,
-        what: format!(
-            "tasks of this machine waited for memory for {:.0} % of the time (pressure)",
-            (share * 100.0).min(100.0)
-        ),
-        advice: "free memory: end other programs, or use direct I/O where the page cache is not what you \
-                 ask about"
-            .into(),
-    })
+    (share > SHORT_OF_MEMORY).then(|| LawFinding::warning(Fact::ShortOfMemory(share.min(1.0))))
 }
 
 /// What runs all the time is taken off host CPU, but not off the latencies.
 fn busy_when_idle(cpu: &CpuUsage) -> Option<LawFinding> {
     let share = cpu.host.background_ns? as f64 / cpu.host.capacity_ns as f64;
-    (share > BUSY_WHEN_IDLE && share.is_finite()).then(|| LawFinding {
-        law: 0,
-        check: Check::Background,
-        severity: Severity::Warning,
-        what: format!(
-            "this machine's CPUs were {:.0} % busy before anything was driven; that share is taken off \
-             host CPU per I/O, which is uncertain by as much as it varies",
-            share * 100.0
-        ),
-        advice: "end what else runs, or go by the initiator's and the target's CPU time".into(),
-    })
+    (share > BUSY_WHEN_IDLE && share.is_finite())
+        .then(|| LawFinding::warning(Fact::BusyBefore(share)))
 }
 
 /// Whoever reads the accounts of process and host needs a CPU for it, like everybody.
 fn read_late(cpu: &CpuUsage, window_ns: u64) -> Option<LawFinding> {
-    (cpu.late_ns as f64 > LATE * window_ns as f64).then(|| LawFinding {
-        law: 0,
-        check: Check::LateReading,
-        severity: Severity::Note,
-        what: format!(
-            "the CPU time of process, target and host was read {} after an end of the window",
-            format_duration_ns(cpu.late_ns as f64)
-        ),
-        advice: "leave a CPU free beside the driving threads, or use a longer duration".into(),
-    })
+    let late_ns = cpu.late_ns;
+    (late_ns as f64 > LATE * window_ns as f64)
+        .then(|| LawFinding::note(Fact::AccountsReadLate { late_ns }))
 }
 
 /// A part cannot have spent more than the whole. Where it seems so the whole is wrong: counted by ticks that
@@ -169,47 +111,22 @@ fn host_below_parts(cpu: &CpuUsage, window_ns: u64) -> Option<LawFinding> {
         (whole_ns as f64) < parts_ns as f64 * (1.0 - BELOW) - STEPS_NS
     };
     let target_ns = cpu.target_ns.unwrap_or(0);
-    let finding = |(whole_ns, parts_ns): (u64, u64), why: &str, advice: &str| LawFinding {
-        law: 0,
-        check: Check::HostBelowParts,
-        severity: Severity::Warning,
-        what: format!(
-            "host CPU is below initiator + target ({:.0} and {:.0} ms a second): {why}",
-            whole_ns as f64 * 1e3 / window_ns as f64,
-            parts_ns as f64 * 1e3 / window_ns as f64
-        ),
-        advice: advice.into(),
+    let finding = |(whole_ns, parts_ns): (u64, u64), busier_before| {
+        let (whole, parts) =
+            (whole_ns as f64 / window_ns as f64, parts_ns as f64 / window_ns as f64);
+        LawFinding::warning(Fact::HostBelowParts { whole, parts, busier_before })
     };
     let all = (cpu.host.busy_ns(), cpu.process_ns.saturating_add(target_ns));
     if is_below(all.0, all.1) {
-        return Some(finding(
-            all,
-            "the kernel counts by ticks",
-            "host CPU is unreliable on this machine: go by the initiator's and the target's CPU time",
-        ));
+        return Some(finding(all, false));
     }
     let net = (cpu.host_ns(), cpu.initiator_ns().saturating_add(target_ns));
-    is_below(net.0, net.1).then(|| {
-        finding(
-            net,
-            "this machine was busier before anything was driven than during the trial",
-            "end what else runs and measure again, or go by the initiator's and the target's CPU time",
-        )
-    })
+    is_below(net.0, net.1).then(|| finding(net, true))
 }
 
 fn stolen(cpu: &CpuUsage) -> Option<LawFinding> {
     let share = cpu.host.steal_ns as f64 / all_ns(cpu);
-    (share > STOLEN).then(|| LawFinding {
-        law: 0,
-        check: Check::Steal,
-        severity: Severity::Warning,
-        what: format!(
-            "the hypervisor gave {:.1} % of this machine's CPU time to others (steal)",
-            share * 100.0
-        ),
-        advice: "measure in a VM with reserved CPUs, or when its neighbours are quiet".into(),
-    })
+    (share > STOLEN).then(|| LawFinding::warning(Fact::Stolen(share)))
 }
 
 #[cfg(test)]
@@ -244,8 +161,8 @@ mod tests {
         }
     }
 
-    fn found(cpu: &CpuUsage) -> Vec<Check> {
-        check_cpus(cpu, S).into_iter().map(|finding| finding.check).collect()
+    fn found(cpu: &CpuUsage) -> Vec<Fact> {
+        check_cpus(cpu, S).into_iter().map(|finding| finding.fact).collect()
     }
 
     #[test]
@@ -256,10 +173,8 @@ mod tests {
     #[test]
     fn a_thread_that_waits_for_a_cpu_is() {
         let waits = CpuUsage { run_delay_ns: Some(S / 2), involuntary_switches: 0, ..quiet() };
-        assert_eq!(found(&waits), [Check::Starvation]);
-        let finding = &check_cpus(&waits, S)[0];
-        assert_eq!(finding.severity, Severity::Warning);
-        assert!(finding.what.contains("40.0 % of the time"), "{}", finding.what);
+        let starved = Fact::Starved { share: 0.4, pushed_off: 0 };
+        assert_eq!(check_cpus(&waits, S), [LawFinding::warning(starved)]);
         // Shared by four threads it is a tenth each.
         assert_eq!(found(&CpuUsage { threads: 32, ..waits }), []);
         assert_eq!(found(&CpuUsage { run_delay_ns: None, ..waits }), [], "not known");
@@ -270,10 +185,15 @@ mod tests {
     fn others_on_the_cpus_are() {
         let host = HostCpu { user_ns: S, idle_ns: 9 * S / 10, ..quiet().host };
         let busy = CpuUsage { host, ..quiet() };
-        assert_eq!(found(&busy), [Check::Neighbours]);
+        let share = found(&busy);
+        let [Fact::OtherPrograms { share, waited_share: None }] = share[..] else {
+            panic!("{share:?}")
+        };
+        assert!((share - 0.425).abs() < 1e-9, "{share}");
         let waited = Pressure { cpu_ns: Some(3 * S / 4), ..Pressure::default() };
-        let what = &check_cpus(&CpuUsage { pressure: waited, ..busy }, S)[0].what;
-        assert!(what.contains("42 %") && what.contains("for 75 % of the time"), "{what}");
+        let with_pressure = found(&CpuUsage { pressure: waited, ..busy });
+        let waited_share = Some(0.75);
+        assert_eq!(with_pressure, [Fact::OtherPrograms { share, waited_share }]);
         // The datastore's own server is no neighbour.
         assert_eq!(found(&CpuUsage { target_ns: Some(4 * S / 5), ..busy }), []);
     }
@@ -281,15 +201,17 @@ mod tests {
     #[test]
     fn stolen_time_is() {
         let host = HostCpu { steal_ns: S / 5, idle_ns: 7 * S / 5, ..quiet().host };
-        assert_eq!(found(&CpuUsage { host, ..quiet() }), [Check::Steal]);
+        let found = found(&CpuUsage { host, ..quiet() });
+        assert!(
+            matches!(found[..], [Fact::Stolen(share)] if share > 0.09 && share < 0.12),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn accounts_that_were_read_late_are_mentioned() {
         let late = CpuUsage { late_ns: S / 10, ..quiet() };
-        assert_eq!(found(&late), [Check::LateReading]);
-        let what = &check_cpus(&late, S)[0].what;
-        assert!(what.contains("100ms after"), "{what}");
+        assert_eq!(found(&late), [Fact::AccountsReadLate { late_ns: S / 10 }]);
         assert_eq!(found(&CpuUsage { late_ns: S / 100, ..quiet() }), []);
     }
 
@@ -297,8 +219,7 @@ mod tests {
     fn a_machine_short_of_memory_is_named() {
         let pressure = Pressure { memory_ns: Some(S / 5), ..Pressure::default() };
         let short = CpuUsage { pressure, ..quiet() };
-        assert_eq!(found(&short), [Check::MemoryPressure]);
-        assert!(check_cpus(&short, S)[0].what.contains("for 20 % of the time"));
+        assert_eq!(found(&short), [Fact::ShortOfMemory(0.2)]);
         // The load itself waits for storage all the time.
         let pressure = Pressure { io_ns: Some(S), memory_ns: Some(S / 100), cpu_ns: Some(S / 3) };
         assert_eq!(found(&CpuUsage { pressure, ..quiet() }), []);
@@ -307,7 +228,7 @@ mod tests {
     #[test]
     fn a_machine_that_was_busy_before_is_named() {
         let host = HostCpu { background_ns: Some(S / 4), idle_ns: 4 * S / 5, ..quiet().host };
-        assert_eq!(found(&CpuUsage { host, ..quiet() }), [Check::Background]);
+        assert_eq!(found(&CpuUsage { host, ..quiet() }), [Fact::BusyBefore(0.125)]);
         let unread = HostCpu { background_ns: None, capacity_ns: 0, ..quiet().host };
         assert_eq!(found(&CpuUsage { host: unread, ..quiet() }), []);
     }
@@ -328,17 +249,19 @@ mod tests {
             },
             ..quiet()
         };
-        assert_eq!(found(&busy), [Check::HostBelowParts]);
-        let what = &check_cpus(&busy, S)[0].what;
-        assert!(what.contains("710 and 820 ms") && what.contains("by ticks"), "{what}");
+        let by_ticks = Fact::HostBelowParts { whole: 0.71, parts: 0.82, busier_before: false };
+        assert_eq!(found(&busy), [by_ticks]);
         // By idle time, which is clocked, it was more.
         let host = HostCpu { idle_ns: 115 * S / 100, capacity_ns: 2 * S, ..busy.host };
         assert_eq!(found(&CpuUsage { host, ..busy }), []);
         let less = HostCpu { background_ns: Some(S / 10), ..host };
-        let what = &check_cpus(&CpuUsage { host: less, ..busy }, S)[0].what;
-        assert!(what.contains("busier before"), "{what}");
+        let found_less = found(&CpuUsage { host: less, ..busy });
+        let is_before =
+            |fact: &Fact| matches!(fact, Fact::HostBelowParts { busier_before: true, .. });
+        assert!(found_less.iter().all(is_before) && found_less.len() == 1, "{found_less:?}");
         // The server on this machine is a part, too.
         let with_target = CpuUsage { host, target_ns: Some(S / 10), ..busy };
-        assert_eq!(found(&with_target), [Check::HostBelowParts]);
+        let found = found(&with_target);
+        assert!(matches!(found[..], [Fact::HostBelowParts { .. }]), "{found:?}");
     }
 }

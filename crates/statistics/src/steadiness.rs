@@ -6,7 +6,7 @@
 
 use stormeter_trial::Sample;
 
-use crate::laws::{Check, LawFinding, Severity};
+use crate::finding::{Fact, LawFinding, SeenIn};
 use crate::series::{Drift, effective_sample_size, lag1_autocorrelation};
 use crate::warmup::Warmup;
 
@@ -17,7 +17,7 @@ const DRIFT_P: f64 = 0.01;
 /// … and reported when at least this share of the trials shows it.
 const SHARE_OF_TRIALS: f64 = 0.25;
 /// Fewer independent intervals than this in a trial are too few to average out its swings.
-const FEWEST_EFFECTIVE: f64 = 5.0;
+pub const FEWEST_EFFECTIVE: f64 = 5.0;
 
 /// Warnings about the steadiness of the trials of one datastore.
 pub fn check_steadiness(samples: &[&Sample]) -> Vec<LawFinding> {
@@ -32,19 +32,11 @@ pub fn check_steadiness(samples: &[&Sample]) -> Vec<LawFinding> {
     [warmup(&series), drift(&series), swings(&series)].into_iter().flatten().collect()
 }
 
-fn warning(what: String, advice: &str) -> Option<LawFinding> {
-    Some(LawFinding {
-        law: 10,
-        check: Check::Single,
-        severity: Severity::Warning,
-        what,
-        advice: advice.into(),
-    })
-}
-
-fn often(count: usize, series: &[Vec<f64>]) -> bool {
+/// Where it was found in more trials than chance explains.
+fn often(count: usize, series: &[Vec<f64>]) -> Option<SeenIn> {
     // A single trial is never a rule.
-    count >= 2 && count as f64 >= SHARE_OF_TRIALS * series.len() as f64
+    let is_often = count >= 2 && count as f64 >= SHARE_OF_TRIALS * series.len() as f64;
+    is_often.then_some(SeenIn { trials: count as u32, of: series.len() as u32 })
 }
 
 fn warmup(series: &[Vec<f64>]) -> Option<LawFinding> {
@@ -53,16 +45,7 @@ fn warmup(series: &[Vec<f64>]) -> Option<LawFinding> {
         .filter_map(|intervals| Warmup::find(intervals))
         .filter(|warmup| !warmup.settled)
         .count();
-    if !often(unsettled, series) {
-        return None;
-    }
-    warning(
-        format!(
-            "in {unsettled} of {} trials IOPS had not settled when the window opened (MSER-5)",
-            series.len()
-        ),
-        "use a longer --ramp; an SSD may need minutes of writes before it is steady",
-    )
+    Some(LawFinding::warning(Fact::NotSettled(often(unsettled, series)?)))
 }
 
 fn drift(series: &[Vec<f64>]) -> Option<LawFinding> {
@@ -72,20 +55,9 @@ fn drift(series: &[Vec<f64>]) -> Option<LawFinding> {
         .filter(|d| d.p_value < DRIFT_P && d.relative_change.abs() > DRIFT_THAT_MATTERS)
         .map(|drift| drift.relative_change)
         .collect();
-    if !often(changes.len(), series) {
-        return None;
-    }
-    let largest = changes.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs()))?;
-    warning(
-        format!(
-            "in {} of {} trials IOPS drifted while measured, by up to {:+.0} %",
-            changes.len(),
-            series.len(),
-            largest * 100.0
-        ),
-        "use a longer --ramp, and look for a cache that fills, a burst allowance that runs out, \
-         or a job in the background",
-    )
+    let seen_in = often(changes.len(), series)?;
+    let most = changes.into_iter().max_by(|a, b| a.abs().total_cmp(&b.abs()))?;
+    Some(LawFinding::warning(Fact::Drift { seen_in, most }))
 }
 
 fn swings(series: &[Vec<f64>]) -> Option<LawFinding> {
@@ -95,17 +67,7 @@ fn swings(series: &[Vec<f64>]) -> Option<LawFinding> {
         .filter_map(|s| Some(effective_sample_size(s.len(), lag1_autocorrelation(s)?)))
         .filter(|&effective| effective < FEWEST_EFFECTIVE)
         .count();
-    if !often(few, series) {
-        return None;
-    }
-    warning(
-        format!(
-            "in {few} of {} trials IOPS fluctuated slowly (strong autocorrelation), so a trial is \
-             worth fewer than {FEWEST_EFFECTIVE} independent samples",
-            series.len()
-        ),
-        "use a longer --duration, so that a trial averages over the storage's own rhythm",
-    )
+    Some(LawFinding::warning(Fact::SlowFluctuation(often(few, series)?)))
 }
 
 #[cfg(test)]
@@ -146,22 +108,25 @@ mod tests {
             .collect()
     }
 
-    fn warnings(plan: NoisePlan) -> Vec<String> {
+    fn warnings(plan: NoisePlan) -> Vec<Fact> {
         let samples = samples(plan, 0);
         let references: Vec<&Sample> = samples.iter().collect();
-        check_steadiness(&references).into_iter().map(|finding| finding.what).collect()
+        check_steadiness(&references).into_iter().map(|finding| finding.fact).collect()
     }
 
     #[test]
     fn steady_trials_raise_no_warning() {
-        assert_eq!(warnings(NoisePlan::QUIET), Vec::<String>::new());
+        assert_eq!(warnings(NoisePlan::QUIET), []);
     }
 
     #[test]
     fn drift_is_seen_and_named() {
         let found =
             warnings(NoisePlan { drift_per_s: 0.15, step_ns: 10_000_000, ..NoisePlan::QUIET });
-        assert!(found.iter().any(|what| what.contains("drifted")), "{found:?}");
+        assert!(
+            found.iter().any(|fact| matches!(fact, Fact::Drift { most, .. } if *most < -0.2)),
+            "{found:?}"
+        );
     }
 
     #[test]
@@ -169,6 +134,6 @@ mod tests {
         let plan =
             NoisePlan { noise: 0.3, correlation: 0.98, step_ns: 20_000_000, drift_per_s: 0.0 };
         let found = warnings(plan);
-        assert!(found.iter().any(|what| what.contains("autocorrelation")), "{found:?}");
+        assert!(found.iter().any(|fact| matches!(fact, Fact::SlowFluctuation(_))), "{found:?}");
     }
 }

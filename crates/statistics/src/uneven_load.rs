@@ -7,7 +7,7 @@
 use stormeter_study::{ComparisonPlan, Metric};
 
 use crate::analysis::TrialView;
-use crate::laws::{Check, LawFinding, Severity};
+use crate::finding::{Fact, LawFinding};
 
 /// Rates further apart than this factor are not the same load.
 const FACTOR: f64 = 2.0;
@@ -33,17 +33,14 @@ pub(crate) fn uneven_load(
             .collect();
         own.iter().sum::<f64>() / own.len() as f64
     };
-    let (baseline, candidate) = (rate_of(plan.baseline), rate_of(candidate));
-    let apart = (candidate / baseline).max(baseline / candidate);
+    let (baseline_per_s, candidate_per_s) = (rate_of(plan.baseline), rate_of(candidate));
+    let apart = (candidate_per_s / baseline_per_s).max(baseline_per_s / candidate_per_s);
     let of_cpu = [Metric::CpuPerIo, Metric::TargetCpuPerIo, Metric::HostCpuPerIo];
-    (apart.is_finite() && apart > FACTOR).then(|| LawFinding {
-        law: 0,
-        check: Check::UnevenLoad,
-        severity: if of_cpu.contains(&plan.metric) { Severity::Warning } else { Severity::Note },
-        what: format!(
-            "CPU time per I/O is compared at {candidate:.0} and {baseline:.0} I/Os a second: it depends on \
-             the rate, so a part of the difference is the load's"
-        ),
-        advice: "for CPU time compare at equal load".into(),
+    (apart.is_finite() && apart > FACTOR).then(|| {
+        let fact = Fact::UnevenLoad { candidate_per_s, baseline_per_s };
+        match of_cpu.contains(&plan.metric) {
+            true => LawFinding::warning(fact),
+            false => LawFinding::note(fact),
+        }
     })
 }

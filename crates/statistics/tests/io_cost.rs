@@ -13,7 +13,7 @@ use stormeter_simulator::{
     FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
 };
 use stormeter_statistics::{
-    Analysis, Check, Comparison, Severity, Surroundings, TrialView, analyse,
+    Analysis, Comparison, Fact, Severity, Surroundings, TrialView, analyse,
 };
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, Timing, profile};
 use stormeter_trial::{CpuUsage, HostCpu, Limits, Sample, Trial};
@@ -137,7 +137,9 @@ fn equal_cost_per_io_is_told_alike_at_100_and_10_000_ios_a_second() {
 fn cpu_time_at_unequal_rates_is_compared_with_a_warning() {
     let found = |plan: &ComparisonPlan| {
         let findings = analysis(plan).findings;
-        let uneven = findings.into_iter().find(|(_, finding)| finding.check == Check::UnevenLoad);
+        let uneven = findings
+            .into_iter()
+            .find(|(_, finding)| matches!(finding.fact, Fact::UnevenLoad { .. }));
         uneven.map(|(of, finding)| (of, finding.severity))
     };
     let asked = plan(Metric::CpuPerIo);

@@ -253,8 +253,7 @@ pub enum PlanError {
     Margin(f64),
     /// Fewer blocks than the least that an interval is made of.
     #[error(
-        "{most} blocks are too few for an interval; give --max-blocks {least} or more, or leave it \
-         out and give a --time-limit"
+        "at most {most} blocks are too few for an interval; allow {least} or more, or give a time limit instead"
     )]
     Blocks {
         /// What was given.
@@ -266,7 +265,7 @@ pub enum PlanError {
     #[error("0 VMs do no I/O; give at least 1")]
     NoVms,
     /// A trial without a window.
-    #[error("a trial of {0} is too short to measure; give a --duration of at least 100ms")]
+    #[error("a trial of {0} is too short to measure; use at least 100ms")]
     Duration(String),
     /// An interval that does not divide the window into rows.
     #[error("an interval of {interval} does not fit into a trial of {duration}")]
@@ -278,8 +277,8 @@ pub enum PlanError {
     },
     /// A metric that a fixed rate decides.
     #[error(
-        "at a fixed rate {0} is equal by construction; compare --metric latency-mean, latency-p99 \
-         or cpu-per-io"
+        "at a fixed rate {0} is equal by construction; compare latency-mean, latency-p99 or \
+         cpu-per-io"
     )]
     FixedByRate(&'static str),
     /// A metric of open loops in a closed one.
@@ -445,7 +444,7 @@ mod tests {
             (|p| p.precision = 0.0, "precision of 0%"),
             (|p| p.precision = 1.01, "precision of 101%"),
             (|p| p.margin = 0.0, "margin"),
-            (|p| p.max_blocks = 4, "--max-blocks 5"),
+            (|p| p.max_blocks = 4, "allow 5"),
             (|p| p.vms = 0, "0 VMs"),
             (|p| p.timing.duration_ns = 1, "too short"),
             (|p| p.timing.interval_ns = 0, "interval"),

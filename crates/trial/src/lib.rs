@@ -9,6 +9,7 @@
 mod component;
 mod cpu;
 mod disturbance;
+mod failure;
 mod fixed_work;
 mod fixed_work_trial;
 pub mod histogram;
@@ -23,9 +24,13 @@ mod verifiable;
 mod verified;
 mod workload;
 
+/// The kinds of I/O and the errors of devices, which failures are about.
+pub use stormeter_disk::{DeviceError, Kind};
+
 pub use component::{ComponentKind, ComponentUse};
 pub use cpu::{CpuUsage, HostCpu, Pressure};
 pub use disturbance::{Disturbance, RECOVERED_INTERVALS, RECOVERED_SHARE, Recovery};
+pub use failure::TrialFailure;
 pub use fixed_work::{
     Deployment, FileOperation, FileTest, StepTime, Transfer, TransferDirection, TransferSink,
 };

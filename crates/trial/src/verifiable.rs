@@ -114,12 +114,15 @@ mod tests {
         let mut copies = workload(&[4096]);
         copies.content.duplicate_percent = 1.0;
         let error = copies.check_verify(1 << 20).unwrap_err().to_string();
-        assert!(error.contains("--dedupable"), "{error}");
+        assert!(error.contains("dedupable"), "{error}");
         let writes = Workload { read_percent: 0.0, ..workload(&[4096]) };
         assert_eq!(writes.check_verify(1 << 20), Err(WorkloadError::VerifyNoReads));
         assert_eq!(workload(&[4096]).check_verify(4 * 4096), Ok(()));
         let error = workload(&[4096]).check_verify(3 * 4096).unwrap_err().to_string();
-        assert!(error.contains("at most 3 outstanding") && error.contains("--size"), "{error}");
+        assert!(
+            error.contains("at most 3 outstanding") && error.contains("larger disks"),
+            "{error}"
+        );
         let reads = Workload { read_percent: 100.0, ..workload(&[4096]) };
         assert_eq!(reads.check_verify(4096), Ok(()));
     }

@@ -5,6 +5,7 @@
 //! to an agent on another machine.
 
 use serde::{Deserialize, Serialize};
+use stormeter_units::format_bytes;
 
 /// The I/O of one virtual disk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -155,8 +156,9 @@ pub enum WorkloadError {
     EmptyBurst,
     /// The disk has no room for one request.
     #[error(
-        "a disk of {disk_bytes} bytes has no room for a request of {request_bytes} bytes; \
-         give a larger --size"
+        "a disk of {} has no room for a request of {}; use larger disks",
+        format_bytes(*disk_bytes),
+        format_bytes(*request_bytes)
     )]
     DiskTooSmall {
         /// Size of a disk.
@@ -166,23 +168,26 @@ pub enum WorkloadError {
     },
     /// Blocks smaller than a sector have no room for what verifying needs.
     #[error(
-        "--verify needs requests in multiples of 512 bytes, and these are in multiples of {0}; \
-         choose another --request-size or --align"
+        "verify needs requests in multiples of 512 bytes, and these are in multiples of {0}; \
+         use another request size or alignment"
     )]
     VerifyGranularity(u64),
     /// Blocks that are copies of one another do not say whose they are.
     #[error(
-        "--verify writes blocks that all differ, so none can be a copy of another; leave out \
-         --dedupable"
+        "verify writes blocks that all differ, so none can be a copy of another; leave out \
+         dedupable or verify"
     )]
     VerifyDuplicates,
     /// Nothing is looked at where nothing is read.
-    #[error("--verify looks at what reads return, and this workload has none; give it a --read")]
+    #[error(
+        "verify looks at what reads return, and this workload has none; give it a read share, or leave out verify"
+    )]
     VerifyNoReads,
     /// Too many I/Os for the disk's places.
     #[error(
-        "--verify keeps outstanding I/Os from overlapping, and a disk of {disk_bytes} bytes has no \
-         room for {outstanding} of these; give a larger --size or at most {most} outstanding I/Os"
+        "verify keeps outstanding I/Os from overlapping, and a disk of {} has no room for {outstanding} \
+         of these; use larger disks, or at most {most} outstanding I/Os",
+        format_bytes(*disk_bytes)
     )]
     VerifyRoom {
         /// I/Os that may be outstanding at once.
@@ -199,7 +204,7 @@ pub enum WorkloadError {
     )]
     VerifyExpectations,
     /// Disks without content.
-    #[error("these disks keep no content, so there is nothing to verify; leave out --verify")]
+    #[error("these disks keep no content, so there is nothing to verify; leave out verify")]
     VerifyNoContent,
 }
 
@@ -317,7 +322,7 @@ mod tests {
             (|w| w.distribution = Distribution::Zipf { exponent: 0.0 }, "zipf"),
             (|w| w.alignment_bytes = Some(100), "alignment"),
             (|w| w.burst = Some(Burst { length: 0, delay_ns: 1 }), "burst"),
-            (|w| w.sizes[0].bytes = 32 << 20, "larger --size"),
+            (|w| w.sizes[0].bytes = 32 << 20, "larger disks"),
         ];
         assert_eq!(plain().check(1 << 20), Ok(()));
         for (change, words) in changes {

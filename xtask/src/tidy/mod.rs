@@ -5,6 +5,7 @@
 
 mod finding;
 mod licences;
+mod message_rules;
 mod rust_rules;
 mod source;
 mod text_rules;

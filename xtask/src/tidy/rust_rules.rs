@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::finding::Finding;
+use super::message_rules;
 use super::source::{Source, is_at};
 use crate::layers::LAYERS;
 
@@ -35,6 +36,9 @@ pub(crate) fn check(source: &Source, for_tests: &[PathBuf]) -> Vec<Finding> {
         }
         if let Some(text) = machine(source, at).filter(|_| pure && !is_test) {
             found(&text);
+        }
+        if !is_test {
+            findings.extend(message_rules::check(source, at));
         }
     }
     findings

@@ -42,7 +42,7 @@ impl Source {
             if keyword.text != "mod" || end.text != ";" {
                 continue;
             }
-            modules.push(match self.path_attribute(item) {
+            modules.push(match Self::path_attribute(item) {
                 Some(file) => directory.join(file).with_extension(""),
                 None => below.join(&name.text),
             });
@@ -50,11 +50,14 @@ impl Source {
         modules
     }
 
-    /// The value of `#[path = "…"]`, which as a string is no token.
-    fn path_attribute(&self, item: &[Token]) -> Option<&str> {
-        let at = item.windows(2).find(|pair| pair[0].text == "path" && pair[1].text == "=")?;
-        let line = self.text.lines().nth(at[0].line - 1)?;
-        line.split('"').nth(1)
+    /// The value of `#[path = "…"]`.
+    fn path_attribute(item: &[Token]) -> Option<&str> {
+        let [_, _, path] =
+            item.windows(3).find(|words| words[0].text == "path" && words[1].text == "=")?
+        else {
+            return None;
+        };
+        Some(path.text.trim_matches('"'))
     }
 }
 

@@ -131,7 +131,7 @@ fn clients_and_servers_that_are_cut_off_end_the_trial_of_the_others() {
         });
         session.end().unwrap();
         let end = clients.join().unwrap();
-        let reason = end.failure().unwrap();
+        let reason = end.failure().unwrap().to_string();
         assert!(reason.contains("gone") || reason.contains("reset"), "{reason}");
     }
 }

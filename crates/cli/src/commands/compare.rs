@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use stormeter_datastore::RealClock;
 use stormeter_report::TerminalOptions;
 use stormeter_results::{FinishReason, ResultsFile};
-use stormeter_runner::{Request, run_comparison_with};
+use stormeter_runner::{Request, RunError, run_comparison_with};
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, PlanError, Timing};
 
 use crate::arguments_compare::CompareOptions;
@@ -71,13 +71,12 @@ pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failur
 
 /// The plan that the options describe.
 fn plan(options: &CompareOptions, datastores: Vec<String>) -> Result<ComparisonPlan, Failure> {
-    let usage = |error: PlanError| Failure::Usage(error.to_string());
     let baseline = match options.measurement.baseline.as_deref().map(apart) {
         None => 0,
         Some((name, _)) => datastores
             .iter()
             .position(|url| *url == name)
-            .ok_or_else(|| usage(PlanError::Baseline(name, datastores.join(", "))))?,
+            .ok_or_else(|| RunError::Plan(PlanError::Baseline(name, datastores.join(", "))))?,
     };
     let equal_load = options.measurement.equal_load.as_deref().map(equal_load).transpose()?;
     let metric = match (options.measurement.metric, equal_load) {
@@ -106,7 +105,7 @@ fn plan(options: &CompareOptions, datastores: Vec<String>) -> Result<ComparisonP
         seed: options.measurement.seed.unwrap_or_else(drawn_seed),
         verify: options.safety.verify,
     };
-    plan.check().map_err(usage)?;
+    plan.check().map_err(RunError::Plan)?;
     Ok(plan)
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use stormeter_report::labels;
 use stormeter_runner::{BlockEnd, Place, Progress, TrialStart};
 use stormeter_study::{ComparisonPlan, Metric};
-use stormeter_trial::{Interval, Sample};
+use stormeter_trial::{Interval, Sample, TrialFailure};
 use stormeter_units::{format_bytes, format_count};
 
 use super::layout::{bar, clipped, flow};
@@ -201,7 +201,7 @@ impl Progress for Display {
         self.draw(false);
     }
 
-    fn trial_ended(&mut self, _datastore: &str, outcome: Result<f64, &str>) {
+    fn trial_ended(&mut self, _datastore: &str, outcome: Result<f64, &TrialFailure>) {
         let Some(trial) = self.view.trial.take() else { return };
         match outcome {
             Ok(iops) => {
@@ -212,7 +212,7 @@ impl Progress for Display {
         }
     }
 
-    fn study_trial_ended(&mut self, place: &Place<'_>, outcome: Result<&Sample, &str>) {
+    fn study_trial_ended(&mut self, place: &Place<'_>, outcome: Result<&Sample, &TrialFailure>) {
         self.view.trial = None;
         let trial = format!("trial {} of {}: {}", place.number, place.of, place.cell);
         match outcome {

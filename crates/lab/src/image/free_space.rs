@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{LabError, at};
+use crate::error::{LabDirectory, LabError, at};
 
 /// Refuses what does not fit. `path` or what it will lie in exists.
 ///
@@ -12,7 +12,7 @@ pub(crate) fn need_room(
     what: &'static str,
     path: &Path,
     need_bytes: u64,
-    option: &'static str,
+    of: LabDirectory,
 ) -> Result<(), LabError> {
     let there = path.ancestors().find(|ancestor| ancestor.exists());
     let there: PathBuf = there.map_or_else(|| ".".into(), Path::to_owned);
@@ -21,7 +21,7 @@ pub(crate) fn need_room(
     if free_bytes >= need_bytes {
         return Ok(());
     }
-    Err(LabError::NoSpace { what, path: there, need_bytes, free_bytes, option })
+    Err(LabError::NoSpace { what, path: there, need_bytes, free_bytes, of })
 }
 
 #[cfg(test)]
@@ -32,9 +32,10 @@ mod tests {
     fn what_fits_is_let_through_and_what_does_not_is_told_with_both_sizes() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("not/there/yet");
-        need_room("a test", &path, 1, "--dir").unwrap();
-        let error = need_room("a test", &path, u64::MAX / 2, "--dir").unwrap_err().to_string();
-        for part in ["a test needs", "free", "--dir DIR"] {
+        need_room("a test", &path, 1, LabDirectory::Lab).unwrap();
+        let error =
+            need_room("a test", &path, u64::MAX / 2, LabDirectory::Lab).unwrap_err().to_string();
+        for part in ["a test needs", "free", "another directory"] {
             assert!(error.contains(part), "{error}");
         }
     }

@@ -46,10 +46,11 @@ pub(crate) fn resolve(
     command.args(["--print-uris", "--yes", "--no-install-recommends", "install"]).args(wanted);
     let output = command.output().map_err(|source| tool("apt-get", source))?;
     if !output.status.success() {
-        let said = last_words(&output.stderr);
-        let unknown = wanted.iter().find(|name| said.ends_with(**name));
+        // "Unable to locate package NAME": nothing else of it names one.
+        let last_line = last_words(&output.stderr);
+        let unknown = wanted.iter().find(|name| last_line.ends_with(**name));
         let package = unknown.map_or_else(|| wanted.join(", "), ToString::to_string);
-        return Err(LabError::Fetch { package, said });
+        return Err(LabError::Fetch { package, said: last_line });
     }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut packages: Vec<Package> = text.lines().filter_map(package).collect();

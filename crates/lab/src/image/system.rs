@@ -11,7 +11,7 @@ use super::key::key;
 use super::modules::Modules;
 use super::packages::{Package, fetch, resolve, unpack};
 use super::{Scratch, recipe};
-use crate::error::{LabError, at};
+use crate::error::{LabDirectory, LabError, at};
 use crate::qemu::NETWORK;
 
 /// Files of a system's folder.
@@ -70,7 +70,7 @@ pub(super) fn build(root: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf, L
     if folder.is_dir() {
         say("kernel and storage guest are those of today's packages");
     } else {
-        need_room("the build", root, ROOM_BYTES, "--cache")?;
+        need_room("the build", root, ROOM_BYTES, LabDirectory::Cache)?;
         let store = root.join("packages");
         fs::create_dir_all(&store).map_err(at(&store))?;
         say(&format!("fetching {} packages, those that are not here yet", packages.len()));

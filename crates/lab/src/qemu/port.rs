@@ -58,7 +58,9 @@ impl Port {
             if self.part_of_line(&mut line, Duration::from_millis(500))? {
                 match line.trim_end() {
                     "ready" => return Ok(()),
-                    said if said.starts_with("failed ") => return Err(io::Error::other(said)),
+                    answer if answer.starts_with("failed ") => {
+                        return Err(io::Error::other(answer));
+                    }
                     // A hello that was asked for once more.
                     _ => line.clear(),
                 }

@@ -202,7 +202,7 @@ mod tests {
         fs::create_dir(&path).unwrap();
         fs::write(path.join("cat.jpg"), "cat").unwrap();
         let error = Directory::claim(&path).unwrap_err().to_string();
-        assert!(error.contains("other things") && error.contains("--dir"), "{error}");
+        assert!(error.contains("other things") && error.contains("another directory"), "{error}");
         assert!(matches!(Directory::open(&path), Err(LabError::NoLab { .. })));
         assert!(path.join("cat.jpg").exists());
         let error = Directory::claim(&path.join("cat.jpg")).unwrap_err().to_string();

@@ -19,7 +19,7 @@ use super::groups::{let_go, take_up};
 use super::plan::{file_bytes, host_hardware, storage_hardware, vm_hardware};
 use super::state::State;
 use super::up::limit_disks;
-use crate::error::{LabError, at};
+use crate::error::{LabDirectory, LabError, at};
 use crate::image::need_room;
 use crate::model::{Datastore, DiskFormat, Lab};
 use crate::qemu::{Guest, Hardware, Layers, Qmp};
@@ -100,7 +100,7 @@ impl Snapshots {
             running(&guest(&self.directory, name))?;
         }
         let room = file_bytes(&self.state.lab);
-        need_room("what is written after a snapshot", &self.directory, room, "lab up --dir")
+        need_room("what is written after a snapshot", &self.directory, room, LabDirectory::Lab)
     }
 
     /// Takes the snapshot. One that was there is forgotten, and what was written since stays.

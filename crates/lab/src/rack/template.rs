@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::json;
 
 use super::directory;
-use crate::error::{LabError, at};
+use crate::error::{LabDirectory, LabError, at};
 use crate::image::{Images, key, need_room};
 use crate::model::Lab;
 use crate::qemu::{Accelerator, Guest, Hardware, Kind, Memory, Qmp, Ram, spawn};
@@ -96,7 +96,7 @@ pub(super) fn make(
 ) -> Result<Template, LabError> {
     let folder = folder(images, hardware, accelerator, qemu);
     let all = images.system.join("templates");
-    need_room("a template", &all, hardware.memory_bytes + (64 << 20), "--cache")?;
+    need_room("a template", &all, hardware.memory_bytes + (64 << 20), LabDirectory::Cache)?;
     let half = all.join(format!(".build-{}", std::process::id()));
     let _ = fs::remove_dir_all(&half);
     fs::create_dir_all(&half).map_err(at(&half))?;

@@ -23,7 +23,7 @@ use super::secrets::Secrets;
 use super::setup::{Disks, export_path, file_name, script};
 use super::state::{State, VERSION};
 use super::template::{self, Template};
-use crate::error::{LabError, at, tool};
+use crate::error::{LabDirectory, LabError, at, tool};
 use crate::image::{Images, last_words, need_room};
 use crate::model::{Datastore, DiskFormat, Lab, Storage, Vm};
 use crate::qemu::folder::make;
@@ -72,7 +72,7 @@ pub fn up(
     let directory = Directory::claim(directory)?;
     directory.check_idle()?;
     need_memory(template::memory_bytes(lab))?;
-    need_room("the lab", &directory.path, file_bytes(lab), "--dir")?;
+    need_room("the lab", &directory.path, file_bytes(lab), LabDirectory::Lab)?;
     let secrets = Secrets::read(lab)?;
     let portmapper: Vec<bool> =
         (0..lab.storage.len()).map(|index| export_in_use(lab, index).is_some()).collect();

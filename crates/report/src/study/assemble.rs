@@ -12,15 +12,15 @@ use stormeter_statistics::{MeasuredCeiling, StudyAnalysis, bottleneck, metrics, 
 use stormeter_study::{Cell, StudyPlan};
 use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample};
 
-use super::advice;
 use super::grid::cell_name;
 use super::hosts::hosts;
 use super::model::{CellReasons, MonitorAverage, StudyReport, TrialTrace, WorkloadCeiling};
 use super::steps::{Disturbed, disturbed};
 use crate::incidents::incidents_of;
 use crate::model::{Finding, SeriesPoint, Severity, Status};
+use crate::phrases::{self, Remedies, SettingNames};
 use crate::settling::settling;
-use crate::wording::{plural, shell_command};
+use crate::wording::plural;
 
 /// The mean that charts over the whole study draw: as the `mpls-servers` study (2012) shows CPU and
 /// network.
@@ -97,6 +97,10 @@ pub struct StudyParts<'a> {
     pub host_shares: (&'a [&'a TrialRecord], &'a [(u64, HostShare)]),
     /// What more of each component would bring, of a prediction.
     pub elasticities: &'a [Elasticity],
+    /// The command that repeats the study, ready for a shell.
+    pub repeat_command: String,
+    /// What remedies call settings.
+    pub names: SettingNames,
 }
 
 /// Arranges a study for showing.
@@ -110,6 +114,8 @@ pub fn assemble_study(parts: StudyParts<'_>) -> StudyReport {
         ceilings: measured_ceilings,
         host_shares: (records, shares),
         elasticities,
+        repeat_command,
+        names,
     } = parts;
     let mut report = StudyReport {
         status: status(trials, finished, &analysis),
@@ -118,11 +124,11 @@ pub fn assemble_study(parts: StudyParts<'_>) -> StudyReport {
         hosts: hosts(&header, records, shares),
         reasons: reasons(&header, trials, elasticities),
         findings: vec![],
-        repeat_command: repeat_command(&header),
+        repeat_command,
         analysis,
         header,
     };
-    report.findings = findings(&report, trials, events);
+    report.findings = findings(&report, (trials, events), names);
     report
 }
 
@@ -338,7 +344,17 @@ fn notes_of_cells(
     notes
 }
 
-fn findings(report: &StudyReport, trials: &[StudyTrial<'_>], events: &[Event]) -> Vec<Finding> {
+fn findings(
+    report: &StudyReport,
+    (trials, events): (&[StudyTrial<'_>], &[Event]),
+    names: SettingNames,
+) -> Vec<Finding> {
+    let remedies = match &report.header.prediction {
+        Some(prediction) => {
+            Remedies::Predicted { names, shortened: prediction.shortened_from.is_some() }
+        }
+        None => Remedies::Measured(names),
+    };
     let cells = report.plan().cells();
     let subject =
         |cell: Option<usize>| cell.map(|cell| cell_name(report, &cells, cell)).unwrap_or_default();
@@ -347,20 +363,10 @@ fn findings(report: &StudyReport, trials: &[StudyTrial<'_>], events: &[Event]) -
         .findings
         .iter()
         .map(|(cell, finding)| Finding {
-            severity: match finding.severity {
-                stormeter_statistics::Severity::Invalid => Severity::Invalid,
-                stormeter_statistics::Severity::Warning => Severity::Warning,
-                stormeter_statistics::Severity::Note => Severity::Note,
-            },
+            severity: finding.severity,
             subject: subject(*cell),
-            what: finding.what.clone(),
-            // The laws speak of options; a study has keys of the same names.
-            advice: match &report.header.prediction {
-                Some(prediction) => {
-                    advice::of_prediction(&finding.advice, prediction.shortened_from.is_some())
-                }
-                None => finding.advice.replace("--", ""),
-            },
+            what: phrases::finding(finding),
+            advice: phrases::remedy(finding, remedies),
         })
         .collect();
     gather(&mut findings);
@@ -413,27 +419,6 @@ fn findings(report: &StudyReport, trials: &[StudyTrial<'_>], events: &[Event]) -
     }
     findings.sort_by_key(|finding| finding.severity);
     findings
-}
-
-/// The command as it was given, without what belongs to that one run, and with a results file of its
-/// own: with the same one it would only be shown again. The seed is the study file's.
-fn repeat_command(header: &Header<StudyPlan>) -> String {
-    let mut words = Vec::new();
-    let mut given = header.command_line.iter();
-    while let Some(word) = given.next() {
-        match word.split('=').next().unwrap_or_default() {
-            "--resume" => {}
-            "--output" | "-o" | "--seed" | "--html" | "--destroy-data" => {
-                if !word.contains('=') {
-                    given.next();
-                }
-            }
-            glued if glued.starts_with("-o") => {}
-            _ => words.push(word.clone()),
-        }
-    }
-    words.extend(["--output".into(), "again.db".into()]);
-    shell_command(&words)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! chart.
 
 use stormeter_statistics::{
-    CellSummary, Interval, LEAST_PREDICTED, MetricSummary, Relative, Verdict,
+    CellSummary, FailedTrials, Interval, LEAST_PREDICTED, MetricSummary, Relative, Verdict,
 };
 use stormeter_study::{Cell, Metric};
 
@@ -175,12 +175,9 @@ impl<'a> Grid<'a> {
     }
 
     /// Cells with a failed trial: which, how many trials, why the first.
-    pub(crate) fn failed(&self) -> impl Iterator<Item = (usize, u32, &'a str)> {
+    pub(crate) fn failed(&self) -> impl Iterator<Item = (usize, &'a FailedTrials)> {
         let cells = self.report.analysis.cells.iter().enumerate();
-        cells.filter_map(|(cell, summary)| {
-            let (failed, reason) = summary.failed.as_ref()?;
-            Some((cell, *failed, reason.as_str()))
-        })
+        cells.filter_map(|(cell, summary)| Some((cell, summary.failed.as_ref()?)))
     }
 }
 

@@ -10,6 +10,7 @@ use super::model::{CellReasons, StudyReport};
 use super::{why, words};
 use crate::json::{reason, verified};
 use crate::model::Severity;
+use crate::phrases;
 use crate::quantity::metric_unit;
 use crate::sentence::verdict_word;
 
@@ -157,14 +158,14 @@ fn answer(answer: &Answer) -> Value {
         "question": answer.question,
         "must": answer.must,
         "reply": answer.reply,
-        "sentence": answer.sentence,
+        "sentence": phrases::answer(answer),
         "test": answer.test,
         "estimate": answer.estimate.as_ref().map(|estimate| object!({
             "of": estimate.of,
             "value": estimate.value,
             "interval": ends(estimate.interval),
             "level": estimate.level,
-            "is_ratio": estimate.is_ratio,
+            "is_ratio": estimate.metric.is_none(),
         })),
         "p_value": answer.p_value,
         "p_value_adjusted": answer.p_value_adjusted,
@@ -214,8 +215,8 @@ fn cell(grid: &Grid<'_>, index: usize, summary: &CellSummary) -> Value {
         "outstanding": place.and_then(|cell| cell.outstanding),
         "baseline": grid.is_baseline(index),
         "trials": summary.trials,
-        "failed_trials": summary.failed.as_ref().map_or(0, |failed| failed.0),
-        "failure": summary.failed.as_ref().map(|failed| failed.1.as_str()),
+        "failed_trials": summary.failed.as_ref().map_or(0, |failed| failed.count),
+        "failure": summary.failed.as_ref().map(|failed| failed.first.to_string()),
         "metrics": summary.values.iter().map(|value| object!({
             "metric": value.metric.name(),
             "unit": metric_unit(value.metric),

@@ -5,7 +5,6 @@
 //! come first; there are too many cells for a table each, so a matrix relative to the baseline stands
 //! for them and the details are folded away.
 
-mod advice;
 mod assemble;
 mod draw;
 mod grid;

@@ -1,6 +1,6 @@
 //! A study as text for a terminal: the answers first, then what is wrong, then the matrix.
 
-use stormeter_statistics::{Answer, Reply, Verdict};
+use stormeter_statistics::{Answer, FailedTrials, Reply, Verdict};
 use stormeter_study::Metric;
 
 use super::grid::{Grid, Load, hundred, sign};
@@ -9,6 +9,7 @@ use super::remarks::{self, Shared};
 use super::why;
 use super::words::{self, Scale};
 use crate::columns::Columns;
+use crate::phrases;
 use crate::printable::printable;
 use crate::quantity::{Quantity, level_percent, metric_value, percent};
 use crate::terminal::{
@@ -112,7 +113,7 @@ fn answer(
     if answer.must && answer.reply == Reply::No {
         say(Style::Bad, "This must hold, and it does not.");
     }
-    say(Style::Plain, &answer.sentence);
+    say(Style::Plain, &phrases::answer(answer));
     let mut basis = Vec::new();
     if let Some(estimate) = &answer.estimate {
         basis.push(words::estimate(answer, estimate));
@@ -181,10 +182,10 @@ fn failed(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
         return;
     }
     push_line(text, &paint.with(Style::Bold, "Failed trials"));
-    for (cell, count, reason) in failed.iter().take(SHOWN) {
+    for (cell, FailedTrials { count, first, .. }) in failed.iter().take(SHOWN) {
         let trials = grid.summary(*cell).map_or(0, |summary| summary.trials);
         let words = format!(
-            "{}: {count} of {}; the first: {reason}",
+            "{}: {count} of {}; the first: {first}",
             grid.name(*cell),
             wording::plural(u64::from(trials + count), "trial")
         );

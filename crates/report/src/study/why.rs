@@ -50,7 +50,7 @@ pub(crate) fn predicted_for(grid: &Grid<'_>) -> Vec<String> {
 pub fn shortened(plan: &StudyPlan, timing: Timing, blocks: Blocks) -> String {
     format!(
         "Shortened: {} after a ramp of {} and at most {}; as planned it would be {} after {} and at most \
-         {} (--as-planned).",
+         {}.",
         format_duration_ns(plan.timing.duration_ns as f64),
         format_duration_ns(plan.timing.ramp_ns as f64),
         plural(plan.design.blocks.most().into(), "block"),

@@ -66,30 +66,19 @@ pub(crate) enum Scale {
     Ratio,
     /// In a metric's unit.
     Of(Metric),
-    /// As it is.
-    Plain,
 }
 
 impl Scale {
     /// How an answer's estimate and parts are written.
     pub(crate) fn of(answer: &Answer) -> Self {
-        let Some(estimate) = &answer.estimate else { return Scale::Ratio };
-        if estimate.is_ratio {
-            return Scale::Ratio;
-        }
-        // The estimate says of what it is: `p99 latency of nas`, `nas - local, p99 latency`.
-        let of = &estimate.of;
-        let named = Metric::OF_STUDIES
-            .into_iter()
-            .filter(|metric| of.starts_with(metric.title()) || of.ends_with(metric.title()));
-        named.max_by_key(|m| m.title().len()).map_or(Scale::Plain, Scale::Of)
+        let metric = answer.estimate.as_ref().and_then(|estimate| estimate.metric);
+        metric.map_or(Scale::Ratio, Scale::Of)
     }
 
     pub(crate) fn show(self, value: f64) -> String {
         match self {
             Scale::Ratio => plain(OF_STUDY.show(value)),
             Scale::Of(metric) => metric_value(metric, value),
-            _ => number(value),
         }
     }
 
@@ -99,7 +88,6 @@ impl Scale {
             Scale::Ratio => change::tick(value, is_log),
             _ if value == 0.0 => "0".into(),
             Scale::Of(metric) => super::draw::metric_tick(metric, value),
-            Scale::Plain => number(value),
         }
     }
 
@@ -107,7 +95,7 @@ impl Scale {
     pub(crate) fn range(self, value: f64, interval: &Interval) -> String {
         match self {
             Scale::Ratio => plain(OF_STUDY.range(value, interval)),
-            _ => format!("{} to {}", self.show(interval.low), self.show(interval.high)),
+            Scale::Of(_) => format!("{} to {}", self.show(interval.low), self.show(interval.high)),
         }
     }
 }

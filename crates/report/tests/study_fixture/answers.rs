@@ -1,14 +1,17 @@
 //! Answers of every kind, as questions of the made-up study would get them.
 
 use stormeter_statistics::{Answer, AnswerEstimate, AnswerPart, Interval, Reply};
-use stormeter_statistics::{AnswerRow, AnswerTable};
+use stormeter_statistics::{AnswerRow, AnswerTable, FailedTrials};
+use stormeter_study::Metric;
+use stormeter_study::question::Factor;
+use stormeter_trial::TrialFailure;
 
 /// Answers of every kind.
 pub(crate) fn answers() -> Vec<Answer> {
     let interval = |low, high| Some(Interval { low, high, level: 0.95 });
     let ratio = |of: &str, value, low, high| {
         let (of, interval) = (of.to_string(), interval(low, high));
-        Some(AnswerEstimate { of, value, interval, level: 0.95, is_ratio: true })
+        Some(AnswerEstimate { of, value, interval, level: 0.95, metric: None })
     };
     let part = |load: &str, value, low, high, reply| {
         let (load, interval) = (load.to_string(), interval(low, high));
@@ -19,6 +22,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         must: false,
         reply,
         sentence: sentence.into(),
+        invalid_by: None,
         test: test.into(),
         estimate: None,
         p_value: None,
@@ -72,7 +76,7 @@ pub(crate) fn answers() -> Vec<Answer> {
                 value: 313_000.0,
                 interval: interval(296_000.0, 331_000.0),
                 level: 0.95,
-                is_ratio: false,
+                metric: Some(Metric::LatencyMean),
             }),
             p_value: Some(0.063),
             p_value_adjusted: Some(0.126),
@@ -86,6 +90,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         },
         Answer {
             table: Some(AnswerTable {
+                factors: vec![Factor::Datastore, Factor::Workload],
                 rows: vec![
                     row("block", 3.1e6, 8.0, Some((2.2e5, 0.087))),
                     row("datastore", 9.4e9, 2.0, Some((2.2e5, 1e-40))),
@@ -108,4 +113,9 @@ pub(crate) fn answers() -> Vec<Answer> {
             "",
         ),
     ]
+}
+
+pub(crate) fn failed_trials(count: u32, said: &str) -> FailedTrials {
+    let first = TrialFailure::Datastore { said: said.into() };
+    FailedTrials { count, first, by_storage: true }
 }

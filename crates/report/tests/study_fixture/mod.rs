@@ -6,16 +6,16 @@
 mod answers;
 mod disturbed;
 
-pub(crate) use answers::answers;
+pub(crate) use answers::{answers, failed_trials};
 #[allow(unused_imports, reason = "each test program takes what it needs")]
 pub(crate) use disturbed::disturbed;
 
-use stormeter_report::{StudyParts, StudyReport, StudyTrial, assemble_study};
+use stormeter_report::{StudyParts, StudyReport, StudyTrial, assemble_study, study_key};
 use stormeter_results::{DatastoreDescription, Environment, Event, FinishReason, Header, Incident};
 use stormeter_statistics::metrics::{direction_of, value_of};
 use stormeter_statistics::{
-    CeilingKind, CellSummary, Check, Comparison, ComparisonInput, Dependence, Estimate, LawFinding,
-    Looks, MeasuredCeiling, MetricSummary, PowerStatement, Relative, Severity, StudyAnalysis,
+    CeilingKind, CellSummary, Comparison, ComparisonInput, Dependence, Estimate, Fact, LawFinding,
+    Looks, MeasuredCeiling, MetricSummary, PowerStatement, Relative, SeenIn, StudyAnalysis,
     Summary,
 };
 use stormeter_study::{
@@ -97,6 +97,8 @@ pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut StudyAnalysis)) -> 
         ceilings: &ceilings,
         host_shares: (&[], &[]),
         elasticities: &[],
+        repeat_command: "stormeter run farm.yaml --output again.db".into(),
+        names: study_key,
     })
 }
 
@@ -439,7 +441,8 @@ fn analysis(shape: &Shape, plan: &StudyPlan, cells: &[Cell], trials: &[Made]) ->
             });
             CellSummary {
                 trials: measured.len() as u32,
-                failed: (failed > 0).then(|| (failed, "nas1: connection reset by peer".into())),
+                failed: (failed > 0)
+                    .then(|| failed_trials(failed, "nas1: connection reset by peer")),
                 values: Metric::OF_STUDIES
                     .into_iter()
                     .filter_map(|metric| {
@@ -475,13 +478,10 @@ fn analysis(shape: &Shape, plan: &StudyPlan, cells: &[Cell], trials: &[Made]) ->
         answers: vec![],
         findings: vec![(
             Some(1),
-            LawFinding {
-                check: Check::Single,
-                law: 10,
-                severity: Severity::Warning,
-                what: "IOPS fell by 4.1 % within 3 of 10 trials (law 10)".into(),
-                advice: "the datastore had not settled; give `measure` a longer ramp".into(),
-            },
+            LawFinding::warning(Fact::Drift {
+                seen_in: SeenIn { trials: 3, of: 10 },
+                most: -0.041,
+            }),
         )],
         power: Some(PowerStatement {
             blocks: shape.blocks.saturating_sub(1),

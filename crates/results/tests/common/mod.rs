@@ -10,7 +10,7 @@ use stormeter_trial::{
     Arrivals, BlockName, ComponentKind, ComponentUse, Content, Corruption, CpuUsage, DiskTotals,
     Distribution, Durations, Ended, ExpectedBlock, Fault, FaultOutcome, FoundBlock, Histogram,
     HostCpu, Interval, IntervalTotals, IssueTimes, KindTotals, MonitorRow, Pressure, Sample,
-    SizeShare, StepTime, Verified, Workload,
+    SizeShare, StepTime, TrialFailure, Verified, Workload,
 };
 
 pub(crate) struct Dice(SplitMix64);
@@ -222,7 +222,12 @@ pub(crate) fn early_trial(seed: u64, id: u64) -> TrialRecord {
         elapsed_ns: dice.count(),
         seed: u64::MAX - dice.count(),
         outcome: match dice.below(4) {
-            0 => TrialOutcome::Failed { reason: dice.text(), sample: dice.maybe(sample) },
+            0 => {
+                let (said, sample) = (dice.text(), dice.maybe(sample));
+                let ended = sample.as_ref().is_some_and(|it| it.ended == Ended::Completed);
+                let failure = TrialFailure::Early { said, by_storage: !ended };
+                TrialOutcome::Failed { failure, sample }
+            }
             _ => TrialOutcome::Measured {
                 sample: sample(dice),
                 cpu: cpu(dice),
@@ -266,6 +271,9 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
         }
         TrialOutcome::Failed { sample: None, .. } => {}
     }
+    if let TrialOutcome::Failed { failure, sample } = &mut trial.outcome {
+        *failure = failed(dice, sample.as_ref());
+    }
     if let TrialOutcome::Measured { cpu, .. } = &mut trial.outcome {
         cpu.threads = dice.below(9) as u32;
         cpu.run_delay_ns = dice.maybe(Dice::count);
@@ -280,6 +288,26 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
         cpu.late_ns = dice.below(2) * dice.count();
     }
     trial
+}
+
+fn failed(dice: &mut Dice, sample: Option<&Sample>) -> TrialFailure {
+    if let Some(failure) = sample.and_then(TrialFailure::of_ended) {
+        return failure;
+    }
+    let said = dice.text();
+    match dice.below(8) {
+        0 => TrialFailure::Datastore { said },
+        1 => TrialFailure::OnHost { host: dice.text(), said },
+        2 => TrialFailure::Agent { host: dice.text(), said },
+        3 => TrialFailure::Reset { said },
+        4 => TrialFailure::Step { step: dice.text(), said },
+        5 => TrialFailure::ClocksDisagree { share: dice.float() },
+        6 => {
+            let (ended, losses) = (Ended::Completed, vec![said, dice.text()]);
+            TrialFailure::BytesLost { ended, first: None, losses }
+        }
+        _ => TrialFailure::Impossible { said },
+    }
 }
 
 fn component(dice: &mut Dice) -> ComponentUse {

@@ -12,9 +12,6 @@ use stormeter_study::StudyPlan;
 
 use crate::attempts::{Attempts, what_broke_in_study};
 use crate::conclusion::resumed_after_verdict;
-use crate::error::is_agents_failure;
-use crate::failures::{count_failure, is_the_datastores};
-use crate::study::reset::is_reset_failure;
 
 /// A study's results file read and concluded from.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,12 +105,10 @@ pub(crate) fn surroundings(
             }
             continue;
         }
-        if let TrialOutcome::Failed { reason, sample } = &trial.outcome
+        if let TrialOutcome::Failed { failure, .. } = &trial.outcome
             && attempts.counts(trial)
         {
-            let is_ours = is_reset_failure(reason) || is_agents_failure(reason);
-            let is_theirs = !is_ours && is_the_datastores(sample.as_ref());
-            count_failure(&mut failed[cell], reason, is_theirs);
+            FailedTrials::add(&mut failed[cell], failure);
         }
         if let Some(found) = trial.sample().and_then(|sample| sample.verified.as_ref()) {
             match &mut verified[cell] {

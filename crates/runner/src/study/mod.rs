@@ -23,5 +23,4 @@ pub use conclusion::{StudyConclusion, conclude_study};
 pub use question::Evidence;
 pub use request::StudyRequest;
 pub use reset::ResetError;
-pub(crate) use reset::is_reset_failure;
 pub use run::{Hands, finished_study, run_study, run_study_with};

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use stormeter_study::{Reset, Step, StepAction, StudyPlan, Timing};
-use stormeter_trial::{Disturbance, Interval, Sample};
+use stormeter_trial::{Disturbance, Interval, Sample, TrialFailure};
 use stormeter_units::format_duration_ns;
 
 use crate::error::RunError;
@@ -205,7 +205,7 @@ impl<'a> Steps<'a> {
 
 /// Said where a lab's verb meets no lab.
 const NOBODY: &str = "there is nobody who could do it; start the lab (stormeter lab up) and name its \
-                      directory with --lab DIR, or write a command: do: {command: \"…\", undo: \"…\"}";
+                      directory, or write a command: do: {command: \"…\", undo: \"…\"}";
 
 /// What whoever takes the steps knows of the trial.
 struct Trial<'a> {
@@ -299,7 +299,7 @@ impl Progress for Teller<'_> {
         self.inner.trial(start);
     }
 
-    fn study_trial_ended(&mut self, place: &Place<'_>, outcome: Result<&Sample, &str>) {
+    fn study_trial_ended(&mut self, place: &Place<'_>, outcome: Result<&Sample, &TrialFailure>) {
         self.inner.study_trial_ended(place, outcome);
     }
 

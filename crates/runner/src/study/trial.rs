@@ -274,22 +274,14 @@ impl StudyRun<'_> {
                 }
                 Ok(end)
             }
-            // What cannot be opened or reset any more is this trial's failure; the others may work.
-            Err(
-                error @ (RunError::Datastore { .. }
-                | RunError::OnHost { .. }
-                | RunError::Agent { .. }
-                | RunError::Reset(_)
-                | RunError::FixedWork(_)),
-            ) => Err(error.to_string()),
-            Err(error) => return Err(error),
+            Err(error) => Err(error.of_trial()?),
         };
         match &end {
             Ok(end) => match end.failure() {
                 None => progress.study_trial_ended(&place, Ok(&end.sample)),
-                Some(reason) => progress.study_trial_ended(&place, Err(&reason)),
+                Some(failure) => progress.study_trial_ended(&place, Err(&failure)),
             },
-            Err(reason) => progress.study_trial_ended(&place, Err(reason)),
+            Err(failure) => progress.study_trial_ended(&place, Err(failure)),
         }
         let stored = match end {
             Ok(end) => {
@@ -297,7 +289,7 @@ impl StudyRun<'_> {
                 let of = (number, Some(cell.datastore));
                 self.record(Phase::Main, (block, position, attempt), of, when, seed, end)
             }
-            Err(reason) => self.store(
+            Err(failure) => self.store(
                 TrialRecord {
                     id: 0,
                     block,
@@ -308,7 +300,7 @@ impl StudyRun<'_> {
                     started_unix_ms,
                     elapsed_ns: began.elapsed().as_nanos() as u64,
                     seed,
-                    outcome: TrialOutcome::Failed { reason, sample: None },
+                    outcome: TrialOutcome::Failed { failure, sample: None },
                     incidents: Vec::new(),
                     monitor: Vec::new(),
                     components: Vec::new(),

@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
+use stormeter_statistics::{BrokenBy, Fact};
 
 use stormeter_datastore::RealClock;
 use stormeter_results::{FinishReason, TrialOutcome, TrialRecord};
 use stormeter_runner::{Conclusion, Progress, Request, RunError, TrialStart, run_comparison};
 use stormeter_study::{ComparisonPlan, Metric, Timing, block_order, profile};
-use stormeter_trial::{Arrivals, Interval};
+use stormeter_trial::{Arrivals, Interval, TrialFailure};
 use tempfile::TempDir;
 
 /// No comparison here takes nearly as long.
@@ -166,7 +167,7 @@ impl<F: FnMut(Moment)> Progress for Watch<'_, F> {
         (self.act)(moment);
     }
 
-    fn trial_ended(&mut self, _: &str, _: Result<f64, &str>) {
+    fn trial_ended(&mut self, _: &str, _: Result<f64, &TrialFailure>) {
         if self.rows.take().is_some() {
             (self.act)(Moment::End(self.trials - 1));
         }
@@ -230,11 +231,24 @@ impl Outcome {
     pub(crate) fn assert_broke_at(&self, trial: usize, words: &[&str]) {
         let analysis = &self.conclusion.analysis;
         let findings = analysis.findings.iter().filter(|(datastore, _)| *datastore == Some(0));
-        let again: Vec<_> =
-            findings.filter(|(_, found)| found.what.contains("measured again")).collect();
-        let [(_, found)] = again[..] else { panic!("not measured again: {:?}", analysis.findings) };
+        let again: Vec<_> = findings
+            .filter_map(|(_, found)| match &found.fact {
+                Fact::MeasuredAgain { again, .. } => Some(again),
+                _ => None,
+            })
+            .collect();
+        let [again] = again[..] else { panic!("not measured again: {:?}", analysis.findings) };
+        let reason = match &again.first {
+            BrokenBy::Failure(failure) => failure.to_string(),
+            BrokenBy::Law(law) => match &**law {
+                Fact::IoErrors { count, first, .. } => {
+                    format!("{count} I/Os failed, first: {}", first.as_ref().unwrap())
+                }
+                law => format!("{law:?}"),
+            },
+        };
         for text in words {
-            assert!(found.what.contains(text), "'{text}' is not in: {}", found.what);
+            assert!(reason.contains(text), "'{text}' is not in: {reason}");
         }
         let (broken, again) = (self.trial(trial), self.trial(trial + 1));
         assert_eq!((broken.attempt.number, again.attempt.number), (0, 1));

@@ -106,7 +106,7 @@ fn it_stops_when_asked_to() {
             let end = end.unwrap();
             assert_eq!(end.sample.ended, Ended::Cancelled, "{sink:?} {direction:?}");
             assert!(end.sample.operations() > 0);
-            assert!(end.failure().unwrap().contains("stopped on request"));
+            assert!(end.failure().unwrap().to_string().contains("stopped on request"));
         }
     }
 }

@@ -39,7 +39,7 @@ fn a_server_that_dies_in_the_middle_fails_the_trial_with_a_reason() {
         let (end, _) = place.run_with(&run, |_| drop(server.take()));
         let end = end.unwrap();
         assert_eq!(end.sample.ended, Ended::TooManyErrors, "{workload:?}: {:?}", end.sample.faults);
-        let reason = end.failure().unwrap();
+        let reason = end.failure().unwrap().to_string();
         assert!(reason.contains("first: ") && reason.contains("timed out"), "{reason}");
         // What is left belongs to a server that is gone.
         place.store.keep();
@@ -60,7 +60,7 @@ fn a_file_test_whose_server_dies_ends_likewise() {
     let (end, _) = place.run_with(&run, |_| drop(server.take()));
     let end = end.unwrap();
     assert_eq!(end.sample.ended, Ended::TooManyErrors);
-    assert!(end.failure().unwrap().contains("timed out"), "{:?}", end.failure());
+    assert!(end.failure().unwrap().to_string().contains("timed out"), "{:?}", end.failure());
     place.store.keep();
 }
 
@@ -79,7 +79,7 @@ fn a_disk_that_was_cut_off_fails_the_transfer_that_reads_it() {
     assert_eq!(end.sample.ended, Ended::TooManyErrors);
     let fault = &end.sample.faults[0];
     assert!(fault.disk == 1 && fault.offset_bytes >= DISK / 2, "{fault}");
-    assert!(end.failure().unwrap().contains("bytes moved"), "{:?}", end.failure());
+    assert!(end.failure().unwrap().to_string().contains("bytes moved"), "{:?}", end.failure());
     // The other pair was not disturbed.
     assert_eq!(end.sample.disks[0].operations, 4);
     // That one begins in the part that was cut off.

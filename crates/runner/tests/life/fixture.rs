@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use stormeter_datastore::RealClock;
 use stormeter_results::{Phase, TrialRecord};
 use stormeter_runner::{BlockEnd, Conclusion, Progress, Request, TrialStart, run_comparison};
-use stormeter_statistics::{LawFinding, Severity};
+use stormeter_statistics::{Fact, LawFinding, Severity};
 use stormeter_study::{ComparisonPlan, Metric, Timing};
 
 pub(crate) const DISK_BYTES: u64 = 4 << 20;
@@ -132,7 +132,10 @@ pub(crate) fn main_trials(trials: &[TrialRecord]) -> Vec<&TrialRecord> {
     trials.iter().filter(|trial| trial.phase == Phase::Main).collect()
 }
 
-/// What was found that contains these words, and how bad it is.
-pub(crate) fn found<T>(findings: &[(T, LawFinding)], words: &str) -> Option<Severity> {
-    findings.iter().find(|(_, it)| it.what.contains(words)).map(|(_, it)| it.severity)
+/// How bad the first of such findings is.
+pub(crate) fn found<T>(
+    findings: &[(T, LawFinding)],
+    is_one: impl Fn(&Fact) -> bool,
+) -> Option<Severity> {
+    findings.iter().find(|(_, it)| is_one(&it.fact)).map(|(_, it)| it.severity)
 }

@@ -3,17 +3,19 @@
 use stormeter_datastore::RealClock;
 use stormeter_results::FinishReason;
 use stormeter_runner::{Request, Silent, run_comparison, run_study};
-use stormeter_statistics::Severity;
+use stormeter_statistics::{Fact, Severity};
 
 use crate::fixture::{Hand, directories, found, main_trials, request, run};
 use crate::request::request as study_of;
 
-const TOLD: &str = "after its verdict could be read";
+fn is_after_verdict(fact: &Fact) -> bool {
+    matches!(fact, Fact::ResumedAfterVerdict(1))
+}
 
 fn interrupted_after(blocks: u32, request: &Request) {
     let stopped = run(request, &mut Hand::stopping_after(blocks));
     assert_eq!(stopped.finished.unwrap().reason, FinishReason::Interrupted);
-    assert_eq!(found(&stopped.analysis.findings, TOLD), None);
+    assert_eq!(found(&stopped.analysis.findings, is_after_verdict), None);
 }
 
 #[test]
@@ -24,7 +26,11 @@ fn who_interrupts_a_comparison_with_a_verdict_and_resumes_it_is_told() {
         interrupted_after(blocks, &request);
         request.resume = true;
         let resumed = run(&request, &mut Hand::still());
-        assert_eq!(found(&resumed.analysis.findings, TOLD), expected, "after {blocks} blocks");
+        assert_eq!(
+            found(&resumed.analysis.findings, is_after_verdict),
+            expected,
+            "after {blocks} blocks"
+        );
     }
 }
 
@@ -45,7 +51,11 @@ fn who_interrupts_a_study_with_answers_and_resumes_it_is_told() {
         let never = Hand::still().cancel;
         let resumed = run_study(&request, &RealClock::new(), never, &mut Silent).unwrap();
         assert_eq!(resumed.analysis.complete_blocks, 3);
-        assert_eq!(found(&resumed.analysis.findings, TOLD), expected, "after {blocks} blocks");
+        assert_eq!(
+            found(&resumed.analysis.findings, is_after_verdict),
+            expected,
+            "after {blocks} blocks"
+        );
     }
 }
 

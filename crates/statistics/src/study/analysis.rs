@@ -12,8 +12,8 @@ use super::laws::findings;
 use super::measured::Measured;
 use super::power::power_of;
 use crate::broken::{FailedTrials, MeasuredAgain};
+use crate::finding::Severity;
 use crate::holm;
-use crate::laws::Severity;
 
 /// Of what a ceiling is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ pub fn analyse_study(
         if let Some(cell) = cell
             && finding.severity == Severity::Invalid
         {
-            measured.invalid[*cell].get_or_insert_with(|| finding.what.clone());
+            measured.invalid[*cell].get_or_insert_with(|| finding.clone());
         }
     }
     findings.sort_by_key(|(_, finding)| finding.severity);
@@ -113,6 +113,7 @@ fn answer_one(measured: &Measured<'_>, vocabulary: &Vocabulary, text: &str) -> A
             must: false,
             reply: Reply::NotAnswered,
             sentence: format!("Not answered: {}.", error.message()),
+            invalid_by: None,
             test: "none".into(),
             estimate: None,
             p_value: None,

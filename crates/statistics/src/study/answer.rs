@@ -8,6 +8,7 @@ use super::conclusion::{Answer, AnswerEstimate, AnswerPart, AnswerTable, CellTri
 use super::laws::invalid_cells;
 use super::measured::Measured;
 use super::{contrasts, factors};
+use crate::finding::LawFinding;
 
 /// An answer without its question.
 pub(super) struct Draft {
@@ -37,6 +38,37 @@ impl Draft {
     }
 }
 
+/// Why a question cannot be answered.
+pub(super) struct Unanswered {
+    /// As a clause.
+    pub(super) why: String,
+    /// What makes the results invalid that it is about, where that is why.
+    pub(super) invalid_by: Option<Box<LawFinding>>,
+}
+
+impl From<String> for Unanswered {
+    fn from(why: String) -> Self {
+        Self { why, invalid_by: None }
+    }
+}
+
+impl From<&str> for Unanswered {
+    fn from(why: &str) -> Self {
+        why.to_string().into()
+    }
+}
+
+/// Whether the results of a cell can answer anything.
+///
+/// # Errors
+/// They are invalid.
+pub(super) fn sound(measured: &Measured<'_>, cell: usize) -> Result<(), Unanswered> {
+    measured.invalid[cell].clone().map_or(Ok(()), |finding| {
+        let why = format!("the result of {} is invalid", measured.cell_name(cell));
+        Err(Unanswered { why, invalid_by: Some(Box::new(finding)) })
+    })
+}
+
 /// Answers one question from the trials of a study. Trials that break a law are not used: a question
 /// about their cell is not answered.
 pub fn answer(plan: &StudyPlan, trials: &[CellTrial<'_>], question: &Question) -> Answer {
@@ -62,26 +94,28 @@ pub fn answer_text(
 /// Answers from trials that are sorted and checked.
 pub(super) fn answer_of(measured: &Measured<'_>, question: &Question, text: String) -> Answer {
     let draft = match &question.claim {
-        Claim::Depends { metric, depends, factors, interaction } => factors::draft(
-            measured,
-            &factors::Asked {
-                metric: *metric,
-                depends: *depends,
-                factors,
-                interaction: *interaction,
-                scope: &question.scope,
-            },
-        ),
-        _ => asked(measured, question).and_then(|asked| contrasts::draft(measured, &asked)),
+        Claim::Depends { metric, depends, factors, interaction } => {
+            let (metric, depends, interaction) = (*metric, *depends, *interaction);
+            let scope = &question.scope;
+            let asked = factors::Asked { metric, depends, factors, interaction, scope };
+            factors::draft(measured, &asked)
+        }
+        _ => asked(measured, question)
+            .map_err(Unanswered::from)
+            .and_then(|asked| contrasts::draft(measured, &asked)),
     };
-    let draft = draft.unwrap_or_else(|why| {
-        Draft::new(Reply::NotAnswered, format!("Not answered: {why}."), "none".into())
+    let mut invalid_by = None;
+    let draft = draft.unwrap_or_else(|unanswered| {
+        invalid_by = unanswered.invalid_by.map(|finding| *finding);
+        let sentence = format!("Not answered: {}.", unanswered.why);
+        Draft::new(Reply::NotAnswered, sentence, "none".into())
     });
     Answer {
         question: text,
         must: question.must,
         reply: draft.reply,
         sentence: draft.sentence,
+        invalid_by,
         test: draft.test,
         estimate: draft.estimate,
         p_value: draft.p_value,

@@ -50,7 +50,7 @@ pub(super) fn summarise(
     });
     CellSummary {
         trials: own.len() as u32,
-        failed: failed.map(|failed| (failed.count, failed.reason.clone())),
+        failed: failed.cloned(),
         values: values.collect(),
         relative: relative(measured, cell),
         spread: Summary::of(&observations),

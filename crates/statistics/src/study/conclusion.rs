@@ -3,15 +3,17 @@
 //! Cells are named by their place in [`stormeter_study::StudyPlan::cells`].
 
 use serde::{Deserialize, Serialize};
+use stormeter_study::question::Factor;
 use stormeter_study::{Metric, Unit};
 use stormeter_trial::{CpuUsage, Histogram, IssueTimes, Sample, StepTime, Verified};
 
 use crate::analysis::MetricSummary;
 use crate::anova::AnovaTable;
+use crate::broken::FailedTrials;
 use crate::comparison::Comparison;
 use crate::describe::Summary;
 use crate::estimate::Interval;
-use crate::laws::LawFinding;
+use crate::finding::LawFinding;
 use crate::touched::Touched;
 
 /// One measured trial of a study, as the analysis needs it.
@@ -50,8 +52,8 @@ pub struct StudyAnalysis {
 pub struct CellSummary {
     /// Trials measured.
     pub trials: u32,
-    /// Trials that failed, and why the first of them did.
-    pub failed: Option<(u32, String)>,
+    /// Trials that failed.
+    pub failed: Option<FailedTrials>,
     /// Metrics over the cell's trials; one without a value is left out.
     pub values: Vec<MetricSummary>,
     /// Each metric against the baseline's cell of the same load; empty for the baseline.
@@ -113,6 +115,8 @@ pub struct Answer {
     pub reply: Reply,
     /// The answer as a sentence, with the estimate.
     pub sentence: String,
+    /// What makes the results invalid that the question is about, where it is not answered for that.
+    pub invalid_by: Option<LawFinding>,
     /// The test that it rests on, in words, with its degrees of freedom and the number of observations.
     pub test: String,
     /// The estimate with its unit, such as a ratio; `None` where the test has none.
@@ -133,6 +137,8 @@ pub struct Answer {
 /// The table of an analysis of variance as it is shown: rows of terms, and what is left.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnswerTable {
+    /// The factors that it is about.
+    pub factors: Vec<Factor>,
     /// One row a term, in the order of the model, then the residual.
     pub rows: Vec<AnswerRow>,
 }
@@ -156,8 +162,9 @@ pub struct AnswerRow {
     pub partial_eta_squared: Option<f64>,
 }
 
-impl From<&AnovaTable> for AnswerTable {
-    fn from(table: &AnovaTable) -> Self {
+impl AnswerTable {
+    /// The table of an analysis of these factors.
+    pub(super) fn of(factors: &[Factor], table: &AnovaTable) -> Self {
         let mut rows: Vec<AnswerRow> = table
             .rows
             .iter()
@@ -181,7 +188,7 @@ impl From<&AnovaTable> for AnswerTable {
             p: None,
             partial_eta_squared: None,
         });
-        Self { rows }
+        Self { factors: factors.to_vec(), rows }
     }
 }
 
@@ -210,8 +217,8 @@ pub struct AnswerEstimate {
     pub interval: Option<Interval>,
     /// The interval's level.
     pub level: f64,
-    /// Whether it is a ratio (shown as a percentage), otherwise in the metric's unit.
-    pub is_ratio: bool,
+    /// The metric in whose unit it is; `None` for a ratio.
+    pub metric: Option<Metric>,
 }
 
 /// A question's answer at one load.

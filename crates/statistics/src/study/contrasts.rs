@@ -2,7 +2,7 @@
 
 use stormeter_study::Unit;
 
-use super::answer::Draft;
+use super::answer::{Draft, Unanswered, sound};
 use super::claims::{Asked, Shown};
 use super::conclusion::{AnswerEstimate, AnswerPart, Reply};
 use super::effect::{Basis, Contrast, Effect};
@@ -23,14 +23,9 @@ struct AtLoad {
 ///
 /// # Errors
 /// Why it cannot be answered.
-pub(super) fn draft(measured: &Measured<'_>, asked: &Asked) -> Result<Draft, String> {
+pub(super) fn draft(measured: &Measured<'_>, asked: &Asked) -> Result<Draft, Unanswered> {
     for &(cell, _) in asked.loads.iter().flat_map(|(_, contrast)| contrast) {
-        if let Some(why) = &measured.invalid[cell] {
-            let own = &measured.cells[cell];
-            let datastore = &measured.plan.datastores[own.datastore].name;
-            let load = measured.load_name(own);
-            return Err(format!("the result of {datastore} at {load} is invalid: {why}"));
-        }
+        sound(measured, cell)?;
     }
     let mut loads = Vec::new();
     let mut missing = Vec::new();
@@ -45,7 +40,7 @@ pub(super) fn draft(measured: &Measured<'_>, asked: &Asked) -> Result<Draft, Str
     }
     let level = measured.plan.design.level;
     let mut draft = if loads.is_empty() || (asked.everywhere && !missing.is_empty()) {
-        return Err(missing.remove(0));
+        return Err(missing.remove(0).into());
     } else if asked.everywhere && loads.len() > 1 {
         everywhere(measured, asked, &loads, level)
     } else {
@@ -211,17 +206,17 @@ fn part(
 fn estimate(measured: &Measured<'_>, asked: &Asked, effect: &Effect, level: f64) -> AnswerEstimate {
     let level = asked.region.interval_level(level);
     let interval = effect.interval(level);
-    let (of, is_ratio) = match &asked.shown {
-        Shown::Ratio(of) => (of.clone(), true),
-        Shown::PerDoubling(of, factor) => (format!("{of} of {factor}"), true),
-        Shown::Value(of) => (of.clone(), false),
+    let (of, metric) = match &asked.shown {
+        Shown::Ratio(of) => (of.clone(), None),
+        Shown::PerDoubling(of, factor) => (format!("{of} of {factor}"), None),
+        Shown::Value(of) => (of.clone(), Some(asked.metric)),
     };
     AnswerEstimate {
         of,
         value: effect.estimate().exp(),
         interval: (!measured.is_exact(&interval)).then(|| exponential(&interval)),
         level,
-        is_ratio,
+        metric,
     }
 }
 
@@ -284,12 +279,11 @@ fn outlook(asked: &Asked, open: &[&Effect], level: f64) -> String {
 
 /// The test in words.
 fn test_name(asked: &Asked, effect: &Effect, loads: usize, everywhere: bool) -> String {
-    let sides = match asked.region {
-        Region::Above(_) | Region::Below(_) => "one-sided ",
-        Region::Different { .. } => "two-sided ",
-        Region::Inside(..) | Region::Same { .. } => "two one-sided ",
+    let (sides, tests) = match asked.region {
+        Region::Above(_) | Region::Below(_) => ("one-sided ", "t test"),
+        Region::Different { .. } => ("two-sided ", "t test"),
+        Region::Inside(..) | Region::Same { .. } => ("two one-sided ", "t tests (TOST)"),
     };
-    let tests = if sides.starts_with("two one") { "t tests (TOST)" } else { "t test" };
     let of = match (&asked.shown, loads > 1 && !everywhere) {
         (Shown::Ratio(_), false) => "the log-ratio",
         (Shown::Ratio(_), true) => "the mean log-ratio over the loads",

@@ -1,8 +1,7 @@
 //! The laws over the trials of a study, cell by cell.
 
 use stormeter_study::{Order, Prepare, Unit, WorkloadKind};
-use stormeter_trial::{CpuUsage, RECOVERED_SHARE, Sample};
-use stormeter_units::format_duration_ns;
+use stormeter_trial::{CpuUsage, Sample};
 
 use super::analysis::{CeilingKind, MeasuredCeiling, StudySurroundings};
 use super::measured::Measured;
@@ -11,7 +10,8 @@ use crate::broken::{failed, measured_again};
 use crate::cache::check_caches;
 use crate::course::check_course;
 use crate::data::check_data;
-use crate::laws::{Check, LawFinding, Severity, TrialFacts, check_fixed_work, check_trial};
+use crate::finding::{Fact, LawFinding, SeenIn, Severity};
+use crate::laws::{TrialFacts, check_fixed_work, check_trial};
 use crate::steadiness::check_steadiness;
 use crate::way::low_way;
 
@@ -90,24 +90,14 @@ fn caches(
 /// Trials that ended before throughput was back.
 fn unrecovered(measured: &Measured<'_>, cell: usize) -> Option<LawFinding> {
     let (count, least_ns) = measured.unrecovered(cell)?;
-    let of = measured.trials(cell).len();
-    Some(LawFinding {
-        check: Check::Single,
-        law: 0,
-        severity: Severity::Warning,
-        what: format!(
-            "in {count} of {of} trials throughput was not back at {:.0} % of what it was before the steps \
-             when the trial ended, {} or more after the last one, so no time of recovery is given",
-            RECOVERED_SHARE * 100.0,
-            format_duration_ns(least_ns as f64)
-        ),
-        advice: "lengthen the duration, or look whether the storage recovers at all".into(),
-    })
+    let of = measured.trials(cell).len() as u32;
+    let seen_in = SeenIn { trials: count as u32, of };
+    Some(LawFinding::warning(Fact::NotRecovered { seen_in, least_ns }))
 }
 
 /// Per cell, why its trials by themselves say nothing: what can be told without knowing more than
 /// the plan.
-pub(super) fn invalid_cells(measured: &Measured<'_>) -> Vec<Option<String>> {
+pub(super) fn invalid_cells(measured: &Measured<'_>) -> Vec<Option<LawFinding>> {
     measured
         .cells
         .iter()
@@ -115,8 +105,7 @@ pub(super) fn invalid_cells(measured: &Measured<'_>) -> Vec<Option<String>> {
         .map(|(index, cell)| {
             let is_null = measured.plan.datastores[cell.datastore].url.starts_with("null:");
             let found = of_trials(measured, index, is_null, None);
-            let broken = found.into_iter().find(|finding| finding.severity == Severity::Invalid);
-            broken.map(|finding| finding.what)
+            found.into_iter().find(|finding| finding.severity == Severity::Invalid)
         })
         .collect()
 }
@@ -142,15 +131,6 @@ fn of_trials(
 /// What the design itself puts in doubt.
 fn of_design(measured: &Measured<'_>) -> Vec<LawFinding> {
     let mut findings = Vec::new();
-    let mut add = |law, severity, what: &str, advice: &str| {
-        findings.push(LawFinding {
-            law,
-            check: Check::Single,
-            severity,
-            what: what.into(),
-            advice: advice.into(),
-        });
-    };
     let plan = measured.plan;
     let reads = plan.workloads.iter().any(|workload| match &workload.kind {
         WorkloadKind::Io(io) => io.read_percent > 0.0,
@@ -158,36 +138,18 @@ fn of_design(measured: &Measured<'_>) -> Vec<LawFinding> {
         WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => false,
     });
     if plan.prepare == Prepare::Zero && reads {
-        add(
-            9,
-            Severity::Warning,
-            "the disks were prepared with zeros, which many datastores keep without storing them",
-            "prepare with random content, unless reads of zeros are what you ask about",
-        );
+        findings.push(LawFinding::warning(Fact::ReadsOfZeros));
     }
+    // What drifts with time looks like a difference then.
     if plan.design.order == Order::AsWritten && measured.cells.len() > 1 {
-        add(
-            0,
-            Severity::Warning,
-            "the cells took their turns in the same order in every block, so what drifts with time \
-             looks like a difference",
-            "use order: randomized, or abba where the order has to be known",
-        );
+        findings.push(LawFinding::warning(Fact::FixedOrder));
     }
     if plan.design.unit == Unit::Interval {
-        add(
-            0,
-            Severity::Note,
-            "intervals count as observations although those of one run are correlated, as the \
-             study asks",
-            "read the effective numbers beside the answers, or use unit: trial",
-        );
+        findings.push(LawFinding::note(Fact::IntervalsAsObservations));
     }
     let blocks = measured.complete_blocks();
     if plan.design.unit == Unit::Trial && (1..5).contains(&blocks) {
-        let were = if blocks == 1 { "block was" } else { "blocks were" };
-        let what = format!("only {blocks} {were} finished; at least 5 are the rule");
-        add(0, Severity::Warning, &what, "use more blocks, a longer time limit or shorter trials");
+        findings.push(LawFinding::warning(Fact::FewBlocks(blocks)));
     }
     findings
 }

@@ -7,6 +7,7 @@ use stormeter_trial::{Interval, Recovery, Sample};
 
 use super::conclusion::CellTrial;
 use crate::analysis::mean_resolution;
+use crate::finding::LawFinding;
 use crate::metrics::value_of;
 use crate::stopping::{Looks, MIN_BLOCKS};
 use crate::touched::Touched;
@@ -23,7 +24,7 @@ pub(super) struct Measured<'a> {
     pub(super) cells: Vec<Cell>,
     by_cell: Vec<Vec<CellTrial<'a>>>,
     /// Per cell: why nothing may be concluded from it.
-    pub(super) invalid: Vec<Option<String>>,
+    pub(super) invalid: Vec<Option<LawFinding>>,
     /// Whether a model yielded them.
     pub(super) is_predicted: bool,
 }
@@ -157,6 +158,12 @@ impl<'a> Measured<'a> {
         } else {
             workload.into()
         }
+    }
+
+    /// A cell by its datastore and its load.
+    pub(super) fn cell_name(&self, cell: usize) -> String {
+        let own = &self.cells[cell];
+        format!("{} at {}", self.plan.datastores[own.datastore].name, self.load_name(own))
     }
 
     /// Blocks in which every cell has a trial.

@@ -38,4 +38,3 @@ pub use conclusion::{
 };
 pub use decision::decide_study;
 pub use measured::LEAST_PREDICTED;
-pub(crate) use words::{p_value, percent, quantity};

@@ -1,7 +1,7 @@
 //! What no single key can be blamed for: keys that contradict one another, and loads that no disk
 //! can bear.
 
-use stormeter_trial::{Arrivals, FileOperation, TransferSink, Workload, WorkloadError};
+use stormeter_trial::{Arrivals, FileOperation, TransferSink, Workload};
 use stormeter_units::{format_bytes, format_duration_ns};
 
 use super::keys;
@@ -224,9 +224,9 @@ fn check_workload(
     match &workload.kind {
         WorkloadKind::Io(io) => {
             for io in at_every_level(plan, io) {
-                io.check(disk_bytes).map_err(|error| in_words(&error))?;
+                io.check(disk_bytes).map_err(|error| error.to_string())?;
                 if plan.verify {
-                    io.check_verify(disk_bytes).map_err(|error| in_words(&error))?;
+                    io.check_verify(disk_bytes).map_err(|error| error.to_string())?;
                 }
             }
             Ok(())
@@ -248,35 +248,4 @@ fn at_every_level(plan: &StudyPlan, io: &Workload) -> Vec<Workload> {
     levels
         .map(|&outstanding| Workload { arrivals: Arrivals::Closed { outstanding }, ..io.clone() })
         .collect()
-}
-
-/// The driver's errors by the keys of the study file instead of the options of the command line.
-fn in_words(error: &WorkloadError) -> String {
-    match error {
-        WorkloadError::DiskTooSmall { disk_bytes, request_bytes } => format!(
-            "a disk of {} has no room for a request of {}; write a larger size",
-            format_bytes(*disk_bytes),
-            format_bytes(*request_bytes)
-        ),
-        WorkloadError::VerifyGranularity(bytes) => format!(
-            "verify needs requests in multiples of 512 bytes, and these are in multiples of \
-             {bytes}; write other sizes or another align"
-        ),
-        WorkloadError::VerifyDuplicates => {
-            "verify writes blocks that all differ, so none can be a copy of another; leave out \
-             dedupable or verify"
-                .into()
-        }
-        WorkloadError::VerifyNoReads => {
-            "verify looks at what reads return, and this workload has none; give it a read share, \
-             or leave out verify"
-                .into()
-        }
-        WorkloadError::VerifyRoom { outstanding, disk_bytes, most } => format!(
-            "verify keeps outstanding I/Os from overlapping, and a disk of {} has no room for \
-             {outstanding} of these; write a larger size, or at most {most} outstanding",
-            format_bytes(*disk_bytes)
-        ),
-        other => other.to_string(),
-    }
 }

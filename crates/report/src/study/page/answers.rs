@@ -5,6 +5,7 @@ use stormeter_statistics::{Answer, Reply};
 use crate::html::{tables, typographic};
 use crate::label::elide;
 use crate::markup::Markup;
+use crate::phrases;
 use crate::quantity::{level_percent, percent};
 use crate::study::draw::forest::{class_of, forest};
 use crate::study::grid::Grid;
@@ -190,7 +191,7 @@ fn answer(page: &mut Markup, answer: &Answer, index: usize, shared: &[Shared<'_>
     page.close();
     // A link to what is inside opens the details; one to the details themselves would not.
     page.tag("div").at("class", "inside").at("id", anchor(index)).open();
-    page.tag("p").at("class", "sentence").text(&typographic(&answer.sentence));
+    page.tag("p").at("class", "sentence").text(&typographic(&phrases::answer(answer)));
     if answer.must && answer.reply == Reply::No {
         page.tag("p").at("class", "must").text("This must hold, and it does not.");
     }

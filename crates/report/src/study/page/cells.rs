@@ -53,8 +53,9 @@ fn cell(
     page.text(&grid.name(index));
     page.tag("span").at("class", "gist").text(&gist(grid, index, summary));
     page.close();
-    if let Some((failed, reason)) = &summary.failed {
-        page.tag("p").at("class", "remark").text(&format!("{failed} failed; the first: {reason}"));
+    if let Some(failed) = &summary.failed {
+        let text = format!("{} failed; the first: {}", failed.count, failed.first);
+        page.tag("p").at("class", "remark").text(&text);
     }
     // A link to what is inside opens the details; one to the details themselves would not.
     page.tag("div").at("class", "pair").at("id", format!("cell-{index}")).open();

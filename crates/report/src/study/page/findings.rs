@@ -1,11 +1,12 @@
 //! What the laws and the checks found: what counts for every figure near the top, the rest in a section.
 
-use stormeter_statistics::{Check, LawFinding};
+use stormeter_statistics::{Fact, FailedTrials, LawFinding, Severity};
 
 use crate::html::findings::{finding, groups, show};
 use crate::html::tables;
 use crate::markup::Markup;
-use crate::model::{Finding, Severity};
+use crate::model::Finding;
+use crate::phrases;
 use crate::study::grid::Grid;
 
 /// Groups shown at the top; the others stand in their section.
@@ -35,12 +36,14 @@ pub(super) fn at_top(page: &mut Markup, grid: &Grid<'_>) {
 /// left to the end of the page.
 fn disturbed(grid: &Grid<'_>) -> Option<Finding> {
     let is_of_machine = |finding: &LawFinding| {
-        matches!(finding.check, Check::Neighbours | Check::Starvation | Check::Steal)
+        let fact = &finding.fact;
+        matches!(fact, Fact::OtherPrograms { .. } | Fact::Starved { .. } | Fact::Stolen(_))
     };
     let all = grid.report.analysis.findings.iter();
     let found: Vec<_> = all.filter(|(_, finding)| is_of_machine(finding)).collect();
     // That others ran is the cause; that the generator waited follows from it.
-    let cause = found.iter().find(|(_, finding)| finding.check == Check::Neighbours);
+    let is_cause = |finding: &LawFinding| matches!(finding.fact, Fact::OtherPrograms { .. });
+    let cause = found.iter().find(|(_, finding)| is_cause(finding));
     let (cell, first) = cause.or(found.first())?;
     let mut cells: Vec<usize> = found.iter().filter_map(|(cell, _)| *cell).collect();
     cells.sort_unstable();
@@ -49,7 +52,7 @@ fn disturbed(grid: &Grid<'_>) -> Option<Finding> {
     Some(Finding {
         severity: Severity::Warning,
         subject: format!("CPUs of this machine, {} of {} cells", cells.len(), grid.cells.len()),
-        what: format!("{example}{}", first.what),
+        what: format!("{example}{}", phrases::finding(first)),
         advice: String::new(),
     })
 }
@@ -76,9 +79,10 @@ pub(super) fn findings(grid: &Grid<'_>) -> Option<Markup> {
     if !failed.is_empty() {
         page.leaf("h3", "Failed trials");
         let head = ["cell", "failed", "measured", "why the first failed"].map(String::from);
-        let rows = failed.into_iter().map(|(cell, count, reason)| {
+        let rows = failed.into_iter().map(|(cell, failed)| {
             let measured = grid.summary(cell).map_or(0, |summary| summary.trials);
-            vec![grid.name(cell), count.to_string(), measured.to_string(), reason.to_string()]
+            let FailedTrials { count, first, .. } = failed;
+            vec![grid.name(cell), count.to_string(), measured.to_string(), first.to_string()]
         });
         tables::plain(&mut page, &head, rows.collect());
     }

@@ -2,6 +2,7 @@
 //! workload where a question was about that.
 
 use stormeter_study::Metric;
+use stormeter_study::question::Factor;
 
 use super::{figure, legend};
 use crate::markup::Markup;
@@ -50,7 +51,7 @@ pub(super) fn shapes(grid: &Grid<'_>) -> Option<Markup> {
 fn asks_for_workload(grid: &Grid<'_>) -> bool {
     let mut tables = grid.report.analysis.answers.iter().filter_map(|answer| answer.table.as_ref());
     tables.any(|table| {
-        table.rows.iter().any(|row| row.term.contains("datastore") && row.term.contains("workload"))
+        [Factor::Datastore, Factor::Workload].iter().all(|factor| table.factors.contains(factor))
     })
 }
 

@@ -29,7 +29,7 @@ fn a_lun_that_holds_data_is_refused_and_stays_as_it_is() {
         mark(&tgt, offset, bytes);
         let before = fs::read(tgt.unit_file(1)).unwrap();
         let message = refused(vec![tgt.url(1), "null:".into()], &[]);
-        assert!(message.contains(word) && message.contains("--destroy-data"), "{message}");
+        assert!(message.contains(word) && message.contains("be destroyed"), "{message}");
         let named = PathBuf::from(tgt.url(0));
         let message = refused(vec![tgt.url(1), "null:".into()], &[named]);
         assert!(message.contains("names another"), "{message}");

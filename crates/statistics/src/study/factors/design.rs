@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use stormeter_study::question::{Factor, Scope};
 use stormeter_study::{Cell, Metric, Unit};
 
+use super::super::answer::{Unanswered, sound};
 use super::super::claims::in_scope;
 use super::super::conclusion::Dependence;
 use super::super::effect::{Effect, dependence};
@@ -50,7 +51,7 @@ impl Crossed {
         metric: Metric,
         factors: &[Factor],
         scope: &Scope,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Unanswered> {
         let mut groups: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
         for (index, cell) in measured.cells.iter().enumerate() {
             let key: Option<Vec<usize>> =
@@ -70,7 +71,9 @@ impl Crossed {
             levels.dedup();
         }
         if let Some(at) = keys.iter().position(|levels| levels.len() < 2) {
-            return Err(format!("there are no two levels of {} to tell apart", factors[at].name()));
+            return Err(
+                format!("there are no two levels of {} to tell apart", factors[at].name()).into()
+            );
         }
         if groups.len() != keys.iter().map(Vec::len).product::<usize>() {
             return Err("not every combination of the factors' levels is in the study; name \
@@ -200,18 +203,11 @@ fn all_terms(factors: usize) -> Vec<Term> {
     terms
 }
 
-fn check(measured: &Measured<'_>, cells: &[Vec<usize>]) -> Result<(), String> {
+fn check(measured: &Measured<'_>, cells: &[Vec<usize>]) -> Result<(), Unanswered> {
     for &cell in cells.iter().flatten() {
-        let own = &measured.cells[cell];
-        let name = || {
-            let datastore = &measured.plan.datastores[own.datastore].name;
-            format!("{datastore} at {}", measured.load_name(own))
-        };
-        if let Some(why) = &measured.invalid[cell] {
-            return Err(format!("the result of {} is invalid: {why}", name()));
-        }
+        sound(measured, cell)?;
         if measured.trials(cell).is_empty() {
-            return Err(format!("{} has no measured trial", name()));
+            return Err(format!("{} has no measured trial", measured.cell_name(cell)).into());
         }
     }
     Ok(())

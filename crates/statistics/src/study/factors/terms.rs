@@ -3,7 +3,7 @@
 use stormeter_study::question::{Factor, Scope};
 use stormeter_study::{Metric, Order, Unit};
 
-use super::super::answer::Draft;
+use super::super::answer::{Draft, Unanswered};
 use super::super::conclusion::{AnswerTable, Reply};
 use super::super::effect::Effect;
 use super::super::measured::Measured;
@@ -42,7 +42,10 @@ struct Named {
 ///
 /// # Errors
 /// Why it cannot be answered.
-pub(in super::super) fn draft(measured: &Measured<'_>, asked: &Asked<'_>) -> Result<Draft, String> {
+pub(in super::super) fn draft(
+    measured: &Measured<'_>,
+    asked: &Asked<'_>,
+) -> Result<Draft, Unanswered> {
     let design = &measured.plan.design;
     let crossed = Crossed::of(measured, asked.metric, asked.factors, asked.scope)?;
     let (mut table, residuals, groups) = crossed.anova().map_err(|error| match error {
@@ -52,7 +55,7 @@ pub(in super::super) fn draft(measured: &Measured<'_>, asked: &Asked<'_>) -> Res
              held against; the tables have the figures"
                 .into()
         }
-        error => error.to_string(),
+        error => Unanswered::from(error.to_string()),
     })?;
     let reduced = correct_for_stopping(&crossed, &mut table);
     let margin = design.margin.ln_1p();
@@ -80,7 +83,7 @@ pub(in super::super) fn draft(measured: &Measured<'_>, asked: &Asked<'_>) -> Res
         test_name(asked, &crossed, &table, reduced),
     );
     draft.p_value = Some(ruling.p);
-    draft.table = Some(AnswerTable::from(&table));
+    draft.table = Some(AnswerTable::of(asked.factors, &table));
     draft.remarks = remarks(measured, asked, &named, &residuals, &groups);
     if asked.depends && reply == Reply::Yes {
         draft.remarks.extend(named.iter().filter_map(|term| largest(term, design.level)));

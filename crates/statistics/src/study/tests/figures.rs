@@ -29,7 +29,7 @@ fn a_one_sided_test_of_four_blocks() {
     let interval = estimate.interval.unwrap();
     close(interval.low, 1.109516505821079);
     close(interval.high, 1.3445718831711029);
-    assert!((estimate.level - 0.9).abs() < 1e-12 && estimate.is_ratio);
+    assert!((estimate.level - 0.9).abs() < 1e-12 && estimate.metric.is_none());
     let expected = "b is faster than a in IOPS: +22.1 % (90 % CI +11.0 % to +34.5 %), 4 blocks.";
     assert_eq!(answer.sentence, expected);
     let test = "one-sided t test of the log-ratio within blocks, df 3, 4 blocks";
@@ -133,7 +133,7 @@ fn a_limit_is_held_against_the_geometric_mean() {
     assert_eq!(answer.reply, Reply::Yes);
     let estimate = answer.estimate.unwrap();
     close(estimate.value, (90.0f64 * 110.0 * 100.0 * 120.0).powf(0.25));
-    assert!(!estimate.is_ratio);
+    assert_eq!(estimate.metric, Some(Metric::Iops));
     assert_eq!(trials.ask(&plan, "iops of a is at least 150").reply, Reply::No);
     assert_eq!(trials.ask(&plan, "iops of a is at least 105").reply, Reply::Inconclusive);
     let latency = trials.ask(&plan, "p99 latency of a is at most 1s");

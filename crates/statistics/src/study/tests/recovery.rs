@@ -5,7 +5,7 @@ use stormeter_study::{Step, StepAction};
 use stormeter_trial::{Disturbance, Fault, FaultOutcome};
 
 use super::*;
-use crate::laws::Severity;
+use crate::finding::{Fact, LawFinding, SeenIn, Severity};
 use crate::study::conclusion::Reply;
 use crate::study::{StudySurroundings, analyse_study};
 
@@ -63,7 +63,11 @@ fn recovery_and_outage_are_compared_like_any_metric() {
     assert!((value(1, Metric::Recovery) - (60e6 + lead_ns)).abs() < 1.0);
     assert_eq!((value(0, Metric::Outage), value(1, Metric::Outage)), (20e6, 60e6));
     // That throughput breaks down is what was asked for and no drift.
-    assert!(analysis.findings.iter().all(|(_, found)| found.law == 0), "{:?}", analysis.findings);
+    assert!(
+        analysis.findings.iter().all(|(_, found)| found.fact.law().is_none()),
+        "{:?}",
+        analysis.findings
+    );
 }
 
 #[test]
@@ -76,10 +80,14 @@ fn a_trial_that_ends_before_leaves_its_cell_without_a_time_and_is_told() {
     };
     assert_eq!((has(0), has(1)), (true, false));
     assert_eq!(analysis.answers[0].reply, Reply::NotAnswered, "{:?}", analysis.answers[0]);
-    let told = analysis.findings.iter().find(|(_, found)| found.what.contains("in 1 of 6 trials"));
-    let (cell, found) = told.unwrap();
-    assert_eq!((*cell, found.severity), (Some(1), Severity::Warning));
-    assert!(found.what.contains("123ms or more"), "{}", found.what);
+    let seen_in = SeenIn { trials: 1, of: 6 };
+    let found = analysis.findings.iter().find_map(|(cell, found)| match found.fact {
+        Fact::NotRecovered { seen_in: found_in, least_ns } if found_in == seen_in => {
+            Some((*cell, found.severity, least_ns / 1_000_000))
+        }
+        _ => None,
+    });
+    assert_eq!(found, Some((Some(1), Severity::Warning, 123)));
 }
 
 #[test]
@@ -95,7 +103,7 @@ fn errors_under_steps_are_told_and_throw_nothing_away() {
         outcome: FaultOutcome::Failed(DeviceError(5)),
     }];
     let found = |trials: &Trials| {
-        let of_errors = |(_, found): &&(Option<usize>, crate::laws::LawFinding)| found.law == 10;
+        let of_errors = |(_, found): &&(Option<usize>, LawFinding)| found.fact.law() == Some(10);
         analysed(&plan, trials).findings.iter().find(of_errors).map(|(_, found)| found.severity)
     };
     assert_eq!(found(&trials), Some(Severity::Warning));

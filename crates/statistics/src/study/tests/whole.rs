@@ -1,10 +1,10 @@
 //! The whole analysis: cells, laws, intervals as the unit, several questions.
 
-use stormeter_trial::{Memory, MemoryPlace};
+use stormeter_trial::{Memory, MemoryPlace, TrialFailure};
 
 use super::*;
 use crate::broken::FailedTrials;
-use crate::laws::{Check, LawFinding, Severity};
+use crate::finding::{Fact, LawFinding, Severity};
 use crate::study::conclusion::Reply;
 use crate::study::{CeilingKind, MeasuredCeiling, StudyAnalysis, StudySurroundings, analyse_study};
 use crate::verdict::Verdict;
@@ -74,13 +74,12 @@ fn a_broken_law_spoils_the_questions_about_its_cell_only() {
     trials.at(3, 1).0.reads.errors = 2;
     let analysis = analysed(&plan, &trials, &StudySurroundings::default());
     let (cell, finding) = &analysis.findings[0];
-    assert_eq!((*cell, finding.severity, finding.law), (Some(1), Severity::Invalid, 10));
+    assert_eq!((*cell, finding.severity), (Some(1), Severity::Invalid));
+    assert!(matches!(finding.fact, Fact::IoErrors { count: 2, .. }), "{finding:?}");
     assert_eq!(analysis.answers[0].reply, Reply::NotAnswered);
-    assert!(
-        analysis.answers[0].sentence.contains("b at w is invalid"),
-        "{:?}",
-        analysis.answers[0]
-    );
+    let answer = &analysis.answers[0];
+    assert!(answer.sentence.contains("b at w is invalid"), "{answer:?}");
+    assert_eq!(answer.invalid_by.as_ref(), Some(finding));
     assert_eq!(analysis.answers[1].reply, Reply::Yes);
     let verdict =
         |cell: usize| analysis.cells[cell].relative[0].comparison.as_ref().unwrap().verdict;
@@ -100,15 +99,19 @@ fn a_way_that_can_do_little_more_is_found_and_leaves_answers_standing() {
         let around = StudySurroundings { ceilings: vec![ceiling], ..StudySurroundings::default() };
         let analysis = analysed(&plan, &faster(&plan), &around);
         assert!(analysis.answers.iter().all(|answer| answer.reply == Reply::Yes));
-        let of = |(cell, it): &(Option<usize>, LawFinding)| (*cell, it.law, it.severity);
+        let of = |(cell, it): &(Option<usize>, LawFinding)| (*cell, it.fact.law(), it.severity);
         analysis.findings.iter().map(of).collect::<Vec<_>>()
     };
     let trials = faster(&plan);
     let of_cell = trials.views().into_iter().filter(|trial| trial.cell == 1);
     let most = of_cell.map(|trial| trial.sample.iops()).fold(0.0, f64::max);
-    assert_eq!(found(2.9 * most), [(Some(1), 8, Severity::Warning)], "of its own datastore alone");
+    assert_eq!(
+        found(2.9 * most),
+        [(Some(1), Some(8), Severity::Warning)],
+        "of its own datastore alone"
+    );
     assert_eq!(found(3.1 * most), []);
-    // Cells that share a way are told of in one, which takes the same words.
+    // Reports gather cells that share a way, which takes the same facts.
     let of = |datastore| MeasuredCeiling {
         kind: CeilingKind::NamedWay,
         datastore: Some(datastore),
@@ -117,8 +120,8 @@ fn a_way_that_can_do_little_more_is_found_and_leaves_answers_standing() {
     };
     let around = StudySurroundings { ceilings: vec![of(0), of(1)], ..StudySurroundings::default() };
     let analysis = analysed(&plan, &trials, &around);
-    let words: Vec<&str> = analysis.findings.iter().map(|(_, it)| it.what.as_str()).collect();
-    assert!(words.len() == 2 && words[0] == words[1], "{words:?}");
+    let facts: Vec<&Fact> = analysis.findings.iter().map(|(_, it)| &it.fact).collect();
+    assert!(facts.len() == 2 && facts[0] == facts[1], "{facts:?}");
 }
 
 /// The generator is far above, and the way to b is not: what is held against b is its own way.
@@ -130,19 +133,20 @@ fn where_the_way_is_known_the_generator_s_ceiling_is_not_asked() {
         let ceilings = vec![of(CeilingKind::Generator, None, 9000.0), of(kind, Some(1), 1e9)];
         let around = StudySurroundings { ceilings, ..StudySurroundings::default() };
         let analysis = analysed(&plan, &faster(&plan), &around);
-        analysis.findings.iter().map(|(cell, it)| (*cell, it.law)).collect::<Vec<_>>()
+        analysis.findings.iter().map(|(cell, it)| (*cell, it.fact.law())).collect::<Vec<_>>()
     };
-    assert_eq!(found(CeilingKind::NullServer), [(Some(0), 8)]);
-    assert_eq!(found(CeilingKind::NamedWay), [(Some(0), 8), (Some(1), 8)]);
+    assert_eq!(found(CeilingKind::NullServer), [(Some(0), Some(8))]);
+    assert_eq!(found(CeilingKind::NamedWay), [(Some(0), Some(8)), (Some(1), Some(8))]);
 }
 
 #[test]
 fn failing_cells_and_low_ceilings_are_found() {
     let plan = study();
-    let failed = FailedTrials { count: 2, reason: "an I/O error".into(), by_datastore: true };
+    let first = TrialFailure::Datastore { said: "an I/O error".into() };
+    let failed = FailedTrials { count: 2, first, by_storage: true };
     let around = StudySurroundings {
         is_predicted: false,
-        failed: vec![None, None, None, Some(failed)],
+        failed: vec![None, None, None, Some(failed.clone())],
         ceilings: vec![MeasuredCeiling {
             kind: CeilingKind::Generator,
             datastore: None,
@@ -153,9 +157,9 @@ fn failing_cells_and_low_ceilings_are_found() {
     };
     let analysis = analysed(&plan, &faster(&plan), &around);
     let laws: Vec<_> =
-        analysis.findings.iter().map(|(cell, finding)| (*cell, finding.law)).collect();
-    assert_eq!(laws, [(Some(0), 8), (Some(1), 8), (Some(3), 10)]);
-    assert_eq!(analysis.cells[3].failed, Some((2, "an I/O error".into())));
+        analysis.findings.iter().map(|(cell, finding)| (*cell, finding.fact.law())).collect();
+    assert_eq!(laws, [(Some(0), Some(8)), (Some(1), Some(8)), (Some(3), Some(10))]);
+    assert_eq!(analysis.cells[3].failed, Some(failed));
     assert!(analysis.answers.iter().all(|answer| answer.reply == Reply::NotAnswered));
 }
 
@@ -166,8 +170,9 @@ fn the_design_is_judged_too() {
     plan.design.order = Order::AsWritten;
     let trials = noisy(&plan, 3, 0.005, 9, |_| 0.0);
     let analysis = analysed(&plan, &trials, &StudySurroundings::default());
-    let laws: Vec<_> = analysis.findings.iter().map(|(cell, own)| (*cell, own.law)).collect();
-    assert_eq!(laws, [(None, 9), (None, 0), (None, 0)]);
+    let found: Vec<_> = analysis.findings.into_iter().map(|(cell, it)| (cell, it.fact)).collect();
+    let expected = [Fact::ReadsOfZeros, Fact::FixedOrder, Fact::FewBlocks(3)];
+    assert_eq!(found, expected.map(|fact| (None, fact)));
 }
 
 #[test]
@@ -244,23 +249,31 @@ fn bursts_and_memories_on_the_way_are_found_in_their_cells() {
         let (sample, _) = trials.at(block, cell);
         *sample = super::sample(f64::from(iops));
     }
-    let of = |around: &StudySurroundings, trials: &Trials, check: Check| {
+    let of = |around: &StudySurroundings, trials: &Trials, is_one: fn(&Fact) -> bool| {
         let analysis = analysed(&plan, trials, around);
-        let own = analysis.findings.iter().filter(|(_, finding)| finding.check == check);
+        let own = analysis.findings.iter().filter(|(_, finding)| is_one(&finding.fact));
         own.map(|(cell, finding)| (*cell, finding.severity)).collect::<Vec<_>>()
     };
     let around = StudySurroundings::default();
-    assert_eq!(of(&around, &trials, Check::Course), [(Some(3), Severity::Warning)]);
+    assert_eq!(of(&around, &trials, is_of_course), [(Some(3), Severity::Warning)]);
     let predicted = StudySurroundings { is_predicted: true, ..StudySurroundings::default() };
-    assert_eq!(of(&predicted, &trials, Check::Course), []);
+    assert_eq!(of(&predicted, &trials, is_of_course), []);
     let memory =
         Memory { place: MemoryPlace::ServerHere, name: "::1".into(), bytes: Some(24 << 30) };
     let around =
         StudySurroundings { memories: vec![vec![], vec![memory]], ..StudySurroundings::default() };
-    assert_eq!(of(&around, &trials, Check::Cache), [], "of what trials touched nothing is known");
+    assert_eq!(of(&around, &trials, is_of_cache), [], "of what trials touched nothing is known");
     for (block, cell) in (0..8).flat_map(|block| (0..4).map(move |cell| (block, cell))) {
         trials.at(block, cell).0.touched_bytes = Some(1 << 20);
     }
     let b = [(Some(1), Severity::Warning), (Some(3), Severity::Warning)];
-    assert_eq!(of(&around, &trials, Check::Cache), b);
+    assert_eq!(of(&around, &trials, is_of_cache), b);
+}
+
+fn is_of_course(fact: &Fact) -> bool {
+    matches!(fact, Fact::UnlikeFirstBlocks { .. } | Fact::Trend { .. })
+}
+
+fn is_of_cache(fact: &Fact) -> bool {
+    fact.law() == Some(9)
 }

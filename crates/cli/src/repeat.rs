@@ -1,0 +1,64 @@
+//! The command that repeats a run, for its report.
+
+use stormeter_report::shell_command;
+
+/// The command as it was given, without what belongs to that one run: its files, resuming, and the permission to
+/// destroy data, which is typed each time. `seed` is one that may have been drawn.
+pub(crate) fn of_comparison(given: &[String], seed: u64) -> String {
+    let mut words = without_this_run(given);
+    words.extend(["--seed".into(), seed.to_string()]);
+    shell_command(&words)
+}
+
+/// The same for a study, whose file has the seed. It gets a results file of its own: with the same one it would
+/// only be shown again.
+pub(crate) fn of_study(given: &[String]) -> String {
+    let mut words = without_this_run(given);
+    words.extend(["--output".into(), "again.db".into()]);
+    shell_command(&words)
+}
+
+fn without_this_run(given: &[String]) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut given = given.iter();
+    while let Some(word) = given.next() {
+        match word.split('=').next().unwrap_or_default() {
+            "--resume" => {}
+            "--output" | "-o" | "--seed" | "--html" | "--destroy-data" => {
+                if !word.contains('=') {
+                    given.next();
+                }
+            }
+            glued if glued.starts_with("-o") && !glued.starts_with("--") => {}
+            _ => words.push(word.clone()),
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_repeats_the_seed_and_not_the_file() {
+        let of = |words: &[&str]| -> String {
+            let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+            of_comparison(&words, 77)
+        };
+        assert_eq!(
+            of(&["stormeter", "compare", "/a", "/b c", "--output", "x.db", "--resume"]),
+            "stormeter compare /a '/b c' --seed 77"
+        );
+        let options = ["--seed=5", "--html=x.html", "-ox.db", "--vms", "2"];
+        let words: Vec<&str> =
+            ["stormeter", "compare", "/a", "/b"].into_iter().chain(options).collect();
+        assert_eq!(of(&words), "stormeter compare /a /b --vms 2 --seed 77");
+    }
+
+    #[test]
+    fn a_study_is_repeated_into_another_file() {
+        let words = ["stormeter", "run", "s.yaml", "-o", "s.db"].map(String::from);
+        assert_eq!(of_study(&words), "stormeter run s.yaml --output again.db");
+    }
+}

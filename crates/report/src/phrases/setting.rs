@@ -1,0 +1,63 @@
+//! Settings that remedies speak of.
+
+/// A setting, whatever it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// How long a trial is measured.
+    Duration,
+    /// How long it runs before it is measured.
+    Ramp,
+    /// How many threads drive the load.
+    Threads,
+    /// How many VMs have a disk.
+    Vms,
+    /// How long the whole run may take.
+    TimeLimit,
+    /// How often the cells are measured.
+    Blocks,
+    /// The same rate for all datastores.
+    EqualLoad,
+    /// A prediction with the study's own ramp, window and blocks.
+    AsPlanned,
+    /// The size of a virtual disk.
+    DiskSize,
+    /// The sizes of requests.
+    RequestSize,
+    /// What offsets are multiples of.
+    Alignment,
+    /// The share of blocks that are copies of others.
+    Dedupable,
+    /// The share of reads.
+    ReadShare,
+    /// How many I/Os of a VM are outstanding.
+    Outstanding,
+    /// Whether all that is read is compared with what was written.
+    Verify,
+    /// What is compared.
+    Metric,
+}
+
+/// What a setting is called where a report's reader can change it.
+pub type SettingNames = fn(Setting) -> &'static str;
+
+/// What settings are called in a study file.
+pub fn study_key(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Duration => "measure.duration",
+        Setting::Ramp => "measure.ramp",
+        Setting::Threads => "measure.threads",
+        Setting::Vms => "load.vms",
+        Setting::TimeLimit => "design.time_limit",
+        Setting::Blocks => "design.blocks",
+        Setting::EqualLoad => "the same rate for all datastores",
+        Setting::AsPlanned => "the whole study",
+        Setting::DiskSize => "disk.size",
+        Setting::RequestSize => "sizes",
+        Setting::Alignment => "align",
+        Setting::Dedupable => "dedupable",
+        Setting::ReadShare => "read",
+        Setting::Outstanding => "load.outstanding",
+        Setting::Verify => "measure.verify",
+        Setting::Metric => "design.metric",
+    }
+}

@@ -1,0 +1,380 @@
+//! What is wrong with results, or worth knowing about them: a kind, its figures, and what helps.
+//!
+//! Findings are facts. How they are put in words, and what a remedy is called where it is shown (an option, a key of
+//! a study file), is the report's affair; so wording can change without changing what anything concludes.
+
+use serde::{Deserialize, Serialize};
+use stormeter_disk::Kind;
+use stormeter_study::Metric;
+use stormeter_trial::{Corruption, Ended, Fault, MemoryPlace};
+
+use crate::broken::{FailedTrials, MeasuredAgain};
+use crate::study::CeilingKind;
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// A law is broken: nothing may be concluded.
+    Invalid,
+    /// A law is bent: the conclusion stands, with care.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+impl Severity {
+    /// The word for it in reports and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Invalid => "invalid",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        }
+    }
+}
+
+/// A law that is broken or bent, or something else worth knowing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LawFinding {
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What was found; of several trials alike, in the first.
+    pub fact: Fact,
+    /// In which of several trials it was found, where it was in more than one.
+    pub seen_in: Option<SeenIn>,
+}
+
+/// In how many of several trials something was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenIn {
+    /// In so many…
+    pub trials: u32,
+    /// … of so many.
+    pub of: u32,
+}
+
+/// One of a trial's tallies of the same I/Os.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tally {
+    /// The latency histograms.
+    Histograms,
+    /// The rows by time.
+    Intervals,
+    /// The virtual disks.
+    Disks,
+}
+
+/// How an open loop fell behind.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backlog {
+    /// So many requests that had fallen due were never issued.
+    NeverIssued(u64),
+    /// The queue grew by so many requests within the window.
+    Grew(f64),
+}
+
+/// What was found, with its figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fact {
+    /// I/Os of these sizes cannot have moved so many bytes.
+    ImpossibleBytes {
+        /// Reads or writes.
+        kind: Kind,
+        /// How many I/Os.
+        operations: u64,
+        /// The smallest size that the workload has.
+        smallest_bytes: u32,
+        /// The largest.
+        largest_bytes: u32,
+        /// What was counted.
+        moved_bytes: u64,
+    },
+    /// IOPS × mean latency is not the number of outstanding I/Os (Little's law).
+    LittlesLaw {
+        /// IOPS × mean latency.
+        product: f64,
+        /// Outstanding I/Os, counted by themselves, in the mean.
+        outstanding: f64,
+    },
+    /// Fewer I/Os are outstanding than asked, because they end while others are handed over.
+    AnsweredAtOnce {
+        /// Outstanding in the mean.
+        outstanding: f64,
+        /// Asked for.
+        configured: f64,
+    },
+    /// Two tallies of the same I/Os differ.
+    TalliesDiffer {
+        /// All I/Os.
+        operations: u64,
+        /// The tally that differs.
+        tally: Tally,
+        /// What it holds.
+        count: u64,
+    },
+    /// The generator's ceiling is less than [`crate::laws::CEILING_FACTOR`] times what was measured.
+    LowCeiling {
+        /// Measured.
+        iops: f64,
+        /// The generator alone.
+        ceiling_iops: f64,
+    },
+    /// The way to the storage has a ceiling that is as low.
+    LowWay {
+        /// What the ceiling was measured through.
+        kind: CeilingKind,
+        /// The way by itself.
+        ceiling_iops: f64,
+    },
+    /// I/Os failed or came back short.
+    IoErrors {
+        /// How many.
+        count: u64,
+        /// The first of them, where it was kept.
+        first: Option<Fault>,
+        /// The study's steps disturbed the storage meanwhile, on purpose.
+        disturbed: bool,
+    },
+    /// Not one I/O ended within the window.
+    NoIo,
+    /// The trial did not come to its end.
+    EndedEarly(Ended),
+    /// An open loop did not keep up.
+    Backlog {
+        /// Requests asked for, a second.
+        offered_per_s: f64,
+        /// Served.
+        served_per_s: f64,
+        /// What was left.
+        left: Backlog,
+    },
+    /// An open loop issued its requests late.
+    IssuedLate {
+        /// In the mean.
+        mean_ns: f64,
+        /// At the 99th percentile.
+        p99_ns: f64,
+        /// Mean time between issue and completion.
+        service_ns: f64,
+    },
+    /// The driving threads were ready to run and had no CPU.
+    Starved {
+        /// For this share of the time.
+        share: f64,
+        /// So often they were pushed off their CPU.
+        pushed_off: u64,
+    },
+    /// Other programs had the CPUs.
+    OtherPrograms {
+        /// This share of all of them.
+        share: f64,
+        /// Some task waited for a CPU for this share of the time, where the kernel says so.
+        waited_share: Option<f64>,
+    },
+    /// Tasks waited for memory for this share of the time.
+    ShortOfMemory(f64),
+    /// The CPUs were busy to this share before anything was driven.
+    BusyBefore(f64),
+    /// The accounts of CPU time were read so long after an end of the window.
+    AccountsReadLate {
+        /// The time.
+        late_ns: u64,
+    },
+    /// The host's CPU time is below that of its parts.
+    HostBelowParts {
+        /// The host, in seconds of CPU time a second.
+        whole: f64,
+        /// Initiator and target together, likewise.
+        parts: f64,
+        /// The machine was busier before anything was driven than during the trial; otherwise its kernel counts
+        /// by ticks.
+        busier_before: bool,
+    },
+    /// The hypervisor gave this share of the CPU time to others.
+    Stolen(f64),
+    /// Blocks did not hold what was written.
+    WrongBlocks {
+        /// How many.
+        wrong: u64,
+        /// Of so many that were read.
+        of: u64,
+        /// The first of them, where it was kept.
+        first: Option<Corruption>,
+    },
+    /// A memory on the way may hold the disks, and its size is not known.
+    UnknownMemory {
+        /// What has it.
+        name: String,
+        /// All disks of a trial.
+        disks_bytes: u64,
+        /// The share of the bytes that had been moved before, where it is large.
+        again_share: Option<f64>,
+    },
+    /// A memory on the way holds the disks, or much of them.
+    CachedDisks {
+        /// Where it is.
+        place: MemoryPlace,
+        /// What has it.
+        name: String,
+        /// All disks of a trial.
+        disks_bytes: u64,
+        /// The memory.
+        memory_bytes: u64,
+        /// The share of the bytes that had been moved before, where it is large.
+        again_share: Option<f64>,
+    },
+    /// Streams read again what they had read.
+    StreamsReadAgain {
+        /// In so many trials.
+        trials: usize,
+        /// The share of the bytes that had been read before.
+        share: f64,
+        /// All disks of a trial.
+        disks_bytes: u64,
+    },
+    /// CPU time per I/O is compared at rates that are far apart.
+    UnevenLoad {
+        /// I/Os a second of the candidate.
+        candidate_per_s: f64,
+        /// Of the baseline.
+        baseline_per_s: f64,
+    },
+    /// IOPS had not settled when the window opened (MSER-5).
+    NotSettled(SeenIn),
+    /// IOPS drifted within the window.
+    Drift {
+        /// In which trials.
+        seen_in: SeenIn,
+        /// The largest change from the window's start to its end, as a share.
+        most: f64,
+    },
+    /// IOPS fluctuated slowly: a trial is worth few independent samples.
+    SlowFluctuation(SeenIn),
+    /// The first blocks are unlike the rest.
+    UnlikeFirstBlocks {
+        /// Of which metric.
+        metric: Metric,
+        /// How many they are.
+        first: usize,
+        /// All other blocks.
+        others: usize,
+        /// The metric in the first ones, in the metric's unit.
+        first_value: f64,
+        /// In the others.
+        other_value: f64,
+    },
+    /// There is a trend over the blocks.
+    Trend {
+        /// Of which metric.
+        metric: Metric,
+        /// The line's value at the first block, in the metric's unit.
+        from: f64,
+        /// At the last.
+        to: f64,
+        /// The change, as a share.
+        change: f64,
+        /// Over so many blocks.
+        blocks: usize,
+        /// Its p-value.
+        p_value: f64,
+    },
+    /// Neighbouring blocks resemble one another, with this autocorrelation.
+    BlocksAlike(f64),
+    /// Fewer blocks were finished than a conclusion needs.
+    FewBlocks(u32),
+    /// Trials gave no measurement.
+    TrialsFailed(FailedTrials),
+    /// Blocks were measured again because a trial broke.
+    MeasuredAgain {
+        /// How often, and why.
+        again: MeasuredAgain,
+        /// The storage failed so often that it is not judged by the trials that went well.
+        keeps_failing: bool,
+    },
+    /// Throughput was not back when trials with steps ended.
+    NotRecovered {
+        /// In which trials.
+        seen_in: SeenIn,
+        /// The least time that was left after the last step.
+        least_ns: u64,
+    },
+    /// Disks were prepared with zeros and are read.
+    ReadsOfZeros,
+    /// All blocks have the cells in one order.
+    FixedOrder,
+    /// Intervals of one run count as observations.
+    IntervalsAsObservations,
+    /// The run was resumed so often after its verdict could be read.
+    ResumedAfterVerdict(usize),
+}
+
+impl LawFinding {
+    /// One that makes results invalid.
+    pub fn invalid(fact: Fact) -> Self {
+        Self { severity: Severity::Invalid, fact, seen_in: None }
+    }
+
+    /// One that asks for care.
+    pub fn warning(fact: Fact) -> Self {
+        Self { severity: Severity::Warning, fact, seen_in: None }
+    }
+
+    /// One that is worth knowing.
+    pub fn note(fact: Fact) -> Self {
+        Self { severity: Severity::Note, fact, seen_in: None }
+    }
+
+    /// Whether the two are of one kind and weight, in whichever trials.
+    pub(crate) fn is_like(&self, other: &LawFinding) -> bool {
+        let kind = std::mem::discriminant::<Fact>;
+        (self.severity, kind(&self.fact)) == (other.severity, kind(&other.fact))
+    }
+}
+
+impl Fact {
+    /// The number of the law in the project's list ([`crate::laws`]); `None` for what is no law.
+    pub fn law(&self) -> Option<u8> {
+        Some(match self {
+            Fact::ImpossibleBytes { .. } => 1,
+            Fact::LittlesLaw { .. } => 2,
+            Fact::TalliesDiffer { .. } => 4,
+            Fact::LowCeiling { .. } | Fact::LowWay { .. } => 8,
+            Fact::UnknownMemory { .. }
+            | Fact::CachedDisks { .. }
+            | Fact::StreamsReadAgain { .. }
+            | Fact::ReadsOfZeros => 9,
+            Fact::IoErrors { .. }
+            | Fact::NoIo
+            | Fact::EndedEarly(_)
+            | Fact::Backlog { .. }
+            | Fact::WrongBlocks { .. }
+            | Fact::NotSettled(_)
+            | Fact::Drift { .. }
+            | Fact::SlowFluctuation(_)
+            | Fact::UnlikeFirstBlocks { .. }
+            | Fact::Trend { .. }
+            | Fact::TrialsFailed(_)
+            | Fact::MeasuredAgain { .. } => 10,
+            Fact::AnsweredAtOnce { .. }
+            | Fact::IssuedLate { .. }
+            | Fact::Starved { .. }
+            | Fact::OtherPrograms { .. }
+            | Fact::ShortOfMemory(_)
+            | Fact::BusyBefore(_)
+            | Fact::AccountsReadLate { .. }
+            | Fact::HostBelowParts { .. }
+            | Fact::Stolen(_)
+            | Fact::UnevenLoad { .. }
+            | Fact::BlocksAlike(_)
+            | Fact::FewBlocks(_)
+            | Fact::NotRecovered { .. }
+            | Fact::FixedOrder
+            | Fact::IntervalsAsObservations
+            | Fact::ResumedAfterVerdict(_) => return None,
+        })
+    }
+}
