@@ -8,6 +8,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use stormeter_study::Reach;
+
 /// The user's own way to call ssh, such as `ssh -F config -i key`.
 const SSH_VARIABLE: &str = "STORMETER_SSH";
 /// Stands in a command for the agent: it is replaced by what finds or receives the program there.
@@ -68,12 +70,6 @@ pub enum TransportError {
         /// Those that there are.
         guests: Vec<String>,
     },
-    /// Text that is no way to a host.
-    #[error(
-        "\"{0}\" is no way to a host; write local, ssh:user@host, ssh:user@host:port or \
-         command: …"
-    )]
-    Unknown(String),
 }
 
 impl Transport {
@@ -84,34 +80,28 @@ impl Transport {
         matches!(self, Self::Guest(_)) && name.is_some_and(|name| !name.contains('/'))
     }
 
-    /// Reads a way to a host as study files have it; `guests` are those of the lab that is up.
+    /// The way to a host; `guests` are those of the lab that is up.
     ///
     /// # Errors
-    /// It is none, or leads to a guest that is not there.
-    pub fn parse(text: &str, guests: &[Guest]) -> Result<Self, TransportError> {
-        let text = text.trim();
-        let unknown = || TransportError::Unknown(text.to_owned());
-        if text == "local" {
-            return Ok(Self::Local);
-        }
-        let (way, rest) = text.split_once(':').ok_or_else(unknown)?;
-        let rest = rest.trim();
-        if rest.is_empty() {
-            return Err(unknown());
-        }
-        match way {
-            "ssh" => ssh(rest).ok_or_else(unknown),
-            "command" => Ok(Self::Command(rest.into())),
-            "lab" if guests.is_empty() => Err(TransportError::NoLab(rest.into())),
-            "lab" => guests.iter().find(|guest| guest.name == rest).map_or_else(
-                || {
+    /// It leads to a guest that is not there.
+    pub fn of(reach: &Reach, guests: &[Guest]) -> Result<Self, TransportError> {
+        Ok(match reach {
+            Reach::Local => Self::Local,
+            Reach::Ssh { destination, port } => {
+                Self::Ssh { destination: destination.clone(), port: *port }
+            }
+            Reach::Command(command) => Self::Command(command.clone()),
+            Reach::Lab(name) if guests.is_empty() => {
+                return Err(TransportError::NoLab(name.clone()));
+            }
+            Reach::Lab(name) => {
+                let guest = guests.iter().find(|guest| guest.name == *name).ok_or_else(|| {
                     let guests = guests.iter().map(|guest| guest.name.clone()).collect();
-                    Err(TransportError::NoGuest { name: rest.into(), guests })
-                },
-                |guest| Ok(Self::Guest(guest.clone())),
-            ),
-            _ => Err(unknown()),
-        }
+                    TransportError::NoGuest { name: name.clone(), guests }
+                })?;
+                Self::Guest(guest.clone())
+            }
+        })
     }
 
     /// Whether the program can be sent to the host by the same way.
@@ -177,21 +167,6 @@ impl Transport {
     }
 }
 
-fn ssh(rest: &str) -> Option<Transport> {
-    // An address of IPv6 has colons of its own and stands in brackets where a port follows.
-    let (destination, port) = match rest.rsplit_once(':') {
-        Some((before, port)) if !before.contains(':') || before.ends_with(']') => {
-            (before.replace(['[', ']'], ""), Some(port.parse().ok()?))
-        }
-        _ => (rest.replace(['[', ']'], ""), None),
-    };
-    // What begins with a dash would be an option.
-    let is_safe = !destination.is_empty()
-        && !destination.starts_with('-')
-        && !destination.contains(|c: char| c.is_whitespace() || c.is_control());
-    is_safe.then_some(Transport::Ssh { destination, port })
-}
-
 fn shell_here(script: &str) -> Command {
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(OsString::from(script));
@@ -212,32 +187,9 @@ mod tests {
     }
 
     #[test]
-    fn ways_are_read() {
-        let parse = |text| Transport::parse(text, &[]).unwrap();
-        assert_eq!(parse("local"), Transport::Local);
-        assert_eq!(parse("ssh:root@esx1"), ssh("root@esx1", None));
-        assert_eq!(parse("ssh:root@esx1:2222"), ssh("root@esx1", Some(2222)));
-        assert_eq!(parse("ssh:root@[fe80::1]:2222"), ssh("root@fe80::1", Some(2222)));
-        assert_eq!(parse("ssh:fe80::1"), ssh("fe80::1", None));
-        assert_eq!(parse("command: x -i y"), Transport::Command("x -i y".into()));
-    }
-
-    #[test]
-    fn what_leads_nowhere_is_refused() {
-        for text in [
-            "",
-            "esx1",
-            "ssh:",
-            "ssh:-oProxyCommand=x",
-            "ssh:a b",
-            "ssh:a:port",
-            "http://x",
-            "command:",
-        ] {
-            let error = Transport::parse(text, &[]).unwrap_err();
-            assert!(matches!(error, TransportError::Unknown(_)), "{text}");
-        }
-        let message = Transport::parse("lab:vm3", &[]).unwrap_err().to_string();
+    fn a_guest_is_one_of_a_lab_that_is_up() {
+        let of = |guests: &[Guest], name: &str| Transport::of(&Reach::Lab(name.into()), guests);
+        let message = of(&[], "vm3").unwrap_err().to_string();
         assert!(message.contains("lab:vm3") && message.contains("lab up"), "{message}");
         let guest = Guest {
             name: "vm1".into(),
@@ -246,8 +198,8 @@ mod tests {
             address: None,
         };
         let guests = [guest.clone()];
-        assert_eq!(Transport::parse("lab:vm1", &guests).unwrap(), Transport::Guest(guest));
-        let message = Transport::parse("lab:vm3", &guests).unwrap_err().to_string();
+        assert_eq!(of(&guests, "vm1").unwrap(), Transport::Guest(guest));
+        let message = of(&guests, "vm3").unwrap_err().to_string();
         assert!(message.contains("vm3") && message.ends_with("it has vm1"), "{message}");
     }
 
@@ -275,11 +227,11 @@ mod tests {
     #[test]
     fn the_agent_stands_where_the_command_wants_it() {
         let run = |text: &str| {
-            let way = Transport::parse(text, &[]).unwrap();
+            let way = Transport::Command(text.into());
             let output = way.shell("echo 'it is' here").output().unwrap();
             String::from_utf8(output.stdout).unwrap()
         };
-        assert_eq!(run("command: env A=1 {agent}"), "it is here\n");
-        assert_eq!(run("command: echo as it is"), "as it is\n");
+        assert_eq!(run("env A=1 {agent}"), "it is here\n");
+        assert_eq!(run("echo as it is"), "as it is\n");
     }
 }

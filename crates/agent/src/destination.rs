@@ -78,8 +78,9 @@ mod tests {
 
     #[test]
     fn the_way_to_a_host_says_where_its_servers_are_unless_the_study_does() {
-        let of =
-            |way: &str, address| Destination::of(&Transport::parse(way, &[]).unwrap(), address);
+        let of = |way: &str, address| {
+            Destination::of(&Transport::of(&way.parse().unwrap(), &[]).unwrap(), address)
+        };
         let machine = |name: &str, port| Destination::Machine { name: name.into(), port };
         assert_eq!(of("local", None), Destination::Here);
         assert_eq!(of("ssh:root@esx1:2222", None), machine("esx1", None));

@@ -9,7 +9,7 @@ use serde_json::json;
 use stormeter_agent::{Fleet, FleetOptions, Stop, Timeouts};
 use stormeter_datastore::DiskSpec;
 use stormeter_runner::{Elsewhere, OpenOrder, Silent, TrialOrder};
-use stormeter_study::{StudyHost, WorkloadKind};
+use stormeter_study::{Reach, StudyHost, WorkloadKind};
 
 use crate::arguments::Arguments;
 use crate::drive::{BLOCK_BYTES, Drive, RUN_ID, SEED};
@@ -65,7 +65,7 @@ pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
         version: env!("CARGO_PKG_VERSION").into(),
         patience: Timeouts::default(),
     };
-    let host = StudyHost { name: "here".into(), reached_by: "local".into(), address: None };
+    let host = StudyHost { name: "here".into(), reached_by: Reach::Local, address: None };
     let mut fleet = Fleet::new(&[host], options).map_err(failed)?;
     let cancel = AtomicBool::new(false);
     let disks =

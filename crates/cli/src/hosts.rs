@@ -5,7 +5,7 @@ use std::path::Path;
 use stormeter_agent::{Fleet, FleetOptions, Guest, Timeouts};
 use stormeter_datastore::{DatastoreUrl, Location};
 use stormeter_lab::{GuestAgent, agents};
-use stormeter_study::{StudyPlan, WorkloadKind};
+use stormeter_study::{Reach, StudyPlan, WorkloadKind};
 
 use crate::exit::Failure;
 
@@ -30,7 +30,7 @@ pub(crate) fn fleet(
     }
     let urls = plan.urls();
     if let Some(url) = urls.iter().find(|url| url.starts_with("embedded:"))
-        && plan.hosts.iter().any(|host| host.reached_by != "local")
+        && plan.hosts.iter().any(|host| host.reached_by != Reach::Local)
     {
         return Err(Failure::Usage(format!(
             "{url} is started on this machine and nowhere else; name a server that the hosts reach, or \
@@ -56,7 +56,7 @@ pub(crate) fn fleet(
 
 /// The lab's guests, where the study has hosts among them.
 fn guests(plan: &StudyPlan, lab: &Path) -> Result<Vec<Guest>, Failure> {
-    if !plan.hosts.iter().any(|host| host.reached_by.starts_with("lab:")) {
+    if !plan.hosts.iter().any(|host| matches!(host.reached_by, Reach::Lab(_))) {
         return Ok(Vec::new());
     }
     let guest = |agent: GuestAgent| Guest {

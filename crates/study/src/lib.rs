@@ -8,6 +8,7 @@ mod listing;
 mod plan;
 mod profile;
 pub mod question;
+mod reach;
 mod step;
 mod study_plan;
 
@@ -23,6 +24,7 @@ pub use profile::{
     Profile, ProfileSet, StudyProfile, UnknownProfile, profile, profile_sets, profiles,
     study_profile, study_profile_names, study_profiles,
 };
+pub use reach::{Reach, ReachError};
 pub use step::{Step, StepAction};
 pub use stormeter_fault::{Action, Verb};
 pub use study_plan::{

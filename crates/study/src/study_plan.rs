@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use stormeter_trial::{Deployment, FileTest, Transfer, Workload};
 
 use crate::plan::{Metric, Timing};
+use crate::reach::Reach;
 use crate::step::Step;
 
 /// A study ready to be carried out.
@@ -76,8 +77,8 @@ pub struct NamedDatastore {
 pub struct StudyHost {
     /// Its name in the study.
     pub name: String,
-    /// How it is reached: `local`, `ssh:user@host:port`, `command: …`, `lab:NAME`.
-    pub reached_by: String,
+    /// How it is reached.
+    pub reached_by: Reach,
     /// Where clients of a transfer reach it over TCP, where the way does not tell: `host` or `host:port`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,

@@ -28,8 +28,9 @@ fn io(workload: &StudyWorkload) -> &stormeter_trial::Workload {
 #[test]
 fn hosts_keep_their_order_and_the_ways_to_them() {
     let plan = parsed(include_str!("good/hosts.yaml"));
-    let hosts: Vec<(&str, &str)> =
-        plan.hosts.iter().map(|host| (host.name.as_str(), host.reached_by.as_str())).collect();
+    let hosts: Vec<(&str, String)> =
+        plan.hosts.iter().map(|host| (host.name.as_str(), host.reached_by.to_string())).collect();
+    let hosts: Vec<(&str, &str)> = hosts.iter().map(|(name, way)| (*name, way.as_str())).collect();
     assert_eq!(
         hosts,
         [

@@ -23,7 +23,7 @@ use stormeter_runner::{
     Elsewhere, OpenOrder, OpenedHosts, OpenedStores, PrepareOrder, PreparedStore, Progress,
     RunError, TrialEnd, TrialOrder,
 };
-use stormeter_study::{StudyHost, vms_of_host};
+use stormeter_study::{Reach, StudyHost, vms_of_host};
 
 use crate::command::{Guest, Transport};
 use crate::destination::Destination;
@@ -95,7 +95,7 @@ pub struct Fleet {
 
 struct Host {
     name: String,
-    reached_by: String,
+    reached_by: Reach,
     way: Transport,
     /// Where its servers of transfers are.
     destination: Destination,
@@ -116,7 +116,7 @@ impl Fleet {
     pub fn new(hosts: &[StudyHost], options: FleetOptions) -> Result<Self, RunError> {
         let (inbox_in, inbox) = mpsc::channel();
         let host = |host: &StudyHost| {
-            let way = Transport::parse(&host.reached_by, &options.guests)
+            let way = Transport::of(&host.reached_by, &options.guests)
                 .map_err(|error| RunError::Hosts(format!("host {}: {error}", host.name)))?;
             Ok(Host {
                 name: host.name.clone(),
@@ -295,7 +295,7 @@ impl Fleet {
     fn described(&self) -> Vec<HostDescription> {
         let describe = |host: &Host| HostDescription {
             name: host.name.clone(),
-            reached_by: host.reached_by.clone(),
+            reached_by: host.reached_by.to_string(),
             stormeter_version: host.version.clone(),
             clock_offset_ns: host.offset.unix_ns,
             clock_error_ns: host.offset.error_ns,

@@ -10,7 +10,7 @@ use stormeter_agent::{
 };
 use stormeter_datastore::DiskSpec;
 use stormeter_runner::{Elsewhere, OpenOrder, Silent};
-use stormeter_study::StudyHost;
+use stormeter_study::{Reach, StudyHost};
 
 use crate::session::RUN;
 
@@ -36,11 +36,11 @@ fn failure(commands: &[&str], place: &Path) -> String {
     let hosts: Vec<StudyHost> = (0..commands.len())
         .map(|number| StudyHost {
             name: format!("host-{number}"),
-            reached_by: format!(
-                "command: cd {}; echo $$ > pid-{number}; {}",
+            reached_by: Reach::Command(format!(
+                "cd {}; echo $$ > pid-{number}; {}",
                 place.display(),
                 commands[number]
-            ),
+            )),
             address: None,
         })
         .collect();
@@ -137,7 +137,7 @@ fn hosts_that_no_client_of_a_transfer_can_reach_are_told_beforehand() {
     let check = |reached_by: &str, address: Option<&str>| {
         let host = StudyHost {
             name: "h".into(),
-            reached_by: reached_by.into(),
+            reached_by: reached_by.parse().unwrap(),
             address: address.map(str::to_owned),
         };
         let guest = |name: &str, address: Option<&str>| Guest {

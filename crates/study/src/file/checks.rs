@@ -6,6 +6,7 @@ use stormeter_units::{format_bytes, format_duration_ns};
 
 use super::keys;
 use crate::plan::Metric;
+use crate::reach::Reach;
 use crate::study_plan::{Reset, StudyHost, StudyPlan, StudyWorkload, Unit, WorkloadKind};
 use stormeter_yaml::{Diagnostics, Place, Section, shortened};
 
@@ -155,20 +156,21 @@ fn check_hosts(plan: &StudyPlan, places: &Places, diagnostics: &mut Diagnostics)
              hosts out, or give those a study of their own",
         );
     }
-    let unknown =
-        |host: &&StudyHost| host.address.is_none() && host.reached_by.starts_with("command:");
+    let unknown = |host: &StudyHost| match &host.reached_by {
+        Reach::Command(command) if host.address.is_none() => {
+            Some((host.name.clone(), command.clone()))
+        }
+        _ => None,
+    };
     if is_any(|kind| matches!(kind, WorkloadKind::Transfer(_)))
-        && let Some(host) = plan.hosts.iter().find(unknown)
+        && let Some((name, command)) = plan.hosts.iter().find_map(unknown)
     {
-        let command = host.reached_by.trim_start_matches("command:").trim();
         diagnostics.error_at(
             places.hosts,
             format!(
-                "host {} is reached by a command, and the clients of transfers need its address; \
-                 write {}: {{command: \"{}\", address: 10.0.0.5}}",
-                host.name,
-                host.name,
-                shortened(command)
+                "host {name} is reached by a command, and the clients of transfers need its address; \
+                 write {name}: {{command: \"{}\", address: 10.0.0.5}}",
+                shortened(&command)
             ),
         );
     }

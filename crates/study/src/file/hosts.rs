@@ -5,19 +5,12 @@ use stormeter_yaml::{Diagnostics, Node, Place, Section, Value, shortened};
 
 use super::datastores::check_name;
 use super::keys;
+use crate::reach::{Reach, ReachError};
 use crate::study_plan::StudyHost;
 
 const EXAMPLE: &str = "hosts: {esx1: \"ssh:root@esx1\", here: local}";
 /// More processes than one machine leads without getting in its own way.
 const MOST: usize = 1000;
-/// The ways to a host: what the text begins with, and how it goes on.
-const WAYS: [(&str, &str); 4] = [
-    ("local", "local"),
-    ("ssh:", "ssh:user@host or ssh:user@host:port"),
-    ("command:", "\"command: kubectl exec -i pod -- stormeter agent\""),
-    ("lab:", "lab:NAME"),
-];
-
 /// The hosts in the order of the file; none where the file names none.
 pub(super) fn read(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<StudyHost> {
     let Some(node) = study.get("hosts") else { return Vec::new() };
@@ -61,8 +54,8 @@ pub(super) fn read(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<St
     hosts
 }
 
-/// The way to a host, as text, and its address where one is given.
-fn way(name: &str, node: &Node, diagnostics: &mut Diagnostics) -> Option<(String, Option<String>)> {
+/// How a host is reached, and its address where one is given.
+fn way(name: &str, node: &Node, diagnostics: &mut Diagnostics) -> Option<(Reach, Option<String>)> {
     let Value::Map(_) = &node.value else {
         let way = check(name, node.text().unwrap_or_default(), node, diagnostics)?;
         return Some((way, None));
@@ -114,33 +107,24 @@ fn address(name: &str, text: &str, place: Place, diagnostics: &mut Diagnostics) 
     None
 }
 
-fn check(name: &str, text: &str, node: &Node, diagnostics: &mut Diagnostics) -> Option<String> {
+fn check(name: &str, text: &str, node: &Node, diagnostics: &mut Diagnostics) -> Option<Reach> {
     let text = text.trim();
-    let found = WAYS
-        .iter()
-        .find(|(way, _)| if way.ends_with(':') { text.starts_with(way) } else { text == *way });
-    let fault = match found {
-        None => {
+    let fault = match text.parse() {
+        Ok(reach) => return Some(reach),
+        Err(ReachError::Unknown) => {
             let word = text.split(':').next().unwrap_or_default();
-            let words = WAYS.iter().map(|(way, _)| way.trim_end_matches(':'));
+            let words = Reach::FORMS.iter().map(|(word, _)| *word);
             let meant = nearest(word, words).map(|word| format!("did you mean {word}? Write "));
-            let forms: Vec<&str> = WAYS.iter().map(|(_, form)| *form).collect();
             format!(
                 "host {name} is reached by {}, which is no way to a host; {}{}",
                 if text.is_empty() { node.found() } else { format!("\"{}\"", shortened(text)) },
                 meant.unwrap_or_else(|| "write ".into()),
-                forms.join(", ")
+                Reach::FORMS.map(|(_, form)| form).join(", ")
             )
         }
-        Some((way, form)) if way.ends_with(':') => {
-            let rest = text[way.len()..].trim();
-            // What begins with a dash would be an option of ssh.
-            if !rest.is_empty() && !rest.starts_with('-') && !text.contains(char::is_control) {
-                return Some(format!("{way}{}{rest}", if *way == "command:" { " " } else { "" }));
-            }
+        Err(ReachError::Nowhere { form }) => {
             format!("the way to host {name} says not where; write {form}")
         }
-        Some(_) => return Some(text.to_owned()),
     };
     diagnostics.error_at(node.place, fault);
     None
