@@ -69,7 +69,7 @@ pub(crate) fn judge(
     }
     if !allowed {
         let given = match destroy_data.first() {
-            Some(other) => format!(" ({} was permitted, which is another)", other.display()),
+            Some(other) => format!(" ({} names another)", other.display()),
             None => String::new(),
         };
         let found = finding.to_string();

@@ -205,12 +205,11 @@ fn a_file_system_is_named_and_only_the_exact_flag_destroys_it() {
         device.write(1024 + 0x60, b"\x42");
     }
     let before = device.bytes(0, 1 << 20);
-    let flag = format!("--destroy-data {}", device.device.display());
     let text = device.refusal();
-    assert!(text.contains("holds data (ext4)") && text.contains(&flag), "{text}");
+    assert!(text.contains("holds data (ext4)") && text.contains("be destroyed"), "{text}");
     for other in ["/dev/loop", "/dev/sda", "/"] {
         let text = device.open_as(RUN, &[Path::new(other)]).err().unwrap().to_string();
-        assert!(text.contains(&flag) && text.contains("names another"), "{text}");
+        assert!(text.contains("be destroyed") && text.contains("names another"), "{text}");
     }
     assert!(device.bytes(0, 1 << 20) == before, "a refusal wrote something");
 

@@ -105,7 +105,7 @@ mod tests {
         assert!(fits(1 << 30, None).is_ok());
         let message = fits(3 << 30, Some(4 << 30)).unwrap_err().to_string();
         assert!(message.contains("3GiB") && message.contains("4GiB"), "{message}");
-        assert!(message.contains("larger disks"), "{message}");
+        assert!(message.contains("smaller disks"), "{message}");
         let huge = ComparisonPlan { verify: true, disk_bytes: 1 << 60, ..plan() };
         assert!(matches!(check_memory(&huge, 2), Err(RunError::VerifyMemory { .. })));
         assert!(check_memory(&ComparisonPlan { verify: false, ..huge }, 2).is_ok());

@@ -273,11 +273,15 @@ fn printable_path(path: &Path) -> String {
 }
 
 fn failed(error: ProbeError) -> Failure {
+    let option = match &error {
+        ProbeError::ShortKey { .. } => Some("--new-key"),
+        ProbeError::Connect { .. } => Some("--listen"),
+        _ => None,
+    };
+    let text = option.map_or_else(|| error.to_string(), |option| format!("{error} ({option})"));
     match error {
-        ProbeError::Nothing { .. } | ProbeError::ShortKey { .. } => {
-            Failure::Usage(error.to_string())
-        }
-        error => Failure::File(error.to_string()),
+        ProbeError::Nothing { .. } | ProbeError::ShortKey { .. } => Failure::Usage(text),
+        _ => Failure::File(text),
     }
 }
 

@@ -71,7 +71,7 @@ const CASES: &[Case] = &[
     ("compare a b --precision 0", 2, &["precision of 0%", "such as 2%"]),
     ("compare a b --precision 101%", 2, &["precision of 101%", "at most 100%"]),
     ("compare a b --margin 0", 2, &["margin of 0%"]),
-    ("compare a b --max-blocks 4", 2, &["--max-blocks 5"]),
+    ("compare a b --max-blocks 4", 2, &["allow 5 or more", "--max-blocks"]),
     ("compare a b --duration 1ms", 2, &["--duration"]),
     ("compare a b --duration 2s --time-limit 1s", 2, &["--time-limit"]),
     ("compare a b --metric speed", 2, &["latency-p99"]),

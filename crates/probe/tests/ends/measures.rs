@@ -160,5 +160,5 @@ fn where_nobody_listens_the_address_is_named() {
     let free = std::net::TcpListener::bind(crate::far::LOOPBACK).unwrap().local_addr().unwrap();
     let client = Client::new(&free.to_string(), key(), Limits::default(), Arc::default());
     let error = client.round_trips(&[1], LAYOUT).unwrap_err().to_string();
-    assert!(error.contains(&free.to_string()) && error.contains("--listen"), "{error}");
+    assert!(error.contains(&free.to_string()) && error.contains("net listens"), "{error}");
 }
