@@ -26,6 +26,10 @@ use crate::qemu::{Guest, cable_end};
 pub(super) const FILE: &str = "lab.json.faults";
 /// A guest that stands still hears nothing; one that runs answers in less.
 const ANSWER: Duration = Duration::from_secs(20);
+/// What is under way over a path waits at disks, which may be slow. In seconds.
+const DRAINED_S: u64 = 60;
+/// The storage guest says by itself what is left then.
+const DRAIN: Duration = Duration::from_secs(DRAINED_S + 30);
 /// A path that is up again is tried each second, after its ports have found each other. In seconds.
 const BACK_S: u64 = 120;
 /// The host says by itself what is missing then.
@@ -239,8 +243,15 @@ impl Faults {
         let end = |name| self.running(&guest(&self.directory, name))?.connect();
         // Neither end is touched when the other cannot be reached.
         let ends = [(end(&path.storage)?, path.cable.storage), (end(&path.host)?, path.cable.host)];
-        let lines = if up { path::admit(path) } else { path::drain(path) };
-        self.tell(&guest(&self.directory, &path.storage), &lines, ANSWER)?;
+        let storage = guest(&self.directory, &path.storage);
+        let admit = || self.tell(&storage, &path::admit(path), ANSWER);
+        if up {
+            admit()?;
+        } else {
+            // What could not be cut is whole again.
+            self.tell(&storage, &path::drain(path, DRAINED_S), DRAIN)
+                .inspect_err(|_| drop(admit()))?;
+        }
         for (mut qmp, port) in ends {
             qmp.run("set_link", json!({"name": cable_end(port), "up": up}))?;
         }

@@ -6,6 +6,9 @@
 //! of the port and of all networks held (`ft_recv_seq`, `ft_queue_status` and `ft_prlo` of tcm_fc, Linux 6.1). Under a
 //! load that is what every other cut ends in. So a path is cut in two steps: commands no longer arrive, what is under
 //! way is answered, and then the cable is cut. To the host the path is dead from the first step on.
+//!
+//! What is under way is counted: commands that arrived less responses that left. That a port is silent does not say
+//! it: a request may wait at its disk for as long as the disk likes.
 
 use crate::error::LabError;
 use crate::model::{Lab, Mounted};
@@ -67,41 +70,73 @@ pub(super) fn find(lab: &Lab, host: &str, mount: &str, number: usize) -> Result<
     })
 }
 
-/// Lines after which no command arrives at the storage guest over the path, and what was under way has ended.
-pub(super) fn drain(path: &FcPath) -> String {
-    let device = device(path);
-    // The information unit of a command (FC-FS-3, R_CTL 06h; FCP-4, FCP_CMND), behind the 14 bytes of the header
-    // of FC over Ethernet (FC-BB-6).
-    let command = "protocol 0x8906 u32 match u8 0x06 0xff at 14";
+/// Lines that count the commands that arrive at a port of a storage guest, by its place among the guest's, and the
+/// responses that leave it. They are to be there before the host logs in.
+pub(super) fn count(port: usize) -> [String; 3] {
+    let device = device(port);
+    let filter = |direction, unit, counter| {
+        format!(
+            "/sbin/tc filter add dev {device} {direction} prio 2 {unit} action pass index {counter}"
+        )
+    };
+    let [commands, responses] = counters(port);
+    [
+        format!("/sbin/tc qdisc add dev {device} clsact"),
+        filter("ingress", COMMAND, commands),
+        filter("egress", RESPONSE, responses),
+    ]
+}
+
+/// The numbers of a port's counters. They have some of their own because filters cannot be told apart where they are
+/// listed: those of both directions are in one table (cls_u32, Linux 6.1).
+fn counters(port: usize) -> [usize; 2] {
+    [2 * port + 2, 2 * port + 3]
+}
+
+/// What fits the information unit of a command (R_CTL 06h, FC-FS-3; FCP_CMND, FCP-4) that arrives: behind the 14 bytes
+/// of the header of FC over Ethernet (FC-BB-6).
+const COMMAND: &str = "protocol 0x8906 u32 match u8 0x06 0xff at 14";
+/// And that of a response (R_CTL 07h, FCP_RSP) that leaves: there the header of Ethernet, of 14 bytes, counts too.
+const RESPONSE: &str = "protocol 0x8906 u32 match u8 0x07 0xff at 28";
+
+/// Lines after which no command arrives at the storage guest over the path, and what was under way has been answered.
+/// They fail when that takes longer than `patience_s`, and say how much is left.
+pub(super) fn drain(path: &FcPath, patience_s: u64) -> String {
+    let device = device(path.cable.storage);
+    let [commands, responses] = counters(path.cable.storage);
     format!(
-        "/sbin/tc qdisc show dev {device} | grep -q ingress || \
-         /sbin/tc qdisc add dev {device} handle ffff: ingress\n\
-         /sbin/tc filter replace dev {device} parent ffff: prio 1 handle 800::1 {command} action drop\n\
-         sent= still=0 tries=0\n\
-         while [ $still -lt {STILL} ] && [ $tries -lt {TRIES} ]; do\n\
-         usleep 100000; tries=$((tries + 1)); still=$((still + 1))\n\
-         now=$(cat /sys/class/net/{device}/statistics/tx_packets)\n\
-         [ \"$now\" = \"$sent\" ] || still=0; sent=$now\n\
+        "/sbin/tc filter del dev {device} ingress prio 1 2>/dev/null || :\n\
+         /sbin/tc filter add dev {device} ingress prio 1 {COMMAND} action drop\n\
+         seen() {{ /sbin/tc -s actions get action gact index $1 | \
+         sed -n 's/.*Sent [0-9]* bytes \\([0-9]*\\) pkt.*/\\1/p'; }}\n\
+         still=0 tries=0 last=\n\
+         while :; do\n\
+         come=$(seen {commands}) gone=$(seen {responses})\n\
+         still=$((still + 1)); [ \"$come $gone\" = \"$last\" ] || still=0; last=\"$come $gone\"\n\
+         [ $come != $gone ] || [ $still -lt {STILL} ] || break\n\
+         [ $still -lt {GIVEN_UP} ] || break\n\
+         tries=$((tries + 1))\n\
+         [ $tries -lt {patience_s}0 ] || {{ echo \"{device} has $((come - gone)) requests left\"; exit 1; }}\n\
+         usleep 100000\n\
          done\n"
     )
 }
 
-/// How many tenths of a second a port that answers nothing more has been still: longer than a request waits at a disk.
-const STILL: u32 = 10;
-/// And how many it is waited for.
-const TRIES: u32 = 100;
+/// For how many tenths of a second the counts stay as they are when everything was answered: a command may have been
+/// on its way.
+const STILL: u32 = 2;
+/// And when they never become equal, because the host has taken commands back (ABTS, FC-FS-3).
+const GIVEN_UP: u32 = 300;
 
-/// Lines after which commands arrive at the storage guest again.
+/// Lines after which commands arrive at the storage guest again, and are counted from nothing.
 pub(super) fn admit(path: &FcPath) -> String {
-    let device = device(path);
-    format!(
-        "! /sbin/tc qdisc show dev {device} | grep -q ingress || /sbin/tc qdisc del dev {device} ingress\n"
-    )
+    let port = path.cable.storage;
+    format!("/sbin/tc qdisc del dev {} clsact\n{}\n", device(port), count(port).join("\n"))
 }
 
-/// What the storage guest calls its end.
-fn device(path: &FcPath) -> String {
-    format!("eth{}", path.cable.storage + 1)
+/// What a storage guest calls its port of this place; its first leads to this machine.
+fn device(port: usize) -> String {
+    format!("eth{}", port + 1)
 }
 
 /// Lines with which a host waits until the path, whose ends are up, is used again; they fail after `patience_s` by the
@@ -148,8 +183,8 @@ mod tests {
         assert_eq!((first.storage.as_str(), first.mounts.len()), ("san", 2));
         let second = find(&lab, "esx", "two", 1).unwrap();
         assert_eq!((second.cable.host, second.mounts.as_slice()), (2, &["two".to_owned()][..]));
-        let (cut, joined) = (drain(&second), admit(&second));
-        assert!(cut.contains("tc filter replace dev eth3 ") && joined.contains("del dev eth3 "));
+        let (cut, joined) = (drain(&second, 60), admit(&second));
+        assert!(cut.contains("tc filter add dev eth3 ") && joined.contains("del dev eth3 "));
         let lines = back(&second, 60);
         assert!(lines.contains("0x2000024c00010101") && lines.contains("fc-two"), "{lines}");
         for (host, mount, number, said) in [

@@ -1,6 +1,7 @@
 //! What a storage guest serves block by block, as lines of its set-up: the kernel's targets are made in its
 //! file system of settings (Linux, Documentation/target/scripts.rst and drivers/nvme/target/configfs.c).
 
+use super::path;
 use super::ports::{End, devices, start_fc};
 use super::secrets::Secrets;
 use super::state::{target, target_of};
@@ -96,6 +97,7 @@ fn fc(lab: &Lab, channel: &Channel, lines: &mut Vec<String>) {
             lines.push(format!("mkdir {initiator}/lun_{lun}"));
             lines.push(format!("ln -s {group}/lun/lun_{lun} {initiator}/lun_{lun}/lun"));
         }
+        lines.extend(path::count(channel.cables[number].storage));
         lines.extend(start_fc(device));
     }
 }

@@ -45,6 +45,16 @@ fn paths_written(mount: &str, expected: &str) -> String {
     )
 }
 
+/// Lines that give a disk of a storage guest another latency.
+fn disk_latency(disk: &str, milliseconds: u32) -> [String; 2] {
+    [
+        format!("/sbin/dmsetup table {disk} | sed 's/ [0-9]*$/ {milliseconds}/' > /tmp/table"),
+        format!(
+            "/sbin/dmsetup suspend {disk}; /sbin/dmsetup load {disk} /tmp/table; /sbin/dmsetup resume {disk}"
+        ),
+    ]
+}
+
 #[test]
 fn a_study_runs_on_every_protocol_of_a_hosts_kernel() {
     let Some(place) = Place::new() else { return };
@@ -81,7 +91,8 @@ fn a_study_runs_on_every_protocol_of_a_hosts_kernel() {
         assert_eq!(place.script("esx", &[&whole]), "ready", "{mount}");
     }
 
-    // A path that is cut while the storage guest answers, and again: it comes back each time.
+    // A path that is cut while the storage guest answers, and again: it comes back each time, also when the disk is so
+    // slow that the guest is silent for long with requests under way.
     let load = "while [ ! -e /tmp/enough ]; do dd if=/bin/busybox of=/dev/lab/fc-round-robin bs=64k count=16 \
                 oflag=direct; done > /dev/null 2>&1";
     let begin = [
@@ -89,7 +100,9 @@ fn a_study_runs_on_every_protocol_of_a_hosts_kernel() {
         "for i in 1 2 3 4; do setsid sh /tmp/load.sh < /dev/null > /dev/null 2>&1 & done",
     ];
     assert_eq!(place.script("esx", &begin), "ready");
-    for _ in 0..3 {
+    for milliseconds in [5, 2000, 5] {
+        let slow = disk_latency("disk3", milliseconds);
+        assert_eq!(place.script("nas", &slow.each_ref().map(String::as_str)), "ready");
         faults.apply(&"path-down esx.fc-round-robin 0".parse().unwrap()).unwrap();
         // Back when the other path is written, which is when this one was given up.
         uses(&place, "/dev/lab/fc-fixed");
