@@ -13,7 +13,7 @@ use stormeter_trial::Interval;
 
 /// The protocol of this version. It is raised when a message changes so that an older end would
 /// misunderstand it.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// What an agent of this version can be asked to do.
 pub(crate) const CAPABILITIES: [&str; 5] = ["prepare", "trial", "ceiling", "file", "transfer"];

@@ -13,7 +13,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use stormeter_datastore::RealClock;
 use stormeter_disk::Clock;
-use stormeter_runner::{Leader, Progress, RunError, TrialOrder, Workplace, environment};
+use stormeter_runner::{
+    Executor, LocalExecutor, Progress, RunError, Silent, StartCoordinator, TrialOrder, environment,
+};
+use stormeter_study::WorkloadKind;
 use stormeter_trial::Interval;
 
 use crate::frame::{FrameError, read_frame, write_frame};
@@ -28,6 +31,9 @@ const START_WITHIN: Duration = Duration::from_secs(300);
 const AWAKE_NS: u64 = 2_000_000;
 /// Progress is told no more often than this.
 const TELL_EVERY: Duration = Duration::from_millis(200);
+
+/// How long the idle machine is read: shorter than where a machine is on its own, as the study waits for all hosts.
+const IDLE_READING: Duration = Duration::from_millis(500);
 
 /// How an agent is stopped from outside, such as by signals.
 #[derive(Debug, Clone, Default)]
@@ -94,7 +100,7 @@ pub fn serve(
         .name("ears".into())
         .spawn(move || ears.hear(&mut input))
         .map_err(FrameError::Io)?;
-    Hands { back, clock, stop, start, workplace: None }.work(&work)
+    Worker { back, clock, stop, start, executor: None }.work(&work)
 }
 
 /// The way back, for both threads.
@@ -169,15 +175,15 @@ impl<W: Write> Ears<W> {
     }
 }
 
-struct Hands<W> {
+struct Worker<W> {
     back: Back<W>,
     clock: RealClock,
     stop: Stop,
     start: Receiver<u64>,
-    workplace: Option<Workplace>,
+    executor: Option<LocalExecutor>,
 }
 
-impl<W: Write> Hands<W> {
+impl<W: Write> Worker<W> {
     /// Works until there is no more to come. Whatever ends it, the disks are removed.
     fn work(mut self, work: &Receiver<Work>) -> Result<(), ServeError> {
         loop {
@@ -211,21 +217,23 @@ impl<W: Write> Hands<W> {
     }
 
     fn clean_up(&mut self) -> Vec<String> {
-        self.workplace.take().map(Workplace::remove).unwrap_or_default()
+        self.executor.take().map(|mut executor| executor.remove()).unwrap_or_default()
     }
 
     fn carry_out(&mut self, command: Command) -> Result<Report, RunError> {
         match command {
             Command::Open(order) => {
                 self.clean_up();
-                let (workplace, opened) = Workplace::open(&order)?;
-                self.workplace = Some(workplace);
-                Ok(Report::Opened(opened))
+                let mut executor = LocalExecutor::new(self.clock.clone(), IDLE_READING);
+                let never = AtomicBool::new(false);
+                let opened = executor.open(&order, &never, &mut Silent)?;
+                self.executor = Some(executor);
+                Ok(Report::Opened(opened.stores))
             }
             Command::Prepare(order) => {
-                let workplace = self.workplace.as_mut().ok_or_else(nothing_open)?;
+                let executor = self.executor.as_mut().ok_or_else(nothing_open)?;
                 let mut teller = Teller { back: &self.back, told: None };
-                let prepared = workplace.prepare(&order, &self.stop.cancel, &mut teller)?;
+                let prepared = executor.prepare(&order, &self.stop.cancel, &mut teller)?;
                 Ok(Report::Prepared(prepared))
             }
             Command::Trial(order) => self.trial(&order),
@@ -236,12 +244,21 @@ impl<W: Write> Hands<W> {
     fn trial(&mut self, order: &TrialOrder) -> Result<Report, RunError> {
         // Starts of trials that ended before they were told.
         while self.start.try_recv().is_ok() {}
-        let workplace = self.workplace.as_mut().ok_or_else(nothing_open)?;
+        let executor = self.executor.as_mut().ok_or_else(nothing_open)?;
+        match order.work {
+            WorkloadKind::Deploy(_) => {
+                return Err(RunError::Order("deployments are not done on hosts".into()));
+            }
+            WorkloadKind::Transfer(_) if order.listener.is_none() => {
+                return Err(RunError::Order("a transfer's clients have no listener here".into()));
+            }
+            _ => {}
+        }
         let (back, cancel) = (&self.back, &*self.stop.cancel);
-        let mut controller = Controller { back, start: &self.start, cancel };
+        let warm_up = Teller { back, told: None };
+        let mut controller = Controller { back, start: &self.start, cancel, warm_up };
         let mut teller = Teller { back, told: None };
-        let real = (&self.clock, cancel);
-        let end = workplace.trial(order, real, &mut controller, &mut teller)?;
+        let end = executor.trial_started_by(&mut controller, order, cancel, &mut teller)?;
         Ok(Report::Done(Box::new(end)))
     }
 }
@@ -251,9 +268,14 @@ struct Controller<'a, W> {
     back: &'a Back<W>,
     start: &'a Receiver<u64>,
     cancel: &'a AtomicBool,
+    warm_up: Teller<'a, W>,
 }
 
-impl<W: Write> Leader for Controller<'_, W> {
+impl<W: Write> StartCoordinator for Controller<'_, W> {
+    fn warmed_up(&mut self, bytes: u64) {
+        self.warm_up.preparing("", bytes, u64::MAX);
+    }
+
     fn listens(&mut self, port: u16) {
         // Who cannot hear this sends no client, which has its end.
         let _ = self.back.say(&Report::Listening { port });

@@ -8,7 +8,7 @@ use nix::sys::time::TimeValLike;
 use serde_json::json;
 use stormeter_agent::{Fleet, FleetOptions, Stop, Timeouts};
 use stormeter_datastore::DiskSpec;
-use stormeter_runner::{Elsewhere, OpenOrder, Silent, TrialOrder};
+use stormeter_runner::{Executor, OpenOrder, Silent, TrialOrder, TrialTarget};
 use stormeter_study::{Reach, StudyHost, WorkloadKind};
 
 use crate::arguments::Arguments;
@@ -77,6 +77,7 @@ pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
         destroy_data: vec![],
         secrets: vec![],
         first_number: 0,
+        verification: None,
     };
     fleet.open(&order, &cancel, &mut Silent).map_err(failed)?;
     let workload = drive.workload();
@@ -85,7 +86,7 @@ pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
     let order = stormeter_runner::PrepareOrder { store: 0, filling, reset: None };
     fleet.prepare(&order, &cancel, &mut Silent).map_err(failed)?;
     let order = TrialOrder {
-        store: Some(0),
+        target: TrialTarget::Store(0),
         work: WorkloadKind::Io(workload),
         outstanding: None,
         listener: None,

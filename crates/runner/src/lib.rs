@@ -15,9 +15,9 @@ mod comparison;
 mod conclusion;
 mod describe;
 mod doctor;
-mod elsewhere;
 mod environment;
 mod error;
+mod executor;
 mod fill_spec;
 mod fixed_work;
 mod free_space;
@@ -25,6 +25,7 @@ mod host_time;
 mod idle;
 mod incidents;
 mod journal;
+mod local_executor;
 mod machine;
 mod memories;
 pub mod monitor;
@@ -37,6 +38,7 @@ mod shell;
 mod socket_owners;
 mod sockets;
 mod spent;
+mod start_coordinator;
 mod stores;
 mod study;
 mod target;
@@ -48,27 +50,27 @@ mod watcher;
 mod way_ceilings;
 mod ways;
 mod workers;
-mod workplace;
 
 pub use ceiling::measure_ceiling;
 pub use comparison::{Request, run_comparison, run_comparison_with};
 pub use conclusion::{Conclusion, conclude};
 pub use doctor::{Advice, Health, examine};
-pub use elsewhere::{
-    Elsewhere, OpenOrder, OpenedHosts, OpenedStores, Password, PrepareOrder, PreparedStore,
-    TrialOrder,
-};
 pub use environment::environment;
 pub use error::RunError;
+pub use executor::{
+    Executor, OpenOrder, Opened, OpenedStores, Password, PrepareOrder, PreparedStore, TrialOrder,
+    TrialTarget, Verification,
+};
 pub use fill_spec::FillSpec;
 pub use fixed_work::{Caller, ClientStart, FixedWorkRun, ListenOrder, run_clients, run_fixed_work};
+pub use local_executor::LocalExecutor;
 pub use progress::{BlockEnd, Place, Progress, Silent, TrialStart};
 pub use rack_control::{RackControl, RackControlError};
+pub use start_coordinator::StartCoordinator;
 pub use study::{
-    Evidence, Hands, ResetError, StudyConclusion, StudyRequest, conclude_study, finished_study,
-    run_study, run_study_with,
+    Collaborators, Evidence, ResetError, StudyConclusion, StudyRequest, conclude_study,
+    finished_study, run_study, run_study_with,
 };
 pub use target::TargetUnknown;
 pub use threads::{TrialEnd, TrialRun, run_trial};
 pub use ways::{NullProtocol, NullServerError, NullServers};
-pub use workplace::{Leader, Workplace};

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use stormeter_datastore::RealClock;
 use stormeter_results::{Phase, TrialOutcome};
 use stormeter_runner::{
-    Hands, RackControl, RackControlError, RunError, Silent, StudyConclusion, StudyRequest,
+    Collaborators, RackControl, RackControlError, RunError, Silent, StudyConclusion, StudyRequest,
     run_study, run_study_with,
 };
 use stormeter_study::Action;
@@ -112,9 +112,12 @@ impl Place {
 
     fn run(&mut self) -> Result<StudyConclusion, RunError> {
         let request = self.request();
-        let hands = Hands { rack_control: Some(&mut self.rack_control), ..Hands::default() };
+        let collaborators = Collaborators {
+            rack_control: Some(&mut self.rack_control),
+            ..Collaborators::default()
+        };
         let never = AtomicBool::new(false);
-        run_study_with(hands, &request, &RealClock::new(), &never, &mut Silent)
+        run_study_with(collaborators, &request, &RealClock::new(), &never, &mut Silent)
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use stormeter_datastore::RealClock;
 use stormeter_results::{Phase, ResultsFile, TrialOutcome, TrialRecord};
 use stormeter_runner::{
-    Hands, Progress, RackControl, RackControlError, RunError, Silent, StudyConclusion,
+    Collaborators, Progress, RackControl, RackControlError, RunError, Silent, StudyConclusion,
     StudyRequest, TrialStart, run_study, run_study_with,
 };
 use stormeter_study::Action;
@@ -91,8 +91,9 @@ fn run_with(
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<StudyConclusion, RunError> {
-    let hands = Hands { rack_control: Some(rack_control), ..Hands::default() };
-    run_study_with(hands, request, &RealClock::new(), cancel, progress)
+    let collaborators =
+        Collaborators { rack_control: Some(rack_control), ..Collaborators::default() };
+    run_study_with(collaborators, request, &RealClock::new(), cancel, progress)
 }
 
 fn rack_control() -> (TestRackControl, Notebook) {

@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicBool;
 use stormeter_datastore::RealClock;
 use stormeter_results::{Phase, TrialRecord};
 use stormeter_runner::{
-    Conclusion, Hands, NullProtocol, NullServerError, NullServers, Request, Silent, conclude,
-    run_comparison, run_comparison_with, run_study_with,
+    Collaborators, Conclusion, NullProtocol, NullServerError, NullServers, Request, Silent,
+    conclude, run_comparison, run_comparison_with, run_study_with,
 };
 use stormeter_server::{DirectoryServer, NullNfs, Running};
 use stormeter_statistics::{CeilingKind, Severity};
@@ -186,9 +186,10 @@ fn a_study_has_the_ceiling_of_each_way_with_each_workload_and_a_named_one_goes_b
     }
     let request = request::request(results.path(), &text);
     let mut servers = Servers::default();
-    let hands = Hands { null_servers: Some(&mut servers), ..Hands::default() };
+    let collaborators =
+        Collaborators { null_servers: Some(&mut servers), ..Collaborators::default() };
     let (clock, never) = (RealClock::new(), AtomicBool::new(false));
-    let conclusion = run_study_with(hands, &request, &clock, &never, &mut Silent).unwrap();
+    let conclusion = run_study_with(collaborators, &request, &clock, &never, &mut Silent).unwrap();
     let mut found: Vec<_> =
         conclusion.ceilings.iter().map(|it| (it.kind, it.datastore, it.workload)).collect();
     found.sort_by_key(|(_, datastore, workload)| (*datastore, *workload));

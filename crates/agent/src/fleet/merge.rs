@@ -110,6 +110,9 @@ fn renumber(sample: &mut Sample, host: u32, hosts: u32) {
     let number = |disk: u32| disk.saturating_mul(hosts).saturating_add(host);
     sample.disks.iter_mut().for_each(|row| row.disk = number(row.disk));
     sample.faults.iter_mut().for_each(|fault| fault.disk = number(fault.disk));
+    for corruption in sample.verified.iter_mut().flat_map(|it| &mut it.corruptions) {
+        corruption.expected.disk = number(corruption.expected.disk);
+    }
 }
 
 fn share(number: usize, host: &Host, vms: u32, end: &TrialEnd, late_ns: u64) -> HostShare {

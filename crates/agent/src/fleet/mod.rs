@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 use stormeter_datastore::RealClock;
 use stormeter_results::HostDescription;
 use stormeter_runner::{
-    Elsewhere, OpenOrder, OpenedHosts, OpenedStores, PrepareOrder, PreparedStore, Progress,
-    RunError, TrialEnd, TrialOrder,
+    Executor, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedStore, Progress, RunError,
+    TrialEnd, TrialOrder,
 };
 use stormeter_study::{Reach, StudyHost, vms_of_host};
 
@@ -203,7 +203,14 @@ impl Fleet {
         const MOST: u32 = 3;
         let lost: Vec<usize> =
             self.all().into_iter().filter(|&host| self.hosts[host].link.is_none()).collect();
-        let Some(order) = self.opened.clone().filter(|_| !lost.is_empty()) else { return Ok(()) };
+        let Some(opened) = self.opened.as_mut().filter(|_| !lost.is_empty()) else {
+            return Ok(());
+        };
+        if let Some(verification) = &mut opened.verification {
+            // What an agent that is gone wrote is no surprise to the next one.
+            verification.resumptions += 1;
+        }
+        let order = opened.clone();
         for &host in &lost {
             progress.note(&format!("host {} is reached again", self.hosts[host].name));
             self.hosts[host].tried_again += 1;
@@ -324,19 +331,19 @@ fn seed_of(seed: u64, host: usize) -> u64 {
     if host == 0 { seed } else { stormeter_study::trial_seed(seed, host as u32) }
 }
 
-impl Elsewhere for Fleet {
+impl Executor for Fleet {
     fn open(
         &mut self,
         order: &OpenOrder,
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
-    ) -> Result<OpenedHosts, RunError> {
+    ) -> Result<Opened, RunError> {
         self.prepared.clear();
         let all = self.all();
         let opened = self.reach(&all, order, cancel, progress)?;
         self.opened = Some(order.clone());
         let stores = merge::opened(&self.hosts, opened);
-        Ok(OpenedHosts { hosts: self.described(), stores })
+        Ok(Opened { hosts: self.described(), stores, idle: None })
     }
 
     fn prepare(

@@ -9,7 +9,7 @@ use stormeter_agent::{
     Fleet, FleetOptions, Guest, HostFacts, PROTOCOL, Report, Timeouts, write_frame,
 };
 use stormeter_datastore::DiskSpec;
-use stormeter_runner::{Elsewhere, OpenOrder, Silent};
+use stormeter_runner::{Executor, OpenOrder, Silent};
 use stormeter_study::{Reach, StudyHost};
 
 use crate::session::RUN;
@@ -65,6 +65,7 @@ fn failure(commands: &[&str], place: &Path) -> String {
         destroy_data: vec![],
         secrets: vec![],
         first_number: 0,
+        verification: None,
     };
     let error = fleet.open(&order, &AtomicBool::new(false), &mut Silent).unwrap_err().to_string();
     drop(fleet);

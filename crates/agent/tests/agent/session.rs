@@ -8,7 +8,7 @@ use stormeter_agent::{
     Command, PROTOCOL, Report, ServeError, Stop, read_frame, serve, write_frame,
 };
 use stormeter_datastore::DiskSpec;
-use stormeter_runner::{FillSpec, ListenOrder, OpenOrder, PrepareOrder, TrialOrder};
+use stormeter_runner::{FillSpec, ListenOrder, OpenOrder, PrepareOrder, TrialOrder, TrialTarget};
 use stormeter_study::{Timing, WorkloadKind, profile};
 use stormeter_trial::Content;
 
@@ -85,6 +85,7 @@ pub(crate) fn open(url: &str) -> Command {
         destroy_data: vec!["/dev/none".into()],
         secrets: vec![],
         first_number: 3,
+        verification: None,
     })
 }
 
@@ -99,7 +100,7 @@ pub(crate) fn prepare() -> Command {
 
 pub(crate) fn trial(store: Option<usize>, duration_ms: u64) -> Command {
     Command::Trial(Box::new(TrialOrder {
-        store,
+        target: store.map_or(TrialTarget::Nothing, TrialTarget::Store),
         work: WorkloadKind::Io(profile("vm-4k").unwrap().workload),
         outstanding: None,
         listener: None,

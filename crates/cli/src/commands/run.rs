@@ -6,7 +6,7 @@ use stormeter_datastore::RealClock;
 use stormeter_report::TerminalOptions;
 use stormeter_results::FinishReason;
 use stormeter_runner::{
-    Elsewhere, Hands, RackControl, StudyRequest, finished_study, run_study_with,
+    Collaborators, Executor, RackControl, StudyRequest, finished_study, run_study_with,
 };
 use stormeter_study::{StudyPlan, parse_study, plan_text};
 
@@ -53,7 +53,6 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
         plan,
         output,
         destroy_data: options.destroy_data.clone(),
-        secrets: vec![],
         passwords: vec![],
         addresses: vec![],
         redo_invalid: options.redo == Some(Redo::Invalid),
@@ -76,14 +75,14 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
             let mut display = Display::new(&request.plan.study, options.quiet);
             let clock = RealClock::new();
             let mut null_servers = NullServerChildren::default();
-            let hands = Hands {
+            let collaborators = Collaborators {
                 null_servers: Some(&mut null_servers),
-                elsewhere: fleet.as_mut().map(|fleet| fleet as &mut dyn Elsewhere),
+                executor: fleet.as_mut().map(|fleet| fleet as &mut dyn Executor),
                 rack_control: rack_control
                     .as_mut()
                     .map(|rack_control| rack_control as &mut dyn RackControl),
             };
-            let conclusion = run_study_with(hands, &request, &clock, &cancel, &mut display);
+            let conclusion = run_study_with(collaborators, &request, &clock, &cancel, &mut display);
             drop(fleet);
             drop(display);
             drop(embedded);

@@ -101,6 +101,29 @@ fn a_study_on_two_hosts_deals_its_vms_and_tells_each_hosts_share() {
     assert!(shown.contains("Hosts") && shown.contains('±'), "{shown}");
 }
 
+/// Each host knows what it wrote: no block is wrong, and none is unknown.
+#[test]
+fn hosts_verify_what_they_read() {
+    let place = Place::new();
+    write(&place, 2, SHORT);
+    let study = std::fs::read_to_string(place.path("s.yaml")).unwrap();
+    let study =
+        study.replace(", nothing: \"null:\"", "").replace("measure: {", "measure: {verify: true, ");
+    std::fs::write(place.path("s.yaml"), study).unwrap();
+    let json = place.run("run s.yaml --output s.db --json").expect(&[0, 4, 5]).json();
+    let cells = json["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 2, "{json:#}");
+    for cell in cells {
+        let verified = &cell["verified"];
+        assert!(verified["blocks"].as_u64().unwrap() > 0, "{json:#}");
+        assert_eq!(
+            (&verified["wrong_blocks"], &verified["unknown_blocks"]),
+            (&0.into(), &0.into())
+        );
+    }
+    nothing_is_left(&place, &[]);
+}
+
 /// Agents that are frozen again and again, as on machines with too much to do, hear of common starts when they
 /// are over. Their study comes to its end, with every trial.
 #[test]
@@ -237,7 +260,6 @@ fn what_hosts_do_not_do_is_refused_before_anything_is_started() {
     };
     refused("{vm3: \"lab:vm3\"}", "", "lab up");
     refused("{x: \"http://x\"}", "", "no way to a host");
-    refused("{here: local}", "measure: {verify: true}", "not on hosts");
     refused("{here: local}", "workloads: [{name: d, deploy: {boot: 1}}]", "not on hosts");
     std::fs::write(
         place.path("s.yaml"),

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::elsewhere::Password;
 use crate::error::RunError;
+use crate::executor::Password;
 
 /// So long is waited for the first client, and after each for the next.
 const CLIENT_WITHIN: Duration = Duration::from_secs(30);

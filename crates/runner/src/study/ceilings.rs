@@ -10,8 +10,8 @@ use stormeter_results::{Attempt, Phase};
 use stormeter_study::{Timing, WorkloadKind, trial_seed, trial_start};
 
 use crate::ceiling::{closed, is_sound, load_of, until_sound};
-use crate::elsewhere::TrialOrder;
 use crate::error::RunError;
+use crate::executor::{TrialOrder, TrialTarget};
 use crate::journal::unix_ms;
 use crate::progress::{Progress, TrialStart};
 use crate::study::run::StudyRun;
@@ -76,7 +76,7 @@ impl StudyRun<'_> {
             // Its own rate would be all that is measured of an open loop.
             let io = closed(&loaded(io, &self.cells[cell]), u32::MAX);
             let order = TrialOrder {
-                store,
+                target: store.map_or(TrialTarget::Nothing, TrialTarget::Store),
                 work: WorkloadKind::Io(io),
                 outstanding: None,
                 listener: None,
@@ -94,7 +94,7 @@ impl StudyRun<'_> {
             until_sound(|attempt| {
                 if let Some(store) = store {
                     progress.trial(&TrialStart {
-                        datastore: &self.venue.url(store),
+                        datastore: &self.urls[store],
                         block: None,
                         purpose: "ceiling",
                         length_ns: Some(timing.ramp_ns + timing.duration_ns),
@@ -102,7 +102,7 @@ impl StudyRun<'_> {
                     });
                 }
                 let (started_unix_ms, began) = (unix_ms(), Instant::now());
-                let end = self.timed(&order, progress)?;
+                let end = self.executor.trial(&order, self.cancel, progress)?;
                 if self.is_cancelled() {
                     return Err(RunError::Interrupted);
                 }

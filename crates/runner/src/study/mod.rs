@@ -17,10 +17,9 @@ mod schedule;
 mod setting;
 mod steps;
 mod trial;
-mod venue;
 
 pub use conclusion::{StudyConclusion, conclude_study};
 pub use question::Evidence;
 pub use request::StudyRequest;
 pub use reset::ResetError;
-pub use run::{Hands, finished_study, run_study, run_study_with};
+pub use run::{Collaborators, finished_study, run_study, run_study_with};

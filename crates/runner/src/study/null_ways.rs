@@ -5,17 +5,17 @@
 
 use std::time::Instant;
 
+use stormeter_datastore::DatastoreUrl;
 use stormeter_results::{Attempt, Phase};
 use stormeter_study::{Timing, WorkloadKind, trial_seed, trial_start};
 
-use crate::ceiling::{closed, is_sound_beside, load_of, measure_ceiling, until_sound};
+use crate::ceiling::{closed, is_sound_beside, load_of, until_sound};
 use crate::error::RunError;
+use crate::executor::{TrialOrder, TrialTarget};
 use crate::journal::{event, unix_ms};
 use crate::progress::Progress;
 use crate::study::run::StudyRun;
 use crate::study::setting::loaded;
-use crate::study::venue::Venue;
-use crate::threads::TrialRun;
 use crate::ways::{NULL_WAY_NS, Way, disk_bytes, ways};
 
 impl StudyRun<'_> {
@@ -24,14 +24,13 @@ impl StudyRun<'_> {
         &mut self,
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
-        let Venue::Here(stores) = &self.venue else { return Ok(()) };
-        if self.null_servers.is_none() {
+        if self.null_servers.is_none() || !self.plan.hosts.is_empty() {
             return Ok(());
         }
         let own = self.plan.datastores.iter().enumerate().filter(|(_, it)| it.ceiling.is_none());
         let urls = own.filter_map(|(datastore, _)| {
-            let store = stores.get(*self.store_of.get(datastore)?)?;
-            Some((datastore, store.description().url))
+            let url = self.urls.get(*self.store_of.get(datastore)?)?;
+            Some((datastore, DatastoreUrl::parse(url).ok()?))
         });
         for (way, datastores) in ways(urls.collect::<Vec<_>>().into_iter()) {
             for workload in 0..self.plan.workloads.len() {
@@ -80,11 +79,15 @@ impl StudyRun<'_> {
         let io = closed(&loaded(io, &self.cells[first]), u32::MAX);
         let duration_ns = plan.timing.duration_ns.min(NULL_WAY_NS);
         let seed = trial_seed(plan.seed, u32::MAX);
-        let run = TrialRun {
-            workload: &io,
+        let order = TrialOrder {
+            target: TrialTarget::NullServer(url.to_string()),
+            outstanding: None,
+            listener: None,
             vms: self.cells[first].vms,
             disk_bytes: disk_bytes(&io, plan.disk_bytes_of(workload)),
+            work: WorkloadKind::Io(io),
             threads: plan.threads,
+            first_cpu: 0,
             timing: Timing { ramp_ns: duration_ns / 5, duration_ns, interval_ns: duration_ns },
             seed,
             content_seed: seed,
@@ -93,8 +96,7 @@ impl StudyRun<'_> {
         };
         until_sound(|attempt| {
             let when = (unix_ms(), Instant::now());
-            // Without verifying: a server that keeps nothing returns nothing that could be verified.
-            let end = measure_ceiling(&url, &run, None, self.clock, self.cancel, progress)?;
+            let end = self.executor.trial(&order, self.cancel, progress)?;
             if self.is_cancelled() {
                 return Err(RunError::Interrupted);
             }

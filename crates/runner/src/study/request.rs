@@ -2,11 +2,7 @@
 
 use std::path::PathBuf;
 
-use stormeter_datastore::{DatastoreUrl, Secret};
 use stormeter_study::StudyPlan;
-
-use crate::error::RunError;
-use crate::stores::with_secret;
 
 /// A study to be carried out.
 #[derive(Clone)]
@@ -17,8 +13,6 @@ pub struct StudyRequest {
     pub output: PathBuf,
     /// Devices and LUNs whose data may be destroyed, as `--destroy-data` names them.
     pub destroy_data: Vec<PathBuf>,
-    /// Passwords by the datastores' URLs; the plan, which is stored, has none.
-    pub secrets: Vec<(String, Secret)>,
     /// Passwords that hosts need, by the datastores' URLs: the environment that has them is this
     /// process's. They go to the hosts of the study and nowhere else.
     pub passwords: Vec<(String, String)>,
@@ -34,12 +28,7 @@ pub struct StudyRequest {
 }
 
 impl StudyRequest {
-    /// The datastores' URLs and those of their ceilings as they are opened, with their passwords.
-    pub(crate) fn urls(&self) -> Result<Vec<DatastoreUrl>, RunError> {
-        self.plain_urls().iter().map(|address| with_secret(address, &self.secrets)).collect()
-    }
-
-    /// The same as text, without passwords.
+    /// The datastores' URLs and those of their ceilings as they are opened, without passwords.
     pub(crate) fn plain_urls(&self) -> Vec<String> {
         let urls = self.plan.urls().into_iter().map(|url| {
             let elsewhere = self.addresses.iter().find(|(name, _)| name == url);

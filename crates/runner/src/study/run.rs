@@ -3,18 +3,21 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use stormeter_datastore::RealClock;
-use stormeter_driver::Expectations;
-use stormeter_results::{EventKind, FinishReason, Finished, HostShare, ResultsFile, TrialRecord};
+use stormeter_datastore::{DatastoreUrl, Location, RealClock};
+use stormeter_results::{
+    DatastoreDescription, EventKind, FinishReason, Finished, HostShare, ResultsFile, TrialRecord,
+};
 use stormeter_statistics::decide_study;
 use stormeter_statistics::stopping::Decision;
 use stormeter_study::{Cell, Order, StudyPlan};
 
 use crate::attempts::{Attempts, Due};
-use crate::elsewhere::Elsewhere;
+use crate::environment::environment;
 use crate::error::RunError;
-use crate::idle::{IDLE_READING, IdleHost};
-use crate::journal::{Beginning, begin_file, event, event_of, finish_reason, unix_ms};
+use crate::executor::{Executor, OpenOrder, Opened, OpenedStores, Password, Verification};
+use crate::idle::IDLE_READING;
+use crate::journal::{Beginning, begin_file, event, event_of, finish_reason, new_run_id, unix_ms};
+use crate::local_executor::LocalExecutor;
 use crate::machine::raise_open_files;
 use crate::progress::{BlockEnd, Progress};
 use crate::rack_control::RackControl;
@@ -23,9 +26,8 @@ use crate::study::conclusion::{StudyConclusion, conclude_study, views};
 use crate::study::request::StudyRequest;
 use crate::study::resume::{begun, check_same_place, invalid_cells, is_over};
 use crate::study::schedule::Schedule;
-use crate::study::setting::cell_label;
+use crate::study::setting::{cell_label, disk_spec, unit_bytes};
 use crate::study::steps::Steps;
-use crate::study::venue::{OpenVenue, Venue, run_id_of};
 use crate::ways::NullServers;
 
 /// Carries out a study, or goes on with it; `cancel` ends it at the next opportunity, keeping what is
@@ -40,45 +42,68 @@ pub fn run_study(
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<StudyConclusion, RunError> {
-    run(request, Hands::default(), (clock, cancel), progress)
+    run(request, Collaborators::default(), (clock, cancel), progress)
 }
 
 /// Who takes part in a study beside this process.
 #[derive(Default)]
-pub struct Hands<'a> {
-    /// The hosts that carry out the trials; `None`: this process does.
-    pub elsewhere: Option<&'a mut dyn Elsewhere>,
+pub struct Collaborators<'a> {
+    /// Who carries out the trials; `None`: threads of this process.
+    pub executor: Option<&'a mut dyn Executor>,
     /// Who takes the steps of trials that are no commands; `None`: nobody can.
     pub rack_control: Option<&'a mut dyn RackControl>,
     /// Starts servers for the ceilings of ways to storage; `None`: there are no such ceilings.
     pub null_servers: Option<&'a mut dyn NullServers>,
 }
 
-/// As [`run_study`], with hosts that carry out the trials and somebody who takes their steps.
+/// As [`run_study`], with collaborators.
 ///
 /// # Errors
-/// As there; and what hosts do not do, or nobody can do, is refused.
+/// As there; what none of them can do is refused.
 pub fn run_study_with<'a>(
-    hands: Hands<'a>,
+    collaborators: Collaborators<'a>,
     request: &'a StudyRequest,
     clock: &'a RealClock,
     cancel: &'a AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<StudyConclusion, RunError> {
-    run(request, hands, (clock, cancel), progress)
+    run(request, collaborators, (clock, cancel), progress)
 }
 
 fn run<'a>(
     request: &'a StudyRequest,
-    hands: Hands<'a>,
-    real: (&'a RealClock, &'a AtomicBool),
+    collaborators: Collaborators<'a>,
+    (clock, cancel): (&'a RealClock, &'a AtomicBool),
     progress: &mut dyn Progress,
 ) -> Result<StudyConclusion, RunError> {
     raise_open_files();
     if let Some(conclusion) = finished_study(request)? {
         return Ok(conclusion);
     }
-    carry_out(StudyRun::open(request, begun(request)?, real, hands, progress)?, progress)
+    let Collaborators { executor, rack_control, null_servers } = collaborators;
+    let mut local = LocalExecutor::new(clock.clone(), IDLE_READING);
+    let executor = match executor {
+        Some(executor) => executor,
+        None if request.plan.hosts.is_empty() => &mut local,
+        None => {
+            return Err(RunError::Hosts(
+                "the study names hosts, and nothing was given to reach them by".into(),
+            ));
+        }
+    };
+    let by = By {
+        executor,
+        rack_control: rack_control.map(|it| it as &mut dyn RackControl),
+        null_servers: null_servers.map(|it| it as &mut dyn NullServers),
+    };
+    carry_out(StudyRun::open(request, begun(request)?, by, (clock, cancel), progress)?, progress)
+}
+
+/// [`Collaborators`], with somebody who carries out the trials.
+struct By<'a> {
+    executor: &'a mut dyn Executor,
+    rack_control: Option<&'a mut dyn RackControl>,
+    null_servers: Option<&'a mut dyn NullServers>,
 }
 
 /// The study's conclusion, if its results file has all of it already: then no datastore is touched.
@@ -114,17 +139,16 @@ pub(crate) struct StudyRun<'a> {
     pub(crate) plan: &'a StudyPlan,
     pub(crate) cells: Vec<Cell>,
     pub(crate) file: ResultsFile,
-    pub(crate) venue: Venue<'a>,
+    pub(crate) executor: &'a mut dyn Executor,
+    /// The URL of each store.
+    pub(crate) urls: Vec<String>,
     /// Which store each datastore of the plan is, and behind them each of its ceilings.
     pub(crate) store_of: Vec<usize>,
     pub(crate) trials: Vec<TrialRecord>,
     pub(crate) schedule: Schedule,
     pub(crate) attempts: Attempts,
-    /// What is expected of each of the stores' disks; empty where nothing is verified.
-    pub(crate) expectations: Vec<Expectations>,
     /// Per store: whether a trial left disks that others cannot use.
     pub(crate) spoilt: Vec<bool>,
-    pub(crate) run_id: String,
     /// What is worth knowing of the datastores.
     opening_notes: Vec<String>,
     /// What is done while trials run.
@@ -134,8 +158,7 @@ pub(crate) struct StudyRun<'a> {
     /// Starts servers for the ceilings of ways to storage.
     pub(crate) null_servers: Option<&'a mut dyn NullServers>,
     /// What the machine spends while nothing is driven.
-    pub(crate) idle: Option<IdleHost>,
-    pub(crate) clock: &'a RealClock,
+    idle: Option<String>,
     pub(crate) cancel: &'a AtomicBool,
 }
 
@@ -143,15 +166,24 @@ impl<'a> StudyRun<'a> {
     fn open(
         request: &'a StudyRequest,
         begun: Option<ResultsFile>,
-        (clock, cancel): (&'a RealClock, &'a AtomicBool),
-        hands: Hands<'a>,
+        by: By<'a>,
+        (clock, cancel): (&RealClock, &'a AtomicBool),
         progress: &mut dyn Progress,
     ) -> Result<Self, RunError> {
+        let By { executor, rack_control, null_servers } = by;
         let plan = &request.plan;
-        let steps = Steps::new(plan, hands.rack_control)?;
-        let run_id = run_id_of(begun.as_ref(), plan)?;
-        let OpenVenue { venue, store_of, environment, datastores: mut descriptions, warning } =
-            OpenVenue::open(request, &run_id, clock, hands.elsewhere, (cancel, progress))?;
+        let steps = Steps::new(plan, rack_control)?;
+        let run_id = match &begun {
+            Some(file) => file.study_header()?.run_id,
+            None => new_run_id(plan.seed),
+        };
+        let order = open_order(request, &run_id, begun.as_ref())?;
+        let Opened { hosts, stores, idle } = executor.open(&order, cancel, progress)?;
+        let OpenedStores { datastores: mut descriptions, store_of, warning } = stores;
+        let mut environment = environment(clock);
+        environment.hosts = hosts;
+        environment.engine = descriptions.first().map(|store| store.engine.clone());
+        let urls = urls(&store_of, &descriptions);
         let opening_notes = descriptions.iter().flat_map(|store| {
             store.notes.iter().map(|note| format!("{}: {note}", store.url)).collect::<Vec<_>>()
         });
@@ -196,25 +228,23 @@ impl<'a> StudyRun<'a> {
             file.append_event(&event_of(EventKind::Redone, what))?;
         }
         let schedule = Schedule::of(cells.len(), &trials);
-        let spoilt = vec![false; venue.stores()];
+        let spoilt = vec![false; urls.len()];
         Ok(Self {
             plan,
             cells,
             file,
-            venue,
+            executor,
+            urls,
             store_of,
             trials,
             schedule,
             attempts,
-            expectations: Vec::new(),
             spoilt,
-            run_id,
             opening_notes,
             steps,
             restored: Ok(()),
-            null_servers: hands.null_servers,
-            idle: None,
-            clock,
+            null_servers,
+            idle,
             cancel,
         })
     }
@@ -224,7 +254,10 @@ impl<'a> StudyRun<'a> {
             progress.note(note);
         }
         self.steps.begin()?;
-        self.look_at_idle(progress)?;
+        if let Some(idle) = self.idle.take() {
+            progress.note(&idle);
+            self.file.append_event(&event(idle))?;
+        }
         self.generator_ceilings(progress)?;
         self.prepare(progress)?;
         // What a ceiling writes is rolled back with the rest.
@@ -232,20 +265,6 @@ impl<'a> StudyRun<'a> {
         self.way_ceilings(progress)?;
         self.null_way_ceilings(progress)?;
         self.blocks(progress)
-    }
-
-    /// What this machine spends while nothing is driven; hosts elsewhere read it themselves.
-    fn look_at_idle(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
-        if !matches!(self.venue, Venue::Here(_)) {
-            return Ok(());
-        }
-        self.idle = IdleHost::read(IDLE_READING, self.cancel);
-        if let Some(idle) = &self.idle {
-            let text = idle.sentence();
-            progress.note(&text);
-            self.file.append_event(&event(text))?;
-        }
-        Ok(())
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
@@ -330,6 +349,49 @@ impl<'a> StudyRun<'a> {
 
     /// Removes the disks.
     fn tidy(&mut self, progress: &mut dyn Progress) {
-        self.venue.remove(progress);
+        for left in self.executor.remove() {
+            progress.note(&left);
+        }
     }
+}
+
+/// What is to be opened for a study. A run that is resumed has counted its resumptions so far.
+fn open_order(
+    request: &StudyRequest,
+    run_id: &str,
+    begun: Option<&ResultsFile>,
+) -> Result<OpenOrder, RunError> {
+    let plan = &request.plan;
+    let urls = request.plain_urls();
+    for url in &urls {
+        if plan.verify && DatastoreUrl::parse(url)?.location == Location::Null {
+            return Err(RunError::VerifyNull(url.clone()));
+        }
+    }
+    let resumptions = match begun {
+        // This one is not yet among them.
+        Some(file) => 1 + file.events()?.iter().filter(|it| it.kind.is_resumption()).count() as u32,
+        None => 0,
+    };
+    let verification = unit_bytes(plan)?.map(|unit_bytes| Verification { unit_bytes, resumptions });
+    let secrets = request.passwords.iter();
+    Ok(OpenOrder {
+        run_id: run_id.to_owned(),
+        urls,
+        disks: disk_spec(plan),
+        destroy_data: request.destroy_data.clone(),
+        secrets: secrets.map(|(url, password)| (url.clone(), Password(password.clone()))).collect(),
+        first_number: 0,
+        verification,
+    })
+}
+
+/// The URL of each store, as the first datastore on it has it.
+fn urls(store_of: &[usize], descriptions: &[DatastoreDescription]) -> Vec<String> {
+    let count = store_of.iter().max().map_or(0, |most| most + 1);
+    let url = |store| {
+        let first = store_of.iter().position(|of| *of == store);
+        first.and_then(|first| descriptions.get(first)).map(|it| it.url.clone()).unwrap_or_default()
+    };
+    (0..count).map(url).collect()
 }

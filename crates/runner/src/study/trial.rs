@@ -2,52 +2,22 @@
 
 use std::time::Instant;
 
-use stormeter_datastore::DatastoreUrl;
-use stormeter_driver::{Expectations, PriorContent, Seal};
+use stormeter_datastore::DiskReset;
 use stormeter_results::{Attempt, Phase, TrialOutcome, TrialRecord};
-use stormeter_study::{Cell, Reset, WorkloadKind, fill_order, trial_seed};
+use stormeter_study::{Cell, Reset, WorkloadKind, trial_seed};
 use stormeter_trial::FileOperation;
 
-use crate::ceiling::measure_ceiling;
-use crate::elsewhere::{PrepareOrder, TrialOrder};
 use crate::error::RunError;
-use crate::fixed_work::{Before, before, run_fixed_work};
+use crate::executor::{PrepareOrder, PreparedStore, TrialOrder, TrialTarget};
 use crate::journal::{event, outcome_of, unix_ms};
-use crate::progress::{Place, Progress, Silent, TrialStart};
+use crate::progress::{Place, Progress, TrialStart};
 use crate::study::reset::run_command;
 use crate::study::run::StudyRun;
-use crate::study::setting::{cell_label, disk_spec, filling, loaded, unit_bytes};
+use crate::study::setting::{cell_label, disk_spec, filling, loaded};
 use crate::study::steps::On;
-use crate::study::venue::Venue;
-use crate::threads::{TrialEnd, run_trial};
-use crate::turns::write_in_turns;
-use crate::verify::owner_of;
+use crate::threads::TrialEnd;
 
 impl StudyRun<'_> {
-    /// A timed trial, or the generator's ceiling, here or on the hosts.
-    pub(super) fn timed(
-        &mut self,
-        order: &TrialOrder,
-        progress: &mut dyn Progress,
-    ) -> Result<TrialEnd, RunError> {
-        let seal = self.seal("ceiling", 0)?;
-        let (clock, cancel) = (self.clock, self.cancel);
-        let not_timed = || RunError::Order("it is no timed trial".into());
-        match (&mut self.venue, order.store) {
-            (Venue::There(hosts, _), _) => hosts.trial(order, cancel, progress),
-            (Venue::Here(_), None) => {
-                let run = order.timed().ok_or_else(not_timed)?;
-                let null = DatastoreUrl::parse("null:")?;
-                measure_ceiling(&null, &run, seal, clock, cancel, progress)
-            }
-            (Venue::Here(stores), Some(store)) => {
-                let run = order.timed().ok_or_else(not_timed)?;
-                let expectations = self.expectations.get_mut(store);
-                run_trial(&run, &stores[store], expectations, clock, cancel, progress)
-            }
-        }
-    }
-
     /// A timed trial of a cell with the steps of the study, and everything whole again after it.
     fn disturbed(
         &mut self,
@@ -55,12 +25,13 @@ impl StudyRun<'_> {
         cell: &Cell,
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
-        let url = self.venue.url(self.store_of[cell.datastore]);
+        let url = self.urls[self.store_of[cell.datastore]].clone();
         let on = On { datastore: &self.plan.datastores[cell.datastore].name, url: &url };
         let mut steps = std::mem::take(&mut self.steps);
-        let watch = (self.cancel, progress);
-        let (end, done, whole) =
-            steps.during(order.timing, on, watch, |progress| self.timed(order, progress));
+        let cancel = self.cancel;
+        let (end, done, whole) = steps.during(order.timing, on, (cancel, progress), |progress| {
+            self.executor.trial(order, cancel, progress)
+        });
         self.restored = whole;
         self.steps = steps;
         let mut end = end?;
@@ -68,61 +39,30 @@ impl StudyRun<'_> {
         Ok(end)
     }
 
-    /// How blocks of the run's datastore number `store` are sealed; `None` where nothing is verified.
-    fn seal(&self, run_id: &str, store: usize) -> Result<Option<Seal>, RunError> {
-        let Some(unit_bytes) = unit_bytes(self.plan)? else { return Ok(None) };
-        Ok(Some(Seal { owner: owner_of(run_id, store), unit_bytes }))
-    }
-
     /// Writes all disks, or finds them written by the killed run.
     pub(crate) fn prepare(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
         let takes_snapshot = self.plan.design.reset == Reset::Snapshot;
-        let all = self.prepare_all(progress)?;
-        for (store, mut reused) in all.into_iter().enumerate() {
-            let url = self.venue.url(store);
+        let order = |store| self.prepare_order(store, None);
+        let orders: Vec<PrepareOrder> = (0..self.urls.len()).map(order).collect();
+        let all = self.executor.prepare_all(&orders, self.plan.seed, self.cancel, progress)?;
+        for (store, PreparedStore { mut reused, notes }) in all.into_iter().enumerate() {
+            self.note_once(store, notes, progress)?;
             if reused && takes_snapshot {
                 // Trials have written to them since the snapshot of the killed run.
-                let anew = Some(stormeter_datastore::DiskReset::Recreate);
-                reused = self.prepare_store(store, anew, progress)?;
+                reused = self.rewrite(store, DiskReset::Recreate, progress)?;
             }
             if reused {
+                let url = &self.urls[store];
                 progress.note(&format!("{url}: the disks of the interrupted run are used again"));
                 // A run killed while it wrote a file anew left less than the others need.
                 self.spoilt[store] = self.writes_anew();
-            }
-            if let Some(seal) = self.seal(&self.run_id, store)? {
-                let past = if reused { PriorContent::Unknown } else { PriorContent::Prepared };
-                let events = self.file.events()?;
-                let resumptions =
-                    events.iter().filter(|event| event.kind.is_resumption()).count() as u32;
-                self.expectations.push(self.expectations_of(seal, past, resumptions));
             }
         }
         Ok(())
     }
 
-    /// Writes the disks of all stores, so that none of them is favoured; gives of each whether disks that
-    /// were there are used again. Hosts write one store after the other, in an order that follows from the
-    /// seed.
-    fn prepare_all(&mut self, progress: &mut dyn Progress) -> Result<Vec<bool>, RunError> {
-        let count = self.venue.stores();
-        let of_store = |store| Ok((filling(self.plan, store), self.seal(&self.run_id, store)?));
-        let fillings = (0..count).map(of_store).collect::<Result<Vec<_>, RunError>>()?;
-        let seed = self.plan.seed;
-        let mut reused = vec![false; count];
-        if let Venue::Here(stores) = &mut self.venue {
-            let all = write_in_turns(stores, &fillings, seed, self.cancel, progress)?;
-            for (store, prepared) in all.into_iter().enumerate() {
-                reused[store] = prepared.reused;
-                let url = self.venue.url(store);
-                self.note_once(&url, prepared.notes, progress)?;
-            }
-        } else {
-            for store in fill_order(seed, 0, count) {
-                reused[store] = self.prepare_store(store, None, progress)?;
-            }
-        }
-        Ok(reused)
+    fn prepare_order(&self, store: usize, reset: Option<DiskReset>) -> PrepareOrder {
+        PrepareOrder { store, filling: filling(self.plan, store), reset }
     }
 
     /// Takes the snapshot that every trial begins with, where the study asks for one.
@@ -140,46 +80,28 @@ impl StudyRun<'_> {
         self.plan.workloads.iter().any(|workload| anew(&workload.kind))
     }
 
-    fn expectations_of(&self, seal: Seal, past: PriorContent, resumptions: u32) -> Expectations {
-        let spec = disk_spec(self.plan);
-        Expectations::new(seal, past, resumptions, spec.count, spec.size_bytes)
-    }
-
-    /// Writes the disks of a store, or resets them; gives whether disks that were there are used again.
-    fn prepare_store(
+    /// Brings the disks of a store back; gives whether those that were there are used again.
+    fn rewrite(
         &mut self,
         store: usize,
-        reset: Option<stormeter_datastore::DiskReset>,
+        reset: DiskReset,
         progress: &mut dyn Progress,
     ) -> Result<bool, RunError> {
-        let seal = self.seal(&self.run_id, store)?;
-        let filling = filling(self.plan, store);
-        let url = self.venue.url(store);
-        let (reused, notes) = match &mut self.venue {
-            Venue::Here(stores) => {
-                let datastore = &mut stores[store];
-                let prepared = filling.write(datastore, seal, reset, self.cancel, progress)?;
-                (prepared.reused, prepared.notes)
-            }
-            Venue::There(hosts, _) => {
-                let order = PrepareOrder { store, filling, reset };
-                let prepared = hosts.prepare(&order, self.cancel, progress)?;
-                (prepared.reused, prepared.notes)
-            }
-        };
-        self.note_once(&url, notes, progress)?;
-        Ok(reused)
+        let order = self.prepare_order(store, Some(reset));
+        let prepared = self.executor.prepare(&order, self.cancel, progress)?;
+        self.note_once(store, prepared.notes, progress)?;
+        Ok(prepared.reused)
     }
 
     /// Says what is worth knowing about a datastore's disks, once however often they are reset.
     fn note_once(
         &mut self,
-        url: &str,
+        store: usize,
         notes: Vec<String>,
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
         for note in notes {
-            let text = format!("{url}: {note}");
+            let text = format!("{}: {note}", self.urls[store]);
             if !self.file.events()?.iter().any(|event| event.what == text) {
                 progress.note(&text);
                 self.file.append_event(&event(text))?;
@@ -193,37 +115,26 @@ impl StudyRun<'_> {
         let store = self.store_of[cell.datastore];
         let named = &self.plan.datastores[cell.datastore];
         let reset = match &self.plan.design.reset {
-            Reset::Recreate => Some(stormeter_datastore::DiskReset::Recreate),
-            Reset::Discard => Some(stormeter_datastore::DiskReset::Discard),
-            Reset::None | Reset::Command(_) if self.spoilt[store] => {
-                Some(stormeter_datastore::DiskReset::Recreate)
-            }
+            Reset::Recreate => Some(DiskReset::Recreate),
+            Reset::Discard => Some(DiskReset::Discard),
+            Reset::None | Reset::Command(_) if self.spoilt[store] => Some(DiskReset::Recreate),
             Reset::None | Reset::Command(_) | Reset::Snapshot => None,
         };
         if let Some(reset) = reset {
             progress.resetting(&named.name);
-            self.prepare_store(store, Some(reset), progress)?;
+            self.rewrite(store, reset, progress)?;
             self.spoilt[store] = false;
-            if let Some(seal) = self.seal(&self.run_id, store)? {
-                self.expectations[store] = self.expectations_of(seal, PriorContent::Prepared, 0);
-            }
         }
         if self.plan.design.reset == Reset::Snapshot {
             progress.resetting(&named.name);
             self.steps.roll_back()?;
             // That was all storage, not this datastore's alone.
             self.spoilt.fill(false);
-            for store in 0..self.expectations.len() {
-                if let Some(seal) = self.seal(&self.run_id, store)? {
-                    self.expectations[store] =
-                        self.expectations_of(seal, PriorContent::Prepared, 0);
-                }
-            }
+            self.executor.rolled_back();
         }
         if let Reset::Command(command) = &self.plan.design.reset {
             progress.resetting(&named.name);
-            let url = self.venue.url(store);
-            run_command(command, &named.name, &url, self.cancel)?;
+            run_command(command, &named.name, &self.urls[store], self.cancel)?;
         }
         Ok(())
     }
@@ -268,12 +179,7 @@ impl StudyRun<'_> {
             return restored;
         }
         let end = match end {
-            Ok(mut end) => {
-                if let Some(idle) = &self.idle {
-                    idle.apply(&mut end.cpu);
-                }
-                Ok(end)
-            }
+            Ok(end) => Ok(end),
             Err(error) => Err(error.of_trial()?),
         };
         match &end {
@@ -329,7 +235,7 @@ impl StudyRun<'_> {
         };
         let is_timed = matches!(kind, WorkloadKind::Io(_));
         let order = TrialOrder {
-            store: Some(store),
+            target: TrialTarget::Store(store),
             work,
             outstanding: cell.outstanding,
             listener: None,
@@ -350,40 +256,19 @@ impl StudyRun<'_> {
         }
     }
 
-    /// A trial of fixed work, here or on the hosts.
     fn fixed_work(
         &mut self,
         order: &TrialOrder,
         store: usize,
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
-        let run = order.fixed_work();
-        if run.wants_fresh_files() {
+        let fresh = order.fixed_work().wants_fresh_files();
+        if fresh {
             // Until it is written whole, others find less than they need.
             self.spoilt[store] = true;
         }
-        let (clock, cancel) = (self.clock, self.cancel);
-        let end = match &mut self.venue {
-            Venue::There(hosts, _) => hosts.trial(order, cancel, progress)?,
-            Venue::Here(stores) => {
-                let datastore = &mut stores[store];
-                match before(&run, datastore, (clock, cancel), &mut Silent)? {
-                    Before::Ended(end) => return Ok(*end),
-                    Before::Ready(notes) => {
-                        let url = datastore.description().url.to_string();
-                        self.note_once(&url, notes, progress)?;
-                    }
-                }
-                if self.is_cancelled() {
-                    return Err(RunError::Interrupted);
-                }
-                let Venue::Here(stores) = &self.venue else {
-                    return Err(RunError::Order("the datastores are gone".into()));
-                };
-                run_fixed_work(&run, &stores[store], clock, cancel, progress)?
-            }
-        };
-        if run.wants_fresh_files() && end.failure().is_none() {
+        let end = self.executor.trial(order, self.cancel, progress)?;
+        if fresh && end.failure().is_none() {
             self.spoilt[store] = order.disk_bytes < disk_spec(self.plan).size_bytes;
         }
         Ok(end)

@@ -11,7 +11,6 @@ pub(crate) fn request(directory: &Path, text: &str) -> StudyRequest {
         plan: parse_study(text).unwrap_or_else(|errors| panic!("{errors}")),
         output: directory.join("r.db"),
         destroy_data: vec![],
-        secrets: vec![],
         passwords: vec![],
         addresses: vec![],
         redo_invalid: false,

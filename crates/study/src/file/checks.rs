@@ -149,11 +149,11 @@ pub(super) fn check(
 /// What hosts cannot do, and what their clients must know.
 fn check_hosts(plan: &StudyPlan, places: &Places, diagnostics: &mut Diagnostics) {
     let is_any = |is: fn(&WorkloadKind) -> bool| plan.workloads.iter().any(|w| is(&w.kind));
-    if plan.verify || is_any(|kind| matches!(kind, WorkloadKind::Deploy(_))) {
+    if is_any(|kind| matches!(kind, WorkloadKind::Deploy(_))) {
         diagnostics.error_at(
             places.hosts,
-            "deployments and verify are done on the machine that runs the study, not on hosts; leave \
-             hosts out, or give those a study of their own",
+            "deployments run on the machine that runs the study, not on hosts; leave hosts out, or \
+             put the deployments into a study of their own",
         );
     }
     let unknown = |host: &StudyHost| match &host.reached_by {

@@ -1,8 +1,8 @@
-//! The boundary to trials that are carried out on other hosts, in plain values that go through a pipe.
+//! Who carries out the trials of a study: this process, agents on hosts, or whoever else implements [`Executor`].
 //!
-//! The runner decides what is done and in which order, and stores what comes of it; whoever
-//! implements [`Elsewhere`] has it done. So the runner knows neither how a host is reached nor that there
-//! are several: what they yield is one trial, with each host's share beside.
+//! The runner decides what is done and in which order, and stores the outcome; an executor does it. What they
+//! exchange are plain values that can go through a pipe. So the runner knows neither how a host is reached nor that
+//! there are several: they yield one trial, with each host's share beside it.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use serde::{Deserialize, Serialize};
 use stormeter_datastore::{DiskReset, DiskSpec};
 use stormeter_results::{DatastoreDescription, HostDescription};
-use stormeter_study::{Timing, WorkloadKind};
+use stormeter_study::{Timing, WorkloadKind, fill_order};
 use stormeter_trial::{Limits, Start};
 
 use crate::error::RunError;
@@ -19,23 +19,23 @@ use crate::fixed_work::{FixedWorkRun, ListenOrder};
 use crate::progress::Progress;
 use crate::threads::{TrialEnd, TrialRun};
 
-/// Where trials are carried out that this process does not carry out itself.
-pub trait Elsewhere {
-    /// Reaches the hosts and opens the datastores there. Nothing is written to them yet.
+/// Carries out trials.
+pub trait Executor {
+    /// Opens the datastores. Nothing is written to them yet.
     ///
     /// # Errors
-    /// A host cannot be reached, or refuses a datastore.
+    /// A datastore is refused, or a host cannot be reached.
     fn open(
         &mut self,
         order: &OpenOrder,
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
-    ) -> Result<OpenedHosts, RunError>;
+    ) -> Result<Opened, RunError>;
 
-    /// Writes the disks of a datastore on all hosts at once.
+    /// Writes the disks of a datastore, on all hosts at once.
     ///
     /// # Errors
-    /// A host failed, or the run was cancelled; the others were stopped then.
+    /// They cannot be written, or the run was cancelled.
     fn prepare(
         &mut self,
         order: &PrepareOrder,
@@ -43,11 +43,29 @@ pub trait Elsewhere {
         progress: &mut dyn Progress,
     ) -> Result<PreparedStore, RunError>;
 
-    /// Carries out a trial on all hosts, begun together.
+    /// Writes the disks of all datastores; `orders` has one for each, in the order of the stores. By default one
+    /// datastore follows the other, in an order that follows from the seed.
     ///
     /// # Errors
-    /// A host failed within a bounded time; the others were stopped then. What goes wrong within the trial
-    /// is in the sample.
+    /// As [`Executor::prepare`].
+    fn prepare_all(
+        &mut self,
+        orders: &[PrepareOrder],
+        seed: u64,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<PreparedStore>, RunError> {
+        let mut all = vec![PreparedStore::default(); orders.len()];
+        for store in fill_order(seed, 0, orders.len()) {
+            all[store] = self.prepare(&orders[store], cancel, progress)?;
+        }
+        Ok(all)
+    }
+
+    /// Carries out a trial; hosts begin it together.
+    ///
+    /// # Errors
+    /// The trial could not be carried out, or a host failed. What goes wrong within the trial is in the sample.
     fn trial(
         &mut self,
         order: &TrialOrder,
@@ -55,7 +73,10 @@ pub trait Elsewhere {
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError>;
 
-    /// Removes the disks on all hosts and takes leave. Gives what stays and why.
+    /// All disks are as they were after they had been written: the storage was rolled back.
+    fn rolled_back(&mut self) {}
+
+    /// Removes the disks and closes everything. Gives what stays and why.
     fn remove(&mut self) -> Vec<String>;
 }
 
@@ -75,6 +96,17 @@ pub struct OpenOrder {
     /// The number of the first datastore: hosts that share storage must not take each other's folder for
     /// their own.
     pub first_number: u32,
+    /// What is read is verified.
+    pub verification: Option<Verification>,
+}
+
+/// How what is read is verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verification {
+    /// Each block of this size says whose it is and how often it was written.
+    pub unit_bytes: u32,
+    /// How often the run was resumed: blocks that an earlier process wrote are no surprise.
+    pub resumptions: u32,
 }
 
 /// A password on its way to a host. It prints as `***`.
@@ -99,13 +131,15 @@ pub struct OpenedStores {
     pub warning: Option<String>,
 }
 
-/// What opening found on all hosts.
+/// What opening found.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct OpenedHosts {
-    /// The hosts, in the order of the study.
+pub struct Opened {
+    /// The hosts, in the order of the study; none where this machine is the only one.
     pub hosts: Vec<HostDescription>,
-    /// The datastores as the first host has them, with the others' notes.
+    /// The datastores; of several hosts as the first has them, with the others' notes.
     pub stores: OpenedStores,
+    /// What this machine spends while nothing is driven, as a sentence; hosts keep theirs.
+    pub idle: Option<String>,
 }
 
 /// Disks to be written.
@@ -128,12 +162,24 @@ pub struct PreparedStore {
     pub notes: Vec<String>,
 }
 
+/// What a trial is carried out on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrialTarget {
+    /// A store that is open, by its number.
+    Store(usize),
+    /// Nothing, which answers at once: the load generator's ceiling.
+    Nothing,
+    /// A server that answers from nothing, by its URL: the ceiling of the way to a datastore.
+    NullServer(String),
+}
+
 /// A trial to be carried out: everything that it depends on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialOrder {
-    /// Which store; `None`: the generator's ceiling, on nothing.
-    pub store: Option<usize>,
-    /// What each VM does: the load of a timed trial, or a trial of fixed work. Deployments are not done elsewhere.
+    /// On what.
+    pub target: TrialTarget,
+    /// What each VM does: the load of a timed trial, or a trial of fixed work. Hosts do no deployments.
     pub work: WorkloadKind,
     /// I/Os outstanding of each worker of a file test, where they are not as `work` says.
     pub outstanding: Option<u32>,
@@ -175,6 +221,14 @@ impl TrialOrder {
             start: self.start,
             disturbed: self.disturbed,
         })
+    }
+
+    /// The store, where it is on one.
+    pub fn store(&self) -> Option<usize> {
+        match self.target {
+            TrialTarget::Store(store) => Some(store),
+            TrialTarget::Nothing | TrialTarget::NullServer(_) => None,
+        }
     }
 
     /// The trial as one of fixed work, where it is no timed one.

@@ -1,0 +1,295 @@
+//! The executor whose trials run on threads of this process: for a study on this machine, and at the agent's end of one
+//! on several hosts.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use stormeter_datastore::{Datastore, DatastoreUrl, DiskReset, DiskSpec, RealClock, Secret};
+use stormeter_driver::{Expectations, PriorContent, Seal};
+use stormeter_trial::Interval;
+
+use crate::ceiling::measure_ceiling_from;
+use crate::describe::describe;
+use crate::error::RunError;
+use crate::executor::{
+    Executor, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedStore, TrialOrder,
+    TrialTarget, Verification,
+};
+use crate::fill_spec::FillSpec;
+use crate::fixed_work::{Before, TransferListener, before, run_fixed_work_from, run_servers};
+use crate::free_space::shared_file_system;
+use crate::idle::IdleHost;
+use crate::machine::raise_open_files;
+use crate::progress::Progress;
+use crate::start_coordinator::{StartCoordinator, StartNow};
+use crate::stores::{Stores, open_stores, with_secret};
+use crate::threads::{Start, TrialEnd, TrialRun, run_trial_from};
+use crate::turns::write_in_turns;
+use crate::verify::{check_room_for, owner_of};
+
+/// Opens datastores and drives them. Dropped, it removes their disks.
+pub struct LocalExecutor {
+    clock: RealClock,
+    /// How long the idle machine is read.
+    idle_reading: Duration,
+    stores: Vec<Datastore>,
+    /// What this machine spends while nothing is driven.
+    idle: Option<IdleHost>,
+    verified: Option<Verified>,
+}
+
+/// What verifying needs to know of the stores.
+struct Verified {
+    of: Verification,
+    run_id: String,
+    first_number: usize,
+    disks: DiskSpec,
+    /// Of each store, from when its disks are written.
+    expectations: Vec<Option<Expectations>>,
+}
+
+impl Verified {
+    /// How the blocks of a store are sealed.
+    fn seal(&self, store: usize) -> Seal {
+        let owner = owner_of(&self.run_id, self.first_number + store);
+        Seal { owner, unit_bytes: self.of.unit_bytes }
+    }
+
+    /// And those of the load generator's ceiling.
+    fn seal_of_ceiling(&self) -> Seal {
+        Seal { owner: owner_of("ceiling", 0), unit_bytes: self.of.unit_bytes }
+    }
+
+    /// Expects of a store's disks what they hold now.
+    fn expect(&mut self, store: usize, past: PriorContent, resumptions: u32) {
+        let DiskSpec { count, size_bytes, .. } = self.disks;
+        let seal = self.seal(store);
+        self.expectations[store] =
+            Some(Expectations::new(seal, past, resumptions, count, size_bytes));
+    }
+
+    /// The same after the disks were written for the first time, or were brought back.
+    fn written(&mut self, store: usize, reset: Option<DiskReset>, reused: bool) {
+        match reset {
+            Some(_) => self.expect(store, PriorContent::Prepared, 0),
+            None => {
+                let past = if reused { PriorContent::Unknown } else { PriorContent::Prepared };
+                self.expect(store, past, self.of.resumptions);
+            }
+        }
+    }
+}
+
+impl LocalExecutor {
+    /// One that has opened nothing yet. The idle machine is read for so long when it does.
+    pub fn new(clock: RealClock, idle_reading: Duration) -> Self {
+        Self { clock, idle_reading, stores: Vec::new(), idle: None, verified: None }
+    }
+
+    /// Carries out a trial that `coordinator` starts.
+    ///
+    /// # Errors
+    /// As [`Executor::trial`]; the clients of a transfer do not come.
+    pub fn trial_started_by(
+        &mut self,
+        coordinator: &mut dyn StartCoordinator,
+        order: &TrialOrder,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        let mut end = match order.timed() {
+            Some(run) => self.timed(&run, order, coordinator, cancel, progress),
+            None => self.fixed_work(order, coordinator, cancel, progress),
+        }?;
+        if let Some(idle) = &self.idle {
+            idle.apply(&mut end.cpu);
+        }
+        Ok(end)
+    }
+
+    fn timed(
+        &mut self,
+        run: &TrialRun<'_>,
+        order: &TrialOrder,
+        coordinator: &mut dyn StartCoordinator,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        run.workload.check(order.disk_bytes).map_err(|error| RunError::Order(error.to_string()))?;
+        let mut starter =
+            |clock: &mut RealClock| coordinator.start(clock).ok_or(RunError::Interrupted);
+        let start = Start { first_cpu: order.first_cpu as usize, starter: &mut starter };
+        let clock = (&self.clock, cancel);
+        match &order.target {
+            TrialTarget::Nothing => {
+                let null = DatastoreUrl::parse("null:")?;
+                let seal = self.verified.as_ref().map(Verified::seal_of_ceiling);
+                measure_ceiling_from(&null, run, seal, clock, start, progress)
+            }
+            // Without verifying: a server that keeps nothing returns nothing that could be verified.
+            TrialTarget::NullServer(url) => {
+                let url = DatastoreUrl::parse(url)?;
+                measure_ceiling_from(&url, run, None, clock, start, progress)
+            }
+            &TrialTarget::Store(store) => {
+                let datastore = self.stores.get(store).ok_or_else(|| unknown(store))?;
+                let verified = self.verified.as_mut();
+                let expectations = verified.and_then(|it| it.expectations[store].as_mut());
+                run_trial_from(run, datastore, expectations, clock, start, progress)
+            }
+        }
+    }
+
+    fn fixed_work(
+        &mut self,
+        order: &TrialOrder,
+        coordinator: &mut dyn StartCoordinator,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        let run = order.fixed_work();
+        run.check()?;
+        let store = order.store().unwrap_or_default();
+        let datastore = self.stores.get_mut(store).ok_or_else(|| unknown(store))?;
+        let clock = (&self.clock, cancel);
+        let mut warming = WarmUp { coordinator, bytes: 0 };
+        let notes = match before(&run, datastore, clock, &mut warming)? {
+            Before::Ready(notes) => notes,
+            Before::Ended(end) => return Ok(*end),
+        };
+        let sockets = match &order.listener {
+            Some(order) => {
+                let listener = TransferListener::open(order)?;
+                coordinator.listens(listener.port()?);
+                Some(listener.admit(run.vms, cancel)?)
+            }
+            None => None,
+        };
+        let mut starter =
+            |clock: &mut RealClock| coordinator.start(clock).ok_or(RunError::Interrupted);
+        let start = Start { first_cpu: order.first_cpu as usize, starter: &mut starter };
+        let mut end = match sockets {
+            Some(sockets) => run_servers(&run, sockets, datastore, clock, start, progress),
+            None => run_fixed_work_from(&run, datastore, clock, start, progress),
+        }?;
+        end.notes.extend(notes);
+        Ok(end)
+    }
+}
+
+impl Executor for LocalExecutor {
+    fn open(
+        &mut self,
+        order: &OpenOrder,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<Opened, RunError> {
+        raise_open_files();
+        let secrets: Vec<(String, Secret)> = order
+            .secrets
+            .iter()
+            .map(|(url, password)| (url.clone(), Secret::new(password.0.clone())))
+            .collect();
+        let urls = order.urls.iter().map(|url| with_secret(url, &secrets));
+        let urls = urls.collect::<Result<Vec<_>, _>>()?;
+        let run = (order.run_id.as_str(), order.first_number);
+        let Stores { stores, store_of } =
+            open_stores(&urls, run, &order.disks, &order.destroy_data, progress)?;
+        if let Some(of) = order.verification {
+            let DiskSpec { count, size_bytes, .. } = order.disks;
+            check_room_for(of.unit_bytes, (count, size_bytes), stores.len())?;
+            self.verified = Some(Verified {
+                of,
+                run_id: order.run_id.clone(),
+                first_number: order.first_number as usize,
+                disks: order.disks,
+                expectations: stores.iter().map(|_| None).collect(),
+            });
+        }
+        let datastores = store_of.iter().map(|&store| describe(&stores[store])).collect();
+        let warning = shared_file_system(&stores);
+        self.stores = stores;
+        self.idle = IdleHost::read(self.idle_reading, cancel);
+        Ok(Opened {
+            hosts: Vec::new(),
+            stores: OpenedStores { datastores, store_of, warning },
+            idle: self.idle.as_ref().map(IdleHost::sentence),
+        })
+    }
+
+    fn prepare(
+        &mut self,
+        order: &PrepareOrder,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<PreparedStore, RunError> {
+        let &PrepareOrder { store, filling, reset } = order;
+        let seal = self.verified.as_ref().map(|verified| verified.seal(store));
+        let datastore = self.stores.get_mut(store).ok_or_else(|| unknown(store))?;
+        let prepared = filling.write(datastore, seal, reset, cancel, progress)?;
+        if let Some(verified) = &mut self.verified {
+            verified.written(store, reset, prepared.reused);
+        }
+        Ok(PreparedStore { reused: prepared.reused, notes: prepared.notes })
+    }
+
+    /// In turns: see [`crate::turns`].
+    fn prepare_all(
+        &mut self,
+        orders: &[PrepareOrder],
+        seed: u64,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<PreparedStore>, RunError> {
+        let seal = |store| self.verified.as_ref().map(|verified| verified.seal(store));
+        let fillings: Vec<(FillSpec, Option<Seal>)> =
+            orders.iter().map(|order| (order.filling, seal(order.store))).collect();
+        let all = write_in_turns(&mut self.stores, &fillings, seed, cancel, progress)?;
+        if let Some(verified) = &mut self.verified {
+            for (store, prepared) in all.iter().enumerate() {
+                verified.written(store, None, prepared.reused);
+            }
+        }
+        let all = all.into_iter();
+        Ok(all.map(|it| PreparedStore { reused: it.reused, notes: it.notes }).collect())
+    }
+
+    fn trial(
+        &mut self,
+        order: &TrialOrder,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        self.trial_started_by(&mut StartNow, order, cancel, progress)
+    }
+
+    fn rolled_back(&mut self) {
+        if let Some(verified) = &mut self.verified {
+            for store in 0..verified.expectations.len() {
+                verified.expect(store, PriorContent::Prepared, 0);
+            }
+        }
+    }
+
+    fn remove(&mut self) -> Vec<String> {
+        self.verified = None;
+        self.stores.drain(..).filter_map(Datastore::remove).collect()
+    }
+}
+
+/// Reports what is read before a trial, so that whoever waits for its start knows that something happens.
+struct WarmUp<'a> {
+    coordinator: &'a mut dyn StartCoordinator,
+    bytes: u64,
+}
+
+impl Progress for WarmUp<'_> {
+    fn interval(&mut self, row: &Interval) {
+        self.bytes += row.reads.bytes + row.writes.bytes;
+        self.coordinator.warmed_up(self.bytes);
+    }
+}
+
+fn unknown(store: usize) -> RunError {
+    RunError::Order(format!("datastore number {store} was not opened"))
+}
