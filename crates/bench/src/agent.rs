@@ -78,6 +78,7 @@ pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
         secrets: vec![],
         first_number: 0,
         verification: None,
+        needs_target: false,
     };
     fleet.open(&order, &cancel, &mut Silent).map_err(failed)?;
     let workload = drive.workload();

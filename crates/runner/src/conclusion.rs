@@ -3,14 +3,16 @@
 use stormeter_results::{
     Event, EventKind, Finished, Header, Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord,
 };
+use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{
-    Analysis, Fact, FailedTrials, LawFinding, Surroundings, TrialView, analyse,
+    Analysis, Fact, FailedTrials, LawFinding, Surroundings, TrialView, analyse, decide,
 };
 use stormeter_study::ComparisonPlan;
 use stormeter_trial::Verified;
 
 use crate::attempts::{Attempts, what_broke_in_comparison};
 use crate::ceiling::best;
+use crate::threads::trial_length;
 
 /// A results file read and concluded from.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +81,33 @@ pub(crate) fn views<'a>(trials: &'a [TrialRecord], attempts: &Attempts) -> Vec<T
             TrialOutcome::Failed { .. } => None,
         })
         .collect()
+}
+
+/// Whether to go on.
+pub(crate) fn decision(
+    plan: &ComparisonPlan,
+    trials: &[TrialRecord],
+    attempts: &Attempts,
+) -> Decision {
+    let views = views(trials, attempts);
+    let counts = |trial: &&TrialRecord| trial.phase == Phase::Main && attempts.counts(trial);
+    let main = trials.iter().filter(counts).count();
+    if main >= plan.datastores.len() * plan.max_blocks as usize {
+        // Trials that failed, or had nothing to count, give no ratio, but they were made.
+        let measured = decide(plan, &views).unwrap_or(Decision::BlocksExhausted);
+        return match measured {
+            Decision::Continue { .. } => Decision::BlocksExhausted,
+            ended => ended,
+        };
+    }
+    // The plan was checked, so its rule is sound; if it were not, going on until the time is up is
+    // what hurts least.
+    decide(plan, &views).unwrap_or(Decision::Continue { expected_more_blocks: 1 })
+}
+
+/// How long a block takes by the plan.
+pub(crate) fn planned_block_ns(plan: &ComparisonPlan) -> u64 {
+    trial_length(plan.timing).as_nanos() as u64 * plan.datastores.len() as u64
 }
 
 /// What is known beside the measured trials, except for memories; `is_null` says it of each datastore of the

@@ -98,6 +98,8 @@ pub struct OpenOrder {
     pub first_number: u32,
     /// What is read is verified.
     pub verification: Option<Verification>,
+    /// The CPU time of each datastore's server must be known.
+    pub needs_target: bool,
 }
 
 /// How what is read is verified.

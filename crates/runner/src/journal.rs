@@ -23,6 +23,14 @@ pub(crate) struct Beginning<'a, P> {
     pub(crate) datastores: Vec<DatastoreDescription>,
 }
 
+impl<'a, P> Beginning<'a, P> {
+    /// The same with another plan.
+    pub(crate) fn with_plan<Q>(self, plan: &'a Q) -> Beginning<'a, Q> {
+        let Self { run_id, version, command_line, plan: _, environment, datastores } = self;
+        Beginning { run_id, version, command_line, plan, environment, datastores }
+    }
+}
+
 /// A new results file, with a warning in it where datastores share what they should not.
 pub(crate) fn begin_file<P: Planned + Clone>(
     path: &Path,

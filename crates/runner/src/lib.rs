@@ -9,7 +9,6 @@
 mod account;
 mod accounting;
 mod attempts;
-mod blocks;
 mod ceiling;
 mod comparison;
 mod conclusion;
@@ -47,7 +46,6 @@ mod turns;
 mod usage;
 mod verify;
 mod watcher;
-mod way_ceilings;
 mod ways;
 mod workers;
 

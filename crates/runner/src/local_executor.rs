@@ -23,6 +23,7 @@ use crate::machine::raise_open_files;
 use crate::progress::Progress;
 use crate::start_coordinator::{StartCoordinator, StartNow};
 use crate::stores::{Stores, open_stores, with_secret};
+use crate::target::check_targets;
 use crate::threads::{Start, TrialEnd, TrialRun, run_trial_from};
 use crate::turns::write_in_turns;
 use crate::verify::{check_room_for, owner_of};
@@ -36,6 +37,8 @@ pub struct LocalExecutor {
     /// What this machine spends while nothing is driven.
     idle: Option<IdleHost>,
     verified: Option<Verified>,
+    /// Passwords by the URLs of datastores, beside those of an order.
+    secrets: Vec<(String, Secret)>,
 }
 
 /// What verifying needs to know of the stores.
@@ -83,7 +86,19 @@ impl Verified {
 impl LocalExecutor {
     /// One that has opened nothing yet. The idle machine is read for so long when it does.
     pub fn new(clock: RealClock, idle_reading: Duration) -> Self {
-        Self { clock, idle_reading, stores: Vec::new(), idle: None, verified: None }
+        Self {
+            clock,
+            idle_reading,
+            stores: Vec::new(),
+            idle: None,
+            verified: None,
+            secrets: Vec::new(),
+        }
+    }
+
+    /// Passwords that are not to leave this process, by the URLs of datastores.
+    pub(crate) fn know_secrets(&mut self, secrets: Vec<(String, Secret)>) {
+        self.secrets = secrets;
     }
 
     /// Carries out a trial that `coordinator` starts.
@@ -185,11 +200,9 @@ impl Executor for LocalExecutor {
         progress: &mut dyn Progress,
     ) -> Result<Opened, RunError> {
         raise_open_files();
-        let secrets: Vec<(String, Secret)> = order
-            .secrets
-            .iter()
-            .map(|(url, password)| (url.clone(), Secret::new(password.0.clone())))
-            .collect();
+        let sent = order.secrets.iter();
+        let sent = sent.map(|(url, password)| (url.clone(), Secret::new(password.0.clone())));
+        let secrets: Vec<(String, Secret)> = self.secrets.iter().cloned().chain(sent).collect();
         let urls = order.urls.iter().map(|url| with_secret(url, &secrets));
         let urls = urls.collect::<Result<Vec<_>, _>>()?;
         let run = (order.run_id.as_str(), order.first_number);
@@ -205,6 +218,9 @@ impl Executor for LocalExecutor {
                 disks: order.disks,
                 expectations: stores.iter().map(|_| None).collect(),
             });
+        }
+        if order.needs_target {
+            check_targets(&stores)?;
         }
         let datastores = store_of.iter().map(|&store| describe(&stores[store])).collect();
         let warning = shared_file_system(&stores);

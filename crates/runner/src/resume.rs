@@ -12,8 +12,8 @@ use stormeter_statistics::stopping::Decision;
 use stormeter_study::ComparisonPlan;
 
 use crate::attempts::Attempts;
-use crate::blocks::{decision, planned_block_ns};
 use crate::comparison::Request;
+use crate::conclusion::{decision, planned_block_ns};
 use crate::error::RunError;
 use crate::journal::event_of;
 use crate::spent::{longest_block_ns, spent_ns};
@@ -102,20 +102,6 @@ fn check_same_plan(
     }
 }
 
-/// Whether machine and datastores are still those that the run was begun with: a mount that is
-/// missing after a reboot would otherwise lend its name to the disk below it.
-pub(crate) fn check_same_place(
-    begun: (&Environment, &[DatastoreDescription]),
-    now: (&Environment, &[DatastoreDescription]),
-    request: &Request,
-) -> Result<(), RunError> {
-    check_machine(begun.0, now.0, &request.output)?;
-    for (then, now) in begun.1.iter().zip(now.1) {
-        check_storage(then, now, &request.output)?;
-    }
-    Ok(())
-}
-
 /// Whether the run goes on where it was begun.
 pub(crate) fn check_machine(
     begun: &Environment,
@@ -137,7 +123,8 @@ pub(crate) fn check_machine(
     Err(RunError::OtherPlan { path: output.display().to_string(), what })
 }
 
-/// Whether a datastore is still what it was.
+/// Whether a datastore is still what it was: a mount that is missing after a reboot would otherwise lend its name to the
+/// disk below it.
 pub(crate) fn check_storage(
     then: &DatastoreDescription,
     now: &DatastoreDescription,
@@ -194,7 +181,9 @@ mod tests {
         let here = Environment { kernel: "6.1".into(), cpus: 2, ..Default::default() };
         let nas = [datastore("nfs4")];
         let check = |environment: &Environment, now: &[DatastoreDescription]| {
-            check_same_place((&here, &nas), (environment, now), &request())
+            let output = Path::new("x.db");
+            check_machine(&here, environment, output)?;
+            check_storage(&nas[0], &now[0], output)
         };
         assert!(check(&here, &nas).is_ok());
         let message = check(&here, &[datastore("ext4")]).unwrap_err().to_string();

@@ -13,7 +13,6 @@ use nix::errno::Errno;
 use nix::time::{ClockId, clock_getcpuclockid};
 use nix::unistd::Pid;
 use stormeter_datastore::Datastore;
-use stormeter_study::{ComparisonPlan, Metric};
 
 use crate::error::RunError;
 use crate::socket_owners::{holders, program, proxy};
@@ -192,10 +191,7 @@ impl Opened<'_> {
 
 /// Refuses the target's CPU time as the metric of a verdict that one of the datastores could never
 /// come to.
-pub(crate) fn check_target(plan: &ComparisonPlan, stores: &[Datastore]) -> Result<(), RunError> {
-    if plan.metric != Metric::TargetCpuPerIo {
-        return Ok(());
-    }
+pub(crate) fn check_targets(stores: &[Datastore]) -> Result<(), RunError> {
     for store in stores {
         Target::at(&store.peers()).map_err(|source| RunError::NoTarget {
             url: store.description().url.to_string(),

@@ -2,26 +2,10 @@
 //! memory for it.
 
 use stormeter_driver::{Expectations, PriorContent, Seal};
-use stormeter_results::Event;
-use stormeter_study::{ComparisonPlan, PlanError};
 use stormeter_units::format_bytes;
 
 use crate::error::RunError;
 use crate::machine::memory_bytes;
-
-/// How the blocks of the run's datastore number `store` are sealed; `None` where nothing is
-/// verified.
-pub(crate) fn seal_of(
-    plan: &ComparisonPlan,
-    run_id: &str,
-    store: usize,
-) -> Result<Option<Seal>, RunError> {
-    if !plan.verify {
-        return Ok(None);
-    }
-    let unit_bytes = plan.workload.verify_unit_bytes().map_err(PlanError::Workload)?;
-    Ok(Some(Seal { owner: owner_of(run_id, store), unit_bytes }))
-}
 
 /// Whose blocks they are: the run's datastore number `store`.
 pub(crate) fn owner_of(run_id: &str, store: usize) -> u64 {
@@ -32,37 +16,14 @@ pub(crate) fn owner_of(run_id: &str, store: usize) -> u64 {
     })
 }
 
-/// What is expected of a datastore's disks when the first trial begins.
-pub(crate) fn expectations(
-    plan: &ComparisonPlan,
-    seal: Seal,
-    is_reused: bool,
-    events: &[Event],
-) -> Expectations {
-    let past = if is_reused { PriorContent::Unknown } else { PriorContent::Prepared };
-    // Each process that goes on says so in the file before it touches a disk.
-    let resumptions = events.iter().filter(|event| event.kind.is_resumption()).count() as u32;
-    Expectations::new(seal, past, resumptions, plan.vms, plan.disk_bytes)
-}
-
 /// Expectations of disks that keep nothing, so that the generator's ceiling has the cost of
 /// verifying in it.
 pub(crate) fn rehearsal(seal: Seal, vms: u32, disk_bytes: u64) -> Expectations {
     Expectations::new(seal, PriorContent::Nothing, 0, vms, disk_bytes)
 }
 
-/// Refuses before anything is written what would not fit into memory.
-pub(crate) fn check_memory(plan: &ComparisonPlan, stores: usize) -> Result<(), RunError> {
-    if !plan.verify {
-        return Ok(());
-    }
-    let unit_bytes = plan.workload.verify_unit_bytes().map_err(PlanError::Workload)?;
-    let needed = Expectations::memory_bytes(unit_bytes, plan.vms, plan.disk_bytes)
-        .saturating_mul(stores as u64);
-    fits(needed, memory_bytes("MemAvailable"))
-}
-
-/// The same for so many disks of a size on each of the stores.
+/// Refuses before anything is written what would not fit into memory: the expectations of so many disks of a size on
+/// each of the stores.
 pub(crate) fn check_room_for(
     unit_bytes: u32,
     (disks, disk_bytes): (u32, u64),
@@ -85,18 +46,14 @@ fn fits(needed: u64, available: Option<u64>) -> Result<(), RunError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::tests::plan;
 
     #[test]
     fn datastores_and_runs_have_blocks_of_their_own() {
-        let plan = ComparisonPlan { verify: true, ..plan() };
-        let owner = |run_id, store| seal_of(&plan, run_id, store).unwrap().unwrap().owner;
-        let owners = [owner("0a", 0), owner("0a", 1), owner("0b", 0), owner("0b", 1)];
+        let owners = [owner_of("0a", 0), owner_of("0a", 1), owner_of("0b", 0), owner_of("0b", 1)];
         for (index, one) in owners.iter().enumerate() {
             assert!(!owners[..index].contains(one));
         }
-        assert_eq!(owner("0a", 0), owners[0]);
-        assert_eq!(seal_of(&super::tests::plan(), "0a", 0).unwrap(), None);
+        assert_eq!(owner_of("0a", 0), owners[0]);
     }
 
     #[test]
@@ -106,8 +63,7 @@ mod tests {
         let message = fits(3 << 30, Some(4 << 30)).unwrap_err().to_string();
         assert!(message.contains("3GiB") && message.contains("4GiB"), "{message}");
         assert!(message.contains("smaller disks"), "{message}");
-        let huge = ComparisonPlan { verify: true, disk_bytes: 1 << 60, ..plan() };
-        assert!(matches!(check_memory(&huge, 2), Err(RunError::VerifyMemory { .. })));
-        assert!(check_memory(&ComparisonPlan { verify: false, ..huge }, 2).is_ok());
+        let huge = check_room_for(4096, (1, 1 << 60), 2);
+        assert!(matches!(huge, Err(RunError::VerifyMemory { .. })));
     }
 }

@@ -3,6 +3,7 @@
 //! Everything here follows from its input and a seed: no clock, no file, no statistics. The same
 //! plan and seed give the same trials in the same order on every machine.
 
+mod as_study;
 mod file;
 mod listing;
 mod plan;

@@ -405,10 +405,11 @@ fn mix(seed: u64, stream: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn plan() -> ComparisonPlan {
+    /// A sound plan.
+    pub(crate) fn plan() -> ComparisonPlan {
         ComparisonPlan {
             datastores: vec!["/a".into(), "/b".into()],
             baseline: 0,

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use stormeter_trial::{Deployment, FileTest, Transfer, Workload};
 
-use crate::plan::{Metric, Timing};
+use crate::plan::{EqualLoad, Metric, Timing};
 use crate::reach::Reach;
 use crate::step::Step;
 
@@ -142,6 +142,9 @@ pub struct Design {
     /// The study ends when the next block would not fit, in nanoseconds; `None`: it takes what it
     /// takes.
     pub time_limit_ns: Option<u64>,
+    /// Drive all datastores of a load at one rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equal_load: Option<EqualLoad>,
 }
 
 /// How often every cell is measured.

@@ -66,6 +66,7 @@ fn failure(commands: &[&str], place: &Path) -> String {
         secrets: vec![],
         first_number: 0,
         verification: None,
+        needs_target: false,
     };
     let error = fleet.open(&order, &AtomicBool::new(false), &mut Silent).unwrap_err().to_string();
     drop(fleet);

@@ -86,6 +86,7 @@ pub(crate) fn open(url: &str) -> Command {
         secrets: vec![],
         first_number: 3,
         verification: None,
+        needs_target: false,
     })
 }
 

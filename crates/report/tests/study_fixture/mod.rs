@@ -342,6 +342,7 @@ fn header(shape: &Shape) -> Header<StudyPlan> {
                 reset: Reset::Recreate,
                 unit: Unit::Trial,
                 time_limit_ns: Some(7200 * SECOND),
+                equal_load: None,
             },
             site_faults: Vec::new(),
             questions: answers().into_iter().map(|answer| answer.question).collect(),

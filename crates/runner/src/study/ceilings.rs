@@ -14,6 +14,7 @@ use crate::error::RunError;
 use crate::executor::{TrialOrder, TrialTarget};
 use crate::journal::unix_ms;
 use crate::progress::{Progress, TrialStart};
+use crate::study::rules::Rules;
 use crate::study::run::StudyRun;
 use crate::study::setting::loaded;
 
@@ -73,8 +74,9 @@ impl StudyRun<'_> {
             let duration_ns = plan.timing.duration_ns.min(longest_ns);
             let timing = Timing { ramp_ns: duration_ns / 5, duration_ns, interval_ns: duration_ns };
             let seed = trial_seed(plan.seed, u32::MAX);
+            let io = loaded(io, &self.cells[cell]);
             // Its own rate would be all that is measured of an open loop.
-            let io = closed(&loaded(io, &self.cells[cell]), u32::MAX);
+            let io = if store.is_some() { closed(&io, u32::MAX) } else { io };
             let order = TrialOrder {
                 target: store.map_or(TrialTarget::Nothing, TrialTarget::Store),
                 work: WorkloadKind::Io(io),
@@ -105,6 +107,9 @@ impl StudyRun<'_> {
                 let end = self.executor.trial(&order, self.cancel, progress)?;
                 if self.is_cancelled() {
                     return Err(RunError::Interrupted);
+                }
+                if let Rules::Comparison(_) = self.rules {
+                    progress.trial_ended("null:", Ok(end.sample.iops()));
                 }
                 let sound = is_sound(&end);
                 let when = (started_unix_ms, began);

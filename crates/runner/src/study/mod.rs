@@ -7,11 +7,13 @@
 
 mod ceilings;
 mod conclusion;
+mod equal_load;
 mod null_ways;
 mod question;
 mod request;
 mod reset;
 mod resume;
+mod rules;
 mod run;
 mod schedule;
 mod setting;
@@ -22,4 +24,6 @@ pub use conclusion::{StudyConclusion, conclude_study};
 pub use question::Evidence;
 pub use request::StudyRequest;
 pub use reset::ResetError;
+pub(crate) use rules::Rules;
+pub(crate) use run::{By, StudyRun, carry_out};
 pub use run::{Collaborators, finished_study, run_study, run_study_with};

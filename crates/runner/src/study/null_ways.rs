@@ -14,6 +14,7 @@ use crate::error::RunError;
 use crate::executor::{TrialOrder, TrialTarget};
 use crate::journal::{event, unix_ms};
 use crate::progress::Progress;
+use crate::study::rules::Rules;
 use crate::study::run::StudyRun;
 use crate::study::setting::loaded;
 use crate::ways::{NULL_WAY_NS, Way, disk_bytes, ways};
@@ -99,6 +100,9 @@ impl StudyRun<'_> {
             let end = self.executor.trial(&order, self.cancel, progress)?;
             if self.is_cancelled() {
                 return Err(RunError::Interrupted);
+            }
+            if let Rules::Comparison(_) = self.rules {
+                progress.trial_ended(&url.to_string(), Ok(end.sample.iops()));
             }
             for &(datastore, cell) in &cells {
                 let of = (cell, Some(datastore));

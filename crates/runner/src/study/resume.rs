@@ -3,7 +3,7 @@
 //! A study goes on only with the plan, the machine and the storage that it was begun with. When to stop
 //! may change: to go on with more time is what resuming is for.
 
-use stormeter_results::{DatastoreDescription, Environment, FinishReason, Header, ResultsFile};
+use stormeter_results::{DatastoreDescription, Environment, FinishReason, ResultsFile};
 use stormeter_statistics::Severity;
 use stormeter_study::{Blocks, StudyPlan};
 
@@ -11,6 +11,7 @@ use crate::error::RunError;
 use crate::resume::{check_machine, check_storage};
 use crate::study::conclusion::conclude_study;
 use crate::study::request::StudyRequest;
+use crate::study::rules::Begun;
 use crate::study::schedule::Schedule;
 
 /// The results file to go on with, if there is one with this study.
@@ -100,7 +101,7 @@ fn shape(plan: &StudyPlan) -> (f64, f64, f64) {
 /// Whether machine and datastores are still those that the study was begun with. A server that the
 /// study starts itself has another port each time.
 pub(crate) fn check_same_place(
-    header: &Header<StudyPlan>,
+    header: &Begun,
     now: (&Environment, &[DatastoreDescription]),
     request: &StudyRequest,
 ) -> Result<(), RunError> {

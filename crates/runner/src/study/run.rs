@@ -5,26 +5,26 @@ use std::time::Instant;
 
 use stormeter_datastore::{DatastoreUrl, Location, RealClock};
 use stormeter_results::{
-    DatastoreDescription, EventKind, FinishReason, Finished, HostShare, ResultsFile, TrialRecord,
+    DatastoreDescription, EventKind, FinishReason, Finished, HostShare, Phase, ResultsFile,
+    TrialRecord,
 };
-use stormeter_statistics::decide_study;
-use stormeter_statistics::stopping::Decision;
-use stormeter_study::{Cell, Order, StudyPlan};
+use stormeter_study::{Cell, Metric, Order, StudyPlan};
 
 use crate::attempts::{Attempts, Due};
 use crate::environment::environment;
 use crate::error::RunError;
 use crate::executor::{Executor, OpenOrder, Opened, OpenedStores, Password, Verification};
 use crate::idle::IDLE_READING;
-use crate::journal::{Beginning, begin_file, event, event_of, finish_reason, new_run_id, unix_ms};
+use crate::journal::{Beginning, event, event_of, finish_reason, new_run_id, unix_ms};
 use crate::local_executor::LocalExecutor;
 use crate::machine::raise_open_files;
-use crate::progress::{BlockEnd, Progress};
+use crate::progress::Progress;
 use crate::rack_control::RackControl;
 use crate::resume::resumption;
-use crate::study::conclusion::{StudyConclusion, conclude_study, views};
+use crate::study::conclusion::{StudyConclusion, conclude_study};
 use crate::study::request::StudyRequest;
 use crate::study::resume::{begun, check_same_place, invalid_cells, is_over};
+use crate::study::rules::Rules;
 use crate::study::schedule::Schedule;
 use crate::study::setting::{cell_label, disk_spec, unit_bytes};
 use crate::study::steps::Steps;
@@ -96,14 +96,16 @@ fn run<'a>(
         rack_control: rack_control.map(|it| it as &mut dyn RackControl),
         null_servers: null_servers.map(|it| it as &mut dyn NullServers),
     };
-    carry_out(StudyRun::open(request, begun(request)?, by, (clock, cancel), progress)?, progress)
+    let begun = begun(request)?;
+    let run = StudyRun::open(request, Rules::Study, begun, by, (clock, cancel), progress)?;
+    Ok(conclude_study(&carry_out(run, progress)?)?)
 }
 
 /// [`Collaborators`], with somebody who carries out the trials.
-struct By<'a> {
-    executor: &'a mut dyn Executor,
-    rack_control: Option<&'a mut dyn RackControl>,
-    null_servers: Option<&'a mut dyn NullServers>,
+pub(crate) struct By<'a> {
+    pub(crate) executor: &'a mut dyn Executor,
+    pub(crate) rack_control: Option<&'a mut dyn RackControl>,
+    pub(crate) null_servers: Option<&'a mut dyn NullServers>,
 }
 
 /// The study's conclusion, if its results file has all of it already: then no datastore is touched.
@@ -120,24 +122,28 @@ pub fn finished_study(request: &StudyRequest) -> Result<Option<StudyConclusion>,
     if over { Ok(Some(conclude_study(&file)?)) } else { Ok(None) }
 }
 
-fn carry_out(
+/// Carries out a run to its end; gives the results file, which is finished.
+pub(crate) fn carry_out(
     mut run: StudyRun<'_>,
     progress: &mut dyn Progress,
-) -> Result<StudyConclusion, RunError> {
+) -> Result<ResultsFile, RunError> {
     let result = run.measure(progress);
     run.tidy(progress);
     let reason = finish_reason(&result, run.is_cancelled());
     run.file.finish(&Finished { finished_unix_ms: unix_ms(), reason: reason.clone() })?;
     match result {
         Err(error) if reason != FinishReason::Interrupted => Err(error),
-        _ => Ok(conclude_study(&run.file)?),
+        _ => Ok(run.file),
     }
 }
 
-/// A study under way.
+/// A study under way, or a comparison, which is one of a single load.
 pub(crate) struct StudyRun<'a> {
     pub(crate) plan: &'a StudyPlan,
+    pub(crate) rules: Rules,
     pub(crate) cells: Vec<Cell>,
+    /// Per cell: I/Os a second, all VMs together, where the load is equal for all datastores.
+    pub(crate) rates: Vec<Option<f64>>,
     pub(crate) file: ResultsFile,
     pub(crate) executor: &'a mut dyn Executor,
     /// The URL of each store.
@@ -163,8 +169,10 @@ pub(crate) struct StudyRun<'a> {
 }
 
 impl<'a> StudyRun<'a> {
-    fn open(
+    /// Opens the datastores, and the results file: `begun`, or a new one.
+    pub(crate) fn open(
         request: &'a StudyRequest,
+        rules: Rules,
         begun: Option<ResultsFile>,
         by: By<'a>,
         (clock, cancel): (&RealClock, &'a AtomicBool),
@@ -174,7 +182,7 @@ impl<'a> StudyRun<'a> {
         let plan = &request.plan;
         let steps = Steps::new(plan, rack_control)?;
         let run_id = match &begun {
-            Some(file) => file.study_header()?.run_id,
+            Some(file) => rules.begun(file)?.run_id,
             None => new_run_id(plan.seed),
         };
         let order = open_order(request, &run_id, begun.as_ref())?;
@@ -194,9 +202,10 @@ impl<'a> StudyRun<'a> {
         let mut again = Vec::new();
         let mut file = match begun {
             Some(mut file) => {
-                let header = file.study_header()?;
-                check_same_place(&header, (&environment, &descriptions), request)?;
-                file.append_event(&resumption(&Attempts::of_study(plan, &file.trials()?)))?;
+                let then = rules.begun(&file)?;
+                check_same_place(&then, (&environment, &descriptions), request)?;
+                let attempts = Attempts::of_study(plan, &rules.trials(&file)?);
+                file.append_event(&resumption(&attempts))?;
                 if request.redo_invalid {
                     again = invalid_cells(&file)?;
                 }
@@ -211,10 +220,10 @@ impl<'a> StudyRun<'a> {
                     environment,
                     datastores: descriptions,
                 };
-                begin_file(&request.output, beginning, warning)?
+                rules.begin_file(&request.output, beginning, warning)?
             }
         };
-        let trials = file.trials()?;
+        let trials = rules.trials(&file)?;
         let cells = plan.cells();
         let mut attempts = Attempts::of_study(plan, &trials);
         if !again.is_empty() {
@@ -231,6 +240,8 @@ impl<'a> StudyRun<'a> {
         let spoilt = vec![false; urls.len()];
         Ok(Self {
             plan,
+            rules,
+            rates: vec![None; cells.len()],
             cells,
             file,
             executor,
@@ -264,6 +275,7 @@ impl<'a> StudyRun<'a> {
         self.snapshot(progress)?;
         self.way_ceilings(progress)?;
         self.null_way_ceilings(progress)?;
+        self.equal_load(progress)?;
         self.blocks(progress)
     }
 
@@ -279,17 +291,19 @@ impl<'a> StudyRun<'a> {
         for block in 0..most {
             // Drift cancels out over pairs of blocks: the second of a pair always follows.
             let is_second = self.plan.design.order == Order::Abba && block % 2 == 1;
+            let order = self.plan.trials_of_block(block);
             if !self.schedule.is_begun(block) && !is_second {
-                if self.is_enough() {
-                    return Ok(FinishReason::PrecisionReached);
+                if let Some(reason) = self.is_enough() {
+                    return Ok(reason);
                 }
-                // The first has time always: a study of nothing helps nobody.
+                // The first blocks have time always: a study of nothing helps nobody.
                 let cells = 0..self.cells.len();
-                if block > 0 && !self.schedule.fits(self.plan, spent(), cells) {
+                let has_time = block < self.rules.least_blocks()
+                    || self.schedule.fits(self.plan, spent(), cells);
+                if !has_time {
                     return Ok(FinishReason::TimeLimit);
                 }
             }
-            let order = self.plan.trials_of_block(block);
             loop {
                 let due = self.attempts.due(block, &order);
                 let Some(last) = due.last() else { break };
@@ -298,39 +312,20 @@ impl<'a> StudyRun<'a> {
                     if !self.schedule.fits(self.plan, spent(), members) {
                         break;
                     }
-                    progress.note(&format!(
-                        "trials of block {} broke: {} measured again (attempt {})",
-                        block + 1,
-                        match due.len() {
-                            1 => "1 cell is".into(),
-                            count => format!("{count} cells are"),
-                        },
-                        last.attempt.number + 1
-                    ));
+                    progress.note(&self.rules.again(block, due.len(), last.attempt.number));
                 }
                 for Due { position, member, attempt, .. } in due {
-                    self.trial((block, attempt), position, member, progress)?;
+                    self.trial(Phase::Main, (block, attempt), position, member, progress)?;
                     if self.is_cancelled() {
                         return Ok(FinishReason::Interrupted);
                     }
                 }
             }
-            self.tell(block, progress);
+            if let Some(reason) = self.after_block(block, spent(), progress) {
+                return Ok(reason);
+            }
         }
-        Ok(if self.is_enough() { FinishReason::PrecisionReached } else { FinishReason::MaxBlocks })
-    }
-
-    fn is_enough(&self) -> bool {
-        let views = views(&self.trials, &self.attempts);
-        matches!(decide_study(self.plan, &views), Decision::PrecisionReached)
-    }
-
-    fn tell(&self, block: u32, progress: &mut dyn Progress) {
-        progress.block_ended(&BlockEnd {
-            blocks: block + 1,
-            most: self.plan.design.blocks.most(),
-            failed: self.schedule.failed(),
-        });
+        Ok(self.is_enough().unwrap_or(FinishReason::MaxBlocks))
     }
 
     /// Puts a trial into the results file, with what each host did in it where there are hosts.
@@ -340,7 +335,7 @@ impl<'a> StudyRun<'a> {
         hosts: &[HostShare],
     ) -> Result<(), RunError> {
         record.id = self.file.next_trial_id()?;
-        self.file.append_trial_of_hosts(&record, hosts)?;
+        self.rules.append(&mut self.file, &mut record, hosts)?;
         self.schedule.add(&record);
         self.attempts.add_of_study(self.plan, &self.cells, &record);
         self.trials.push(record);
@@ -383,6 +378,7 @@ fn open_order(
         secrets: secrets.map(|(url, password)| (url.clone(), Password(password.clone()))).collect(),
         first_number: 0,
         verification,
+        needs_target: plan.hosts.is_empty() && plan.design.metric == Metric::TargetCpuPerIo,
     })
 }
 

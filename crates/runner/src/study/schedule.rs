@@ -99,6 +99,11 @@ impl Schedule {
         self.spent
     }
 
+    /// How long a block takes.
+    pub(crate) fn block(&self, plan: &StudyPlan) -> Duration {
+        self.lengths(plan).into_iter().sum()
+    }
+
     /// Whether the plan's time limit has room for a trial of each of these cells after so much time.
     pub(crate) fn fits(
         &self,

@@ -11,7 +11,9 @@ use crate::error::RunError;
 use crate::executor::{PrepareOrder, PreparedStore, TrialOrder, TrialTarget};
 use crate::journal::{event, outcome_of, unix_ms};
 use crate::progress::{Place, Progress, TrialStart};
+use crate::study::equal_load::{at_rate, draw_of};
 use crate::study::reset::run_command;
+use crate::study::rules::Rules;
 use crate::study::run::StudyRun;
 use crate::study::setting::{cell_label, disk_spec, filling, loaded};
 use crate::study::steps::On;
@@ -142,6 +144,7 @@ impl StudyRun<'_> {
     /// One trial, stored whatever came of it. An interrupted one is not kept.
     pub(crate) fn trial(
         &mut self,
+        phase: Phase,
         (block, attempt): (u32, Attempt),
         position: u32,
         number: usize,
@@ -162,15 +165,16 @@ impl StudyRun<'_> {
         let timed = matches!(workload.kind, WorkloadKind::Io(_));
         let length_ns = timed.then_some(plan.timing.ramp_ns + plan.timing.duration_ns);
         let (started_unix_ms, began) = (unix_ms(), Instant::now());
-        let draw = attempt.draw_of(block);
+        let draw = draw_of(phase, block, attempt);
+        let (is_main, in_study) = (phase == Phase::Main, matches!(self.rules, Rules::Study));
         let seed = trial_seed(plan.seed, draw);
         let end = self.reset(&cell, progress).and_then(|()| {
             progress.trial(&TrialStart {
                 datastore: &plan.datastores[cell.datastore].name,
-                block: Some(block),
-                purpose: "trial",
+                block: is_main.then_some(block),
+                purpose: if is_main { "trial" } else { "capacity" },
                 length_ns,
-                place: Some(place.clone()),
+                place: (is_main && in_study).then(|| place.clone()),
             });
             self.drive(number, draw, progress)
         });
@@ -182,18 +186,22 @@ impl StudyRun<'_> {
             Ok(end) => Ok(end),
             Err(error) => Err(error.of_trial()?),
         };
-        match &end {
-            Ok(end) => match end.failure() {
-                None => progress.study_trial_ended(&place, Ok(&end.sample)),
-                Some(failure) => progress.study_trial_ended(&place, Err(&failure)),
-            },
-            Err(failure) => progress.study_trial_ended(&place, Err(failure)),
+        let ended = match &end {
+            Ok(end) => end.failure().map_or(Ok(&end.sample), Err),
+            Err(failure) => Err(failure.clone()),
+        };
+        let ended = ended.as_ref().copied();
+        if is_main && in_study {
+            progress.study_trial_ended(&place, ended);
+        } else {
+            let url = &plan.datastores[cell.datastore].url;
+            progress.trial_ended(url, ended.map(|sample| sample.iops()));
         }
         let stored = match end {
             Ok(end) => {
                 let when = (started_unix_ms, began);
                 let of = (number, Some(cell.datastore));
-                self.record(Phase::Main, (block, position, attempt), of, when, seed, end)
+                self.record(phase, (block, position, attempt), of, when, seed, end)
             }
             Err(failure) => self.store(
                 TrialRecord {
@@ -202,7 +210,7 @@ impl StudyRun<'_> {
                     position,
                     datastore: Some(cell.datastore),
                     cell: Some(number),
-                    phase: Phase::Main,
+                    phase,
                     started_unix_ms,
                     elapsed_ns: began.elapsed().as_nanos() as u64,
                     seed,
@@ -230,7 +238,10 @@ impl StudyRun<'_> {
         let store = self.store_of[cell.datastore];
         let kind = &plan.workloads[cell.workload].kind;
         let work = match kind {
-            WorkloadKind::Io(io) => WorkloadKind::Io(loaded(io, &cell)),
+            WorkloadKind::Io(io) => WorkloadKind::Io(match self.rates[number] {
+                Some(rate_per_s) => at_rate(loaded(io, &cell), rate_per_s, cell.vms),
+                None => loaded(io, &cell),
+            }),
             fixed_work => fixed_work.clone(),
         };
         let is_timed = matches!(kind, WorkloadKind::Io(_));

@@ -30,6 +30,7 @@ pub(super) fn read(study: &Section<'_>, metric: Metric, diagnostics: &mut Diagno
         reset: Reset::None,
         unit: Unit::Trial,
         time_limit_ns: None,
+        equal_load: None,
     };
     let mut metric_given = false;
     let section = study

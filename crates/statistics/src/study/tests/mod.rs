@@ -63,6 +63,7 @@ pub(super) fn plan(datastores: &[&str], workloads: &[&str], vms: &[u32]) -> Stud
             reset: Reset::None,
             unit: Unit::Trial,
             time_limit_ns: None,
+            equal_load: None,
         },
         site_faults: Vec::new(),
         questions: Vec::new(),

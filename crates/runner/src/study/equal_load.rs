@@ -1,0 +1,102 @@
+//! The same rate for all datastores of a load, so that what differs is how they bear it: in a closed loop the faster one
+//! does more, and its latency and its CPU time are of another load.
+
+use stormeter_results::{Attempt, Phase, TrialOutcome};
+use stormeter_study::{EqualLoad, PlanError, WorkloadKind, block_order};
+use stormeter_trial::{Arrivals, Workload};
+
+use crate::error::RunError;
+use crate::journal::event;
+use crate::progress::Progress;
+use crate::study::run::StudyRun;
+use crate::study::setting::loaded;
+
+/// Loads above this share of a datastore's capacity queue so much that latency says little.
+const SHARE: f64 = 0.7;
+/// Capacities are drawn by this number, which no block has.
+const DRAW: u32 = u32::MAX - 1;
+
+/// The workload as an open loop of that many I/Os a second on each of the VMs.
+pub(crate) fn at_rate(workload: Workload, rate_per_s: f64, vms: u32) -> Workload {
+    let arrivals = Arrivals::Poisson { rate_per_s: rate_per_s / f64::from(vms) };
+    Workload { arrivals, burst: None, ..workload }
+}
+
+impl StudyRun<'_> {
+    /// Finds the rate of each load whose datastores are to be driven alike. An open loop has one already.
+    pub(crate) fn equal_load(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
+        let plan = self.plan;
+        let Some(equal_load) = plan.design.equal_load else { return Ok(()) };
+        let datastores = plan.datastores.len();
+        // Datastores are the innermost of what cells are made of.
+        for first in (0..self.cells.len()).step_by(datastores) {
+            let cell = self.cells[first];
+            let WorkloadKind::Io(workload) = &plan.workloads[cell.workload].kind else { continue };
+            if workload.arrivals.rate_per_s().is_some() {
+                continue;
+            }
+            let rate_per_s = match equal_load {
+                EqualLoad::Rate { rate_per_s } => rate_per_s,
+                EqualLoad::Auto => self.least_capacity(first, progress)? * SHARE,
+            };
+            let equal = at_rate(loaded(workload, &cell), rate_per_s, cell.vms);
+            equal.check(plan.disk_bytes_of(cell.workload)).map_err(PlanError::Workload)?;
+            let mut text = format!("equal load: {rate_per_s:.0} I/Os a second on each datastore");
+            if self.cells.len() > datastores {
+                let workload = &plan.workloads[cell.workload].name;
+                text = format!("{workload}, {}: {text}", plan.load_label(&cell));
+            }
+            progress.note(&text);
+            self.file.append_event(&event(text))?;
+            self.rates[first..first + datastores].fill(Some(rate_per_s));
+        }
+        Ok(())
+    }
+
+    /// IOPS of the slowest datastore in a closed loop, of the load whose cells begin at `first`.
+    fn least_capacity(
+        &mut self,
+        first: usize,
+        progress: &mut dyn Progress,
+    ) -> Result<f64, RunError> {
+        let mut least = f64::INFINITY;
+        let count = self.plan.datastores.len();
+        for (position, datastore) in (0..).zip(block_order(self.plan.seed, u32::MAX, count)) {
+            let cell = first + datastore;
+            let is_known = self.trials.iter().any(|trial| {
+                (trial.phase, trial.cell) == (Phase::Capacity, Some(cell))
+                    && matches!(trial.outcome, TrialOutcome::Measured { .. })
+            });
+            if !is_known {
+                let place = (0, Attempt::default());
+                self.trial(Phase::Capacity, place, position, cell, progress)?;
+                if self.is_cancelled() {
+                    return Err(RunError::Interrupted);
+                }
+            }
+            let own = |trial: &&stormeter_results::TrialRecord| {
+                (trial.phase, trial.cell) == (Phase::Capacity, Some(cell))
+            };
+            match self.trials.iter().rfind(own).map(|record| &record.outcome) {
+                Some(TrialOutcome::Measured { sample, .. }) => least = least.min(sample.iops()),
+                Some(TrialOutcome::Failed { failure, .. }) => {
+                    return Err(RunError::KeepsFailing {
+                        url: self.plan.datastores[datastore].url.clone(),
+                        trials: 1,
+                        failure: Box::new(failure.clone()),
+                    });
+                }
+                None => return Err(RunError::Interrupted),
+            }
+        }
+        Ok(least)
+    }
+}
+
+/// By which number a trial's operations and places are drawn: the same for all datastores of a block.
+pub(crate) fn draw_of(phase: Phase, block: u32, attempt: Attempt) -> u32 {
+    match phase {
+        Phase::Capacity => DRAW,
+        _ => attempt.draw_of(block),
+    }
+}

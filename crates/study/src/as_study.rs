@@ -1,0 +1,80 @@
+//! A comparison as the study that it is: of one workload at one load.
+
+use crate::plan::ComparisonPlan;
+use crate::study_plan::{
+    Blocks, Design, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload, Unit,
+    WorkloadKind,
+};
+
+impl From<&ComparisonPlan> for StudyPlan {
+    /// Its cells are the datastores, in their order.
+    fn from(plan: &ComparisonPlan) -> Self {
+        let datastore = |url: &String| NamedDatastore {
+            name: url.clone(),
+            url: url.clone(),
+            site_changes: Vec::new(),
+            ceiling: None,
+        };
+        Self {
+            study: String::new(),
+            datastores: plan.datastores.iter().map(datastore).collect(),
+            hosts: Vec::new(),
+            baseline: plan.baseline,
+            workloads: vec![StudyWorkload {
+                name: plan.workload.name.clone(),
+                disk_bytes: None,
+                kind: WorkloadKind::Io(plan.workload.clone()),
+            }],
+            vms: vec![plan.vms],
+            outstanding: Vec::new(),
+            disk_bytes: plan.disk_bytes,
+            prepare: Prepare::Random,
+            timing: plan.timing,
+            steps: Vec::new(),
+            design: Design {
+                blocks: Blocks::Auto { min: plan.min_blocks, max: plan.max_blocks },
+                precision: plan.precision,
+                margin: plan.margin,
+                level: plan.level,
+                metric: plan.metric,
+                order: Order::Randomized,
+                reset: Reset::None,
+                unit: Unit::Trial,
+                time_limit_ns: Some(plan.time_limit_ns),
+                equal_load: plan.equal_load,
+            },
+            site_faults: Vec::new(),
+            questions: Vec::new(),
+            threads: plan.threads,
+            verify: plan.verify,
+            seed: plan.seed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{block_order, content_seed, tests::plan, trial_seed, trial_start};
+
+    /// Results files of comparisons go on as they were begun.
+    #[test]
+    fn its_trials_are_those_of_the_comparison() {
+        let comparison = plan();
+        let study = StudyPlan::from(&comparison);
+        let seed = comparison.seed;
+        assert_eq!(study.cells().len(), comparison.datastores.len());
+        for block in [0, 1, 7, u32::MAX - 1] {
+            let order = block_order(seed, block, comparison.datastores.len());
+            assert_eq!(study.trials_of_block(block), order);
+            assert_eq!(study.seed_of(block), trial_seed(seed, block));
+            for datastore in 0..comparison.datastores.len() {
+                assert_eq!(study.cells()[datastore].datastore, datastore);
+                let number = u64::from(block);
+                assert_eq!(study.start_of(block, datastore), trial_start(seed, number));
+                let content = content_seed(seed, datastore, number);
+                assert_eq!(study.content_seed_of(block, datastore), content);
+            }
+        }
+    }
+}
