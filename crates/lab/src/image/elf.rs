@@ -1,62 +1,47 @@
 //! What a program's file says of itself: what must be loaded with it, and how much of it is loaded
 //! (ELF-64 object file format, version 1.5; System V ABI, chapter 5, "Dynamic Section").
 
-/// Program headers (ELF-64, section 6).
-const LOAD: u64 = 1;
-const DYNAMIC: u64 = 2;
-const INTERPRETER: u64 = 3;
-/// Dynamic tags (ELF-64, section 8).
-const NEEDED: u64 = 1;
-const STRINGS: u64 = 5;
-/// The machine of the header's field (System V ABI, AMD64 supplement).
-const X86_64: u64 = 62;
+use object::elf::{
+    DT_NEEDED, DT_NULL, DT_STRSZ, DT_STRTAB, Dyn64, EM_X86_64, FileHeader64, PT_LOAD,
+    ProgramHeader64, SHN_UNDEF,
+};
+use object::read::StringTable;
+use object::read::elf::{Dyn, FileHeader, ProgramHeader};
+use object::{LittleEndian, U16, U64, pod};
 
-/// A segment of a file.
-#[derive(Debug, Clone, Copy)]
-struct Segment {
-    kind: u64,
-    /// Its place in the file.
-    at: usize,
-    /// Its place in memory.
-    memory: u64,
-    /// Its length in the file.
-    length: u64,
-}
+type Header = FileHeader64<LittleEndian>;
+type Segment = ProgramHeader64<LittleEndian>;
 
 /// What a 64-bit ELF file for x86 wants to be loaded with it: its interpreter, by its path, and its
 /// libraries, by their names. Nothing for what is no such file, or is broken.
 pub(super) fn needs(file: &[u8]) -> Option<Vec<String>> {
-    let text = |at: usize| -> Option<String> {
-        let rest = file.get(at..)?;
-        let end = rest.iter().position(|byte| *byte == 0)?;
-        Some(String::from_utf8_lossy(&rest[..end]).into_owned())
-    };
-    let segments = segments(file)?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (_, segments) = parts(file)?;
     let mut found = Vec::new();
-    if let Some(interpreter) = segments.iter().find(|segment| segment.kind == INTERPRETER) {
-        found.push(text(interpreter.at)?);
+    let mut dynamic: Vec<&Dyn64<LittleEndian>> = Vec::new();
+    for segment in segments {
+        let interpreter = segment.interpreter(LittleEndian, file).ok()?;
+        found.extend(interpreter.map(text));
+        let entries = segment.dynamic(LittleEndian, file).ok()?.unwrap_or_default();
+        dynamic.extend(entries.iter().take_while(|entry| entry.tag(LittleEndian) != DT_NULL));
     }
-    let Some(dynamic) = segments.iter().find(|segment| segment.kind == DYNAMIC) else {
+    let mut needed = dynamic.iter().filter(|entry| entry.tag(LittleEndian) == DT_NEEDED).peekable();
+    if needed.peek().is_none() {
         return Some(found);
+    }
+    let value = |tag| {
+        let entry = dynamic.iter().find(|entry| entry.tag(LittleEndian) == tag)?;
+        Some(entry.val(LittleEndian))
     };
-    let mut tags = Vec::new();
-    for index in 0..(dynamic.length / 16) as usize {
-        let at = dynamic.at.checked_add(index * 16)?;
-        tags.push((number(file, at, 8)?, number(file, at.checked_add(8)?, 8)?));
-    }
-    let needed: Vec<u64> =
-        tags.iter().filter(|(tag, _)| *tag == NEEDED).map(|(_, offset)| *offset).collect();
-    if needed.is_empty() {
-        return Some(found);
-    }
-    let address = tags.iter().find(|(tag, _)| *tag == STRINGS)?.1;
-    let strings = segments.iter().find_map(|segment| {
-        let Segment { kind, at, memory, length } = *segment;
-        let inside = kind == LOAD && (memory..memory.saturating_add(length)).contains(&address);
-        inside.then(|| at.saturating_add((address - memory) as usize))
-    })?;
-    for offset in needed {
-        found.push(text(strings.checked_add(offset as usize)?)?);
+    let (address, length) = (value(DT_STRTAB)?, value(DT_STRSZ)?);
+    // Segments that are not loaded may lie at the same addresses.
+    let strings = segments
+        .iter()
+        .filter(|segment| segment.p_type(LittleEndian) == PT_LOAD)
+        .find_map(|segment| segment.data_range(LittleEndian, file, address, length).ok()?)?;
+    let strings = StringTable::new(strings, 0, length);
+    for entry in needed {
+        found.push(text(entry.string(LittleEndian, strings).ok()?));
     }
     Some(found)
 }
@@ -64,60 +49,40 @@ pub(super) fn needs(file: &[u8]) -> Option<Vec<String>> {
 /// The file without what is never loaded and lies behind the rest: symbols and what debuggers read, which a guest
 /// would have to keep in its memory. The file itself where it is not understood.
 pub(super) fn loaded(file: &[u8]) -> Vec<u8> {
-    /// Fields of the header that say where the sections are, how many, and which has their names.
-    const SECTIONS: std::ops::Range<usize> = 40..48;
-    const SECTION_COUNTS: std::ops::Range<usize> = 60..64;
-    let mut bytes = file.to_vec();
-    let Some(segments) = segments(file) else { return bytes };
-    let end =
-        segments.iter().map(|segment| segment.at.saturating_add(segment.length as usize)).max();
-    let headers = number(file, 32, 8).zip(number(file, 54, 2)).zip(number(file, 56, 2));
-    if let (Some(end), Some(((start, size), count))) = (end, headers) {
-        let end = end.max(start as usize + (size * count) as usize);
-        if end < file.len() {
-            bytes.truncate(end);
-            bytes[SECTIONS].fill(0);
-            bytes[SECTION_COUNTS].fill(0);
-        }
+    let Some((header, segments)) = parts(file) else { return file.to_vec() };
+    let headers = header.e_phoff.get(LittleEndian).saturating_add(size_of_val(segments) as u64);
+    let ends = segments.iter().map(|segment| {
+        let (start, length) = segment.file_range(LittleEndian);
+        start.saturating_add(length)
+    });
+    let end = ends.fold(headers, u64::max);
+    if segments.is_empty() || end >= file.len() as u64 {
+        return file.to_vec();
     }
+    // There are no sections any more.
+    let mut header = *header;
+    header.e_shoff = U64::new(LittleEndian, 0);
+    header.e_shnum = U16::new(LittleEndian, 0);
+    header.e_shstrndx = U16::new(LittleEndian, SHN_UNDEF);
+    let mut bytes = pod::bytes_of(&header).to_vec();
+    bytes.extend_from_slice(file.get(bytes.len()..end as usize).unwrap_or_default());
     bytes
 }
 
-fn segments(file: &[u8]) -> Option<Vec<Segment>> {
-    if !file.starts_with(b"\x7fELF\x02\x01") || number(file, 18, 2)? != X86_64 {
-        return None;
-    }
-    let (start, size) = (number(file, 32, 8)? as usize, number(file, 54, 2)? as usize);
-    let mut segments = Vec::new();
-    for index in 0..number(file, 56, 2)? as usize {
-        let header = start.checked_add(index.checked_mul(size)?)?;
-        let field = |at: usize, length| number(file, header.checked_add(at)?, length);
-        segments.push(Segment {
-            kind: field(0, 4)?,
-            at: field(8, 8)? as usize,
-            memory: field(16, 8)?,
-            length: field(32, 8)?,
-        });
-    }
-    Some(segments)
-}
-
-/// A number of so many bytes at a place in the file, the lowest first.
-fn number(file: &[u8], at: usize, length: usize) -> Option<u64> {
-    let bytes = file.get(at..at.checked_add(length)?)?;
-    Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+/// The header and the segments of a file for this machine.
+fn parts(file: &[u8]) -> Option<(&Header, &[Segment])> {
+    let header = Header::parse(file).ok()?;
+    let is_ours = header.is_little_endian() && header.e_machine(LittleEndian) == EM_X86_64;
+    is_ours.then_some((header, header.program_headers(LittleEndian, file).ok()?))
 }
 
 /// The smallest file that asks for nothing: a header for this machine, without program headers.
 #[cfg(test)]
 pub(super) const STATIC: [u8; 64] = {
     let mut header = [0; 64];
-    let mut at = 0;
-    while at < 6 {
-        header[at] = b"\x7fELF\x02\x01"[at];
-        at += 1;
-    }
-    header[18] = X86_64 as u8;
+    let (start, _) = header.split_at_mut(7);
+    start.copy_from_slice(b"\x7fELF\x02\x01\x01");
+    header[18] = EM_X86_64.0 as u8;
     header
 };
 
