@@ -17,6 +17,7 @@ mod packages;
 mod program;
 mod recipe;
 mod system;
+mod usage;
 mod worker;
 
 use std::fs;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use free_space::need_room;
 pub(crate) use key::key;
 pub(crate) use packages::last_words;
+pub(crate) use usage::Held;
 
 use self::program::Program;
 use crate::error::{LabError, at};

@@ -10,6 +10,7 @@ use super::kernel::elf_of;
 use super::key::key;
 use super::modules::Modules;
 use super::packages::{Package, fetch, resolve, unpack};
+use super::usage::remove_unused;
 use super::{Scratch, recipe};
 use crate::error::{LabDirectory, LabError, at};
 use crate::qemu::NETWORK;
@@ -85,12 +86,12 @@ pub(super) fn build(root: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf, L
     Ok(folder)
 }
 
-/// Removes systems and packages that are no longer used.
+/// Removes systems that neither this version of stormeter nor a lab uses, and packages that are no longer used.
 fn forget(root: &Path, name: &str, identities: &[String]) {
     for entry in fs::read_dir(root).into_iter().flatten().flatten() {
         let other = entry.file_name().to_string_lossy().into_owned();
         if other.starts_with(SYSTEM) && other != name {
-            let _ = fs::remove_dir_all(entry.path());
+            remove_unused(&entry.path());
         }
     }
     for entry in fs::read_dir(root.join("packages")).into_iter().flatten().flatten() {
@@ -233,6 +234,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::image::Held;
 
     #[test]
     fn a_system_of_another_recipe_or_that_is_gone_is_not_current() {
@@ -250,14 +252,16 @@ mod tests {
     #[test]
     fn what_is_no_longer_used_is_removed() {
         let root = tempfile::tempdir().unwrap();
-        for folder in ["system-old", "system-new", "packages", "templates"] {
+        for folder in ["system-old", "system-up", "system-new", "packages", "templates"] {
             fs::create_dir(root.path().join(folder)).unwrap();
         }
+        let _up = Held::new(&root.path().join("system-up"), &root.path().join("lab.json")).unwrap();
         for file in ["a_1_amd64.deb", "a_2_amd64.deb"] {
             fs::write(root.path().join("packages").join(file), "").unwrap();
         }
         forget(root.path(), "system-new", &["a_2_amd64.deb SHA256:1".into()]);
         let exists = |path: &str| root.path().join(path).exists();
+        assert!(exists("system-up"), "a lab needs it");
         assert!(exists("system-new") && exists("templates") && exists("packages/a_2_amd64.deb"));
         assert!(!exists("system-old") && !exists("packages/a_1_amd64.deb"));
     }

@@ -21,10 +21,10 @@ use super::plan::{
 };
 use super::secrets::Secrets;
 use super::setup::{Disks, export_path, file_name, script};
-use super::state::{State, VERSION};
+use super::state::{self, State, VERSION};
 use super::template::{self, Template};
 use crate::error::{LabDirectory, LabError, at, tool};
-use crate::image::{Images, last_words, need_room};
+use crate::image::{Held, Images, last_words, need_room};
 use crate::model::{Datastore, DiskFormat, Lab, Storage, Vm};
 use crate::qemu::folder::make;
 use crate::qemu::{Accelerator, Guest, Hardware, Probed, probe, version};
@@ -73,6 +73,7 @@ pub fn up(
     directory.check_idle()?;
     need_memory(template::memory_bytes(lab))?;
     need_room("the lab", &directory.path, file_bytes(lab), LabDirectory::Lab)?;
+    let _held = Held::new(&images.system, &directory.path.join(state::FILE))?;
     let secrets = Secrets::read(lab)?;
     let portmapper: Vec<bool> =
         (0..lab.storage.len()).map(|index| export_in_use(lab, index).is_some()).collect();

@@ -1,0 +1,122 @@
+//! Which systems labs still need: a guest is started again from the system that its lab came up from, also when
+//! another version of stormeter has built another since.
+//!
+//! A lab leaves a link to its file in the system's folder before it starts a guest. The link counts as long as that
+//! file is there and names the system, whether guests run or not, so nobody has to take it away. Until the file is
+//! there, a lock keeps the folder.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::Path;
+
+use super::key::key;
+use crate::error::LabError;
+
+/// The folder with the links in that of a system.
+const LABS: &str = "labs";
+
+/// A system that a lab is coming up from: nobody removes it before this is dropped.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// Its folder, locked: the lock is shared with other labs.
+    folder: fs::File,
+}
+
+impl Held {
+    /// Holds the system, and notes that it is used by the lab with this file.
+    ///
+    /// # Errors
+    /// It has been removed.
+    pub(crate) fn new(system: &Path, lab_file: &Path) -> Result<Self, LabError> {
+        let gone = || LabError::NotBuilt { cache: system.parent().unwrap_or(system).into() };
+        let folder = fs::File::open(system).map_err(|_| gone())?;
+        folder.lock_shared().map_err(|_| gone())?;
+        let held = Self { folder };
+        // It may have been removed, and made again, between opening and locking.
+        let inode = |found: std::io::Result<fs::Metadata>| found.ok().map(|found| found.ino());
+        if inode(held.folder.metadata()) != inode(fs::metadata(system)) {
+            return Err(gone());
+        }
+        // Where nothing can be written, nobody of this user removes anything either; and the same link may be there.
+        let labs = system.join(LABS);
+        let _ = fs::create_dir(&labs);
+        let _ = symlink(lab_file, labs.join(key(&[lab_file.as_os_str().as_encoded_bytes()])));
+        Ok(held)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Not by closing it: a child that another thread has forked and that is not its own program yet has it, too.
+        let _ = self.folder.unlock();
+    }
+}
+
+/// Removes a system that no lab needs.
+pub(super) fn remove_unused(system: &Path) {
+    let Ok(folder) = fs::File::open(system) else { return };
+    if folder.try_lock().is_err() {
+        return;
+    }
+    let mut labs = fs::read_dir(system.join(LABS)).into_iter().flatten().flatten();
+    if !labs.any(|link| names(&link.path(), system)) {
+        let _ = fs::remove_dir_all(system);
+    }
+    let _ = folder.unlock();
+}
+
+/// Whether the file of a lab, of whatever form, names the system. Folders may be reached in several ways, and the
+/// last part of the path is the system's own key.
+fn names(lab_file: &Path, system: &Path) -> bool {
+    let read = || -> Option<bool> {
+        let text = fs::read_to_string(lab_file).ok()?;
+        let lab: serde_json::Value = serde_json::from_str(&text).ok()?;
+        let named = lab.pointer("/images/system")?.as_str()?;
+        Some(Path::new(named).file_name() == system.file_name())
+    };
+    read().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_stays_while_a_lab_comes_up_and_while_its_file_names_it() {
+        let cache = tempfile::tempdir().unwrap();
+        let lab = tempfile::tempdir().unwrap();
+        let (system, lab_file) = (cache.path().join("system-old"), lab.path().join("lab.json"));
+        fs::create_dir(&system).unwrap();
+        let held = Held::new(&system, &lab_file).unwrap();
+        // As a child has it that is forked meanwhile.
+        let _forked = held.folder.try_clone().unwrap();
+        remove_unused(&system);
+        assert!(system.exists(), "a lab is coming up from it");
+        let says = |system: &Path| {
+            let text = serde_json::json!({"version": 9, "images": {"system": system}});
+            fs::write(&lab_file, text.to_string()).unwrap();
+        };
+        says(&system);
+        drop(held);
+        remove_unused(&system);
+        assert!(system.exists(), "the lab is up");
+        // It went down, and came up from another in the same directory.
+        says(&cache.path().join("system-new"));
+        remove_unused(&system);
+        assert!(!system.exists());
+        let gone = Held::new(&system, &lab_file);
+        assert!(matches!(gone, Err(LabError::NotBuilt { .. })), "{gone:?}");
+    }
+
+    #[test]
+    fn a_lab_that_went_down_needs_nothing() {
+        let cache = tempfile::tempdir().unwrap();
+        let system = cache.path().join("system-old");
+        fs::create_dir(&system).unwrap();
+        for _ in 0..2 {
+            drop(Held::new(&system, &cache.path().join("lab/lab.json")).unwrap());
+        }
+        remove_unused(&system);
+        assert!(!system.exists());
+    }
+}
