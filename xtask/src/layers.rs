@@ -80,7 +80,11 @@ pub(crate) const LAYERS: &[Layer] = &[
         uses: These(&["units", "trial", "study", "statistics", "results"]),
         pure: true,
     },
-    Layer { package: "stormeter-replicate", uses: These(&["study", "statistics"]), pure: true },
+    Layer {
+        package: "stormeter-replicate",
+        uses: These(&["yaml", "study", "statistics"]),
+        pure: true,
+    },
     Layer {
         package: "stormeter-runner",
         uses: These(&[

@@ -6,7 +6,7 @@
 use crate::expression::{Expression, Template};
 use crate::printed::Printed;
 use crate::published::{Basis, Check, Claim, Computation, Finding, Published, Sound, Survives};
-use crate::source::{Fields, Node, ReadError, Source};
+use crate::source::{Fields, Node, ReadError, tree};
 use crate::table::{Cell, Column, Table, Tables, key};
 
 impl Published {
@@ -17,10 +17,8 @@ impl Published {
     /// columns, a name given twice, an expression that cannot be read or looks into a table that does
     /// not exist.
     pub fn read(text: &str) -> Result<Self, ReadError> {
-        let source = Source::new(text);
-        let document = source.document()?;
-        let root = Node::new(&document, &source);
-        let fields = root.fields(&[
+        let tree = tree(text)?;
+        let fields = Node(&tree).fields(&[
             "study",
             "testbed",
             "tables",
@@ -122,7 +120,7 @@ fn column(node: Node<'_>, unit: &str) -> Result<Column, ReadError> {
     Ok(Column {
         name: identifier(fields.need("name")?)?,
         unit: match fields.get("unit") {
-            Some(node) => node.scalar()?.unwrap_or_default(),
+            Some(node) => node.scalar()?.unwrap_or_default().to_owned(),
             None => unit.to_owned(),
         },
         exact: fields.get("exact").map_or(Ok(false), |node| node.truth())?,
@@ -147,11 +145,11 @@ fn is_identifier(name: &str) -> bool {
 
 fn cell(node: Node<'_>) -> Result<Cell, ReadError> {
     let Some(text) = node.scalar()? else { return Ok(Cell::Missing) };
-    if let Some(printed) = Printed::read(&text) {
+    if let Some(printed) = Printed::read(text) {
         return Ok(Cell::Number(printed));
     }
-    if is_identifier(&text) {
-        return Ok(Cell::Name(text));
+    if is_identifier(text) {
+        return Ok(Cell::Name(text.to_owned()));
     }
     Err(node.error(format!(
         "`{text}` is neither a plain number nor a name (letters, digits and `_`); write ~ where nothing \

@@ -1,7 +1,9 @@
-//! YAML with places: every value knows its line and column, and numbers keep the digits they are
-//! written with, which the YAML library turns into binary fractions.
+//! What stands at a place of a file of published facts: a value, a text, a list, a mapping with certain fields.
+//!
+//! Ours beside `stormeter_yaml::Section`, which gathers all mistakes of a file: here rows hang on columns and
+//! expressions on tables, so reading ends with the first mistake.
 
-use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
+use stormeter_yaml::{Diagnostics, Form, Node as Tree, Source, Value, document};
 use thiserror::Error;
 
 /// Why a file of published facts cannot be read.
@@ -16,70 +18,41 @@ pub struct ReadError {
     pub what: String,
 }
 
-/// A file's text and the byte at which each of its characters begins.
-pub(crate) struct Source<'t> {
-    text: &'t str,
-    starts: Vec<usize>,
-}
+const FORM: Form = Form {
+    name: "a file of published facts",
+    holds: "study",
+    levels: "six",
+    empty: "the file is empty; it needs study, tables and findings",
+    hint: |_| None,
+};
 
-impl<'t> Source<'t> {
-    pub(crate) fn new(text: &'t str) -> Self {
-        let starts = text.char_indices().map(|(byte, _)| byte).chain([text.len()]).collect();
-        Self { text, starts }
-    }
-
-    /// The one document of the file.
-    pub(crate) fn document(&self) -> Result<MarkedYaml<'t>, ReadError> {
-        let documents = MarkedYaml::load_from_str(self.text).map_err(|error| ReadError {
-            line: error.marker().line(),
-            column: error.marker().col() + 1,
-            what: format!("this is not YAML: {}", error.info()),
-        })?;
-        let mut documents = documents.into_iter();
-        match (documents.next(), documents.next()) {
-            (Some(document), None) => Ok(document),
-            (None, _) => Err(start("the file is empty; it needs study, tables and findings")),
-            (Some(_), Some(_)) => Err(start("the file has several documents; leave out the `---`")),
-        }
-    }
-
-    /// The characters from one place to another, as written.
-    fn between(&self, start: usize, end: usize) -> &'t str {
-        let byte = |index: usize| self.starts.get(index).copied().unwrap_or(self.text.len());
-        self.text.get(byte(start)..byte(end)).unwrap_or_default().trim()
-    }
-}
-
-fn start(what: &str) -> ReadError {
-    ReadError { line: 1, column: 1, what: what.to_owned() }
+/// The one document of the file.
+pub(crate) fn tree(text: &str) -> Result<Tree, ReadError> {
+    let mut diagnostics = Diagnostics::default();
+    document(text, 0, &FORM, &mut diagnostics).ok_or_else(|| {
+        let errors = diagnostics.into_errors(&[Source { name: "", text }]).errors;
+        let first = errors.into_iter().next();
+        let (line, column, what) = first
+            .map_or((1, 1, FORM.empty.into()), |first| (first.line, first.column, first.message));
+        ReadError { line, column, what }
+    })
 }
 
 /// A value and its place.
 #[derive(Clone, Copy)]
-pub(crate) struct Node<'d> {
-    yaml: &'d MarkedYaml<'d>,
-    source: &'d Source<'d>,
-}
+pub(crate) struct Node<'t>(pub(crate) &'t Tree);
 
-impl<'d> Node<'d> {
-    pub(crate) fn new(yaml: &'d MarkedYaml<'d>, source: &'d Source<'d>) -> Self {
-        Self { yaml, source }
-    }
-
+impl<'t> Node<'t> {
     pub(crate) fn error(&self, what: impl Into<String>) -> ReadError {
-        let start = self.yaml.span.start;
-        ReadError { line: start.line(), column: start.col() + 1, what: what.into() }
+        let place = self.0.place;
+        ReadError { line: place.line, column: place.column, what: what.into() }
     }
 
     /// A scalar as it is written, without quotation marks; `None` for `~`, `null` and nothing.
-    pub(crate) fn scalar(&self) -> Result<Option<String>, ReadError> {
-        match &self.yaml.data {
-            YamlData::Value(Scalar::Null) => Ok(None),
-            YamlData::Value(Scalar::String(text)) => Ok(Some(text.to_string())),
-            YamlData::Value(_) => {
-                let span = &self.yaml.span;
-                Ok(Some(self.source.between(span.start.index(), span.end.index()).to_owned()))
-            }
+    pub(crate) fn scalar(&self) -> Result<Option<&'t str>, ReadError> {
+        match &self.0.value {
+            Value::Nothing => Ok(None),
+            Value::Text(text) => Ok(Some(text)),
             _ => Err(self.error("one value is needed here and there is a list or a mapping")),
         }
     }
@@ -96,71 +69,63 @@ impl<'d> Node<'d> {
     }
 
     pub(crate) fn truth(&self) -> Result<bool, ReadError> {
-        match &self.yaml.data {
-            YamlData::Value(Scalar::Boolean(truth)) => Ok(*truth),
-            _ => Err(self.error("true or false is needed here")),
-        }
+        let truth = self.0.text().and_then(|text| text.parse().ok());
+        truth.ok_or_else(|| self.error("true or false is needed here"))
     }
 
     pub(crate) fn is_list(&self) -> bool {
-        matches!(self.yaml.data, YamlData::Sequence(_))
+        matches!(self.0.value, Value::List(_))
     }
 
     pub(crate) fn is_mapping(&self) -> bool {
-        matches!(self.yaml.data, YamlData::Mapping(_))
+        matches!(self.0.value, Value::Map(_))
     }
 
-    pub(crate) fn items(&self) -> Result<Vec<Node<'d>>, ReadError> {
-        match &self.yaml.data {
-            YamlData::Sequence(items) => {
-                Ok(items.iter().map(|yaml| Node { yaml, source: self.source }).collect())
-            }
+    pub(crate) fn items(&self) -> Result<Vec<Node<'t>>, ReadError> {
+        match &self.0.value {
+            Value::List(items) => Ok(items.iter().map(Node).collect()),
             _ => Err(self.error("a list is needed here")),
         }
     }
 
     /// All fields of a mapping, whatever they are called.
-    pub(crate) fn entries(&self) -> Result<Vec<(String, Node<'d>)>, ReadError> {
-        let YamlData::Mapping(mapping) = &self.yaml.data else {
+    pub(crate) fn entries(&self) -> Result<Vec<(String, Node<'t>)>, ReadError> {
+        let Value::Map(mapping) = &self.0.value else {
             return Err(self.error("a mapping (`key: value`) is needed here"));
         };
-        let node = |yaml| Node { yaml, source: self.source };
-        mapping.iter().map(|(key, value)| Ok((node(key).text()?, node(value)))).collect()
+        mapping.iter().map(|(key, value)| Ok((Node(key).text()?, Node(value)))).collect()
     }
 
     /// The fields of a mapping that may only have these.
-    pub(crate) fn fields(&self, known: &[&str]) -> Result<Fields<'d>, ReadError> {
-        let YamlData::Mapping(mapping) = &self.yaml.data else {
+    pub(crate) fn fields(&self, known: &[&str]) -> Result<Fields<'t>, ReadError> {
+        let Value::Map(mapping) = &self.0.value else {
             return Err(self.error(format!("a mapping with {} is needed here", known.join(", "))));
         };
-        let node = |yaml| Node { yaml, source: self.source };
-        let mut entries = Vec::new();
-        for (key, value) in mapping {
-            let name = node(key).text()?;
+        for (key, _) in mapping {
+            let name = Node(key).text()?;
             if !known.contains(&name.as_str()) {
-                return Err(node(key).error(format!(
-                    "`{name}` means nothing here; there are {}",
-                    known.join(", ")
-                )));
+                let known = known.join(", ");
+                return Err(
+                    Node(key).error(format!("`{name}` means nothing here; there are {known}"))
+                );
             }
-            entries.push((name, node(value)));
         }
-        Ok(Fields { of: *self, entries })
+        Ok(Fields { of: *self, entries: self.entries()? })
     }
 }
 
 /// The fields of a mapping.
-pub(crate) struct Fields<'d> {
-    of: Node<'d>,
-    entries: Vec<(String, Node<'d>)>,
+pub(crate) struct Fields<'t> {
+    of: Node<'t>,
+    entries: Vec<(String, Node<'t>)>,
 }
 
-impl<'d> Fields<'d> {
-    pub(crate) fn get(&self, name: &str) -> Option<Node<'d>> {
+impl<'t> Fields<'t> {
+    pub(crate) fn get(&self, name: &str) -> Option<Node<'t>> {
         self.entries.iter().find(|(found, _)| found == name).map(|(_, node)| *node)
     }
 
-    pub(crate) fn need(&self, name: &str) -> Result<Node<'d>, ReadError> {
+    pub(crate) fn need(&self, name: &str) -> Result<Node<'t>, ReadError> {
         self.get(name).ok_or_else(|| self.of.error(format!("`{name}` is missing here")))
     }
 

@@ -1,5 +1,7 @@
 //! A JSON Schema that was written by hand, against what is really read. For the tests of the crates that
 //! read files in YAML, which include this module.
+//!
+//! It reads with saphyr itself: an editor sees numbers and truth values where our own reader keeps the text.
 
 #[path = "../../../report/tests/json_schema/mod.rs"]
 mod json_schema;
