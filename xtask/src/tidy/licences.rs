@@ -1,6 +1,9 @@
 //! Licences: ours are stated, and those of dependencies are among the allowed ones.
 //!
-//! The list is deny.toml's, so that there is one; this check needs no network and no cargo-deny.
+//! The list is deny.toml's, so that there is one. Checked beside `cargo deny` because this needs neither network
+//! nor cargo-deny, so every change is held to it; expressions are read by the crate that cargo-deny reads them with.
+
+use spdx::{Expression, LicenseReq, Licensee, ParseMode};
 
 use super::finding::Finding;
 use crate::metadata::Package;
@@ -43,48 +46,13 @@ fn allowed(deny: &str) -> Option<(usize, Vec<&str>)> {
 }
 
 /// Whether an SPDX licence expression can be met with the allowed licences. `/` is the old way to
-/// write OR. OR binds weaker than AND, AND weaker than WITH (SPDX specification, annex D).
+/// write OR.
 fn permits(expression: &str, allowed: &[&str]) -> bool {
-    let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
-    let words: Vec<&str> = spaced.split_whitespace().collect();
-    let mut at = 0;
-    either(&words, &mut at, allowed) && at == words.len()
-}
-
-fn either(words: &[&str], at: &mut usize, allowed: &[&str]) -> bool {
-    let mut met = both(words, at, allowed);
-    while words.get(*at) == Some(&"OR") {
-        *at += 1;
-        met |= both(words, at, allowed);
-    }
-    met
-}
-
-fn both(words: &[&str], at: &mut usize, allowed: &[&str]) -> bool {
-    let mut met = licence(words, at, allowed);
-    while words.get(*at) == Some(&"AND") {
-        *at += 1;
-        met &= licence(words, at, allowed);
-    }
-    met
-}
-
-fn licence(words: &[&str], at: &mut usize, allowed: &[&str]) -> bool {
-    let Some(word) = words.get(*at) else { return false };
-    *at += 1;
-    if *word == "(" {
-        let met = either(words, at, allowed);
-        let closed = words.get(*at) == Some(&")");
-        *at += 1;
-        return met && closed;
-    }
-    match words.get(*at..*at + 2) {
-        Some(["WITH", exception]) => {
-            *at += 2;
-            allowed.contains(&format!("{word} WITH {exception}").as_str())
-        }
-        _ => allowed.contains(word),
-    }
+    let allowed: Vec<Licensee> =
+        allowed.iter().filter_map(|name| Licensee::parse(name).ok()).collect();
+    let is_allowed = |wanted: &LicenseReq| allowed.iter().any(|one| one.satisfies(wanted));
+    Expression::parse_mode(expression, ParseMode::LAX)
+        .is_ok_and(|expression| expression.evaluate(is_allowed))
 }
 
 #[cfg(test)]
@@ -121,7 +89,7 @@ mod tests {
             "MIT/Apache-2.0",
             "MIT AND Zlib",
             "(MIT OR GPL-3.0) AND Zlib",
-            "GPL-3.0 AND X OR MIT",
+            "GPL-3.0 AND GPL-2.0 OR MIT",
             "Apache-2.0 WITH LLVM-exception",
         ] {
             assert!(permits(good, &allowed), "{good}");
@@ -135,6 +103,7 @@ mod tests {
             "(MIT OR GPL-3.0) AND GPL-2.0",
             "(MIT",
             "MIT Zlib",
+            "X OR MIT OR",
         ] {
             assert!(!permits(bad, &allowed), "{bad}");
         }
