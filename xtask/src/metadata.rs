@@ -1,4 +1,6 @@
 //! What cargo knows about the workspace and its dependencies.
+//!
+//! Ours: seven fields are wanted of what the crate cargo_metadata makes types of, with its dependencies.
 
 use serde_json::Value;
 

@@ -1,4 +1,7 @@
 //! The fixed-size messages with which two ends meet: as bytes, and what their proofs cover.
+//!
+//! Ours: both ends prove that they hold a key and nothing is encrypted, as that would be measured; the proofs
+//! themselves are those of the crate hmac.
 
 use crate::ProbeError;
 use crate::key::{Key, PROOF_BYTES};

@@ -1,4 +1,6 @@
 //! The table as text: a line of figures a finding, what is claimed and why below it.
+//!
+//! Lines are broken here, in twenty lines: a crate for it would want half as many to be set up.
 
 use crate::agreement::Agreement;
 use crate::answers::{Observed, ObservedOutcome};

@@ -1,4 +1,6 @@
 //! One line of commands: what it calls and how it is run elsewhere.
+//!
+//! Ours: a splitter of words for a shell does not tell commands, pipes and redirections apart.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,8 @@
 //! The kernel's own way to be told of links and addresses (rtnetlink(7), netlink(7); RFC 3549): a worker
 //! guest has no `ip`. A message is a header, a part that its kind has, and attributes, each padded to four
 //! bytes and in the machine's order of bytes.
+//!
+//! Ours: crates for it bring types for all that can be said, and two kinds of message are sent.
 
 use std::io;
 use std::net::Ipv4Addr;

@@ -1,5 +1,7 @@
 //! QEMU's control socket: one command and its answer at a time, in lines of JSON
 //! (QEMU Machine Protocol Specification, docs/interop/qmp-spec).
+//!
+//! Ours: crates for it bring all commands of one QEMU as types, and here some twenty are sent.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;

@@ -1,4 +1,6 @@
 //! From text to a tree: a recursive descent over one line, with the usual precedence.
+//!
+//! Ours: its values are columns of printed numbers, checked against the tables before anything is computed.
 
 use super::functions::{self, FUNCTIONS};
 use super::{Expression, ExpressionError, Kind, Node, Operator};
