@@ -1,6 +1,6 @@
 //! Memory that direct I/O accepts, without `unsafe`: a piece of a larger allocation.
 
-/// Bytes that begin at a multiple of [`AlignedBuffer::ALIGNMENT`].
+/// Bytes whose address is a multiple of [`AlignedBuffer::ALIGNMENT`].
 pub(crate) struct AlignedBuffer {
     bytes: Vec<u8>,
     start: usize,
@@ -8,13 +8,13 @@ pub(crate) struct AlignedBuffer {
 }
 
 impl AlignedBuffer {
-    /// The largest logical block and page that Linux file systems ask for on x86 and ARM servers.
+    /// The largest logical block and page size that Linux file systems require on x86 and ARM servers.
     const ALIGNMENT: usize = 65_536;
 
-    /// `length` zeros.
+    /// A buffer of `length` zero bytes.
     pub(crate) fn new(length: usize) -> Self {
         let bytes = vec![0; length + Self::ALIGNMENT];
-        // The documentation lets `align_offset` fail; the buffer then is merely unaligned.
+        // The documentation allows `align_offset` to fail; the buffer is then merely unaligned.
         let start = bytes.as_ptr().align_offset(Self::ALIGNMENT).min(Self::ALIGNMENT);
         Self { bytes, start, length }
     }

@@ -1,7 +1,7 @@
 //! What the kernel says about a block device: sysfs, mounts, swap.
 //!
-//! Everything is keyed by the device number of an opened file and not by a name, since names are
-//! links and links change.
+//! Everything is keyed by the device number of an opened file rather than by a name: names are
+//! links, and links change.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -12,16 +12,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::filesystem::mounted_at;
 
-/// Who has a device, so that nobody else may.
+/// What holds a device, so that nothing else may use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceUser {
-    /// A file system that is mounted there.
+    /// A file system that is mounted from it.
     Mount(PathBuf),
-    /// The kernel, as swap.
+    /// The kernel, as swap space.
     Swap,
-    /// Devices made of it, such as a RAID or an LVM volume.
+    /// Devices built on it, such as a RAID array or an LVM volume.
     Holders(Vec<String>),
-    /// Somebody with an exclusive descriptor.
+    /// A process with an exclusive descriptor.
     Unknown,
 }
 
@@ -30,12 +30,12 @@ pub enum DeviceUser {
 pub struct DeviceUse {
     /// The partition; `None` for the device itself.
     pub partition: Option<String>,
-    /// Who uses it.
+    /// What uses it.
     pub by: DeviceUser,
 }
 
 impl DeviceUse {
-    /// What to do about it.
+    /// How to free it.
     pub(crate) fn remedy(&self) -> &'static str {
         match self.by {
             DeviceUser::Mount(_) => {
@@ -63,24 +63,24 @@ impl std::fmt::Display for DeviceUse {
     }
 }
 
-/// A block device, as the record of an environment shows it.
+/// A block device, as it appears in the record of an environment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceFacts {
     /// The kernel's name: `nvme0n1`.
     pub name: String,
     /// The model, where the device has one.
     pub model: Option<String>,
-    /// Bytes of the device.
+    /// Size in bytes.
     pub size_bytes: u64,
-    /// The smallest unit that it reads and writes.
+    /// The smallest unit that it reads and writes (logical block).
     pub logical_block_bytes: u32,
-    /// Whether it says that it rotates (virtual disks often say so wrongly).
+    /// Whether it reports itself as rotational (virtual disks often do so wrongly).
     pub rotational: bool,
     /// The I/O scheduler in use.
     pub scheduler: Option<String>,
 }
 
-/// A loop device whose file is in the page cache: direct I/O to the device does not bypass that.
+/// A loop device whose file goes through the page cache: direct I/O to the device does not bypass that cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopCache {
     /// The kernel's name: `loop0`.
@@ -90,7 +90,7 @@ pub struct LoopCache {
 }
 
 impl LoopCache {
-    /// From the folder of a disk in sysfs.
+    /// Reads it from a disk's folder in sysfs.
     fn of(disk: &Path) -> Option<Self> {
         let backing_file = read_line(&disk.join("loop/backing_file"))?;
         let is_cached = read_line(&disk.join("loop/dio")).as_deref() == Some("0");
@@ -121,23 +121,23 @@ impl Block {
         read_line(&self.folder.join(file))
     }
 
-    /// The whole disk's folder, where this is a partition: queue and model are the disk's.
+    /// The folder of the whole disk if this is a partition: queue and model belong to the disk.
     fn disk_folder(&self) -> PathBuf {
         disk_of(self.folder.clone())
     }
 
-    /// The kernel's name of the whole disk.
+    /// The kernel's name for the whole disk.
     pub(crate) fn disk_name(&self) -> String {
         let folder = self.disk_folder();
         folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Whether writing is refused.
+    /// Whether the device is read-only.
     pub(crate) fn read_only(&self) -> bool {
         self.read("ro").as_deref() == Some("1")
     }
 
-    /// What is known of it.
+    /// What is known about it.
     pub(crate) fn facts(&self) -> DeviceFacts {
         let disk = self.disk_folder();
         let queue = |file: &str| read_line(&disk.join("queue").join(file));
@@ -145,7 +145,7 @@ impl Block {
         DeviceFacts {
             name: self.name(),
             model: read_line(&disk.join("device/model")),
-            // sysfs counts in units of 512 bytes, whatever the device's sector.
+            // sysfs counts in units of 512 bytes, whatever the device's sector size.
             size_bytes: sectors * 512,
             logical_block_bytes: queue("logical_block_size")
                 .and_then(|text| text.parse().ok())
@@ -159,10 +159,10 @@ impl Block {
         self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// The loop device that this is or stands on, if its file is read and written through the page cache
+    /// The loop device that this is, or is stacked on, if its file is accessed through the page cache
     /// (`Documentation/ABI/testing/sysfs-block-loop`: dio).
     pub(crate) fn loop_cache(&self) -> Option<LoopCache> {
-        /// Layers of device mapper and software RAID below one another; no more than a few make sense.
+        /// Nested layers of device mapper and software RAID; more than a few make no sense.
         const MOST_LAYERS: usize = 8;
         let mut layer = vec![self.disk_folder().to_path_buf()];
         for _ in 0..MOST_LAYERS {
@@ -179,7 +179,7 @@ impl Block {
         None
     }
 
-    /// Who uses the device or one of its partitions.
+    /// What uses the device or one of its partitions.
     pub(crate) fn user(&self) -> Option<DeviceUse> {
         let mut all = vec![Self { number: self.number, folder: self.folder.clone() }];
         all.extend(self.partitions());
@@ -187,7 +187,7 @@ impl Block {
             let partition = (part.number != self.number).then(|| part.name());
             let used = |by| Some(DeviceUse { partition, by });
             let numbered = format!("{}:{}", major(part.number), minor(part.number));
-            // btrfs mounts carry a number of their own; their source still names the device.
+            // btrfs mounts have a device number of their own; their source still names the device.
             let mounted = mounted_at(|mount| {
                 mount.device_number == numbered || names(&mount.source, part.number)
             });
@@ -220,7 +220,7 @@ impl Block {
     }
 }
 
-/// The folder of the whole disk, of one in sysfs that may be a partition's.
+/// The folder of the whole disk, given a folder in sysfs that may be a partition's.
 fn disk_of(folder: PathBuf) -> PathBuf {
     match folder.parent() {
         Some(disk) if folder.join("partition").exists() => disk.to_path_buf(),
@@ -228,7 +228,7 @@ fn disk_of(folder: PathBuf) -> PathBuf {
     }
 }
 
-/// Whether a descriptor of this very process is that block device.
+/// Whether a descriptor of this process refers to that block device.
 pub(crate) fn is_open_here(number: u64) -> bool {
     entries(Path::new("/proc/self/fd"))
         .iter()
@@ -246,7 +246,7 @@ pub(crate) fn parse_number(text: &str) -> Option<u64> {
     Some(makedev(major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// Whether a path is that block device.
+/// Whether a path refers to that block device.
 fn names(path: &str, number: u64) -> bool {
     path.starts_with('/')
         && fs::metadata(path)

@@ -1,9 +1,9 @@
-//! What may be done with a device, or a LUN, on which something was found; and how disks are laid
-//! out on it.
+//! What may be done with a device or LUN on which something was found, and how disks are laid out
+//! on it.
 //!
-//! Layout: the first MiB is ours (a header while a run uses the device, zeros after it), then one
-//! extent a disk, each beginning at a multiple of 1 MiB, and the last MiB is never part of a disk.
-//! So whatever writes there can be told from us by looking at both ends.
+//! Layout: the first MiB is ours (a header while a run uses the device, zeros afterwards), then one
+//! extent per disk, each starting at a multiple of 1 MiB; the last MiB is never part of a disk.
+//! Anything else that writes there can therefore be told from us by looking at both ends.
 
 use std::path::{Path, PathBuf};
 
@@ -15,21 +15,21 @@ use crate::{DatastoreError, DiskSpec, Finding};
 
 /// What a run may do with what it found.
 pub(crate) enum Claim {
-    /// Nothing is there.
+    /// The device is empty.
     Free,
-    /// The disks of an earlier process of this very run.
+    /// The disks of an earlier process of this same run.
     Continued(Owner),
     /// The disks of another run, which has ended.
     LeftOver {
-        /// For the record.
+        /// A note for the record.
         note: String,
     },
-    /// Data that the user told to destroy; what it is.
+    /// Data that the user has allowed to be destroyed; what it is.
     Destroys(String),
 }
 
-/// Decides whether what was found may be overwritten. `path` is the device's, or the LUN's URL, as
-/// it was named.
+/// Decides whether what was found may be overwritten. `path` is the device's path or the LUN's URL,
+/// as the user wrote it.
 pub(crate) fn judge(
     path: &Path,
     finding: Finding,
@@ -41,7 +41,7 @@ pub(crate) fn judge(
         Finding::Blank => return Ok(Claim::Free),
         Finding::Ours(signature) => {
             let left = signature.owner;
-            // Shared storage looks like any other here; hosts are told apart by their machine ids.
+            // Shared storage looks like any other here; machine ids tell hosts apart.
             match left.life(false) {
                 Life::Alive => {
                     return Err(DatastoreError::InUse { path: path.into(), pid: left.pid });
@@ -78,12 +78,12 @@ pub(crate) fn judge(
     Ok(Claim::Destroys(finding.to_string()))
 }
 
-/// Where a disk begins on the device.
+/// Where a disk starts on the device.
 pub(crate) fn base_bytes(disk: u32, size_bytes: u64) -> u64 {
     EDGE_BYTES + u64::from(disk) * size_bytes.next_multiple_of(EDGE_BYTES)
 }
 
-/// Refuses disks that do not fit on a device of so many bytes. `spec` was checked.
+/// Refuses disks that do not fit on a device of this many bytes. `spec` has been checked.
 pub(crate) fn check_fits(
     spec: &DiskSpec,
     device_bytes: u64,

@@ -1,18 +1,18 @@
-//! Real time for the driving loop, read twice an I/O and therefore cheap.
+//! Real time for the I/O loop, which reads it twice per I/O and therefore needs it to be cheap.
 //!
-//! The processor's time stamp counter, scaled by a calibrated factor, costs about half of
-//! `clock_gettime`. It is used only where it counts at a constant rate and never stops (CPUID says
-//! so) and where the kernel trusts it too; elsewhere the system's monotonic clock is read.
+//! The processor's time stamp counter, scaled by a calibrated factor, costs about half as much as
+//! `clock_gettime`. It is used only where it counts at a constant rate and never stops (as CPUID
+//! reports) and where the kernel trusts it too; elsewhere the system's monotonic clock is read.
 
 use std::time::Instant;
 
 use stormeter_disk::Clock;
 
-/// Where the kernel lists the clock sources that it found to be sound.
+/// Where the kernel lists the clock sources that it considers sound.
 const KERNEL_SOURCES: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
 
-/// A real monotonic clock. Clones share calibration and origin, so times of different threads
-/// compare.
+/// A real monotonic clock. Clones share calibration and origin, so times read by different threads
+/// are comparable.
 #[derive(Clone)]
 pub struct RealClock {
     source: Source,
@@ -24,7 +24,7 @@ enum Source {
     Counter {
         clock: quanta::Clock,
         origin: u64,
-        /// Nanoseconds a tick, times 2^32.
+        /// Nanoseconds per tick, times 2^32.
         scale: u64,
     },
     System {
@@ -33,8 +33,8 @@ enum Source {
 }
 
 impl RealClock {
-    /// A clock that begins at zero now. The first one of a process takes some milliseconds to
-    /// calibrate: make it before anything is measured.
+    /// A clock that starts at zero now. The first one in a process takes some milliseconds to
+    /// calibrate: create it before anything is measured.
     pub fn new() -> Self {
         let source = if kernel_distrusts_counter(std::fs::read_to_string(KERNEL_SOURCES).ok()) {
             Source::System { origin: Instant::now() }
@@ -47,7 +47,7 @@ impl RealClock {
         Self { source, last_ns: 0 }
     }
 
-    /// What the time is taken from, for the record of the environment.
+    /// Where the time comes from, for the record of the environment.
     pub fn source(&self) -> String {
         match &self.source {
             Source::System { .. } => "clock_gettime (the kernel distrusts the TSC)".into(),
@@ -80,14 +80,14 @@ impl Clock for RealClock {
             }
             Source::System { origin } => origin.elapsed().as_nanos() as u64,
         };
-        // Counters of different sockets may differ by some ticks when a thread moves.
+        // Counters of different sockets may differ by a few ticks when a thread migrates.
         self.last_ns = self.last_ns.max(now_ns);
         self.last_ns
     }
 }
 
-/// On x86 the kernel takes the TSC off its list once it has seen it drift or stop. Without a list
-/// (a container without sysfs) only CPUID is asked.
+/// On x86 the kernel removes the TSC from its list once it has seen it drift or stop. Without a list
+/// (a container without sysfs) only CPUID is checked.
 fn kernel_distrusts_counter(sources: Option<String>) -> bool {
     let listed = |list: String| list.split_whitespace().any(|name| name == "tsc");
     cfg!(target_arch = "x86_64") && sources.is_some_and(|list| !listed(list))

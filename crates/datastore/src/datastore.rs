@@ -1,4 +1,4 @@
-//! A datastore of whichever kind, from its URL to the disks that a thread drives.
+//! A datastore of any kind, from its URL to the disks that a thread drives.
 
 mod others;
 mod reset;
@@ -34,40 +34,40 @@ pub use reset::DiskReset;
 /// How to open a datastore.
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
-    /// The run: 16 hexadecimal digits. A later process with the same one goes on with the same disks.
+    /// The run: 16 hexadecimal digits. A later process with the same run id resumes with the same disks.
     pub run_id: String,
-    /// Which of the run's datastores this is, so that one directory may serve several of them (an
-    /// A/A comparison, or direct against buffered).
+    /// Which of the run's datastores this is, so that one directory can serve several of them (an
+    /// A/A comparison, or direct against buffered I/O).
     pub number: u32,
     /// Devices and LUNs whose data may be destroyed (`--destroy-data`), exactly as their URLs name
     /// them (without the password).
     pub destroy_data: Vec<PathBuf>,
 }
 
-/// Memory and depth of one driving thread's disks.
+/// Memory and queue depth of the disks of one I/O thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenDisks {
     /// Number of buffers.
     pub buffers: u32,
     /// Bytes of each.
     pub buffer_bytes: u32,
-    /// The most operations that will be outstanding at once.
+    /// The largest number of operations that will be outstanding at once.
     pub in_flight: u32,
 }
 
-/// Whether the page cache of this host takes part in what goes through opened disks.
+/// Whether I/O on the opened disks goes through this host's page cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Caching {
-    /// As the datastore was opened: without it, unless the URL asks for it or the storage has no
+    /// As the datastore was opened: bypassing it, unless the URL asks for it or the storage has no
     /// direct I/O.
     #[default]
     AsOpened,
-    /// With it, whatever the URL says. What is written may still be in memory when it is answered, and
-    /// stays there for those who read it later.
+    /// Through it, whatever the URL says. Written data may still be in memory when the write completes, and
+    /// stays there for later readers.
     Client,
 }
 
-/// The disks of one driving thread.
+/// The disks of one I/O thread.
 #[allow(clippy::large_enum_variant)] // One exists a thread; a box would cost the hot path a load.
 pub enum DiskSet {
     /// Disks of `null:`.
@@ -80,7 +80,7 @@ pub enum DiskSet {
     Iscsi(NetworkDisks<IscsiSession>),
 }
 
-/// Calls the same method of whichever disks they are.
+/// Calls the same method on whichever kind of disks this is.
 macro_rules! each {
     ($set:expr, $one:ident => $call:expr) => {
         match $set {
@@ -92,20 +92,20 @@ macro_rules! each {
     };
 }
 
-/// How a thread's disks were left.
+/// The state in which a thread's disks were closed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CloseSummary {
-    /// What happened that a reader of the results ought to know: connections lost and made again,
-    /// requests sent twice, waits that a server asked for.
+    /// What a reader of the results should know about: connections lost and re-established,
+    /// requests sent twice, delays that a server asked for.
     pub incidents: Vec<String>,
-    /// Why what was written may be lost, if it may.
+    /// Why written data may be lost, if it may be.
     pub lost: Option<String>,
 }
 
 impl DiskSet {
-    /// Ends the work with the disks: what is not stable yet is made so (`fsync`, NFS's COMMIT, SYNCHRONIZE
-    /// CACHE of a unit with a volatile cache), servers are taken leave of. Where `give_up` says so, what a
-    /// file system keeps in memory is left to it.
+    /// Ends work with the disks: makes unstable data stable (`fsync`, NFS's COMMIT, SYNCHRONIZE
+    /// CACHE on a unit with a volatile cache) and logs out of servers. When `give_up` says so, data that a
+    /// file system still holds in memory is left there.
     pub fn finish(&mut self, give_up: &dyn Fn() -> bool) -> CloseSummary {
         match self {
             Self::Null(_) => CloseSummary::default(),
@@ -149,7 +149,7 @@ pub struct Datastore {
     store: Store,
     keep: bool,
     lookout: Mutex<Lookout>,
-    /// What the engines of the driving threads said: engine name, notes.
+    /// What the engines of the I/O threads reported: engine name, notes.
     engine: Mutex<(String, Vec<String>)>,
 }
 
@@ -163,11 +163,11 @@ enum Store {
 }
 
 impl Datastore {
-    /// Opens a datastore and finds out what it is. In a directory this makes our own folder, after
-    /// removing those of runs that were killed; a device is only read.
+    /// Opens a datastore and finds out what it is. In a directory this creates our own folder, after
+    /// removing those of killed runs; a device is only read.
     ///
     /// # Errors
-    /// Everything that makes it unusable whatever the disks; see [`DatastoreError`].
+    /// Everything that makes it unusable whatever the disks are; see [`DatastoreError`].
     pub fn open(url: &DatastoreUrl, options: OpenOptions) -> Result<Self, DatastoreError> {
         let OpenOptions { run_id, number, destroy_data } = options;
         if !is_run_id(&run_id) {
@@ -210,8 +210,8 @@ impl Datastore {
         Ok(datastore)
     }
 
-    /// What the datastore turned out to be. Complete once disks were opened: before, the engine is
-    /// the one to be expected.
+    /// What the datastore turned out to be. Complete once disks have been opened: until then, the
+    /// engine is the expected one.
     pub fn description(&self) -> Description {
         let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner).0.clone();
         let mut description = Description {
@@ -248,7 +248,7 @@ impl Datastore {
                 description.direct = store.direct;
                 description.notes = store.notes.clone();
             }
-            // There is no cache on this side of the network.
+            // There is no cache on the client side.
             Store::Nfs(store) => {
                 description.kind = "nfs".into();
                 description.direct = true;
@@ -273,8 +273,8 @@ impl Datastore {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
-    /// Room on the file system of a directory. `None` where no file system is shared (a device,
-    /// `null:`), and where it does not tell.
+    /// Free space on a directory's file system. `None` where no file system is shared (a device,
+    /// `null:`), or where it does not report any.
     pub fn space(&self) -> Option<Space> {
         match &self.store {
             Store::Directory(store) => store.space().ok().filter(|space| space.total_bytes > 0),
@@ -283,7 +283,7 @@ impl Datastore {
         }
     }
 
-    /// The servers that a network datastore talks to; none for storage of this host.
+    /// The servers that a network datastore talks to; none for storage on this host.
     pub fn peers(&self) -> Vec<SocketAddr> {
         match &self.store {
             Store::Nfs(store) => vec![store.address()],
@@ -292,8 +292,8 @@ impl Datastore {
         }
     }
 
-    /// Refuses a LUN that is also one of `others`, under another URL: both would write to the same
-    /// blocks. (Devices are opened exclusively, and directories have a folder each.)
+    /// Refuses a LUN that is also one of `others` under another URL: both would write to the same
+    /// blocks. (Devices are opened exclusively, and each datastore in a directory has its own folder.)
     pub fn check_apart_from(&self, others: &[Datastore]) -> Result<(), DatastoreError> {
         let identity = |datastore: &Datastore| match &datastore.store {
             Store::Iscsi(store) => Some(store.identity()),
@@ -306,7 +306,7 @@ impl Datastore {
         Ok(())
     }
 
-    /// Says whether such disks can be made, before anything is written.
+    /// Checks whether such disks can be created, before anything is written.
     pub fn check(&self, disks: &DiskSpec) -> Result<(), DatastoreError> {
         match &self.store {
             Store::Null { .. } => disks.check(1, "null:"),
@@ -317,8 +317,8 @@ impl Datastore {
         }
     }
 
-    /// Makes the disks and writes every byte of them, or finds them made by the same run. After an
-    /// error none of them is left in a directory.
+    /// Creates the disks and writes every byte of them, or reuses those that the same run created. After an
+    /// error, none of them is left in a directory.
     pub fn prepare(
         &mut self,
         mut preparation: Preparation<'_>,
@@ -348,16 +348,16 @@ impl Datastore {
         }
     }
 
-    /// Opens some of the prepared disks on the calling thread, which is to drive them. The first of
+    /// Opens some of the prepared disks on the calling thread, which will drive them. The first of
     /// the range is disk 0 of the set.
     pub fn disks(&self, range: Range<u32>, open: OpenDisks) -> Result<DiskSet, DatastoreError> {
         self.disks_of(&Vec::from_iter(range), open, Caching::AsOpened)
     }
 
-    /// Opens the prepared disks of these numbers on the calling thread. The first is disk 0 of the set.
+    /// Opens the prepared disks with these numbers on the calling thread. The first is disk 0 of the set.
     ///
     /// # Errors
-    /// Disks that were not prepared, what the system refuses, and [`Caching::Client`] where there is no
+    /// Disks that were not prepared, whatever the system refuses, and [`Caching::Client`] where there is no
     /// client cache.
     pub fn disks_of(
         &self,
@@ -418,13 +418,13 @@ impl Datastore {
         }
     }
 
-    /// Removes the disks and whatever else is ours. Gives what stays and why, for the report.
+    /// Removes the disks and everything else of ours. Returns what remains and why, for the report.
     pub fn remove(mut self) -> Option<String> {
         self.keep = true;
         self.take_away()
     }
 
-    /// Lets everything stay when this is dropped, for a later process of the same run.
+    /// Keeps everything when this is dropped, for a later process of the same run.
     pub fn keep(&mut self) {
         self.keep = true;
     }
@@ -443,13 +443,13 @@ impl Datastore {
 impl Drop for Datastore {
     fn drop(&mut self) {
         if !self.keep {
-            // Nobody is left to tell; the next run cleans up what stays.
+            // Nobody is left to report this to; the next run cleans up what remains.
             let _ = self.take_away();
         }
     }
 }
 
-/// The engine that will serve, known before any disk is opened so that a refusal comes first.
+/// The engine that will be used, known before any disk is opened so that a refusal comes first.
 fn expected_engine(choice: EngineChoice) -> Result<&'static str, DatastoreError> {
     match (choice, stormeter_uring::available()) {
         (EngineChoice::Positional, _) | (EngineChoice::Auto, Err(_)) => Ok("positional"),

@@ -4,34 +4,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DatastoreUrl, DeviceFacts, Filesystem, LoopCache};
 
-/// A datastore, as a reader of the results needs to know it.
+/// A datastore, described for a reader of the results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Description {
-    /// Its name as it was given, options included.
+    /// Its name as the user gave it, options included.
     pub url: DatastoreUrl,
     /// `directory`, `device`, `nfs`, `iscsi` or `null`.
     pub kind: String,
     /// The file system of a directory.
     pub filesystem: Option<Filesystem>,
-    /// The device, or the one below the file system where that is a single one.
+    /// The device, or the one below the file system if that is a single device.
     pub device: Option<DeviceFacts>,
     /// The same for all datastores that share the space of one file system, or are one device: the
     /// device number (`st_dev`) of a directory's file system, or of a device itself (`st_rdev`).
-    /// Datasets of one ZFS pool and exports of one server have numbers of their own.
+    /// Datasets of one ZFS pool and exports of one server each have their own number.
     #[serde(default)]
     pub device_number: Option<u64>,
-    /// The loop device below, if its file is in the page cache: there direct I/O bypasses nothing.
+    /// The loop device below, if its file is in the page cache: direct I/O then bypasses nothing.
     #[serde(default)]
     pub loop_cache: Option<LoopCache>,
     /// Offsets and lengths must be multiples of this many bytes.
     pub logical_block_bytes: u32,
     /// Whether the page cache is bypassed.
     pub direct: bool,
-    /// `io_uring`, `positional`, `epoll`, or `none` where no I/O is done.
+    /// `io_uring`, `positional`, `epoll`, or `none` if no I/O is done.
     pub engine: String,
-    /// What was agreed with a server, as names and values; empty for storage of this host.
+    /// What was negotiated with a server, as names and values; empty for storage on this host.
     #[serde(default)]
     pub protocol: Vec<(String, String)>,
-    /// What was asked for and not got, and what else bears on the result; each says what it means.
+    /// What was requested and not granted, and what else affects the result; each note says what it means.
     pub notes: Vec<String>,
 }

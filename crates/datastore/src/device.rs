@@ -20,25 +20,25 @@ use crate::punch::{not_punched, punch_hole};
 use crate::signature::EDGE_BYTES;
 use crate::{Caching, DatastoreError, DeviceFacts, DiskSpec, Finding, header, inspect};
 
-/// An open device that nobody else uses and that holds nothing, or nothing that counts.
+/// An open device that nothing else uses and that is empty, or holds only data that may be overwritten.
 pub(crate) struct DeviceStore {
     path: PathBuf,
     /// Its device number (`st_rdev`).
     pub(crate) number: u64,
-    /// Opened exclusively: while it is, no file system can be mounted from it.
+    /// Opened exclusively: no file system can be mounted from it meanwhile.
     file: File,
     pub(crate) facts: DeviceFacts,
     pub(crate) direct: bool,
     owner: Owner,
     /// Whether the header on the device is this run's.
     marked: bool,
-    /// What stood on the device and is to be destroyed.
+    /// What was on the device and will be destroyed.
     destroys: Option<String>,
     pub(crate) notes: Vec<String>,
 }
 
 impl DeviceStore {
-    /// Makes sure that the device is free and empty (or named in `destroy_data`). Only reads.
+    /// Makes sure that the device is unused and empty (or named in `destroy_data`). Only reads.
     pub(crate) fn open(
         path: PathBuf,
         direct_wanted: bool,
@@ -63,7 +63,7 @@ impl DeviceStore {
                     error => error,
                 },
             )?;
-        // Names in /dev are links that may have been turned between the check and the opening.
+        // Names in /dev are links that may have changed between the check and the open.
         let opened = file.metadata().map_err(|e| DatastoreError::system("look at", &path, e))?;
         if opened.rdev() != number {
             return Err(DatastoreError::DeviceRenamed { path });
@@ -111,16 +111,16 @@ impl DeviceStore {
         Ok(())
     }
 
-    /// The disks that are there and ready.
+    /// The disks that exist and are ready.
     pub(crate) fn prepared(&self) -> Option<DiskSpec> {
         self.owner.disks.filter(|_| self.owner.prepared).map(|record| record.spec)
     }
 
-    /// A handle for an engine.
+    /// A file handle for an engine.
     pub(crate) fn file(&self, caching: Caching) -> Result<File, DatastoreError> {
         let file = match caching {
             Caching::AsOpened => self.file.try_clone(),
-            // The same device whatever its name means by now. Not exclusively: it is held already.
+            // The same device, whatever its name refers to by now. Not exclusively: we already hold it.
             Caching::Client => {
                 let held = format!("/proc/self/fd/{}", self.file.as_raw_fd());
                 File::options().read(true).write(true).open(held)
@@ -129,13 +129,13 @@ impl DeviceStore {
         file.map_err(|error| DatastoreError::system("open", &self.path, error))
     }
 
-    /// Gives the blocks of some of the disks back.
+    /// Frees the blocks of some of the disks.
     pub(crate) fn discard(
         &mut self,
         disks: Range<u32>,
         size_bytes: u64,
     ) -> Result<(), DatastoreError> {
-        // A process that goes on with a killed run's disks must not take them for written.
+        // A process that resumes with a killed run's disks must not take these for written.
         let was_prepared = std::mem::replace(&mut self.owner.prepared, false);
         self.mark()?;
         let discarded = self.give_back(disks, size_bytes);
@@ -147,7 +147,7 @@ impl DeviceStore {
     }
 
     fn give_back(&self, disks: Range<u32>, size_bytes: u64) -> Result<(), DatastoreError> {
-        // A rest below the device's block stays.
+        // A remainder smaller than the device's block is left.
         let block_bytes = u64::from(self.facts.logical_block_bytes.max(512));
         let bytes = size_bytes - size_bytes % block_bytes;
         for disk in disks {
@@ -162,14 +162,14 @@ impl DeviceStore {
         self.owner.prepared = false;
     }
 
-    /// Refuses what cannot be done here. Changes nothing.
+    /// Refuses what is not possible here. Changes nothing.
     pub(crate) fn check(&self, spec: &DiskSpec) -> Result<(), DatastoreError> {
         let logical_block_bytes = if self.direct { self.facts.logical_block_bytes } else { 1 };
         spec.check(logical_block_bytes, &self.path.display().to_string())?;
         claim::check_fits(spec, self.facts.size_bytes, &self.path)
     }
 
-    /// Writes the disks, or finds them written.
+    /// Writes the disks, or reuses them if they are already written.
     pub(crate) fn prepare(
         &mut self,
         preparation: &mut Preparation<'_>,
@@ -187,7 +187,7 @@ impl DeviceStore {
         self.owner.prepared = false;
         if let Some(found) = self.destroys.take() {
             self.notes.push(format!("{} held {found}; it is destroyed", self.path.display()));
-            // A signature that stays at the end would be found by whoever looks next.
+            // The next tool that looks would find a signature left at the end.
             let tail = self.facts.size_bytes - EDGE_BYTES;
             self.write(&AlignedBuffer::new(EDGE_BYTES as usize), tail)?;
         }
@@ -204,7 +204,7 @@ impl DeviceStore {
         Ok(Prepared::default())
     }
 
-    /// Writes the header, and zeros behind it to the end of the first MiB.
+    /// Writes the header, and zeros from there to the end of the first MiB.
     fn mark(&mut self) -> Result<(), DatastoreError> {
         let mut head = AlignedBuffer::new(EDGE_BYTES as usize);
         head[..header::HEADER_BYTES].copy_from_slice(&header::encode(&self.owner));
@@ -223,7 +223,7 @@ impl DeviceStore {
         self.file.sync_all().map_err(|error| DatastoreError::system("sync", &self.path, error))
     }
 
-    /// Takes our header off the device; says if that failed.
+    /// Removes our header from the device; reports a failure.
     pub(crate) fn remove(&mut self) -> Option<String> {
         if !std::mem::take(&mut self.marked) {
             return None;
@@ -238,7 +238,7 @@ impl DeviceStore {
     }
 }
 
-/// The number of the device that a path names.
+/// The number of the device that a path refers to.
 fn device_number(path: &Path) -> Result<u64, DatastoreError> {
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.file_type().is_block_device() => Ok(metadata.rdev()),
@@ -250,11 +250,11 @@ fn device_number(path: &Path) -> Result<u64, DatastoreError> {
     }
 }
 
-/// How often, and how long each time, a device is waited for that nobody is known to hold.
+/// How often to retry, and how long to wait each time, when a device is busy and no holder is known.
 const TEARDOWN_WAITS: u32 = 20;
 const TEARDOWN_WAIT: Duration = Duration::from_millis(100);
 
-/// Opens with O_EXCL, which on a block device means: fail if anything in the kernel or another
+/// Opens with O_EXCL, which on a block device means: fail if the kernel or another
 /// exclusive opener holds it (open(2)).
 fn open_exclusively(
     (path, number): (&Path, u64),
@@ -273,8 +273,8 @@ fn open_exclusively(
         }
         errno => DatastoreError::system("open", path, errno),
     };
-    // When a run was killed, the kernel holds its device until it has torn the ring down; nobody is
-    // named as the holder meanwhile.
+    // When a run was killed, the kernel holds its device until it has torn down the ring; nothing is
+    // listed as the holder meanwhile.
     let nobody = || block.and_then(Block::user).is_none() && !is_open_here(number);
     let open = |flags| {
         for _ in 0..TEARDOWN_WAITS {
@@ -306,7 +306,7 @@ fn busy(path: &Path, usage: DeviceUse) -> DatastoreError {
     DatastoreError::DeviceBusy { path: path.into(), usage }
 }
 
-/// Bytes of a device: where its end is.
+/// Size of a device: the position of its end.
 fn size_of(mut file: &File) -> std::io::Result<u64> {
     std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0))
 }

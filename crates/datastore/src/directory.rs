@@ -1,4 +1,4 @@
-//! A datastore in a directory: disks are files in a folder of ours.
+//! A datastore in a directory: disks are files in a folder of our own.
 
 use std::fs::File;
 use std::ops::Range;
@@ -21,8 +21,8 @@ use crate::{
     Caching, DatastoreError, DeviceFacts, DiskSpec, Filesystem, LoopCache, clean_leftovers,
 };
 
-/// File systems that place, compress or report blocks in their own way, so that the usual evidence
-/// of written blocks may be missing although all was written.
+/// File systems that place, compress or account for blocks in their own way, so that the usual evidence
+/// of written blocks may be missing although everything was written.
 const OWN_ACCOUNTING: [&str; 6] = ["btrfs", "zfs", "overlay", "bcachefs", "9p", "virtiofs"];
 
 /// An open directory with our folder in it.
@@ -37,7 +37,7 @@ pub(crate) struct DirectoryStore {
 }
 
 impl DirectoryStore {
-    /// Cleans up after killed runs, makes our folder and finds out what the file system can do.
+    /// Cleans up after killed runs, creates our folder and finds out what the file system can do.
     pub(crate) fn open(
         directory: PathBuf,
         direct_wanted: bool,
@@ -127,12 +127,12 @@ impl DirectoryStore {
         marks_of_others(&self.directory, &self.owner.run_id)
     }
 
-    /// Renews this run's mark for the `times`th time. That it could not be done harms nothing.
+    /// Renews this run's mark for the `times`th time. A failure to do so does no harm.
     pub(crate) fn renew_mark(&self, times: u64) {
         let _ = self.folder.write_owner(&self.owner.renewed(times));
     }
 
-    /// Whether other hosts may work in the directory too, or that cannot be told.
+    /// Whether other hosts may work in the directory too, or whether that is unknown.
     pub(crate) fn is_shared(&self) -> bool {
         self.filesystem.as_ref().is_none_or(Filesystem::is_shared)
     }
@@ -157,18 +157,18 @@ impl DirectoryStore {
         Block::numbered(&self.filesystem.as_ref()?.device_number)?.loop_cache()
     }
 
-    /// The disks that are there and ready.
+    /// The disks that exist and are ready.
     pub(crate) fn prepared(&self) -> Option<DiskSpec> {
         self.owner.disks.filter(|_| self.owner.prepared).map(|record| record.spec)
     }
 
-    /// Refuses what cannot be done here. Changes nothing.
+    /// Refuses what is not possible here. Changes nothing.
     pub(crate) fn check(&self, spec: &DiskSpec) -> Result<(), DatastoreError> {
         spec.check(self.logical_block_bytes, &self.directory.display().to_string())?;
         self.space()?.check(spec.total_bytes(), &self.directory)
     }
 
-    /// Room on the file system.
+    /// Free space on the file system.
     pub(crate) fn space(&self) -> Result<Space, DatastoreError> {
         let mut held_bytes: u64 = 0;
         for disk in 0..self.owner.disks.map_or(0, |record| record.spec.count) {
@@ -179,18 +179,18 @@ impl DirectoryStore {
         Ok(Space { held_bytes, ..Space::of(&self.directory)? })
     }
 
-    /// The number of the file system, as [`Description::device_number`] explains it.
+    /// The number of the file system; see [`Description::device_number`].
     ///
     /// [`Description::device_number`]: crate::Description::device_number
     pub(crate) fn device_number(&self) -> Option<u64> {
-        // Each subvolume of btrfs has a number of its own; the mount has that of the whole.
+        // Each btrfs subvolume has a number of its own; the mount has that of the whole file system.
         match &self.filesystem {
             Some(found) if found.kind == "btrfs" => parse_number(&found.device_number),
             _ => self.folder.device_number(),
         }
     }
 
-    /// Makes the disks, or finds them made.
+    /// Creates the disks, or reuses them if they exist.
     pub(crate) fn prepare(
         &mut self,
         preparation: &mut Preparation<'_>,
@@ -222,7 +222,7 @@ impl DirectoryStore {
         if let Some(old) = self.owner.disks {
             self.folder.remove_disks(old.spec.count);
         }
-        // The mark comes first: whoever cleans up after us must know how many disks there may be.
+        // The mark comes first: a run that cleans up after us must know how many disks there may be.
         self.owner.disks = Some(record);
         self.owner.prepared = false;
         self.folder.write_owner(&self.owner)?;
@@ -232,7 +232,7 @@ impl DirectoryStore {
         self.write(preparation, record)
     }
 
-    /// Writes disks that are there.
+    /// Writes disks that already exist.
     fn write(
         &mut self,
         preparation: &mut Preparation<'_>,
@@ -247,8 +247,8 @@ impl DirectoryStore {
         Ok(notes)
     }
 
-    /// Makes an empty disk and reserves its blocks where the file system can: fewer extents, and
-    /// lack of space shows before anything is written.
+    /// Creates an empty disk and reserves its blocks where the file system can: fewer extents, and
+    /// a lack of space shows before anything is written.
     fn create(&self, disk: u32, size_bytes: u64) -> Result<(), DatastoreError> {
         let name = disk_name(disk);
         let failed =
@@ -260,7 +260,7 @@ impl DirectoryStore {
         }
     }
 
-    /// Syncs every disk and shows that no part of it is left unwritten.
+    /// Syncs every disk and verifies that no part of it is left unwritten.
     fn verify(
         &self,
         spec: &DiskSpec,
@@ -287,7 +287,7 @@ impl DirectoryStore {
                     }
                     holes += 1;
                 }
-                // A file system that cannot tell (EINVAL) leaves the count of blocks as evidence.
+                // If a file system cannot report holes (EINVAL), the block count remains as evidence.
                 Ok(_) | Err(Errno::EINVAL | Errno::ENXIO | Errno::EOPNOTSUPP) => {}
                 Err(errno) => return Err(failed(errno.into())),
             }
@@ -311,12 +311,12 @@ impl DirectoryStore {
         Ok(notes)
     }
 
-    /// Puts new, empty files in the place of disks: what is written next is written for the first time.
+    /// Replaces disks with new, empty files: whatever is written next is written for the first time.
     pub(crate) fn make_fresh(&self, disks: Range<u32>) -> Result<(), DatastoreError> {
         for disk in disks {
             let name = disk_name(disk);
             let made = self.folder.unlink(&name).and_then(|()| {
-                // No blocks are reserved: finding them is a part of writing a new file.
+                // No blocks are reserved: allocating them is part of writing a new file.
                 Ok(self.folder.create_file(&name, OFlag::empty())?)
             });
             made.map_err(|error| {
@@ -326,13 +326,13 @@ impl DirectoryStore {
         Ok(())
     }
 
-    /// Forgets that the disks are written; the next preparation makes them anew.
+    /// Forgets that the disks are written; the next preparation creates them again.
     pub(crate) fn forget(&mut self) {
         self.owner.prepared = false;
     }
 
-    /// Gives the blocks of all disks back and writes them again. The files stay. Disks that are other
-    /// than the wanted ones are made anew.
+    /// Frees the blocks of all disks and writes them again. The files stay. Disks that differ from
+    /// the requested ones are recreated.
     pub(crate) fn discard(
         &mut self,
         preparation: &mut Preparation<'_>,
@@ -363,7 +363,7 @@ impl DirectoryStore {
         written.map(|notes| Prepared { reused: false, notes })
     }
 
-    /// Makes the first bytes of a disk a hole, down to the storage below.
+    /// Punches a hole over the first bytes of a disk, down to the storage below.
     fn punch(&self, disk: u32, bytes: u64) -> Result<(), DatastoreError> {
         let file = self.open_disk(disk, Caching::AsOpened)?;
         if bytes == 0 {
@@ -374,7 +374,7 @@ impl DirectoryStore {
         file.sync_all().map_err(|error| DatastoreError::system("sync", &path, error))
     }
 
-    /// A disk, opened as the measurement uses it.
+    /// Opens a disk as the measurement uses it.
     pub(crate) fn open_disk(&self, disk: u32, caching: Caching) -> Result<File, DatastoreError> {
         let name = disk_name(disk);
         let is_direct = self.direct && caching == Caching::AsOpened;
@@ -396,7 +396,7 @@ impl DirectoryStore {
         }
     }
 
-    /// Removes disks and folder; says what stays.
+    /// Removes disks and folder; reports what remains.
     pub(crate) fn remove(&mut self) -> Option<String> {
         self.owner.prepared = false;
         self.folder.remove(self.owner.disks.map_or(0, |record| record.spec.count))

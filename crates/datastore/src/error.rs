@@ -14,7 +14,7 @@ use crate::UrlError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatastoreError {
-    /// A host's name leads to no address.
+    /// A host name that does not resolve to an address.
     #[error("{host} is unknown ({reason}): check the name, or give the address")]
     UnknownHost {
         /// The name.
@@ -22,7 +22,7 @@ pub enum DatastoreError {
         /// The resolver's reason.
         reason: String,
     },
-    /// A server does not answer, or not as it should.
+    /// A server does not answer, or gives an invalid answer.
     #[error("{name} cannot be reached: {reason}; is the server running, and its port open?")]
     Unreachable {
         /// The datastore.
@@ -30,7 +30,7 @@ pub enum DatastoreError {
         /// What happened.
         reason: String,
     },
-    /// A server answers, and lets nobody in.
+    /// A server answers but refuses the session.
     #[error("{name} opens no session: {reason}")]
     NoSession {
         /// The datastore.
@@ -41,14 +41,14 @@ pub enum DatastoreError {
     /// A server refused a request.
     #[error("cannot {action} {path}: {reason}")]
     Refused {
-        /// What was to be done.
+        /// What was attempted.
         action: &'static str,
         /// Where.
         path: PathBuf,
         /// The server's reason, with advice.
         reason: String,
     },
-    /// The way to a datastore broke in the middle of something.
+    /// I/O to a datastore failed in the middle of an operation.
     #[error("{name} broke off: {reason}; see the server's log, then run again")]
     Broken {
         /// The datastore.
@@ -67,7 +67,7 @@ pub enum DatastoreError {
         /// The system's reason.
         reason: String,
     },
-    /// A user without a password.
+    /// A user was given without a password.
     #[error(
         "no password for user {user} of {name}: give ?password-file=FILE, or set \
          {variable} in the environment"
@@ -77,10 +77,10 @@ pub enum DatastoreError {
         user: String,
         /// The datastore.
         name: String,
-        /// The environment's variable.
+        /// The environment variable that may hold it.
         variable: &'static str,
     },
-    /// A LUN that is no disk, or not one that can be used.
+    /// A LUN that is not a disk, or is a disk that cannot be used.
     #[error("{name} is {found}: {advice}")]
     NotADisk {
         /// The LUN.
@@ -100,7 +100,7 @@ pub enum DatastoreError {
         /// The directory.
         path: PathBuf,
     },
-    /// The path is something else than a directory.
+    /// The path is not a directory.
     #[error("{path} is not a directory: give a directory, or a block device by its name in /dev")]
     NotADirectory {
         /// The path.
@@ -112,7 +112,7 @@ pub enum DatastoreError {
          user who may"
     )]
     NoPermission {
-        /// What was to be done.
+        /// What was attempted.
         action: &'static str,
         /// Where.
         path: PathBuf,
@@ -136,21 +136,21 @@ pub enum DatastoreError {
         path: PathBuf,
         /// Bytes of the disks, as text.
         needed: String,
-        /// Bytes that are free, as text.
+        /// Free bytes, as text.
         free: String,
-        /// Bytes that must stay so, as text.
+        /// Bytes that must stay free, as text.
         reserve: String,
     },
-    /// The storage ran full while it was written.
+    /// The storage filled up while it was being written.
     #[error(
         "{path} ran full (no space left or quota reached): something else fills it; free some \
          space, or use smaller disks or fewer VMs"
     )]
     Full {
-        /// What was written.
+        /// What was being written.
         path: PathBuf,
     },
-    /// Our working folder's name is taken by something that stormeter did not make.
+    /// Something that stormeter did not create has our working folder's name.
     #[error(
         "{path} exists and was not made by this version of stormeter, so it stays untouched: move \
          it away, or give another directory"
@@ -159,7 +159,7 @@ pub enum DatastoreError {
         /// The folder.
         path: PathBuf,
     },
-    /// Another run works there.
+    /// Another run is working there.
     #[error("{path} is in use by stormeter, process {pid}: wait for that run to end, or stop it")]
     InUse {
         /// The folder or device.
@@ -180,7 +180,7 @@ pub enum DatastoreError {
         /// What to do, in words.
         remedy: String,
     },
-    /// The same of a device.
+    /// The same for a device.
     #[error(
         "{path} belongs to a run of stormeter elsewhere ({place}), which may still go on: if it \
          does not, permit that its data be destroyed"
@@ -197,10 +197,10 @@ pub enum DatastoreError {
     Count {
         /// What was asked for.
         count: u32,
-        /// The most there can be.
+        /// The largest possible number.
         most: u32,
     },
-    /// Requests of no bytes.
+    /// The request size is zero.
     #[error("the block size is zero: give a request size of at least 1 byte, such as 4KiB")]
     EmptyBlock,
     /// Requests would split logical blocks.
@@ -224,13 +224,13 @@ pub enum DatastoreError {
         /// The block size, as text.
         block: String,
     },
-    /// The disks exceed what offsets can express.
+    /// The disks exceed the largest possible file offset.
     #[error("disks of {size} are larger than any file can be: use smaller disks or fewer VMs")]
     TooLarge {
         /// The disk's size, as text.
         size: String,
     },
-    /// A disk would end within a logical block.
+    /// A disk would end in the middle of a logical block.
     #[error(
         "size {size_bytes} is not a multiple of the logical block {logical_block_bytes} of \
          {datastore}: use a size of {suggestion_bytes}"
@@ -252,7 +252,7 @@ pub enum DatastoreError {
         /// The device.
         path: PathBuf,
     },
-    /// The path is no block device.
+    /// The path is not a block device.
     #[error("{path} is not a block device: lsblk lists those of this machine")]
     NotABlockDevice {
         /// The path.
@@ -264,21 +264,21 @@ pub enum DatastoreError {
         /// The device.
         path: PathBuf,
     },
-    /// The device is mounted, held or open.
+    /// The device is mounted, held by another device or open.
     #[error("{path} is in use ({usage}): {}", usage.remedy())]
     DeviceBusy {
         /// The device.
         path: PathBuf,
-        /// Who uses it.
+        /// What uses it.
         usage: DeviceUse,
     },
-    /// The device's name was turned while it was opened.
+    /// The name came to refer to another device while it was being opened.
     #[error("{path} was given to another device just now: name the device that is meant")]
     DeviceRenamed {
         /// The name.
         path: PathBuf,
     },
-    /// An earlier datastore of the comparison is this device, under another name or with other
+    /// An earlier datastore of the comparison is this same device, under another name or with other
     /// options.
     #[error(
         "{path} is named twice, in different ways (other options, or another name of the device): \
@@ -299,7 +299,7 @@ pub enum DatastoreError {
         path: PathBuf,
         /// What was found.
         found: String,
-        /// What was given instead of the device's own path, in words; empty if nothing.
+        /// What the user gave instead of the device's own path, in words; empty if nothing.
         given: String,
     },
     /// The disks do not fit on the device.
@@ -327,13 +327,13 @@ pub enum DatastoreError {
         /// Where the first hole begins.
         offset: u64,
     },
-    /// A disk's file is not as it was made.
+    /// A disk's file is not as it was created.
     #[error("{path} was changed by somebody else: run again, the disks are then made anew")]
     Changed {
         /// The disk.
         path: PathBuf,
     },
-    /// Disks were asked for before they were made.
+    /// Disks were opened before they were created.
     #[error("the disks {first} to {last} are not prepared: prepare them first")]
     NotPrepared {
         /// The first disk asked for.
@@ -341,7 +341,7 @@ pub enum DatastoreError {
         /// The last disk asked for.
         last: u32,
     },
-    /// There is no page cache between the driver and a server that is spoken to directly.
+    /// There is no page cache between the driver and a server that stormeter's own client accesses.
     #[error(
         "{name} is spoken to directly, so no client cache takes part: leave the client cache out, or \
          mount it and give the mount point"
@@ -350,7 +350,7 @@ pub enum DatastoreError {
         /// The datastore.
         name: String,
     },
-    /// The storage does not take blocks back.
+    /// The storage cannot free blocks.
     #[error(
         "{path} takes no blocks back ({reason}): reset the disks by making them anew (recreate), or by \
          a command of your storage"
@@ -361,25 +361,25 @@ pub enum DatastoreError {
         /// What it lacks.
         reason: String,
     },
-    /// The caller's wish.
+    /// The caller cancelled.
     #[error("interrupted while disks were prepared; what was written is removed")]
     Cancelled,
-    /// The limit of open files is reached.
+    /// The limit on open files is reached.
     #[error("too many open files at {path}: raise the limit (ulimit -n) or use fewer VMs")]
     Descriptors {
-        /// What was to be opened.
+        /// What was being opened.
         path: PathBuf,
     },
     /// The I/O engine could not be opened.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// io_uring was demanded and is refused.
+    /// io_uring was required and is refused.
     #[error("{reason}; or give ?engine=positional")]
     NoUring {
         /// Why.
         reason: String,
     },
-    /// The run's name is not what names a working folder.
+    /// The run id has the wrong form for the name of a working folder.
     #[error("\"{run_id}\" is no run id: 16 hexadecimal digits name a run")]
     RunId {
         /// What was given.
@@ -390,7 +390,7 @@ pub enum DatastoreError {
         "cannot {action} {path}: {source}; check the storage (dmesg shows what the kernel saw)"
     )]
     Io {
-        /// What was to be done.
+        /// What was attempted.
         action: &'static str,
         /// Where.
         path: PathBuf,

@@ -7,26 +7,26 @@ use stormeter_uring::{
     Engine, EngineChoice, EngineError, EngineOptions, RawCompletion, RawOperation,
 };
 
-/// EINVAL: what the kernel answers to an offset that a device does not have.
+/// EINVAL: the kernel's answer to an offset that a device does not have.
 const OUT_OF_BOUNDS: DeviceError = DeviceError(22);
 
-/// Where a disk is.
+/// The location of a disk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Extent {
     /// Index among the engine's files.
     pub(crate) file: u32,
-    /// Where in the file the disk begins.
+    /// The offset in the file at which the disk starts.
     pub(crate) base_bytes: u64,
 }
 
-/// Disks on real storage. Made on the thread that drives it and kept there.
+/// Disks on real storage. Created on the thread that drives them, and kept there.
 pub struct FileDisks {
     engine: Engine,
     extents: Vec<Extent>,
     size_bytes: u64,
-    /// Whether anything was written, so that there may be something to settle.
+    /// Whether anything was written, so that there may be something to flush.
     has_written: bool,
-    /// Operations that would leave their disk: they fail here and never reach the storage.
+    /// Operations that would exceed their disk: they fail here and never reach the storage.
     refused: Vec<Completion>,
 }
 
@@ -50,9 +50,9 @@ impl FileDisks {
         }
     }
 
-    /// Waits until what was written is on storage and not in this host's memory or a cache of the
-    /// device that loses it with the power: whatever is left there is written while the next trial is
-    /// measured. `give_up` is asked before each file.
+    /// Waits until written data is on storage, and no longer in this host's memory or in a device
+    /// cache that loses it with the power: anything left there would be written while the next trial is
+    /// measured. Calls `give_up` before each file.
     pub(crate) fn settle(&mut self, give_up: &dyn Fn() -> bool) -> std::io::Result<()> {
         if std::mem::take(&mut self.has_written) { self.engine.sync(give_up) } else { Ok(()) }
     }
@@ -64,12 +64,12 @@ impl FileDisks {
 }
 
 impl Disks for FileDisks {
-    // Into the driving loop, which submits one operation at a time: as a call of its own, half of it
+    // Inlined into the I/O loop, which submits one operation at a time: as a call of its own, half of it
     // would be saving registers and storing the operation for it to read again.
     #[inline(always)]
     fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
         for one in operations {
-            // On a device the neighbour's extent, or somebody's last MiB, begins where a disk ends.
+            // On a device, the neighbouring extent or the last MiB, which is not ours, starts where a disk ends.
             let end = one.offset_bytes.saturating_add(u64::from(one.length_bytes));
             let extent = match self.extents.get(one.disk as usize) {
                 Some(extent) if end <= self.size_bytes => *extent,
@@ -133,7 +133,7 @@ mod tests {
 
     const SIZE: u64 = 16_384;
 
-    /// Two disks in one file, a gap between them and one behind, and one disk in another file.
+    /// Two disks in one file, with a gap between them and one after, and one disk in another file.
     fn disks(choice: EngineChoice) -> (FileDisks, File, File) {
         let (shared, own) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
         shared.write_all_at(&[9; 65_536], 0).unwrap();

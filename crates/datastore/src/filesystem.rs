@@ -1,4 +1,4 @@
-//! Which mount a path lies on: proc(5), `/proc/self/mountinfo`.
+//! Which mount a path is on: proc(5), `/proc/self/mountinfo`.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub struct Filesystem {
     pub device_number: String,
 }
 
-/// File systems that other hosts reach at the same time; `fuse` and its kin may be anything.
+/// File systems that other hosts can access at the same time; `fuse` and the like may be anything.
 const SHARED: [&str; 21] = [
     "9p",
     "acfs",
@@ -50,11 +50,11 @@ impl Filesystem {
         SHARED.contains(&self.kind.as_str()) || self.kind.starts_with("fuse")
     }
 
-    /// The mount that a path lies on, as this process sees it.
+    /// The mount that a path is on, as this process sees it.
     pub fn of(path: &Path) -> Option<Self> {
         let path = path.canonicalize().ok()?;
         let mounts = mounts();
-        // Of several mounts at one point the last hides the others.
+        // Of several mounts at one point, the last hides the others.
         let mut best: Option<&Self> = None;
         for mount in &mounts {
             let longer = best.is_none_or(|best| mount.mount_point.len() >= best.mount_point.len());
@@ -66,7 +66,7 @@ impl Filesystem {
     }
 }
 
-/// All mounts that this process sees, in the order in which they were made.
+/// All mounts that this process sees, in the order in which they were mounted.
 pub(crate) fn mounts() -> Vec<Filesystem> {
     let text = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
     String::from_utf8_lossy(&text).lines().filter_map(parse).collect()
@@ -93,7 +93,7 @@ fn parse(line: &str) -> Option<Filesystem> {
     Some(Filesystem { kind, mount_point, source, options, device_number })
 }
 
-/// Blanks and the like stand there as a backslash and three octal digits.
+/// Blanks and similar characters appear as a backslash and three octal digits.
 fn unescape(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -117,7 +117,7 @@ fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Where something is mounted whose device number or source is told by `is_it`.
+/// Where a file system whose device number or source satisfies `is_it` is mounted.
 pub(crate) fn mounted_at(is_it: impl Fn(&Filesystem) -> bool) -> Option<PathBuf> {
     mounts().iter().find(|mount| is_it(mount)).map(|mount| PathBuf::from(&mount.mount_point))
 }

@@ -1,5 +1,5 @@
-//! Writing every byte of disks that are reached through the network, by the same path as the
-//! measurement: a few large writes kept in flight on one thread, which fills the next buffer while
+//! Writes every byte of disks that are accessed through the network, by the same path as the
+//! measurement: one thread keeps a few large writes in flight and fills the next buffer while
 //! they travel.
 
 use stormeter_disk::{Completion, DeviceError, Disks, Kind, Operation, Wait};
@@ -7,16 +7,16 @@ use stormeter_disk::{Completion, DeviceError, Disks, Kind, Operation, Wait};
 use crate::prepare::Preparation;
 use crate::{DatastoreError, OpenDisks};
 
-/// Bytes of one write.
+/// Bytes per write.
 const CHUNK_BYTES: u32 = 256 << 10;
 /// Writes in flight.
 const IN_FLIGHT: u32 = 16;
-/// How often a wish to stop is asked for while the storage is slow.
+/// How often to check for cancellation while the storage is slow.
 const CANCEL_CHECK_NS: u64 = 100_000_000;
-/// A buffer that stays in use for so many looks, each of which may wait as long, is never let go.
+/// A buffer that is still in use after this many checks, each of which may wait that long, is taken to be lost.
 const MOST_HELD: u32 = 100;
 
-/// What [`fill`] needs of the disks.
+/// What [`fill`] needs from the disks.
 pub(crate) const MEMORY: OpenDisks =
     OpenDisks { buffers: IN_FLIGHT, buffer_bytes: CHUNK_BYTES, in_flight: IN_FLIGHT };
 
@@ -38,7 +38,7 @@ pub(crate) fn fill(
     let mut free: Vec<u32> = (0..IN_FLIGHT).collect();
     let mut lengths = [0u32; IN_FLIGHT as usize];
     let (mut next, mut written) = (0, 0);
-    // How often in a row a free slot's buffer was not free.
+    // How often in a row the buffer of a free slot was still in use.
     let mut held = 0;
     let mut done: Vec<Completion> = Vec::new();
     while written < total {
@@ -52,7 +52,7 @@ pub(crate) fn fill(
             let offset_bytes = next % per_disk * chunk_bytes;
             let length = chunk_bytes.min(spec.size_bytes - offset_bytes) as u32;
             let Some(bytes) = disks.buffer(slot) else {
-                // A server may answer a write before the kernel says that it let go of its bytes.
+                // A server may answer a write before the kernel reports that it has released the bytes.
                 free.insert(0, slot);
                 held += 1;
                 break;
@@ -70,7 +70,7 @@ pub(crate) fn fill(
                 kind: Kind::Write,
             };
             disks.submit(&[operation]).map_err(broken)?;
-            // Sent now and not with the last of the batch: filling takes as long as writing.
+            // Sent now rather than with the last of the batch: filling takes as long as writing.
             disks.reap(Wait::No, &mut done).map_err(broken)?;
         }
         if held > MOST_HELD {
@@ -113,7 +113,7 @@ mod tests {
     use crate::DiskSpec;
     use stormeter_disk::DisksError;
 
-    /// Answers at the next reap; a buffer stays in use for some looks after that.
+    /// Completes at the next reap; a buffer stays in use for some checks after that.
     struct Slow {
         bytes: Vec<u8>,
         asked: Vec<Operation>,

@@ -1,8 +1,8 @@
-//! Our own folder on somebody's file system: `.stormeter-<run id>-<number>`.
+//! Our own folder on somebody else's file system: `.stormeter-<run id>-<number>`.
 //!
 //! Everything goes through descriptors of the folder and never through a path again, and no
-//! symbolic link is followed, so that nobody can lead us elsewhere between a check and its use. What
-//! is removed are the files that we make, by name, and the folder if it is then empty: whatever
+//! symbolic link is followed, so that nobody can redirect us between a check and its use. We remove
+//! only the files that we create, by name, and the folder if it is then empty: anything that
 //! somebody else put there stays.
 
 use std::fs::{File, ReadDir};
@@ -18,11 +18,11 @@ use nix::unistd::{UnlinkatFlags, unlinkat};
 use crate::owner::{MAX_MARK_BYTES, Owner, is_run_id};
 use crate::{DatastoreError, Filesystem};
 
-/// What every folder's name begins with.
+/// The prefix of every folder's name.
 const PREFIX: &str = ".stormeter-";
 pub(crate) const MARK: &str = "owner.json";
 pub(crate) const NEW_MARK: &str = "owner.json.new";
-/// The file on which the file system is tried out.
+/// The file with which the file system's abilities are probed.
 pub(crate) const PROBE: &str = "probe";
 
 /// A folder that carries our mark, held open.
@@ -33,12 +33,12 @@ pub(crate) struct Folder {
     path: PathBuf,
 }
 
-/// The name of the folder of a run's datastore.
+/// The name of the folder for a run's datastore.
 pub(crate) fn folder_name(run_id: &str, number: u32) -> String {
     format!("{PREFIX}{run_id}-{number}")
 }
 
-/// The run that such a folder is named after; `None` if the name is none that we give.
+/// The run in such a folder's name; `None` if the name is not one that we create.
 pub(crate) fn run_of_folder(name: &str) -> Option<&str> {
     let (run_id, number) = name.strip_prefix(PREFIX)?.split_once('-')?;
     let number: u32 = number.parse().ok()?;
@@ -50,19 +50,19 @@ pub(crate) fn disk_name(disk: u32) -> String {
     format!("disk-{disk:05}")
 }
 
-/// The disk whose file is so named.
+/// The disk whose file has this name.
 pub(crate) fn disk_of_file(name: &str) -> Option<u32> {
     let disk = name.strip_prefix("disk-")?.parse().ok()?;
     (name == disk_name(disk)).then_some(disk)
 }
 
-/// Whether other hosts may work in a directory too, or that cannot be told.
+/// Whether other hosts may work in a directory too, or whether that is unknown.
 pub(crate) fn is_shared(directory: &Path) -> bool {
     Filesystem::of(directory).is_none_or(|found| found.is_shared())
 }
 
 impl Folder {
-    /// Makes the folder, or takes over the one of an earlier process of the same run. Gives the
+    /// Creates the folder, or takes over that of an earlier process of the same run. Returns the
     /// mark that it now carries.
     pub(crate) fn claim(
         directory: &Path,
@@ -86,12 +86,12 @@ impl Folder {
                         owner.prepared = old.prepared;
                     }
                     Some(_) => return Err(taken()),
-                    // A run that was killed between making the folder and marking it.
+                    // A run that was killed between creating the folder and marking it.
                     None if folder.is_empty() => {}
                     None => return Err(taken()),
                 }
             }
-            // procfs and sysfs give other reasons for the same refusal.
+            // procfs and sysfs give other errors for the same refusal.
             Err(Errno::ENOENT) => {
                 return Err(DatastoreError::NoPermission {
                     action: "create a folder in",
@@ -113,7 +113,7 @@ impl Folder {
         Ok((folder, owner))
     }
 
-    /// Opens what is there under this name, whoever made it.
+    /// Opens whatever has this name, whoever created it.
     pub(crate) fn open(directory: &Path, name: &str) -> io::Result<Self> {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
         let parent = open(directory, flags, Mode::empty())?;
@@ -147,7 +147,7 @@ impl Folder {
         Owner::parse(&bytes)
     }
 
-    /// Replaces the mark in one step: it is never half written.
+    /// Replaces the mark atomically: it is never half written.
     pub(crate) fn write_owner(&self, owner: &Owner) -> Result<(), DatastoreError> {
         let write = || -> io::Result<()> {
             self.unlink(NEW_MARK)?;
@@ -160,13 +160,13 @@ impl Folder {
         write().map_err(|error| DatastoreError::system("write", self.path.join(MARK), error))
     }
 
-    /// Opens a file of the folder; never through a symbolic link.
+    /// Opens a file in the folder; never through a symbolic link.
     pub(crate) fn open_file(&self, name: &str, flags: OFlag) -> nix::Result<File> {
         let flags = flags | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         openat(&self.fd, name, flags, Mode::empty()).map(File::from)
     }
 
-    /// Creates a file that is not there yet, for reading and writing.
+    /// Creates a file that does not exist yet, for reading and writing.
     pub(crate) fn create_file(&self, name: &str, flags: OFlag) -> nix::Result<File> {
         let flags = flags
             | OFlag::O_RDWR
@@ -177,7 +177,7 @@ impl Folder {
         openat(&self.fd, name, flags, Mode::S_IRUSR | Mode::S_IWUSR).map(File::from)
     }
 
-    /// Removes a file of the folder; that there is none is fine.
+    /// Removes a file from the folder; a missing file is fine.
     pub(crate) fn unlink(&self, name: &str) -> io::Result<()> {
         match unlinkat(&self.fd, name, UnlinkatFlags::NoRemoveDir) {
             Ok(()) | Err(Errno::ENOENT) => Ok(()),
@@ -185,26 +185,26 @@ impl Folder {
         }
     }
 
-    /// What is in it. The name in /proc is the descriptor's: it is right even after the folder was
+    /// Its contents. The name in /proc belongs to the descriptor: it is right even after the folder was
     /// moved.
     fn list(&self) -> io::Result<ReadDir> {
         std::fs::read_dir(format!("/proc/self/fd/{}", self.fd.as_raw_fd()))
             .or_else(|_| std::fs::read_dir(&self.path))
     }
 
-    /// Removes those of the first `count` disks that are there, as many as can be.
+    /// Removes those of the first `count` disks that exist, as far as possible.
     pub(crate) fn remove_disks(&self, count: u32) {
         let Ok(entries) = self.list() else { return };
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
         let is_disk = |name: &String| disk_of_file(name).is_some_and(|disk| disk < count);
-        // All of them first: what a listing shows while files go is left to the file system.
+        // List them all first: what a listing shows while files disappear depends on the file system.
         for name in names.filter(is_disk).collect::<Vec<_>>() {
-            // What cannot be removed shows when the folder is not empty.
+            // Anything that cannot be removed shows up when the folder is not empty.
             let _ = self.unlink(&name);
         }
     }
 
-    /// Removes our files and the folder. Says, if it stays, why.
+    /// Removes our files and the folder. If the folder stays, says why.
     pub(crate) fn remove(&self, disks: u32) -> Option<String> {
         self.remove_disks(disks);
         for name in [PROBE, NEW_MARK, MARK] {
@@ -307,7 +307,7 @@ mod tests {
             .collect();
         left.sort();
         assert_eq!(left, ["disk-0", "disk-00000~", "disk-00002", "owner.json"]);
-        // Bounded by what is there and not by what a mark says.
+        // Bounded by what exists rather than by what a mark says.
         folder.remove_disks(u32::MAX);
         assert!(!folder.path().join("disk-00002").exists());
     }

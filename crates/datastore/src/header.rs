@@ -1,12 +1,12 @@
 //! Our own mark on a block device: the first 4 KiB, while a run uses the device.
 //!
-//! Layout: 16 bytes of magic, the length of the text (u32), a checksum of it (u64, FNV-1a), both
-//! little-endian, then the same JSON that marks a folder. The checksum tells a mark that was half
-//! written from a whole one; it is no defence against forgery and need not be.
+//! Layout: 16 bytes of magic, the length of the text (u32), its checksum (u64, FNV-1a), both
+//! little-endian, then the same JSON that marks a folder. The checksum tells a half-written mark
+//! from a complete one; it does not protect against forgery and need not.
 
 use crate::owner::Owner;
 
-/// Bytes that the header takes, written as one.
+/// Size of the header in bytes, written as one.
 pub(crate) const HEADER_BYTES: usize = 4096;
 
 const MAGIC: &[u8; 16] = b"STORMETER-DEVICE";
@@ -16,8 +16,8 @@ const TEXT_START: usize = 28;
 pub(crate) fn encode(owner: &Owner) -> [u8; HEADER_BYTES] {
     let text = owner.to_json();
     let mut bytes = [0; HEADER_BYTES];
-    // Host names are at most 64 bytes and all else is short; were it longer, the header would
-    // merely not be recognised as ours and the device be refused.
+    // Host names are at most 64 bytes and everything else is short; were it longer, the header would
+    // merely not be recognised as ours, and the device be refused.
     let length = text.len().min(HEADER_BYTES - TEXT_START);
     bytes[..16].copy_from_slice(MAGIC);
     bytes[16..20].copy_from_slice(&(length as u32).to_le_bytes());

@@ -1,4 +1,4 @@
-//! What killed runs left behind in a directory, found by its mark and removed.
+//! Finds what killed runs left behind in a directory, by its mark, and removes it.
 
 use std::io;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::folder::{Folder, is_shared, run_of_folder};
 use crate::owner::{Life, Owner};
 
-/// What was found of earlier runs, in words.
+/// What was found from earlier runs, in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Leftovers {
     /// Folders that were removed.
@@ -16,8 +16,8 @@ pub struct Leftovers {
 }
 
 /// Removes the working folders in `directory` whose run has certainly ended, except those of the
-/// run `keep_run_id`, which may be about to go on. Whatever has not both a name and a valid mark of
-/// one run is not looked into.
+/// run `keep_run_id`, which may be about to resume. Anything without both a name of ours and a valid
+/// mark of the same run is not looked into.
 ///
 /// # Errors
 /// The directory cannot be listed.
@@ -36,8 +36,8 @@ pub fn clean_leftovers(directory: &Path, keep_run_id: &str) -> io::Result<Leftov
     Ok(leftovers)
 }
 
-/// The marks of all runs but `own_run_id` whose folders are in `directory`, by the folders' names. What cannot be
-/// read has none.
+/// The marks of all runs but `own_run_id` whose folders are in `directory`, by folder name. Marks that
+/// cannot be read are left out.
 pub(crate) fn marks_of_others(directory: &Path, own_run_id: &str) -> Vec<(String, Owner)> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
@@ -51,8 +51,8 @@ pub(crate) fn marks_of_others(directory: &Path, own_run_id: &str) -> Vec<(String
 }
 
 impl Leftovers {
-    /// Decides what becomes of a folder with a valid mark; `remove` takes away so many disks and all
-    /// else that is ours, and says, if the folder stays, why.
+    /// Decides what happens to a folder with a valid mark; `remove` deletes this many disks and everything
+    /// else that is ours, and says why if the folder stays.
     pub(crate) fn judge(
         &mut self,
         owner: &Owner,

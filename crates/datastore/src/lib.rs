@@ -1,11 +1,12 @@
-//! Opens a datastore's URL, makes virtual disks on it and moves their bytes.
+//! Opens a datastore's URL, creates virtual disks on it and does their I/O.
 //!
 //! This is where the engine meets real storage: a directory of a file system, a block device, an
-//! NFS export or an iSCSI LUN spoken to directly, or nothing at all (`null:`). Everything that could hurt somebody's data is decided here and nowhere
+//! NFS export or an iSCSI LUN accessed by our own client, or nothing at all (`null:`). Everything
+//! that could harm somebody's data is decided here and nowhere
 //! else, before the first byte is written; see [`Datastore::check`] and [`DatastoreError`].
 //!
-//! It knows no study, no statistics and no report: it gives [`stormeter_disk::Disks`] to a driving
-//! loop and a [`Description`] to whoever records what was measured.
+//! It knows of no study, statistics or report: it gives [`stormeter_disk::Disks`] to the I/O
+//! loop and a [`Description`] to whatever records what was measured.
 
 mod aligned;
 mod block;

@@ -1,13 +1,13 @@
-//! Disks that complete at once: what the load generator itself can do at most.
+//! Disks that complete at once: they show the most that the load generator itself can do.
 //!
-//! The loop above pays for everything that it pays for elsewhere, content of real buffers included;
-//! only the storage is missing. So this must cost next to nothing: two copies of eight bytes an I/O.
+//! The loop above pays for everything that it pays for elsewhere, including filling real buffers;
+//! only the storage is missing. So this must cost next to nothing: two copies of eight bytes per I/O.
 
 use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
 
 use crate::aligned::AlignedBuffer;
 
-/// Disks of `null:`. Reads leave the buffer as it is, so content cannot be verified on them.
+/// Disks of `null:`. Reads leave the buffer unchanged, so content cannot be verified on them.
 pub struct NullDisks {
     done: Vec<Completion>,
     memory: AlignedBuffer,
@@ -36,7 +36,7 @@ impl Disks for NullDisks {
 
     #[inline]
     fn reap(&mut self, _: Wait, completions: &mut Vec<Completion>) -> Result<(), DisksError> {
-        // With nothing submitted it returns at once even where it may wait: nothing could arrive.
+        // With nothing submitted it returns at once even if it may wait: nothing could arrive.
         if completions.is_empty() {
             std::mem::swap(completions, &mut self.done);
         } else {

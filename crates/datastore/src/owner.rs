@@ -1,12 +1,12 @@
-//! The mark that says which run made something, and whether that run still goes on.
+//! The mark that says which run created something, and whether that run is still alive.
 //!
-//! A process id alone is not enough: ids are reused, boots happen, containers number their own
-//! processes, and a directory may be shared between hosts. So the mark also holds the process's
-//! start time, the boot, the host and the id namespace; where these do not let us know, the answer
+//! A process id alone is not enough: ids are reused, machines reboot, containers number their own
+//! processes, and hosts may share a directory. So the mark also holds the process's
+//! start time, the boot, the host and the PID namespace; where these do not settle it, the answer
 //! is "elsewhere", and what it marks is left alone.
 //!
-//! A mark may also be somebody's forgery: its numbers are bounded, and its text is printable ASCII,
-//! before anything else looks at it.
+//! A mark may also be a forgery: its numbers are bounded, and its text is checked to be printable
+//! ASCII, before anything else looks at it.
 
 use std::fs;
 use std::path::Path;
@@ -21,10 +21,10 @@ const VERSION: u32 = 1;
 
 /// The longest mark that is read.
 pub(crate) const MAX_MARK_BYTES: usize = 65_536;
-/// The longest text in a mark: it ends up in messages.
+/// The longest text in a mark, since it ends up in messages.
 const MAX_TEXT_CHARS: usize = 256;
 
-/// Who made a working folder or wrote a device's header, and what is in it.
+/// Who created a working folder or wrote a device's header, and what is in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Owner {
     magic: String,
@@ -41,16 +41,16 @@ pub(crate) struct Owner {
     pub(crate) host: String,
     /// The namespace that the process id belongs to.
     pid_namespace: String,
-    /// The disks that were, or are being, made.
+    /// The disks that were, or are being, created.
     pub(crate) disks: Option<DiskRecord>,
     /// Whether all of them are fully written.
     pub(crate) prepared: bool,
-    /// How often the mark was renewed for runs elsewhere that cannot see whether this process lives.
+    /// How often the mark was renewed, for runs on other machines that cannot see whether this process is alive.
     #[serde(default)]
     pub(crate) renewed: u64,
 }
 
-/// Which disks there are.
+/// Which disks exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DiskRecord {
     pub(crate) spec: DiskSpec,
@@ -59,7 +59,7 @@ pub(crate) struct DiskRecord {
 }
 
 impl DiskRecord {
-    /// Whether disks made as `self` serve for `other`: the granularity does not change a disk.
+    /// Whether disks created as `self` can be used for `other`: the granularity does not change a disk.
     pub(crate) fn serves(&self, other: &DiskRecord) -> bool {
         self.spec.count == other.spec.count
             && self.spec.size_bytes == other.spec.size_bytes
@@ -67,12 +67,12 @@ impl DiskRecord {
     }
 }
 
-/// What has become of an owner.
+/// The state of an owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Life {
-    /// It is this very process.
+    /// This very process.
     Own,
-    /// It runs.
+    /// Another process, still running.
     Alive,
     /// It has ended.
     Gone,
@@ -110,7 +110,7 @@ impl Owner {
         Self { renewed: times, ..self.clone() }
     }
 
-    /// Reads a mark; `None` if it is none, or one of a version that we do not know.
+    /// Reads a mark; `None` if it is not one, or is of a version that we do not know.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let owner: Self = serde_json::from_slice(bytes).ok()?;
         let is_ours = owner.magic == MAGIC && owner.version == VERSION;
@@ -126,14 +126,14 @@ impl Owner {
         serde_json::to_vec_pretty(self).expect("strings and numbers always serialise")
     }
 
-    /// Whether the owner still runs, as seen from this process. `is_shared` says that other hosts
-    /// can reach the place of the mark.
+    /// Whether the owner is still running, as seen from this process. `is_shared` says whether other
+    /// hosts can reach the place where the mark is.
     pub(crate) fn life(&self, is_shared: bool) -> Life {
         self.life_as_seen_by(&Self::here(&self.run_id), is_shared)
     }
 
-    /// Refuses a folder of this run in which another process still works, or may. `remedy` is for the
-    /// case that nobody can tell.
+    /// Refuses a folder of this run in which another process is working, or may be. `remedy` is for the
+    /// case that this cannot be determined.
     pub(crate) fn refuse_if_used(
         &self,
         path: &Path,
@@ -156,7 +156,7 @@ impl Owner {
             return Life::Elsewhere;
         }
         if self.boot_id != here.boot_id {
-            // This machine before it booted, or another of the same name: containers come without
+            // This machine before it rebooted, or another with the same name: containers come without
             // a machine id, and clones share one.
             let is_certain = here.knows_machine() && !is_shared;
             return if is_certain { Life::Gone } else { Life::Elsewhere };
@@ -181,13 +181,13 @@ impl Owner {
     }
 }
 
-/// Text as a mark holds it: printable ASCII of bounded length.
+/// Text in the form that a mark holds: printable ASCII of bounded length.
 fn printable(text: &str) -> String {
     let shown = |c: char| if c == ' ' || c.is_ascii_graphic() { c } else { '?' };
     text.chars().take(MAX_TEXT_CHARS).map(shown).collect()
 }
 
-/// Whether this can name a run: 16 hexadecimal digits, lower case.
+/// Whether this can be a run id: 16 hexadecimal digits, lower case.
 pub(crate) fn is_run_id(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
@@ -196,7 +196,7 @@ fn line(path: &str) -> String {
     fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
 }
 
-/// When a process started; `None` if there is none of this id, or only its zombie.
+/// When a process started; `None` if no process has this id, or only its zombie.
 fn start_ticks(pid: u32) -> Option<u64> {
     parse_start_ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
@@ -208,7 +208,7 @@ fn parse_start_ticks(stat: &str) -> Option<u64> {
     if matches!(state, "Z" | "X" | "x") {
         return None;
     }
-    // Field 22, where the state is field 3.
+    // Field 22; the first after the bracket, the state, is field 3.
     fields.nth(18)?.parse().ok()
 }
 

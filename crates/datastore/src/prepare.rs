@@ -1,7 +1,7 @@
-//! Writing every byte of every disk before anything is measured.
+//! Writes every byte of every disk before anything is measured.
 //!
-//! A read of a place that was never written touches no storage, and a thin or compressing store
-//! serves zeros for nothing; so disks are filled with the caller's content through the same path
+//! A read of an unwritten place touches no storage, and a thin or compressing store
+//! serves zeros for free; so disks are filled with the caller's content through the same path
 //! (direct or buffered) as the measurement. Threads write chunks in parallel: filling costs CPU, and
 //! one write at a time would leave the storage idle.
 
@@ -15,51 +15,51 @@ use std::time::Duration;
 use crate::aligned::AlignedBuffer;
 use crate::{DatastoreError, DiskSpec};
 
-/// Bytes of one write. A multiple of any logical block; large enough to run at the full bandwidth.
+/// Bytes per write. A multiple of any logical block; large enough for full bandwidth.
 const CHUNK_BYTES: u64 = 1 << 20;
 /// Writes in flight.
 const THREADS: usize = 6;
-/// How often a wish to stop is asked for while storage is slow.
+/// How often to check for cancellation while storage is slow.
 const CANCEL_CHECK: Duration = Duration::from_millis(100);
 
 /// Fills a part of a disk with content: disk, offset in bytes, the bytes to fill. Called from
-/// several threads at once, in no particular order, for each part once.
+/// several threads at once, in no particular order, once for each part.
 pub type Fill<'a> = dyn Fn(u32, u64, &mut [u8]) + Sync + 'a;
 
-/// What is to be prepared, and who wants to hear of it.
+/// What to prepare, and whom to report to.
 pub struct Preparation<'a> {
     /// The disks.
     pub disks: DiskSpec,
     /// The caller's name for what `fill` writes (such as a hash of its parameters and seed): disks
-    /// of another content are not reused.
+    /// with other content are not reused.
     pub content_id: u64,
-    /// Makes the content.
+    /// Generates the content.
     pub fill: &'a Fill<'a>,
-    /// Is told the bytes written so far and in all.
+    /// Called with the bytes written so far and the total.
     pub progress: &'a mut dyn FnMut(u64, u64),
-    /// Says whether to give up.
+    /// Returns whether to give up.
     pub cancelled: &'a dyn Fn() -> bool,
 }
 
-/// How preparing went.
+/// The outcome of a preparation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prepared {
-    /// The disks were there already, from an earlier process of the same run.
+    /// The disks already existed, from an earlier process of the same run.
     pub reused: bool,
-    /// What could not be shown about the disks; each says what it means.
+    /// What could not be verified about the disks; each note says what it means.
     pub notes: Vec<String>,
 }
 
-/// A disk that is open for writing: a file and where in it the disk begins.
+/// A disk that is open for writing: a file and the offset in it at which the disk starts.
 pub(crate) struct Target {
     pub(crate) file: File,
     pub(crate) base_bytes: u64,
 }
 
-/// Gives a disk opened, on any thread.
+/// Opens a disk, on any thread.
 pub(crate) type OpenTarget<'a> = dyn Fn(u32) -> Result<Target, DatastoreError> + Sync + 'a;
 
-/// Writes all disks. They are not synced.
+/// Writes all disks. Does not sync them.
 pub(crate) fn write_all(
     preparation: &mut Preparation<'_>,
     open: &OpenTarget<'_>,
@@ -91,7 +91,7 @@ pub(crate) fn write_all(
                     done += bytes;
                     (preparation.progress)(done, total);
                 }
-                // The first failure counts; what others saw after it follows from it.
+                // The first failure counts; what other threads saw afterwards follows from it.
                 Ok(Err(error)) => {
                     work.stop.store(true, Ordering::Relaxed);
                     if outcome.is_ok() {
@@ -131,7 +131,7 @@ impl Work<'_> {
             }
             let result = self.write(chunk, &mut buffer, &mut opened);
             let failed = result.is_err();
-            // Without a receiver nobody waits for more.
+            // Without a receiver, nobody is waiting for more.
             if sender.send(result).is_err() || failed {
                 return;
             }
@@ -160,8 +160,8 @@ impl Work<'_> {
     }
 }
 
-/// Like `write_all_at`, but a write of nothing is a full device, which the standard library calls by
-/// no errno.
+/// Like `write_all_at`, except that a write of zero bytes means a full device, for which the standard
+/// library has no errno.
 fn write_whole(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     file.write_all_at(bytes, offset).map_err(|error| match error.kind() {
         io::ErrorKind::WriteZero => nix::errno::Errno::ENOSPC.into(),

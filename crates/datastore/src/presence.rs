@@ -1,20 +1,20 @@
-//! Which other runs use the same storage at this moment.
+//! Finds other runs that use the same storage at this moment.
 //!
 //! Two runs on one disk measure each other: each reports a difference that is the other's load. They cannot
-//! always be kept apart (directories of one file system, exports of one server), so each makes itself known
+//! always be kept apart (directories of one file system, exports of one server), so each announces itself
 //! and looks for others before and after each trial.
 //!
-//! On one machine a run is known by sockets: for each thing that it uses (a file system, a disk, a server) it
-//! binds a datagram socket to an abstract name (unix(7)) that says what and by which run, and reads
-//! `/proc/net/unix` for the names of others. Such a name needs no directory and no permission, is seen by all
-//! users, and is gone when its process is, however that ended: it cannot be stale. A run that begins also
-//! sends its name to those that are there, so that one that comes and goes within a trial of theirs is seen
+//! On one machine, sockets identify a run: for each thing that it uses (a file system, a disk, a server) it
+//! binds a datagram socket to an abstract name (unix(7)) that says what is used and by which run, and reads
+//! `/proc/net/unix` for the names of others. Such a name needs no directory and no permission, is visible to all
+//! users, and disappears with its process, however that ended: it cannot be stale. A run that starts also
+//! sends its name to the runs that are there, so that one that comes and goes within a trial of theirs is seen
 //! by them too.
 //!
-//! Other machines, and containers with a network of their own, are seen by the marks of their folders
-//! ([`Marks`]) where they use the same directory or export. Whether such a mark is that of a run or of one
-//! that was killed cannot be asked there; but a run that sees a foreign mark renews its own before each trial,
-//! and a mark that changes, or comes up, is that of a run.
+//! Runs on other machines, and in containers with a network of their own, are seen by the marks of their folders
+//! ([`Marks`]) if they use the same directory or export. Whether such a mark belongs to a live run or to one
+//! that was killed cannot be determined there; but a run that sees a foreign mark renews its own before each
+//! trial, and a mark that changes, or appears, belongs to a live run.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -26,29 +26,29 @@ use std::os::unix::net::{SocketAddr as UnixAddr, UnixDatagram};
 
 use crate::owner::{Owner, is_run_id};
 
-/// What the names of all sockets begin with.
+/// The prefix of all socket names.
 const PREFIX: &str = "stormeter-run";
-/// A name is no longer than this (unix(7): 108 bytes with the leading zero).
+/// The longest name (unix(7): 108 bytes with the leading zero).
 const MOST_BYTES: usize = 107;
-/// So many sockets of one run for one thing are told apart.
+/// The largest number of sockets of one run for one thing.
 const MOST_SOCKETS: u32 = 65_536;
-/// So often the names are read until they are as they were the time before.
+/// The names are read at most this often, until two successive readings agree.
 const MOST_READINGS: u32 = 16;
-/// So many greetings are read at a time; the kernel keeps about ten.
+/// Greetings read at a time; the kernel keeps about ten.
 const MOST_GREETINGS: usize = 64;
 
-/// Something that runs share.
+/// Something that several runs may share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shared {
     /// A file system, by its device number (`st_dev`).
     FileSystem(u64),
-    /// A block device, by the kernel's name of the whole disk.
+    /// A block device, by the kernel's name for the whole disk.
     Disk(String),
     /// A server, by its address.
     Server(SocketAddr),
 }
 
-/// How another run is in the way.
+/// How another run interferes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sharing {
     /// It works in the same directory or export.
@@ -64,11 +64,11 @@ pub enum Sharing {
 /// Another run that uses the same storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherRun {
-    /// As its results file names it.
+    /// The run id, as its results file has it.
     pub run_id: String,
-    /// Its process, as that machine numbers it.
+    /// Its process id, as its machine numbers it.
     pub pid: u32,
-    /// The machine's name; `None`: this one.
+    /// The machine's name; `None` for this machine.
     pub host: Option<String>,
     /// What is shared.
     pub sharing: Sharing,
@@ -117,7 +117,7 @@ impl Shared {
 struct Name {
     run_id: String,
     pid: u32,
-    /// Tells apart the sockets of a run for one thing: several of its datastores may use it.
+    /// Distinguishes the sockets of a run for one thing: several of its datastores may use it.
     number: u32,
     key: String,
 }
@@ -128,7 +128,7 @@ impl Name {
         format!("{PREFIX}/{run_id}/{pid}/{number}/{key}")
     }
 
-    /// Reads a name; `None` if it is none of ours. Anybody may bind or send anything.
+    /// Reads a name; `None` if it is not one of ours. Anybody may bind or send anything.
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.splitn(5, '/');
         let is_ours = parts.next()? == PREFIX && text.len() <= MOST_BYTES;
@@ -143,7 +143,7 @@ impl Name {
     }
 }
 
-/// A run's use of a datastore, known to other runs for as long as this value lives.
+/// A run's use of a datastore, visible to other runs for as long as this value lives.
 #[derive(Debug, Default)]
 pub(crate) struct Presence {
     run_id: String,
@@ -151,8 +151,8 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    /// Makes the use known, and greets those that are there. What cannot be made known (no network
-    /// namespace, a name that is too long) is left out: it stands in nobody's way.
+    /// Announces the use, and greets the runs that are there. What cannot be announced (no network
+    /// namespace, a name that is too long) is left out: that must not block a run.
     pub(crate) fn enter(run_id: &str, shared: Vec<Shared>) -> Self {
         let pid = std::process::id();
         let mut uses: Vec<(Shared, UnixDatagram)> = Vec::new();
@@ -162,7 +162,7 @@ impl Presence {
             let Ok((name, socket)) = bind(name) else { continue };
             for other in there.iter().filter(|it| it.key == name.key && it.run_id != run_id) {
                 let greeted = other.address();
-                // One that is going, or hears nothing, sees the name itself if it looks.
+                // A run that is ending, or does not receive it, sees the name itself if it looks.
                 let _ = greeted.and_then(|to| socket.send_to_addr(name.text().as_bytes(), &to));
             }
             uses.push((shared, socket));
@@ -170,7 +170,7 @@ impl Presence {
         Self { run_id: run_id.into(), uses }
     }
 
-    /// Other runs on this machine that use the same now, or have come since this was last asked.
+    /// Other runs on this machine that use the same storage now, or have appeared since the last call.
     pub(crate) fn others(&self) -> Vec<OtherRun> {
         if self.uses.is_empty() {
             return Vec::new();
@@ -192,15 +192,15 @@ impl Presence {
     }
 }
 
-/// Each run once, with what is closest.
+/// Each run once, with the closest thing that it shares.
 pub(crate) fn closest(mut others: Vec<OtherRun>) -> Vec<OtherRun> {
     others.sort_by(|one, other| (&one.run_id, one.sharing).cmp(&(&other.run_id, other.sharing)));
     others.dedup_by(|later, first| later.run_id == first.run_id);
     others
 }
 
-/// Binds a socket to the first of the names that is free. One of a datastore that was just closed may be in
-/// use for a moment longer: a process that this one is starting has it until it begins its own program.
+/// Binds a socket to the first free name. The name of a datastore that was just closed may be in
+/// use for a moment longer: a child process that is being started holds the socket until it executes its program.
 fn bind(mut name: Name) -> io::Result<(Name, UnixDatagram)> {
     loop {
         match UnixDatagram::bind_addr(&name.address()?) {
@@ -218,8 +218,8 @@ fn bind(mut name: Name) -> io::Result<(Name, UnixDatagram)> {
     }
 }
 
-/// All names of runs in this network namespace. The kernel gives them out page by page and may leave one out
-/// when another goes meanwhile, so they are read until nothing has changed.
+/// All names of runs in this network namespace. The kernel returns them page by page and may skip one
+/// when another disappears meanwhile, so they are read until nothing has changed.
 fn names() -> HashSet<Name> {
     let mut last = names_read();
     let mut all = last.clone();
@@ -237,7 +237,7 @@ fn names() -> HashSet<Name> {
 
 fn names_read() -> HashSet<Name> {
     let text = fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    // The name is the last column; '@' stands for the leading zero of an abstract one.
+    // The name is the last column; '@' stands for the leading zero of an abstract name.
     let names = text.lines().filter_map(|line| line.rsplit(' ').next()?.strip_prefix('@'));
     names.filter_map(Name::parse).collect()
 }
@@ -251,15 +251,15 @@ fn greetings(socket: &UnixDatagram) -> Vec<Name> {
     std::iter::from_fn(next).take(MOST_GREETINGS).flatten().collect()
 }
 
-/// The marks of runs that cannot be asked whether they live, as they were last seen in a directory.
+/// The marks of runs whose processes cannot be checked, as they were last seen in a directory.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     seen: Option<HashMap<String, Owner>>,
 }
 
 impl Marks {
-    /// Takes the marks that are there now, by their folders' names; gives those of runs that certainly work:
-    /// their marks changed, or came up, since the last time.
+    /// Takes the current marks, by folder name; returns those of runs that are certainly alive:
+    /// their marks changed, or appeared, since the last call.
     pub(crate) fn look(&mut self, now: HashMap<String, Owner>) -> Vec<OtherRun> {
         let is_new = |name: &String, owner: &Owner| {
             self.seen.as_ref().is_some_and(|seen| seen.get(name) != Some(owner))
@@ -273,7 +273,7 @@ impl Marks {
 
 impl OtherRun {
     fn by_mark(owner: &Owner) -> Self {
-        // Machine id and name; the id says nothing to a reader.
+        // Machine id and name; the id means nothing to a reader.
         let name = owner.host.split_once(' ').map_or(owner.host.as_str(), |(_, name)| name);
         Self {
             run_id: owner.run_id.clone(),
@@ -283,7 +283,7 @@ impl OtherRun {
         }
     }
 
-    /// By the mark of a process of this machine.
+    /// By the mark of a process on this machine.
     pub(crate) fn here(owner: &Owner) -> Self {
         Self { host: None, ..Self::by_mark(owner) }
     }
@@ -296,13 +296,13 @@ mod tests {
     const FIRST: &str = "00000000000000a1";
     const SECOND: &str = "00000000000000a2";
 
-    /// A thing that nothing else uses, in whichever process the tests run.
+    /// A thing that nothing else uses, whichever process the tests run in.
     fn own(tag: u64) -> Shared {
         Shared::FileSystem((u64::from(std::process::id()) << 16) | tag)
     }
 
-    /// Looks until a run that has gone is seen no more: a process that another test is starting may hold its
-    /// socket for a moment.
+    /// Looks until a run that has ended is no longer seen: a process that another test is starting may hold
+    /// its socket for a moment.
     fn is_alone_soon(presence: &Presence) -> bool {
         (0..10_000).any(|_| runs(presence).is_empty())
     }

@@ -1,7 +1,7 @@
 //! What a file system really accepts, found by trying on a file of our own.
 //!
-//! Whether O_DIRECT works, and at which alignment, is told by no portable call: `statx` answers only
-//! on some file systems since Linux 6.1. A write at growing alignments does.
+//! No portable call says whether O_DIRECT works, and at which alignment: `statx` answers only
+//! on some file systems since Linux 6.1. Trial writes at growing alignments do.
 
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -13,11 +13,11 @@ use crate::DatastoreError;
 use crate::aligned::AlignedBuffer;
 use crate::folder::{Folder, PROBE};
 
-/// The smallest sector of any disk, and the largest block that is tried.
+/// The smallest sector of any disk, and the largest block size that is tried.
 const SMALLEST_BYTES: usize = 512;
 const LARGEST_BYTES: usize = 65_536;
 
-/// How direct I/O went.
+/// How direct I/O behaved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DirectIo {
     /// It works, for offsets and lengths that are multiples of this.
@@ -30,7 +30,7 @@ pub(crate) enum DirectIo {
 pub(crate) fn direct_io(folder: &Folder) -> Result<DirectIo, DatastoreError> {
     let result = try_on_file(folder)
         .map_err(|error| DatastoreError::system("write", folder.path().join(PROBE), error));
-    // The folder's own removal knows the name too.
+    // Removing the folder covers this name too.
     let _ = folder.unlink(PROBE);
     result
 }
@@ -38,7 +38,7 @@ pub(crate) fn direct_io(folder: &Folder) -> Result<DirectIo, DatastoreError> {
 fn try_on_file(folder: &Folder) -> io::Result<DirectIo> {
     folder.unlink(PROBE)?;
     let buffered = folder.create_file(PROBE, OFlag::empty())?;
-    // Something to overwrite: an extending write could be sent through the page cache.
+    // Something to overwrite: an extending write could go through the page cache.
     buffered.write_all_at(&vec![1; 2 * LARGEST_BYTES], 0)?;
     buffered.sync_all()?;
     let direct = match folder.open_file(PROBE, OFlag::O_RDWR | OFlag::O_DIRECT) {
@@ -79,7 +79,7 @@ mod tests {
         let answer = direct_io(&folder).unwrap();
         assert!(!folder.path().join(PROBE).exists());
         if let DirectIo::Aligned { logical_block_bytes } = answer {
-            // Half a block, where there is one, must then be refused.
+            // Half a block, if there is one, must then be refused.
             let file = folder.create_file("disk-00000", OFlag::O_DIRECT).unwrap();
             let block = logical_block_bytes as usize;
             let buffer = AlignedBuffer::new(block);

@@ -1,8 +1,8 @@
-//! Giving blocks back: a hole in a file, a discard on a block device.
+//! Frees blocks: a hole in a file, a discard on a block device.
 //!
 //! One call of the kernel does both (fallocate(2), `FALLOC_FL_PUNCH_HOLE`; on a block device since Linux
-//! 4.9): the range reads as zeros afterwards, and file system and device are told that its blocks are
-//! free. A device that can only forget (BLKDISCARD) but not promise zeros is refused by it.
+//! 4.9): the range reads as zeros afterwards, and file system and device learn that its blocks are
+//! free. It fails on a device that can only forget blocks (BLKDISCARD) without promising zeros.
 
 use std::fs::File;
 use std::path::Path;
@@ -12,7 +12,7 @@ use nix::fcntl::{FallocateFlags, fallocate};
 
 use crate::DatastoreError;
 
-/// Gives the blocks of a range back. The size of the file stays.
+/// Frees the blocks of a range. The size of the file stays the same.
 pub(crate) fn punch_hole(file: &File, offset_bytes: u64, bytes: u64) -> Result<(), Errno> {
     let flags = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
     loop {

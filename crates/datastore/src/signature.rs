@@ -1,8 +1,8 @@
 //! Whether a device holds anything that somebody may miss.
 //!
 //! Two tests, either of which is enough to refuse: a magic number of a known format at its known
-//! place, which lets us name what was found; and any byte that is not zero in the first or the last
-//! MiB, which needs no knowledge of formats at all. The second is the real protection, the first
+//! place, which lets us name what was found; and any non-zero byte in the first or the last
+//! MiB, which needs no knowledge of formats. The second is the real protection; the first
 //! makes the message useful and covers formats whose only trace lies further in.
 //!
 //! Offsets and magics are those of the formats' own documentation and of the headers of the Linux
@@ -18,10 +18,10 @@ use crate::owner::Owner;
 
 /// Bytes at either end that must be zero.
 pub(crate) const EDGE_BYTES: u64 = 1 << 20;
-/// What is read at places beyond the edges.
+/// Bytes read at places beyond the edges.
 const WINDOW_BYTES: usize = 4096;
 
-/// A place that is known to hold a magic: from the start if positive, from the end if negative.
+/// A known place of a magic: from the start if positive, from the end if negative.
 type Magic = (&'static str, i64, &'static [u8]);
 
 /// One place, one sequence of bytes, no condition.
@@ -93,7 +93,7 @@ const MAGICS: &[Magic] = &[
     ("Apple partition map", 512, b"PM\x00\x00"),
 ];
 
-/// Formats that are recognised, so that their sector may end in the MBR's mark too.
+/// Formats that are recognised, since their sector may end in the MBR's signature too.
 const BOOT_SECTORS: [&str; 5] = ["NTFS", "exFAT", "BitLocker", "FAT", "GPT"];
 
 /// What is on a device.
@@ -105,14 +105,14 @@ pub enum Finding {
     Ours(Signature),
     /// A known format, or several.
     Recognised(Vec<&'static str>),
-    /// Bytes that are not zero, of no known format.
+    /// Non-zero bytes of no known format.
     Unrecognised {
-        /// Where the first of them is.
+        /// The offset of the first of them.
         offset: u64,
     },
 }
 
-/// The mark of a run of ours on a device.
+/// The mark of one of our runs on a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
     pub(crate) owner: Owner,
@@ -143,9 +143,9 @@ pub fn inspect(file: &File, size_bytes: u64) -> io::Result<Finding> {
     inspect_source(file, size_bytes)
 }
 
-/// Where bytes can be read: a file, or a LUN behind a session.
+/// Where bytes can be read from: a file, or a LUN behind a session.
 pub(crate) trait Source {
-    /// Fills `bytes` with those at `offset`; both are multiples of 4096, or the end.
+    /// Fills `bytes` with those at `offset`; both are multiples of 4096, or reach the end.
     fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()>;
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn inspect_source(file: &dyn Source, size_bytes: u64) -> io::Result<F
     })
 }
 
-/// Both ends of a device, and the way to the rest.
+/// Both ends of a device, and access to the rest.
 struct Image<'a> {
     file: &'a dyn Source,
     size_bytes: u64,
@@ -194,7 +194,7 @@ impl<'a> Image<'a> {
         Ok(Self { file, size_bytes, head, tail, tail_start })
     }
 
-    /// Whether these bytes stand there. What lies beyond the device does not.
+    /// Whether these bytes are there. Nothing beyond the device matches.
     fn has(&self, offset: u64, magic: &[u8]) -> io::Result<bool> {
         let Some(end) = offset.checked_add(magic.len() as u64) else { return Ok(false) };
         if end > self.size_bytes {
@@ -217,7 +217,7 @@ impl<'a> Image<'a> {
         Ok(window.get(start..start + magic.len()) == Some(magic))
     }
 
-    /// The first byte at either end that is not zero, `skip` bytes at the start not counted.
+    /// The first non-zero byte at either end, ignoring `skip` bytes at the start.
     fn first_data(&self, skip: u64) -> Option<u64> {
         let first = |bytes: &[u8], start: u64| {
             let from = skip.saturating_sub(start).min(bytes.len() as u64);
@@ -228,7 +228,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// The names of all formats that are recognised, each once.
+/// The names of all recognised formats, each once.
 fn recognise(image: &Image<'_>) -> io::Result<Vec<&'static str>> {
     let mut names = Vec::new();
     for &(name, place, magic) in MAGICS {
@@ -247,7 +247,7 @@ fn recognise(image: &Image<'_>) -> io::Result<Vec<&'static str>> {
     if image.has(1080, b"\x53\xef")? {
         names.push(ext_version(&image.head));
     }
-    // The mark ends the first page, whose size is the architecture's.
+    // The mark is at the end of the first page, whose size depends on the architecture.
     for page in [4096, 8192, 16_384, 32_768, 65_536] {
         let at = page - 10;
         if image.has(at, b"SWAPSPACE2")? || image.has(at, b"SWAP-SPACE")? {
@@ -274,7 +274,7 @@ fn recognise(image: &Image<'_>) -> io::Result<Vec<&'static str>> {
     Ok(names)
 }
 
-/// ext2, 3 and 4 share the magic; features tell them apart (`s_feature_compat` at 0x5c of the
+/// ext2, 3 and 4 share the magic; feature flags tell them apart (`s_feature_compat` at 0x5c of the
 /// superblock, `s_feature_incompat` at 0x60).
 fn ext_version(head: &[u8]) -> &'static str {
     let field = |offset: usize| {
@@ -293,7 +293,7 @@ fn ext_version(head: &[u8]) -> &'static str {
     }
 }
 
-/// md 0.90 lies in the last whole 64 KiB (in the byte order of its maker), md 1.0 in the last 8 to
+/// md 0.90 lies in the last whole 64 KiB (in the byte order of its creator), md 1.0 in the last 8 to
 /// 12 KiB, aligned to 4 KiB.
 fn linux_raid_at_end(image: &Image<'_>) -> io::Result<bool> {
     let little = 0xa92b_4efc_u32.to_le_bytes();

@@ -1,4 +1,4 @@
-//! Signatures on plain files: each magic written by hand at its place, and the places between.
+//! Signatures on plain files: each magic written by hand at its place, and the gaps between.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn zeros_are_blank() {
     for size in [0, 512, 4096, 1 << 20, (1 << 20) + 512, 3 << 20, SIZE] {
         assert_eq!(inspect_with(size, &[]), Finding::Blank, "{size}");
     }
-    // Data that neither end shows is not looked for.
+    // Data that neither end shows is not searched for.
     assert_eq!(inspect_with(SIZE, &[(32 << 20, b"data")]), Finding::Blank);
 }
 

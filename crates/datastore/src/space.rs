@@ -1,4 +1,4 @@
-//! Whether a file system has room for the disks and keeps enough for everybody else.
+//! Whether a file system has room for the disks and keeps enough free for everybody else.
 
 use std::path::Path;
 
@@ -7,9 +7,9 @@ use stormeter_units::format_bytes;
 
 use crate::DatastoreError;
 
-/// Room on the file system of a datastore, in bytes.
+/// Space on the file system of a datastore, in bytes.
 ///
-/// For several datastores on one file system (the same [`Description::device_number`]) take the
+/// For several datastores on one file system (the same [`Description::device_number`]), take the
 /// space of one, add the `held_bytes` of the others, and check the sum of what all need.
 ///
 /// [`Description::device_number`]: crate::Description::device_number
@@ -19,8 +19,8 @@ pub struct Space {
     pub free_bytes: u64,
     /// What must stay free: a tenth of the file system.
     pub reserve_bytes: u64,
-    /// What disks of this run occupy already; they are used again, or removed before others are
-    /// made.
+    /// What disks of this run already occupy; they are reused, or removed before others are
+    /// created.
     pub held_bytes: u64,
     pub(crate) total_bytes: u64,
     pub(crate) read_only: bool,
@@ -28,7 +28,7 @@ pub struct Space {
 
 impl Space {
     /// Asks the file system.
-    // The types of the fields differ between the C libraries.
+    // The types of the fields differ between C libraries.
     #[allow(clippy::unnecessary_cast)]
     pub(crate) fn of(path: &Path) -> Result<Self, DatastoreError> {
         let stat = statvfs(path)
@@ -44,8 +44,8 @@ impl Space {
         })
     }
 
-    /// Refuses what would not leave a tenth of the file system free. A file system that reports no
-    /// size at all (some in user space) cannot be judged and is let through.
+    /// Refuses disks that would not leave a tenth of the file system free. A file system that reports no
+    /// size at all (some FUSE file systems) cannot be judged and is accepted.
     ///
     /// # Errors
     /// [`DatastoreError::Space`], which names `path`.

@@ -1,14 +1,14 @@
-//! What disks are wanted, and whether such disks make sense at all.
+//! The requested disks, and whether such disks are possible at all.
 
 use serde::{Deserialize, Serialize};
 use stormeter_units::format_bytes;
 
 use crate::DatastoreError;
 
-/// The most disks of one datastore: five digits name them.
+/// The largest number of disks of one datastore: five digits name them.
 pub(crate) const MAX_DISKS: u32 = 100_000;
 
-/// Virtual disks to make, all alike.
+/// Virtual disks to create, all alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskSpec {
     /// How many disks.
@@ -25,7 +25,7 @@ impl DiskSpec {
         self.size_bytes.saturating_mul(u64::from(self.count))
     }
 
-    /// Checks the numbers against each other and the datastore's logical block.
+    /// Checks the numbers against each other and against the datastore's logical block.
     pub(crate) fn check(
         &self,
         logical_block_bytes: u32,
