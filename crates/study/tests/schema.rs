@@ -15,9 +15,11 @@ fn schema() -> Value {
     serde_json::from_str(study_schema()).unwrap()
 }
 
-/// The study files of the tests and of the document that explains them.
+/// The study files of the tests and of the examples, and those in the documents that explain them.
 fn good_files() -> Vec<(String, String)> {
-    let files = examples(env!("CARGO_MANIFEST_DIR"), "tests/good", "../../docs/study-file.md");
+    let root = env!("CARGO_MANIFEST_DIR");
+    let mut files = examples(root, "tests/good", "../../docs/study-file.md");
+    files.extend(examples(root, "../../examples", "../../docs/tutorial.md"));
     assert!(files.len() >= 8, "{}", files.len());
     files
 }
