@@ -55,6 +55,12 @@ pub enum PredictError {
         /// Which cell.
         cell: String,
     },
+    /// A rate that only a measurement finds.
+    #[error(
+        "the study drives all datastores at one rate that it measures first (load.equal), which a \
+         prediction cannot; give its workloads a rate"
+    )]
+    EqualLoad,
     /// A fault that would change nothing.
     #[error(
         "the fault \"{fault}\" would change nothing: no datastore of this study uses what fails; name \

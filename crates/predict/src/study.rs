@@ -72,6 +72,9 @@ fn check(
     cells: &[Cell],
     cancel: &AtomicBool,
 ) -> Result<(), PredictError> {
+    if request.plan.design.equal_load.is_some() {
+        return Err(PredictError::EqualLoad);
+    }
     let mut idle: Vec<&String> = request.prediction.faults.iter().collect();
     for (number, cell) in cells.iter().enumerate() {
         let run = run_of(request, (0, number), *cell, cancel);

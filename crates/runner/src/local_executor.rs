@@ -249,7 +249,7 @@ impl Executor for LocalExecutor {
         Ok(PreparedStore { reused: prepared.reused, notes: prepared.notes })
     }
 
-    /// In turns: see [`crate::turns`].
+    /// The datastores take turns of a small part of their disks, so that a memory that they share favours none.
     fn prepare_all(
         &mut self,
         orders: &[PrepareOrder],

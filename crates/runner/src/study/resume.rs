@@ -5,7 +5,7 @@
 
 use stormeter_results::{DatastoreDescription, Environment, FinishReason, ResultsFile};
 use stormeter_statistics::Severity;
-use stormeter_study::{Blocks, StudyPlan};
+use stormeter_study::{Blocks, EqualLoad, StudyPlan};
 
 use crate::error::RunError;
 use crate::resume::{check_machine, check_storage};
@@ -79,7 +79,7 @@ fn difference(begun: &StudyPlan, now: &StudyPlan) -> Option<&'static str> {
         ("list of hosts", begun.hosts != now.hosts),
         ("baseline", begun.baseline != now.baseline),
         ("list of workloads", begun.workloads != now.workloads),
-        ("load", (&begun.vms, &begun.outstanding) != (&now.vms, &now.outstanding)),
+        ("load", load(begun) != load(now)),
         ("disk", (begun.disk_bytes, begun.prepare) != (now.disk_bytes, now.prepare)),
         ("ramp, duration or interval", begun.timing != now.timing),
         ("metric", begun.design.metric != now.design.metric),
@@ -92,6 +92,10 @@ fn difference(begun: &StudyPlan, now: &StudyPlan) -> Option<&'static str> {
         ("seed", begun.seed != now.seed),
     ];
     differences.into_iter().find(|(_, differs)| *differs).map(|(what, _)| what)
+}
+
+fn load(plan: &StudyPlan) -> (&[u32], &[u32], Option<EqualLoad>) {
+    (&plan.vms, &plan.outstanding, plan.design.equal_load)
 }
 
 fn shape(plan: &StudyPlan) -> (f64, f64, f64) {

@@ -20,6 +20,7 @@ pub(super) struct Places {
     reset: Place,
     unit: Place,
     load: Place,
+    equal: Place,
     hosts: Place,
 }
 
@@ -40,6 +41,7 @@ impl Places {
             verify: place("measure", &keys::MEASURE, "verify"),
             unit: place("measure", &keys::MEASURE, "unit"),
             load: place("load", &keys::LOAD, "vms"),
+            equal: place("load", &keys::LOAD, "equal"),
             hosts: study.place_of("hosts"),
         }
     }
@@ -128,6 +130,13 @@ pub(super) fn check(
             places.unit,
             "work that ends when it is done has no intervals to take as observations; write unit: \
              trial, or leave such workloads out",
+        );
+    }
+    let is_closed = |workload: &StudyWorkload| matches!(&workload.kind, WorkloadKind::Io(io) if io.arrivals.rate_per_s().is_none());
+    if plan.design.equal_load.is_some() && !plan.workloads.iter().any(is_closed) {
+        diagnostics.error_at(
+            places.equal,
+            "no workload of this study is a closed loop, whose rate could be made equal; leave equal out",
         );
     }
     if let Some(limit_ns) = plan.design.time_limit_ns {

@@ -98,6 +98,7 @@ keys! {
     LOAD "load" "load" {
         "vms": "[1, 4, 16]",
         "outstanding": "4",
+        "equal": "auto",
     }
     /// The virtual disks.
     DISK "disk" "disk" {

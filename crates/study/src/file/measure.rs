@@ -1,7 +1,7 @@
 //! `load`, `disk` and `measure`: how much load, on what, for how long.
 
 use super::keys;
-use crate::plan::Timing;
+use crate::plan::{EqualLoad, Timing};
 use crate::study_plan::{Prepare, Unit};
 use stormeter_units::format_duration_ns;
 use stormeter_yaml::Diagnostics;
@@ -11,11 +11,12 @@ use stormeter_yaml::Section;
 pub(super) struct Load {
     pub(super) vms: Vec<u32>,
     pub(super) outstanding: Vec<u32>,
+    pub(super) equal: Option<EqualLoad>,
 }
 
 /// One VM with what its workload keeps outstanding, unless the file says otherwise.
 pub(super) fn load(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Load {
-    let mut load = Load { vms: vec![1], outstanding: Vec::new() };
+    let mut load = Load { vms: vec![1], outstanding: Vec::new(), equal: None };
     let Some(node) = study.get("load") else { return load };
     let Some(section) = Section::open(node, "load", &keys::LOAD, diagnostics) else { return load };
     load.vms = section.levels("vms", diagnostics).unwrap_or(load.vms);
@@ -27,6 +28,8 @@ pub(super) fn load(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Load {
         }
         load.outstanding = levels;
     }
+    // A rate of one's own is the workload's.
+    load.equal = section.choice("equal", &[("auto", EqualLoad::Auto)], diagnostics);
     load
 }
 

@@ -89,7 +89,7 @@ fn study(root: &Node, diagnostics: &mut Diagnostics) -> Option<StudyPlan> {
     let steps_known = diagnostics.count() == before;
     let kinds: Vec<&StudyWorkload> = workloads.iter().map(|found| &found.workload).collect();
     let before = diagnostics.count();
-    let design = design::read(&section, default_metric(&kinds), diagnostics);
+    let design = design::read(&section, default_metric(&kinds, load.equal.is_some()), diagnostics);
     let metric = diagnostics.count() == before;
     let known = questions::Known { names, levels, metric, steps: steps_known };
     let title = section.text("study", diagnostics).map(str::to_owned).unwrap_or_else(|| {
@@ -112,7 +112,7 @@ fn study(root: &Node, diagnostics: &mut Diagnostics) -> Option<StudyPlan> {
         prepare: disk.prepare,
         timing: measure.timing,
         steps,
-        design: Design { unit: measure.unit, ..design.design },
+        design: Design { unit: measure.unit, equal_load: load.equal, ..design.design },
         site_faults: site::faults(&section, diagnostics),
         questions: questions.iter().map(|(text, _)| text.clone()).collect(),
         threads: measure.threads,
@@ -128,12 +128,13 @@ fn study(root: &Node, diagnostics: &mut Diagnostics) -> Option<StudyPlan> {
 
 /// The metric that says most about such workloads: what a fixed rate or a fixed amount of work does
 /// not make equal.
-fn default_metric(workloads: &[&StudyWorkload]) -> Metric {
+fn default_metric(workloads: &[&StudyWorkload], equal_load: bool) -> Metric {
     let all = |holds: fn(&WorkloadKind) -> bool| {
         !workloads.is_empty() && workloads.iter().all(|workload| holds(&workload.kind))
     };
     if all(|kind| matches!(kind, WorkloadKind::Transfer(_)))
         || workloads.iter().any(|workload| has_rate(&workload.kind))
+        || equal_load && workloads.iter().any(|it| matches!(it.kind, WorkloadKind::Io(_)))
     {
         Metric::LatencyMean
     } else if all(|kind| matches!(kind, WorkloadKind::File(_))) {
