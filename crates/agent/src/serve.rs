@@ -227,6 +227,7 @@ impl<W: Write> Worker<W> {
                 let mut executor = LocalExecutor::new(self.clock.clone(), IDLE_READING);
                 let never = AtomicBool::new(false);
                 let opened = executor.open(&order, &never, &mut Silent)?;
+                executor.read_idle(&never);
                 self.executor = Some(executor);
                 Ok(Report::Opened(opened.stores))
             }

@@ -32,6 +32,12 @@ pub trait Executor {
         progress: &mut dyn Progress,
     ) -> Result<Opened, RunError>;
 
+    /// Reads what this machine spends while nothing is driven, and gives it as a sentence; hosts keep theirs. That takes a
+    /// while, so it is not done before the results file is there: who is killed meanwhile can resume.
+    fn read_idle(&mut self, _cancel: &AtomicBool) -> Option<String> {
+        None
+    }
+
     /// Writes the disks of a datastore, on all hosts at once.
     ///
     /// # Errors
@@ -140,8 +146,6 @@ pub struct Opened {
     pub hosts: Vec<HostDescription>,
     /// The datastores; of several hosts as the first has them, with the others' notes.
     pub stores: OpenedStores,
-    /// What this machine spends while nothing is driven, as a sentence; hosts keep theirs.
-    pub idle: Option<String>,
 }
 
 /// Disks to be written.

@@ -84,7 +84,7 @@ impl Verified {
 }
 
 impl LocalExecutor {
-    /// One that has opened nothing yet. The idle machine is read for so long when it does.
+    /// One that has opened nothing yet. The idle machine is read for so long.
     pub fn new(clock: RealClock, idle_reading: Duration) -> Self {
         Self {
             clock,
@@ -196,7 +196,7 @@ impl Executor for LocalExecutor {
     fn open(
         &mut self,
         order: &OpenOrder,
-        cancel: &AtomicBool,
+        _cancel: &AtomicBool,
         progress: &mut dyn Progress,
     ) -> Result<Opened, RunError> {
         raise_open_files();
@@ -225,12 +225,12 @@ impl Executor for LocalExecutor {
         let datastores = store_of.iter().map(|&store| describe(&stores[store])).collect();
         let warning = shared_file_system(&stores);
         self.stores = stores;
+        Ok(Opened { hosts: Vec::new(), stores: OpenedStores { datastores, store_of, warning } })
+    }
+
+    fn read_idle(&mut self, cancel: &AtomicBool) -> Option<String> {
         self.idle = IdleHost::read(self.idle_reading, cancel);
-        Ok(Opened {
-            hosts: Vec::new(),
-            stores: OpenedStores { datastores, store_of, warning },
-            idle: self.idle.as_ref().map(IdleHost::sentence),
-        })
+        self.idle.as_ref().map(IdleHost::sentence)
     }
 
     fn prepare(

@@ -343,7 +343,7 @@ impl Executor for Fleet {
         let opened = self.reach(&all, order, cancel, progress)?;
         self.opened = Some(order.clone());
         let stores = merge::opened(&self.hosts, opened);
-        Ok(Opened { hosts: self.described(), stores, idle: None })
+        Ok(Opened { hosts: self.described(), stores })
     }
 
     fn prepare(

@@ -163,8 +163,6 @@ pub(crate) struct StudyRun<'a> {
     pub(crate) restored: Result<(), RunError>,
     /// Starts servers for the ceilings of ways to storage.
     pub(crate) null_servers: Option<&'a mut dyn NullServers>,
-    /// What the machine spends while nothing is driven.
-    idle: Option<String>,
     pub(crate) cancel: &'a AtomicBool,
 }
 
@@ -186,7 +184,7 @@ impl<'a> StudyRun<'a> {
             None => new_run_id(plan.seed),
         };
         let order = open_order(request, &run_id, begun.as_ref())?;
-        let Opened { hosts, stores, idle } = executor.open(&order, cancel, progress)?;
+        let Opened { hosts, stores } = executor.open(&order, cancel, progress)?;
         let OpenedStores { datastores: mut descriptions, store_of, warning } = stores;
         let mut environment = environment(clock);
         environment.hosts = hosts;
@@ -255,7 +253,6 @@ impl<'a> StudyRun<'a> {
             steps,
             restored: Ok(()),
             null_servers,
-            idle,
             cancel,
         })
     }
@@ -265,7 +262,7 @@ impl<'a> StudyRun<'a> {
             progress.note(note);
         }
         self.steps.begin()?;
-        if let Some(idle) = self.idle.take() {
+        if let Some(idle) = self.executor.read_idle(self.cancel) {
             progress.note(&idle);
             self.file.append_event(&event(idle))?;
         }
