@@ -93,7 +93,7 @@ impl Rules {
         Ok(appended?)
     }
 
-    /// So many blocks are measured however little time there is.
+    /// The number of blocks that are measured whatever the time limit.
     pub(crate) fn least_blocks(&self) -> u32 {
         match self {
             Rules::Study => 1,
@@ -174,8 +174,7 @@ impl StudyRun<'_> {
 
     /// What the trials of a comparison amount to so far.
     fn analyse(&self, plan: &ComparisonPlan) -> Analysis {
-        let is_null = plan.datastores.iter().map(|url| url.starts_with("null:")).collect();
-        let surroundings = surroundings(plan, is_null, &self.trials, &self.attempts);
+        let surroundings = surroundings(plan, self.is_null.clone(), &self.trials, &self.attempts);
         analyse(plan, &views(&self.trials, &self.attempts), &surroundings)
     }
 }

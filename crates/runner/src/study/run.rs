@@ -148,6 +148,8 @@ pub(crate) struct StudyRun<'a> {
     pub(crate) executor: &'a mut dyn Executor,
     /// The URL of each store.
     pub(crate) urls: Vec<String>,
+    /// Of each datastore of the plan: whether it answers from nothing.
+    pub(crate) is_null: Vec<bool>,
     /// Which store each datastore of the plan is, and behind them each of its ceilings.
     pub(crate) store_of: Vec<usize>,
     pub(crate) trials: Vec<TrialRecord>,
@@ -197,6 +199,7 @@ impl<'a> StudyRun<'a> {
         // What the ceilings are is told by the plan.
         descriptions.truncate(plan.datastores.len());
         opening_notes.dedup();
+        let is_null = descriptions.iter().map(|store| store.kind == "null").collect();
         let mut again = Vec::new();
         let mut file = match begun {
             Some(mut file) => {
@@ -244,6 +247,7 @@ impl<'a> StudyRun<'a> {
             file,
             executor,
             urls,
+            is_null,
             store_of,
             trials,
             schedule,
