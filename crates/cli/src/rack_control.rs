@@ -4,7 +4,7 @@ use std::path::Path;
 
 use stormeter_lab::{Faults, Snapshots};
 use stormeter_runner::{RackControl, RackControlError};
-use stormeter_study::{Action, Reset, StepAction, StudyPlan};
+use stormeter_study::{FaultSpec, Reset, StepAction, StudyPlan};
 
 use crate::exit::Failure;
 
@@ -15,12 +15,12 @@ pub(crate) struct LabRackControl {
 }
 
 impl RackControl for LabRackControl {
-    fn check(&mut self, action: &Action) -> Result<(), RackControlError> {
-        Ok(self.faults.check(action)?)
+    fn check(&mut self, fault: &FaultSpec) -> Result<(), RackControlError> {
+        Ok(self.faults.check(fault)?)
     }
 
-    fn apply(&mut self, action: &Action) -> Result<(), RackControlError> {
-        Ok(self.faults.apply(action)?)
+    fn apply(&mut self, fault: &FaultSpec) -> Result<(), RackControlError> {
+        Ok(self.faults.apply(fault)?)
     }
 
     fn restore(&mut self) -> Result<(), RackControlError> {
@@ -46,8 +46,8 @@ pub(crate) fn rack_control(
     plan: &StudyPlan,
     directory: &Path,
 ) -> Result<Option<LabRackControl>, Failure> {
-    let has_actions = plan.steps.iter().any(|step| matches!(step.what, StepAction::Action(_)));
-    if !has_actions && plan.design.reset != Reset::Snapshot {
+    let has_faults = plan.steps.iter().any(|step| matches!(step.what, StepAction::Fault(_)));
+    if !has_faults && plan.design.reset != Reset::Snapshot {
         return Ok(None);
     }
     let (faults, snapshots) = (Faults::open(directory)?, Snapshots::open(directory)?);

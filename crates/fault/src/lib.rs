@@ -3,8 +3,8 @@
 //! Study files have these words as steps of a trial, and `stormeter lab do` has them by hand. They are
 //! read here, below both, so that each means the same everywhere. Nothing here does anything.
 
-mod action;
-mod verb;
+mod kind;
+mod spec;
 
-pub use action::{Action, ActionError};
-pub use verb::{Verb, forms};
+pub use kind::{FaultKind, forms};
+pub use spec::{FaultSpec, FaultSpecError};

@@ -205,10 +205,10 @@ pub enum LabError {
         what: &'static str,
     },
     /// Something could not be done to a guest that runs.
-    #[error("{action} was not done: {source}")]
-    Action {
+    #[error("{fault} was not done: {source}")]
+    Fault {
         /// What.
-        action: String,
+        fault: String,
         /// Why.
         source: Box<LabError>,
     },

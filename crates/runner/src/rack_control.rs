@@ -1,6 +1,6 @@
 //! The boundary to whoever can do things to the storage while it is measured and between trials, such as a lab.
 
-use stormeter_fault::Action;
+use stormeter_fault::FaultSpec;
 
 /// Why something could not be done; it says what to do next.
 pub type RackControlError = Box<dyn std::error::Error + Send + Sync>;
@@ -11,13 +11,13 @@ pub trait RackControl: Send {
     ///
     /// # Errors
     /// It could not: there is no such guest, or the guest has nothing of the kind.
-    fn check(&mut self, action: &Action) -> Result<(), RackControlError>;
+    fn check(&mut self, fault: &FaultSpec) -> Result<(), RackControlError>;
 
     /// Does it, and returns when it is done.
     ///
     /// # Errors
     /// It was not done, or not wholly.
-    fn apply(&mut self, action: &Action) -> Result<(), RackControlError>;
+    fn apply(&mut self, fault: &FaultSpec) -> Result<(), RackControlError>;
 
     /// Makes everything whole again, whoever broke it; called before the first trial and after each, so
     /// that none begins with what another one left.

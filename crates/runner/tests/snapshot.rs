@@ -17,7 +17,7 @@ use stormeter_runner::{
     Collaborators, RackControl, RackControlError, RunError, Silent, StudyConclusion, StudyRequest,
     run_study, run_study_with,
 };
-use stormeter_study::Action;
+use stormeter_study::FaultSpec;
 
 /// A storage of two directories, whose files it brings back in their places: who has them open sees it.
 struct Directories {
@@ -41,11 +41,11 @@ fn files(directory: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 }
 
 impl RackControl for Directories {
-    fn check(&mut self, _action: &Action) -> Result<(), RackControlError> {
+    fn check(&mut self, _fault: &FaultSpec) -> Result<(), RackControlError> {
         Ok(())
     }
 
-    fn apply(&mut self, _action: &Action) -> Result<(), RackControlError> {
+    fn apply(&mut self, _fault: &FaultSpec) -> Result<(), RackControlError> {
         Ok(())
     }
 

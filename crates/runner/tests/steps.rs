@@ -15,7 +15,7 @@ use stormeter_runner::{
     Collaborators, Progress, RackControl, RackControlError, RunError, Silent, StudyConclusion,
     StudyRequest, TrialStart, run_study, run_study_with,
 };
-use stormeter_study::Action;
+use stormeter_study::FaultSpec;
 use stormeter_trial::{Interval, TrialFailure};
 
 /// Writes down what it is asked for.
@@ -39,17 +39,17 @@ struct TestRackControl {
 }
 
 impl RackControl for TestRackControl {
-    fn check(&mut self, action: &Action) -> Result<(), RackControlError> {
-        if action.guest == "nas" {
+    fn check(&mut self, fault: &FaultSpec) -> Result<(), RackControlError> {
+        if fault.target == "nas" {
             Ok(())
         } else {
-            Err(format!("no guest {}", action.guest).into())
+            Err(format!("no guest {}", fault.target).into())
         }
     }
 
-    fn apply(&mut self, action: &Action) -> Result<(), RackControlError> {
-        self.notes.note(&action.to_string());
-        if action.to_string() == "kill nas" { Err("it is immortal".into()) } else { Ok(()) }
+    fn apply(&mut self, fault: &FaultSpec) -> Result<(), RackControlError> {
+        self.notes.note(&fault.to_string());
+        if fault.to_string() == "kill nas" { Err("it is immortal".into()) } else { Ok(()) }
     }
 
     fn restore(&mut self) -> Result<(), RackControlError> {

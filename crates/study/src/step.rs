@@ -4,7 +4,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use stormeter_fault::Action;
+use stormeter_fault::FaultSpec;
 use stormeter_trial::RECOVERED_INTERVALS;
 
 use crate::plan::Metric;
@@ -25,8 +25,10 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepAction {
-    /// Something that whoever runs the rack can do, such as `link-down nas` in a lab.
-    Action(Action),
+    /// Something that whoever runs the rack can do, such as `link-down nas` in a lab. Results files have it as
+    /// `action`.
+    #[serde(rename = "action")]
+    Fault(FaultSpec),
     /// A command that the shell runs on the machine that leads the study.
     Command {
         /// The command.
@@ -39,7 +41,7 @@ pub enum StepAction {
 impl fmt::Display for StepAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StepAction::Action(action) => action.fmt(f),
+            StepAction::Fault(fault) => fault.fmt(f),
             StepAction::Command { run, .. } => f.write_str(run),
         }
     }

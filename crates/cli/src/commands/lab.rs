@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use stormeter_fault::{Action, ActionError};
+use stormeter_fault::{FaultSpec, FaultSpecError};
 use stormeter_lab::{
     AcceleratorChoice, Cache, Faults, LabError, Snapshots, UpOptions, console, down, parse_lab,
     status, status_text, up,
@@ -101,14 +101,14 @@ fn bring_up(options: &LabUpOptions) -> Result<Exit, Failure> {
 }
 
 fn perform(options: &LabDoOptions) -> Result<Exit, Failure> {
-    let action: Action = options
+    let fault: FaultSpec = options
         .action
         .join(" ")
         .parse()
-        .map_err(|error: ActionError| Failure::Usage(error.to_string()))?;
+        .map_err(|error: FaultSpecError| Failure::Usage(error.to_string()))?;
     let begin = Instant::now();
-    Faults::open(&options.directory.dir)?.by_hand(&action)?;
-    say(&format!("{action}: done in {:.2} s", begin.elapsed().as_secs_f64()));
+    Faults::open(&options.directory.dir)?.by_hand(&fault)?;
+    say(&format!("{fault}: done in {:.2} s", begin.elapsed().as_secs_f64()));
     Ok(Exit::Done)
 }
 

@@ -6,7 +6,7 @@
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use stormeter_fault::Action;
+use stormeter_fault::FaultSpec;
 use stormeter_lab::Faults;
 
 use crate::place::{Place, said};
@@ -28,8 +28,8 @@ struct Lab {
 }
 
 impl Lab {
-    fn apply(&mut self, action: &str) {
-        self.faults.apply(&action.parse::<Action>().unwrap()).unwrap();
+    fn apply(&mut self, fault: &str) {
+        self.faults.apply(&fault.parse::<FaultSpec>().unwrap()).unwrap();
     }
 
     fn url(&self, protocol: &str) -> String {

@@ -17,7 +17,7 @@ pub(crate) fn disturbed() -> StudyReport {
     };
     let mut report = made(&shape, |_| {});
     let deeds = [
-        (9_000_000_000, StepAction::Action("link-down nas".parse().unwrap())),
+        (9_000_000_000, StepAction::Fault("link-down nas".parse().unwrap())),
         (
             12_200_000_000,
             StepAction::Command {

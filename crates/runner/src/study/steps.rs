@@ -50,16 +50,16 @@ impl<'a> Steps<'a> {
         mut rack_control: Option<&'a mut dyn RackControl>,
     ) -> Result<Self, RunError> {
         for step in &plan.steps {
-            let StepAction::Action(action) = &step.what else { continue };
+            let StepAction::Fault(fault) = &step.what else { continue };
             let refused = |reason: String| RunError::Step {
-                step: action.to_string(),
+                step: fault.to_string(),
                 at: format_duration_ns(step.at_ns as f64),
                 reason,
             };
             match &mut rack_control {
                 None => return Err(refused(NOBODY.into())),
                 Some(rack_control) => {
-                    rack_control.check(action).map_err(|error| refused(error.to_string()))?;
+                    rack_control.check(fault).map_err(|error| refused(error.to_string()))?;
                 }
             }
         }
@@ -94,7 +94,7 @@ impl<'a> Steps<'a> {
 
     /// Makes whole what an earlier run may have left.
     pub(crate) fn begin(&mut self) -> Result<(), RunError> {
-        if self.steps.iter().any(|step| matches!(step.what, StepAction::Action(_))) {
+        if self.steps.iter().any(|step| matches!(step.what, StepAction::Fault(_))) {
             self.restore(On { datastore: "", url: "" })?;
         }
         Ok(())
@@ -172,8 +172,8 @@ impl<'a> Steps<'a> {
         over: &AtomicBool,
     ) -> Result<(), RackControlError> {
         match (&step.what, &mut self.rack_control) {
-            (StepAction::Action(action), Some(rack_control)) => rack_control.apply(action),
-            (StepAction::Action(_), None) => Err(NOBODY.into()),
+            (StepAction::Fault(fault), Some(rack_control)) => rack_control.apply(fault),
+            (StepAction::Fault(_), None) => Err(NOBODY.into()),
             (StepAction::Command { run, undo }, _) => {
                 // One that fails half way may have changed something all the same.
                 self.undo.extend(undo.clone());

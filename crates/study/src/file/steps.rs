@@ -1,6 +1,6 @@
 //! `steps`: what is done to the storage during every trial.
 
-use stormeter_fault::Action;
+use stormeter_fault::FaultSpec;
 use stormeter_units::format_duration_ns;
 use stormeter_yaml::{Diagnostics, Node, Place, Section, Value};
 
@@ -113,8 +113,8 @@ fn deed(node: &Node, diagnostics: &mut Diagnostics) -> Option<StepAction> {
         return Some(StepAction::Command { run: run.into(), undo: undo.map(Into::into) });
     }
     let text = node.text().unwrap_or_default();
-    match text.parse::<Action>() {
-        Ok(action) => Some(StepAction::Action(action)),
+    match text.parse::<FaultSpec>() {
+        Ok(fault) => Some(StepAction::Fault(fault)),
         Err(error) => {
             let command = text.contains(['/', '=', '"']) || text.split_whitespace().count() > 3;
             let advice = "; a command is written do: {command: \"…\"}";

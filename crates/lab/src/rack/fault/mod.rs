@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
-use stormeter_fault::{Action, Verb};
+use stormeter_fault::{FaultKind, FaultSpec};
 
 use super::array::{self, ArrayDisk};
 use super::directory::{Directory, guest, started};
@@ -22,7 +22,7 @@ use crate::error::{LabError, at};
 use crate::model::Storage;
 use crate::qemu::{Guest, cable_end};
 
-/// What a study has done and not undone, one action a line.
+/// What a study has done and not undone, one fault a line.
 pub(super) const FILE: &str = "lab.json.faults";
 /// A guest that stands still hears nothing; one that runs answers in less.
 const ANSWER: Duration = Duration::from_secs(20);
@@ -44,7 +44,7 @@ pub struct Faults {
     state: State,
 }
 
-/// Whose account an action is on.
+/// Whose account a fault is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doer {
     /// A study: it is undone after the trial.
@@ -63,22 +63,22 @@ impl Faults {
         Ok(Self { directory, state })
     }
 
-    /// Whether the lab has what the action is about. Touches nothing.
+    /// Whether the lab has what the fault is about. Touches nothing.
     ///
     /// # Errors
     /// It has not: what it has.
-    pub fn check(&self, action: &Action) -> Result<(), LabError> {
-        if let Verb::PathDown | Verb::PathUp = action.verb {
-            return self.path(action).map(|_| ());
+    pub fn check(&self, fault: &FaultSpec) -> Result<(), LabError> {
+        if let FaultKind::PathDown | FaultKind::PathUp = fault.kind {
+            return self.path(fault).map(|_| ());
         }
-        self.guest(action)?;
-        match action.verb {
-            Verb::Pause | Verb::Resume | Verb::Kill | Verb::Restart => Ok(()),
-            Verb::LinkDown | Verb::LinkUp | Verb::LinkLoss | Verb::LinkFlap => {
-                self.link(action).map(|_| ())
+        self.guest(fault)?;
+        match fault.kind {
+            FaultKind::Pause | FaultKind::Resume | FaultKind::Kill | FaultKind::Restart => Ok(()),
+            FaultKind::LinkDown | FaultKind::LinkUp | FaultKind::LinkLoss | FaultKind::LinkFlap => {
+                self.link(fault).map(|_| ())
             }
-            Verb::DiskFail | Verb::DiskReplace => self.array_disk(action).map(|_| ()),
-            Verb::PathDown | Verb::PathUp => Ok(()),
+            FaultKind::DiskFail | FaultKind::DiskReplace => self.array_disk(fault).map(|_| ()),
+            FaultKind::PathDown | FaultKind::PathUp => Ok(()),
         }
     }
 
@@ -86,16 +86,16 @@ impl Faults {
     ///
     /// # Errors
     /// The lab has no such thing, or it could not be done.
-    pub fn apply(&mut self, action: &Action) -> Result<(), LabError> {
-        self.perform(action, Doer::Study)
+    pub fn apply(&mut self, fault: &FaultSpec) -> Result<(), LabError> {
+        self.perform(fault, Doer::Study)
     }
 
     /// Does it for a person: it stays until it is undone by hand.
     ///
     /// # Errors
     /// As [`Faults::apply`].
-    pub fn by_hand(&mut self, action: &Action) -> Result<(), LabError> {
-        self.perform(action, Doer::Hand)
+    pub fn by_hand(&mut self, fault: &FaultSpec) -> Result<(), LabError> {
+        self.perform(fault, Doer::Hand)
     }
 
     /// Undoes what studies have done, the last first, that of hosts last of all, and waits until it is undone: arrays are rebuilt,
@@ -108,12 +108,12 @@ impl Faults {
         let mut left = self.noted()?;
         // A host that is started again mounts what storage guests serve: its turn comes after theirs.
         let is_host = |name: &str| self.state.lab.hosts.iter().any(|host| host.name == name);
-        left.sort_by_key(|action| !is_host(&action.guest));
+        left.sort_by_key(|fault| !is_host(&fault.target));
         let mut kept = Vec::new();
         let mut first_error = None;
-        while let Some(action) = left.pop() {
-            if let Err(error) = self.undo(&action) {
-                kept.insert(0, action);
+        while let Some(fault) = left.pop() {
+            if let Err(error) = self.undo(&fault) {
+                kept.insert(0, fault);
                 first_error.get_or_insert(error);
             }
         }
@@ -121,82 +121,86 @@ impl Faults {
         first_error.map_or(Ok(()), Err)
     }
 
-    fn perform(&mut self, action: &Action, doer: Doer) -> Result<(), LabError> {
-        self.check(action)?;
+    fn perform(&mut self, fault: &FaultSpec, doer: Doer) -> Result<(), LabError> {
+        self.check(fault)?;
         let _lock = Directory::open(&self.directory)?;
         if doer == Doer::Study {
             let mut noted = self.noted()?;
-            noted.push(action.clone());
+            noted.push(fault.clone());
             self.note(&noted)?;
         }
-        self.carry_out(action).map_err(|error| LabError::Action {
-            action: action.to_string(),
-            source: Box::new(error),
-        })
+        self.carry_out(fault)
+            .map_err(|error| LabError::Fault { fault: fault.to_string(), source: Box::new(error) })
     }
 
-    fn carry_out(&self, action: &Action) -> Result<(), LabError> {
-        if let Verb::PathDown | Verb::PathUp = action.verb {
-            return self.set_path(&self.path(action)?, action.verb == Verb::PathUp);
+    fn carry_out(&self, fault: &FaultSpec) -> Result<(), LabError> {
+        if let FaultKind::PathDown | FaultKind::PathUp = fault.kind {
+            return self.set_path(&self.path(fault)?, fault.kind == FaultKind::PathUp);
         }
-        let guest = self.guest(action)?;
-        match action.verb {
-            Verb::Pause => self.running(&guest)?.connect()?.run("stop", json!({})).map(drop),
-            Verb::Resume => self.running(&guest)?.connect()?.run("cont", json!({})).map(drop),
-            Verb::Kill => match self.running(&guest)?.process() {
+        let guest = self.guest(fault)?;
+        match fault.kind {
+            FaultKind::Pause => self.running(&guest)?.connect()?.run("stop", json!({})).map(drop),
+            FaultKind::Resume => self.running(&guest)?.connect()?.run("cont", json!({})).map(drop),
+            FaultKind::Kill => match self.running(&guest)?.process() {
                 Some(process) => process.kill(),
                 None => Err(guest.failed("does not run")),
             },
-            Verb::Restart => start_again(&self.directory, &self.state, &guest.name),
-            Verb::LinkDown => self.set_link(&guest, false),
-            Verb::LinkUp => self.set_link(&guest, true),
-            Verb::LinkFlap => {
+            FaultKind::Restart => start_again(&self.directory, &self.state, &guest.name),
+            FaultKind::LinkDown => self.set_link(&guest, false),
+            FaultKind::LinkUp => self.set_link(&guest, true),
+            FaultKind::LinkFlap => {
                 self.set_link(&guest, false)?;
                 // The amount was held to be at least a millisecond when it was read.
-                std::thread::sleep(Duration::from_nanos(action.amount as u64));
+                std::thread::sleep(Duration::from_nanos(fault.amount as u64));
                 self.set_link(&guest, true)
             }
-            Verb::LinkLoss => self.tell(&guest, &self.loss(action, action.amount)?, ANSWER),
-            Verb::DiskFail => self.tell(&guest, &array::fail(&self.array_disk(action)?), ANSWER),
-            Verb::DiskReplace => {
-                self.tell(&guest, &array::replace(&self.array_disk(action)?), ANSWER)
+            FaultKind::LinkLoss => self.tell(&guest, &self.loss(fault, fault.amount)?, ANSWER),
+            FaultKind::DiskFail => {
+                self.tell(&guest, &array::fail(&self.array_disk(fault)?), ANSWER)
             }
-            Verb::PathDown | Verb::PathUp => Ok(()),
+            FaultKind::DiskReplace => {
+                self.tell(&guest, &array::replace(&self.array_disk(fault)?), ANSWER)
+            }
+            FaultKind::PathDown | FaultKind::PathUp => Ok(()),
         }
     }
 
-    /// Brings back what an action has changed, whatever was done since: what is whole already is left.
-    fn undo(&self, action: &Action) -> Result<(), LabError> {
-        if let Verb::PathDown | Verb::PathUp = action.verb {
-            let path = self.path(action)?;
+    /// Brings back what a fault has changed, whatever was done since: what is whole already is left.
+    fn undo(&self, fault: &FaultSpec) -> Result<(), LabError> {
+        if let FaultKind::PathDown | FaultKind::PathUp = fault.kind {
+            let path = self.path(fault)?;
             self.set_path(&path, true)?;
             let lines = path::back(&path, BACK_S);
             return self.tell(&guest(&self.directory, &path.host), &lines, PATH);
         }
-        let guest = self.guest(action)?;
+        let guest = self.guest(fault)?;
         if guest.process().is_none() {
             start_again(&self.directory, &self.state, &guest.name)?;
         }
-        match action.verb {
-            Verb::Kill | Verb::Restart => Ok(()),
-            Verb::Pause | Verb::Resume => guest.connect()?.run("cont", json!({})).map(drop),
-            Verb::LinkDown | Verb::LinkUp | Verb::LinkFlap => self.set_link(&guest, true),
-            Verb::LinkLoss => self.tell(&guest, &self.loss(action, 0.0)?, ANSWER),
-            Verb::DiskFail | Verb::DiskReplace => {
-                self.tell(&guest, &array::whole(&self.array_disk(action)?), REBUILD)
+        match fault.kind {
+            FaultKind::Kill | FaultKind::Restart => Ok(()),
+            FaultKind::Pause | FaultKind::Resume => {
+                guest.connect()?.run("cont", json!({})).map(drop)
             }
-            Verb::PathDown | Verb::PathUp => Ok(()),
+            FaultKind::LinkDown | FaultKind::LinkUp | FaultKind::LinkFlap => {
+                self.set_link(&guest, true)
+            }
+            FaultKind::LinkLoss => self.tell(&guest, &self.loss(fault, 0.0)?, ANSWER),
+            FaultKind::DiskFail | FaultKind::DiskReplace => {
+                self.tell(&guest, &array::whole(&self.array_disk(fault)?), REBUILD)
+            }
+            FaultKind::PathDown | FaultKind::PathUp => Ok(()),
         }
     }
 
-    /// The guest that an action is about.
-    fn guest(&self, action: &Action) -> Result<Guest, LabError> {
+    /// The guest that a fault is about.
+    fn guest(&self, fault: &FaultSpec) -> Result<Guest, LabError> {
         let names = || self.state.lab.names();
-        if names().any(|name| name == action.guest) {
-            return Ok(guest(&self.directory, &action.guest));
+        if names().any(|name| name == fault.target) {
+            return Ok(guest(&self.directory, &fault.target));
         }
         let known: Vec<&str> = names().collect();
-        Err(LabError::NoGuest { name: action.guest.clone(), known: known.join(", ") })
+        Err(LabError::NoGuest { name: fault.target.clone(), known: known.join(", ") })
     }
 
     fn running<'g>(&self, guest: &'g Guest) -> Result<&'g Guest, LabError> {
@@ -206,11 +210,11 @@ impl Faults {
         }
     }
 
-    /// The storage guest with the link that an action is about.
-    fn link(&self, action: &Action) -> Result<&Storage, LabError> {
-        let storage = self.storage(action, "has no network of its own")?;
+    /// The storage guest with the link that a fault is about.
+    fn link(&self, fault: &FaultSpec) -> Result<&Storage, LabError> {
+        let storage = self.storage(fault, "has no network of its own")?;
         let network = storage.network.and_then(|network| self.state.lab.networks.get(network));
-        match (&action.part, network) {
+        match (&fault.part, network) {
             (None, _) => Ok(storage),
             (Some(part), Some(network)) if *part == network.name => Ok(storage),
             (Some(part), network) => Err(LabError::NoPart {
@@ -223,19 +227,19 @@ impl Faults {
         }
     }
 
-    fn storage(&self, action: &Action, otherwise: &'static str) -> Result<&Storage, LabError> {
-        let storage = self.state.lab.storage.iter().find(|storage| storage.name == action.guest);
-        storage.ok_or_else(|| LabError::NotStorage { guest: action.guest.clone(), what: otherwise })
+    fn storage(&self, fault: &FaultSpec, otherwise: &'static str) -> Result<&Storage, LabError> {
+        let storage = self.state.lab.storage.iter().find(|storage| storage.name == fault.target);
+        storage.ok_or_else(|| LabError::NotStorage { guest: fault.target.clone(), what: otherwise })
     }
 
-    fn array_disk(&self, action: &Action) -> Result<ArrayDisk, LabError> {
-        let storage = self.storage(action, "has no array")?;
-        array::find(storage, action.part.as_deref().unwrap_or_default(), action.amount as usize)
+    fn array_disk(&self, fault: &FaultSpec) -> Result<ArrayDisk, LabError> {
+        let storage = self.storage(fault, "has no array")?;
+        array::find(storage, fault.part.as_deref().unwrap_or_default(), fault.amount as usize)
     }
 
-    fn path(&self, action: &Action) -> Result<FcPath, LabError> {
-        let mount = action.part.as_deref().unwrap_or_default();
-        path::find(&self.state.lab, &action.guest, mount, action.amount as usize)
+    fn path(&self, fault: &FaultSpec) -> Result<FcPath, LabError> {
+        let mount = fault.part.as_deref().unwrap_or_default();
+        path::find(&self.state.lab, &fault.target, mount, fault.amount as usize)
     }
 
     /// Cuts both ends of a path, or joins them.
@@ -264,8 +268,8 @@ impl Faults {
     }
 
     /// The lines that have a share of a guest's packets lost.
-    fn loss(&self, action: &Action, share: f64) -> Result<String, LabError> {
-        let storage = self.link(action)?;
+    fn loss(&self, fault: &FaultSpec, share: f64) -> Result<String, LabError> {
+        let storage = self.link(fault)?;
         let network = storage.network.and_then(|network| self.state.lab.networks.get(network));
         Ok(link::loss(network, share))
     }
@@ -276,7 +280,7 @@ impl Faults {
         self.running(guest)?.control_port()?.set_up(script, patience).map_err(told)
     }
 
-    fn noted(&self) -> Result<Vec<Action>, LabError> {
+    fn noted(&self) -> Result<Vec<FaultSpec>, LabError> {
         let path = self.directory.join(FILE);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
@@ -287,15 +291,15 @@ impl Faults {
         Ok(text.lines().filter_map(|line| line.parse().ok()).collect())
     }
 
-    fn note(&self, actions: &[Action]) -> Result<(), LabError> {
+    fn note(&self, faults: &[FaultSpec]) -> Result<(), LabError> {
         let path = self.directory.join(FILE);
-        if actions.is_empty() {
+        if faults.is_empty() {
             return match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(&path)(error)),
                 _ => Ok(()),
             };
         }
-        let text: String = actions.iter().map(|action| format!("{action}\n")).collect();
+        let text: String = faults.iter().map(|fault| format!("{fault}\n")).collect();
         fs::write(&path, text).map_err(at(&path))
     }
 }

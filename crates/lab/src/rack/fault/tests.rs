@@ -1,4 +1,4 @@
-//! What can be told without a guest: which actions a lab has something for, and what is noted.
+//! What can be told without a guest: which faults a lab has something for, and what is noted.
 
 use super::*;
 use crate::file::parse_lab;
@@ -33,7 +33,7 @@ fn faults(directory: &Path) -> Faults {
     Faults::open(directory).unwrap()
 }
 
-fn action(text: &str) -> Action {
+fn fault(text: &str) -> FaultSpec {
     text.parse().unwrap()
 }
 
@@ -51,7 +51,7 @@ fn what_the_lab_has_not_is_refused_and_what_it_has_is_told() {
         "disk-fail nas.data 1",
         "disk-replace nas.data 0",
     ] {
-        faults.check(&action(text)).unwrap();
+        faults.check(&fault(text)).unwrap();
     }
     for (text, said) in [
         ("pause san", "it has nas, vm"),
@@ -62,7 +62,7 @@ fn what_the_lab_has_not_is_refused_and_what_it_has_is_told() {
         ("disk-fail vm.data 0", "vm has no array"),
         ("path-down nas.vm 0", "no host nas"),
     ] {
-        let message = faults.check(&action(text)).unwrap_err().to_string();
+        let message = faults.check(&fault(text)).unwrap_err().to_string();
         assert!(message.contains(said), "{text}: {message}");
     }
 }
@@ -73,12 +73,12 @@ fn what_a_study_does_is_noted_before_it_is_done_and_what_is_done_by_hand_is_not(
     let path = parent.path().join("lab");
     let mut faults = faults(&path);
     // No guest runs, so nothing can be done.
-    let pause = action("pause nas");
+    let pause = fault("pause nas");
     let message = faults.by_hand(&pause).unwrap_err().to_string();
     assert!(message.contains("pause nas was not done: nas does not run"), "{message}");
     assert!(faults.noted().unwrap().is_empty());
     faults.apply(&pause).unwrap_err();
-    faults.apply(&action("link-down san")).unwrap_err();
+    faults.apply(&fault("link-down san")).unwrap_err();
     assert_eq!(faults.noted().unwrap(), std::slice::from_ref(&pause));
     // Found by the next one; without images the guest does not come up, and it stays noted.
     let mut next = Faults::open(&path).unwrap();

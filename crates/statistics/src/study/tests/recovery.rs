@@ -15,7 +15,7 @@ const BLOCKS: u32 = 6;
 /// as `still` says for the block.
 fn disturbed(still: impl Fn(u32) -> usize) -> (StudyPlan, Trials) {
     let mut plan = plan(&["a", "b"], &["w"], &[1]);
-    let what = StepAction::Action("link-flap nas 10ms".parse().unwrap());
+    let what = StepAction::Fault("link-flap nas 10ms".parse().unwrap());
     plan.steps = vec![Step { at_ns: 1_000_000, what }];
     let mut trials = Trials::of(&plan, BLOCKS, |_, _| 1000.0);
     for block in 0..BLOCKS {

@@ -1,4 +1,4 @@
-//! A verb with what it is about.
+//! What is done, to what, and with what amount.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,31 +6,31 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use stormeter_units::{parse_duration_ns, parse_percent};
 
-use crate::verb::{Operand, Part, ROWS, Row, Verb, forms};
+use crate::kind::{FaultArgument, FaultKind, PartRule, ROWS, Row, forms};
 
 /// Something that is done: `link-loss nas.lan 5%`. It is stored as its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Action {
+pub struct FaultSpec {
     /// What.
-    pub verb: Verb,
+    pub kind: FaultKind,
     /// The guest, or the host of a path.
-    pub guest: String,
+    pub target: String,
     /// Its network, its group of disks or its mount.
     pub part: Option<String>,
-    /// As the verb has it: a share from 0 to 1, nanoseconds, or a number; 0 where it has none.
+    /// As the kind has it: a share from 0 to 1, nanoseconds, or a number; 0 where it has none.
     pub amount: f64,
     /// The amount as it was written.
     written: String,
 }
 
-/// Why a text is no action.
+/// Why a text is no fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ActionError {
-    /// A verb that there is not.
+pub enum FaultSpecError {
+    /// A kind that there is not.
     #[error("{found:?} is nothing that can be done; {}the verbs are {}",
         did_you_mean(found), forms().collect::<Vec<_>>().join(", "))]
-    Verb {
+    Kind {
         /// The first word.
         found: String,
     },
@@ -51,7 +51,7 @@ pub enum ActionError {
         found: String,
         /// What should.
         expected: &'static str,
-        /// An action that is right.
+        /// One that is right.
         example: &'static str,
     },
 }
@@ -63,46 +63,48 @@ fn did_you_mean(found: &str) -> String {
     close.map(|row| format!("did you mean {}? ", row.word)).unwrap_or_default()
 }
 
-impl FromStr for Action {
-    type Err = ActionError;
+impl FromStr for FaultSpec {
+    type Err = FaultSpecError;
 
-    fn from_str(text: &str) -> Result<Self, ActionError> {
+    fn from_str(text: &str) -> Result<Self, FaultSpecError> {
         let mut words = text.split_whitespace();
         let verb = words.next().unwrap_or_default();
         let row = ROWS
             .iter()
             .find(|row| row.word == verb)
-            .ok_or_else(|| ActionError::Verb { found: verb.into() })?;
+            .ok_or_else(|| FaultSpecError::Kind { found: verb.into() })?;
         let (place, written, more) = (words.next(), words.next(), words.next());
         let (Some(place), None) = (place, more) else { return Err(form(row)) };
-        let (guest, part) = match place.split_once('.') {
+        let (target, part) = match place.split_once('.') {
             None => (place, None),
-            Some((guest, part)) => (guest, Some(part)),
+            Some((target, part)) => (target, Some(part)),
         };
         let fits = match row.part {
-            Part::Nothing => part.is_none(),
-            Part::Perhaps => true,
-            Part::Needed => part.is_some(),
+            PartRule::Never => part.is_none(),
+            PartRule::Optional => true,
+            PartRule::Required => part.is_some(),
         };
         let is_name = |name: &str| {
             let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
             !name.is_empty() && name.chars().all(fits)
         };
-        if !fits || !is_name(guest) || !part.is_none_or(is_name) {
+        if !fits || !is_name(target) || !part.is_none_or(is_name) {
             return Err(form(row));
         }
-        let amount = match (row.operand, written) {
-            (Operand::Nothing, None) => 0.0,
-            (Operand::Nothing, Some(_)) | (_, None) => return Err(form(row)),
-            (operand, Some(written)) => amount(operand, written).ok_or(ActionError::Amount {
-                found: written.into(),
-                expected: expected(operand),
-                example: row.example,
-            })?,
+        let amount = match (row.argument, written) {
+            (FaultArgument::Nothing, None) => 0.0,
+            (FaultArgument::Nothing, Some(_)) | (_, None) => return Err(form(row)),
+            (argument, Some(written)) => {
+                amount(argument, written).ok_or(FaultSpecError::Amount {
+                    found: written.into(),
+                    expected: expected(argument),
+                    example: row.example,
+                })?
+            }
         };
-        Ok(Action {
-            verb: row.verb,
-            guest: guest.into(),
+        Ok(FaultSpec {
+            kind: row.kind,
+            target: target.into(),
             part: part.map(Into::into),
             amount,
             written: written.unwrap_or_default().into(),
@@ -110,37 +112,37 @@ impl FromStr for Action {
     }
 }
 
-fn form(row: &Row) -> ActionError {
-    ActionError::Form { verb: row.word, form: row.form, example: row.example }
+fn form(row: &Row) -> FaultSpecError {
+    FaultSpecError::Form { verb: row.word, form: row.form, example: row.example }
 }
 
-fn expected(operand: Operand) -> &'static str {
-    match operand {
-        Operand::Nothing => "nothing",
-        Operand::Percent => "a share above 0 and at most 100%",
-        Operand::Duration => "a time of at least 1ms",
-        Operand::Number => "a number from 0 on",
+fn expected(argument: FaultArgument) -> &'static str {
+    match argument {
+        FaultArgument::Nothing => "nothing",
+        FaultArgument::Percent => "a share above 0 and at most 100%",
+        FaultArgument::Duration => "a time of at least 1ms",
+        FaultArgument::Number => "a number from 0 on",
     }
 }
 
-fn amount(operand: Operand, written: &str) -> Option<f64> {
+fn amount(argument: FaultArgument, written: &str) -> Option<f64> {
     const LEAST_NS: f64 = 1e6;
-    match operand {
-        Operand::Nothing => None,
-        Operand::Percent => {
+    match argument {
+        FaultArgument::Nothing => None,
+        FaultArgument::Percent => {
             let share = parse_percent(written).ok()?;
             (share > 0.0 && share <= 1.0).then_some(share)
         }
-        Operand::Duration => {
+        FaultArgument::Duration => {
             Some(parse_duration_ns(written).ok()? as f64).filter(|ns| *ns >= LEAST_NS)
         }
-        Operand::Number => written.parse::<u16>().ok().map(f64::from),
+        FaultArgument::Number => written.parse::<u16>().ok().map(f64::from),
     }
 }
 
-impl fmt::Display for Action {
+impl fmt::Display for FaultSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.verb.name(), self.guest)?;
+        write!(f, "{} {}", self.kind.name(), self.target)?;
         if let Some(part) = &self.part {
             write!(f, ".{part}")?;
         }
@@ -148,16 +150,16 @@ impl fmt::Display for Action {
     }
 }
 
-impl From<Action> for String {
-    fn from(action: Action) -> String {
-        action.to_string()
+impl From<FaultSpec> for String {
+    fn from(fault: FaultSpec) -> String {
+        fault.to_string()
     }
 }
 
-impl TryFrom<String> for Action {
-    type Error = ActionError;
+impl TryFrom<String> for FaultSpec {
+    type Error = FaultSpecError;
 
-    fn try_from(text: String) -> Result<Self, ActionError> {
+    fn try_from(text: String) -> Result<Self, FaultSpecError> {
         text.parse()
     }
 }
@@ -169,21 +171,21 @@ mod tests {
     #[test]
     fn every_example_is_read_and_written_as_it_was() {
         for row in &ROWS {
-            let action: Action = row.example.parse().unwrap();
-            assert_eq!((action.verb, action.to_string().as_str()), (row.verb, row.example));
-            let stored = serde_json::to_string(&action).unwrap();
+            let fault: FaultSpec = row.example.parse().unwrap();
+            assert_eq!((fault.kind, fault.to_string().as_str()), (row.kind, row.example));
+            let stored = serde_json::to_string(&fault).unwrap();
             assert_eq!(stored, format!("{:?}", row.example));
-            assert_eq!(serde_json::from_str::<Action>(&stored).unwrap(), action);
+            assert_eq!(serde_json::from_str::<FaultSpec>(&stored).unwrap(), fault);
         }
-        let action: Action = " link-loss  nas.lan 5% ".parse().unwrap();
-        assert_eq!((action.guest.as_str(), action.part.as_deref()), ("nas", Some("lan")));
-        assert!((action.amount - 0.05).abs() < 1e-12);
-        assert_eq!(action.to_string(), "link-loss nas.lan 5%");
+        let fault: FaultSpec = " link-loss  nas.lan 5% ".parse().unwrap();
+        assert_eq!((fault.target.as_str(), fault.part.as_deref()), ("nas", Some("lan")));
+        assert!((fault.amount - 0.05).abs() < 1e-12);
+        assert_eq!(fault.to_string(), "link-loss nas.lan 5%");
     }
 
     #[test]
     fn what_cannot_be_done_is_refused_with_advice() {
-        let wrong = |text: &str| text.parse::<Action>().unwrap_err().to_string();
+        let wrong = |text: &str| text.parse::<FaultSpec>().unwrap_err().to_string();
         for (text, said) in [
             ("", "the verbs are pause GUEST"),
             ("linkdown nas", "did you mean link-down?"),
