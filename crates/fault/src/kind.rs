@@ -7,11 +7,12 @@ pub enum FaultKind {
     Pause,
     /// A guest that stands still goes on.
     Resume,
-    /// A guest is gone at once, as after a power cut; what its disks have is kept.
+    /// A guest, or a node of a distributed datastore, is gone at once, as after a power cut; what its disks
+    /// have is kept.
     Kill,
-    /// A guest is gone, if it runs, and comes up again with the disks that it had.
+    /// It is gone, if it runs, and comes up again with the disks that it had.
     Restart,
-    /// Nothing passes through a guest's network port.
+    /// Nothing passes through a storage's network port, or through a network.
     LinkDown,
     /// It passes again.
     LinkUp,
@@ -19,7 +20,7 @@ pub enum FaultKind {
     LinkLoss,
     /// A link is down for so long, and up again.
     LinkFlap,
-    /// Nothing passes on one of the paths to a mount.
+    /// Nothing passes on one of the paths to a mount, or through one of the ports of an adapter.
     PathDown,
     /// It passes again.
     PathUp,
@@ -27,15 +28,19 @@ pub enum FaultKind {
     DiskFail,
     /// A new disk takes the failed one's place, and the array rebuilds.
     DiskReplace,
+    /// Each access to a disk takes so many times as long, until another factor is given.
+    DiskSlow,
 }
 
 /// What follows the place that a fault is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FaultArgument {
-    Nothing,
-    Percent,
-    Duration,
+    /// Which disk or path.
     Number,
+    Share,
+    Duration,
+    /// A factor.
+    Times,
 }
 
 /// Whether `TARGET.PART` has its part.
@@ -51,18 +56,18 @@ pub(crate) struct Row {
     pub(crate) kind: FaultKind,
     pub(crate) word: &'static str,
     pub(crate) part: PartRule,
-    pub(crate) argument: FaultArgument,
+    pub(crate) arguments: &'static [FaultArgument],
     pub(crate) form: &'static str,
     pub(crate) example: &'static str,
 }
 
 macro_rules! rows {
-    ($($kind:ident $word:literal $part:ident $argument:ident $form:literal $example:literal,)*) => {
+    ($($kind:ident $word:literal $part:ident [$($argument:ident)*] $form:literal $example:literal,)*) => {
         pub(crate) const ROWS: [Row; [$($word),*].len()] = [$(Row {
             kind: FaultKind::$kind,
             word: $word,
             part: PartRule::$part,
-            argument: FaultArgument::$argument,
+            arguments: &[$(FaultArgument::$argument),*],
             form: $form,
             example: $example,
         }),*];
@@ -70,18 +75,19 @@ macro_rules! rows {
 }
 
 rows! {
-    Pause "pause" Never Nothing "pause GUEST" "pause nas",
-    Resume "resume" Never Nothing "resume GUEST" "resume nas",
-    Kill "kill" Never Nothing "kill GUEST" "kill nas",
-    Restart "restart" Never Nothing "restart GUEST" "restart nas",
-    LinkDown "link-down" Optional Nothing "link-down GUEST[.NETWORK]" "link-down nas",
-    LinkUp "link-up" Optional Nothing "link-up GUEST[.NETWORK]" "link-up nas",
-    LinkLoss "link-loss" Optional Percent "link-loss GUEST[.NETWORK] SHARE" "link-loss nas 5%",
-    LinkFlap "link-flap" Optional Duration "link-flap GUEST[.NETWORK] TIME" "link-flap nas 200ms",
-    PathDown "path-down" Required Number "path-down HOST.MOUNT PATH" "path-down esx.vm 0",
-    PathUp "path-up" Required Number "path-up HOST.MOUNT PATH" "path-up esx.vm 0",
-    DiskFail "disk-fail" Required Number "disk-fail GUEST.DISKS NUMBER" "disk-fail nas.data 1",
-    DiskReplace "disk-replace" Required Number "disk-replace GUEST.DISKS NUMBER" "disk-replace nas.data 1",
+    Pause "pause" Never [] "pause GUEST" "pause nas",
+    Resume "resume" Never [] "resume GUEST" "resume nas",
+    Kill "kill" Optional [] "kill GUEST[.NODE]" "kill nas",
+    Restart "restart" Optional [] "restart GUEST[.NODE]" "restart nas",
+    LinkDown "link-down" Optional [] "link-down GUEST[.NETWORK]" "link-down nas",
+    LinkUp "link-up" Optional [] "link-up GUEST[.NETWORK]" "link-up nas",
+    LinkLoss "link-loss" Optional [Share] "link-loss GUEST[.NETWORK] SHARE" "link-loss nas 5%",
+    LinkFlap "link-flap" Optional [Duration] "link-flap GUEST[.NETWORK] TIME" "link-flap nas 200ms",
+    PathDown "path-down" Required [Number] "path-down HOST.MOUNT PATH" "path-down esx.vm 0",
+    PathUp "path-up" Required [Number] "path-up HOST.MOUNT PATH" "path-up esx.vm 0",
+    DiskFail "disk-fail" Optional [Number] "disk-fail [GUEST.]DISKS NUMBER" "disk-fail nas.data 1",
+    DiskReplace "disk-replace" Optional [Number] "disk-replace [GUEST.]DISKS NUMBER" "disk-replace nas.data 1",
+    DiskSlow "disk-slow" Optional [Number Times] "disk-slow [GUEST.]DISKS NUMBER TIMESx" "disk-slow nas.data 1 10x",
 }
 
 impl FaultKind {
@@ -104,6 +110,18 @@ impl FaultKind {
     /// How it is written, such as `link-loss GUEST[.NETWORK] SHARE`.
     pub fn form(self) -> &'static str {
         self.row().form
+    }
+
+    /// What it brings to an end, of the same place: a link that is up was down.
+    pub fn ends(self) -> Option<FaultKind> {
+        match self {
+            FaultKind::Resume => Some(FaultKind::Pause),
+            FaultKind::Restart => Some(FaultKind::Kill),
+            FaultKind::LinkUp => Some(FaultKind::LinkDown),
+            FaultKind::PathUp => Some(FaultKind::PathDown),
+            FaultKind::DiskReplace => Some(FaultKind::DiskFail),
+            _ => None,
+        }
     }
 
     pub(crate) fn row(self) -> &'static Row {

@@ -14,14 +14,16 @@ use crate::kind::{FaultArgument, FaultKind, PartRule, ROWS, Row, forms};
 pub struct FaultSpec {
     /// What.
     pub kind: FaultKind,
-    /// The guest, or the host of a path.
+    /// A lab's guest, or a host of it; what a site has of that name.
     pub target: String,
-    /// Its network, its group of disks or its mount.
+    /// Its network, its group of disks, its mount or which of its nodes.
     pub part: Option<String>,
-    /// As the kind has it: a share from 0 to 1, nanoseconds, or a number; 0 where it has none.
+    /// Which disk or path, from 0 on; 0 where the kind has none.
+    pub number: u32,
+    /// As the kind has it: a share from 0 to 1, nanoseconds, or a factor; 0 where it has none.
     pub amount: f64,
-    /// The amount as it was written.
-    written: String,
+    /// What follows the place, as it was written.
+    arguments: String,
 }
 
 /// Why a text is no fault.
@@ -73,8 +75,7 @@ impl FromStr for FaultSpec {
             .iter()
             .find(|row| row.word == verb)
             .ok_or_else(|| FaultSpecError::Kind { found: verb.into() })?;
-        let (place, written, more) = (words.next(), words.next(), words.next());
-        let (Some(place), None) = (place, more) else { return Err(form(row)) };
+        let Some(place) = words.next() else { return Err(form(row)) };
         let (target, part) = match place.split_once('.') {
             None => (place, None),
             Some((target, part)) => (target, Some(part)),
@@ -88,27 +89,55 @@ impl FromStr for FaultSpec {
             let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
             !name.is_empty() && name.chars().all(fits)
         };
-        if !fits || !is_name(target) || !part.is_none_or(is_name) {
+        let written: Vec<&str> = words.collect();
+        if !fits
+            || !is_name(target)
+            || !part.is_none_or(is_name)
+            || written.len() != row.arguments.len()
+        {
             return Err(form(row));
         }
-        let amount = match (row.argument, written) {
-            (FaultArgument::Nothing, None) => 0.0,
-            (FaultArgument::Nothing, Some(_)) | (_, None) => return Err(form(row)),
-            (argument, Some(written)) => {
-                amount(argument, written).ok_or(FaultSpecError::Amount {
-                    found: written.into(),
-                    expected: expected(argument),
-                    example: row.example,
-                })?
-            }
-        };
-        Ok(FaultSpec {
+        let mut fault = FaultSpec {
             kind: row.kind,
             target: target.into(),
             part: part.map(Into::into),
-            amount,
-            written: written.unwrap_or_default().into(),
-        })
+            number: 0,
+            amount: 0.0,
+            arguments: written.join(" "),
+        };
+        for (&argument, written) in row.arguments.iter().zip(written) {
+            fault.read(argument, written).ok_or(FaultSpecError::Amount {
+                found: written.into(),
+                expected: expected(argument),
+                example: row.example,
+            })?;
+        }
+        Ok(fault)
+    }
+}
+
+impl FaultSpec {
+    /// Whether another is of the same disk, path, port or node.
+    pub fn is_of_same_place(&self, other: &FaultSpec) -> bool {
+        (&self.target, &self.part, self.number) == (&other.target, &other.part, other.number)
+    }
+
+    fn read(&mut self, argument: FaultArgument, written: &str) -> Option<()> {
+        const LEAST_NS: f64 = 1e6;
+        match argument {
+            FaultArgument::Number => self.number = written.parse::<u16>().ok()?.into(),
+            FaultArgument::Share => {
+                let share = parse_percent(written).ok()?;
+                self.amount = Some(share).filter(|share| *share > 0.0 && *share <= 1.0)?;
+            }
+            FaultArgument::Duration => {
+                let ns = parse_duration_ns(written).ok()? as f64;
+                self.amount = Some(ns).filter(|ns| *ns >= LEAST_NS)?;
+            }
+            // How slow a disk may be is for whoever makes it slow.
+            FaultArgument::Times => self.amount = written.strip_suffix('x')?.parse().ok()?,
+        }
+        Some(())
     }
 }
 
@@ -118,25 +147,10 @@ fn form(row: &Row) -> FaultSpecError {
 
 fn expected(argument: FaultArgument) -> &'static str {
     match argument {
-        FaultArgument::Nothing => "nothing",
-        FaultArgument::Percent => "a share above 0 and at most 100%",
-        FaultArgument::Duration => "a time of at least 1ms",
         FaultArgument::Number => "a number from 0 on",
-    }
-}
-
-fn amount(argument: FaultArgument, written: &str) -> Option<f64> {
-    const LEAST_NS: f64 = 1e6;
-    match argument {
-        FaultArgument::Nothing => None,
-        FaultArgument::Percent => {
-            let share = parse_percent(written).ok()?;
-            (share > 0.0 && share <= 1.0).then_some(share)
-        }
-        FaultArgument::Duration => {
-            Some(parse_duration_ns(written).ok()? as f64).filter(|ns| *ns >= LEAST_NS)
-        }
-        FaultArgument::Number => written.parse::<u16>().ok().map(f64::from),
+        FaultArgument::Share => "a share above 0 and at most 100%",
+        FaultArgument::Duration => "a time of at least 1ms",
+        FaultArgument::Times => "a number of times",
     }
 }
 
@@ -146,7 +160,7 @@ impl fmt::Display for FaultSpec {
         if let Some(part) = &self.part {
             write!(f, ".{part}")?;
         }
-        if self.written.is_empty() { Ok(()) } else { write!(f, " {}", self.written) }
+        if self.arguments.is_empty() { Ok(()) } else { write!(f, " {}", self.arguments) }
     }
 }
 
@@ -181,6 +195,9 @@ mod tests {
         assert_eq!((fault.target.as_str(), fault.part.as_deref()), ("nas", Some("lan")));
         assert!((fault.amount - 0.05).abs() < 1e-12);
         assert_eq!(fault.to_string(), "link-loss nas.lan 5%");
+        let fault: FaultSpec = "disk-slow aggregate  3 2.5x".parse().unwrap();
+        assert_eq!((fault.part.as_deref(), fault.number, fault.amount), (None, 3, 2.5));
+        assert_eq!(fault.to_string(), "disk-slow aggregate 3 2.5x");
     }
 
     #[test]
@@ -199,7 +216,10 @@ mod tests {
             ("link-loss nas 0%", "a share above 0"),
             ("link-loss nas 101%", "a share above 0"),
             ("link-flap nas 1us", "at least 1ms"),
-            ("disk-fail nas 1", "disk-fail GUEST.DISKS NUMBER"),
+            ("disk-fail nas", "disk-fail [GUEST.]DISKS NUMBER"),
+            ("disk-fail aggregate.3", "disk-fail [GUEST.]DISKS NUMBER"),
+            ("disk-slow nas.data 1", "disk-slow [GUEST.]DISKS NUMBER TIMESx"),
+            ("disk-slow nas.data 1 10", "\"10\" is not a number of times"),
             ("disk-fail nas.data x", "a number from 0 on"),
         ] {
             let message = wrong(text);

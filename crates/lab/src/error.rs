@@ -196,6 +196,23 @@ pub enum LabError {
         /// Those that it has.
         known: String,
     },
+    /// A disk of a guest without the array that it is of.
+    #[error("{guest} has arrays that can lose a disk: {known}; write which, as in {guest}.NAME 0")]
+    WhichArray {
+        /// The guest.
+        guest: String,
+        /// Those that it has.
+        known: String,
+    },
+    /// Something that is done in predictions only.
+    #[error(
+        "a lab cannot do {fault}: its disks are as fast as its file says; predict it, or give an array of \
+         the lab slower disks"
+    )]
+    OnlyPredicted {
+        /// What.
+        fault: String,
+    },
     /// An action that is of storage guests.
     #[error("{guest} {what}; it is of storage guests")]
     NotStorage {

@@ -41,18 +41,26 @@ pub(super) fn group_device(storage: &Storage, group: usize) -> String {
     raid.map_or_else(|| device(storage, first), |_| format!("/dev/md{group}"))
 }
 
+fn is_redundant(group: &DiskGroup) -> bool {
+    !matches!(group.raid, None | Some(Raid::Zero))
+}
+
+/// The names of the arrays that can lose a disk, for messages.
+pub(super) fn redundant(storage: &Storage) -> String {
+    let arrays = storage.groups.iter().filter(|group| is_redundant(group));
+    let known: Vec<&str> = arrays.map(|group| group.name.as_str()).collect();
+    if known.is_empty() { "none".into() } else { known.join(", ") }
+}
+
 /// The disk of this number, from 0, among those of the array `name`.
 pub(super) fn find(storage: &Storage, name: &str, number: usize) -> Result<ArrayDisk, LabError> {
-    let redundant = |group: &DiskGroup| !matches!(group.raid, None | Some(Raid::Zero));
     let found = storage.groups.iter().position(|group| group.name == name);
-    let Some(group) = found.filter(|&group| redundant(&storage.groups[group])) else {
-        let arrays = storage.groups.iter().filter(|group| redundant(group));
-        let known: Vec<&str> = arrays.map(|group| group.name.as_str()).collect();
+    let Some(group) = found.filter(|&group| is_redundant(&storage.groups[group])) else {
         return Err(LabError::NoPart {
             guest: storage.name.clone(),
             part: name.into(),
             what: "array that can lose a disk",
-            known: if known.is_empty() { "none".into() } else { known.join(", ") },
+            known: redundant(storage),
         });
     };
     let DiskGroup { first, count, missing, .. } = storage.groups[group];

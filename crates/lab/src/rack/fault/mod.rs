@@ -73,11 +73,13 @@ impl Faults {
         }
         self.guest(fault)?;
         match fault.kind {
-            FaultKind::Pause | FaultKind::Resume | FaultKind::Kill | FaultKind::Restart => Ok(()),
+            FaultKind::Pause | FaultKind::Resume => Ok(()),
+            FaultKind::Kill | FaultKind::Restart => whole(fault),
             FaultKind::LinkDown | FaultKind::LinkUp | FaultKind::LinkLoss | FaultKind::LinkFlap => {
                 self.link(fault).map(|_| ())
             }
             FaultKind::DiskFail | FaultKind::DiskReplace => self.array_disk(fault).map(|_| ()),
+            FaultKind::DiskSlow => Err(LabError::OnlyPredicted { fault: fault.to_string() }),
             FaultKind::PathDown | FaultKind::PathUp => Ok(()),
         }
     }
@@ -161,7 +163,8 @@ impl Faults {
             FaultKind::DiskReplace => {
                 self.tell(&guest, &array::replace(&self.array_disk(fault)?), ANSWER)
             }
-            FaultKind::PathDown | FaultKind::PathUp => Ok(()),
+            // Paths have two ends, and what a lab cannot do is not begun.
+            FaultKind::PathDown | FaultKind::PathUp | FaultKind::DiskSlow => Ok(()),
         }
     }
 
@@ -189,7 +192,7 @@ impl Faults {
             FaultKind::DiskFail | FaultKind::DiskReplace => {
                 self.tell(&guest, &array::whole(&self.array_disk(fault)?), REBUILD)
             }
-            FaultKind::PathDown | FaultKind::PathUp => Ok(()),
+            FaultKind::PathDown | FaultKind::PathUp | FaultKind::DiskSlow => Ok(()),
         }
     }
 
@@ -234,12 +237,16 @@ impl Faults {
 
     fn array_disk(&self, fault: &FaultSpec) -> Result<ArrayDisk, LabError> {
         let storage = self.storage(fault, "has no array")?;
-        array::find(storage, fault.part.as_deref().unwrap_or_default(), fault.amount as usize)
+        let Some(array) = &fault.part else {
+            let (guest, known) = (storage.name.clone(), array::redundant(storage));
+            return Err(LabError::WhichArray { guest, known });
+        };
+        array::find(storage, array, fault.number as usize)
     }
 
     fn path(&self, fault: &FaultSpec) -> Result<FcPath, LabError> {
         let mount = fault.part.as_deref().unwrap_or_default();
-        path::find(&self.state.lab, &fault.target, mount, fault.amount as usize)
+        path::find(&self.state.lab, &fault.target, mount, fault.number as usize)
     }
 
     /// Cuts both ends of a path, or joins them.
@@ -301,6 +308,19 @@ impl Faults {
         }
         let text: String = faults.iter().map(|fault| format!("{fault}\n")).collect();
         fs::write(&path, text).map_err(at(&path))
+    }
+}
+
+/// Whether a fault is of a guest as a whole: it has no nodes of its own, as hosts of a site may have.
+fn whole(fault: &FaultSpec) -> Result<(), LabError> {
+    match &fault.part {
+        None => Ok(()),
+        Some(part) => Err(LabError::NoPart {
+            guest: fault.target.clone(),
+            part: part.clone(),
+            what: "node",
+            known: "none".into(),
+        }),
     }
 }
 

@@ -11,11 +11,15 @@ const LAB: &str = "networks: {lan: {delay: 1ms}}\n\
                    vms: {vm: {disk: {datastore: nas.vm, size: 32MiB}}}\n";
 
 fn faults(directory: &Path) -> Faults {
+    faults_of(LAB, directory)
+}
+
+fn faults_of(lab_file: &str, directory: &Path) -> Faults {
     let lab = Directory::claim(directory).unwrap();
     let nowhere = || PathBuf::from("/nonexistent");
     let state = State {
         version: VERSION,
-        lab: parse_lab(LAB).unwrap(),
+        lab: parse_lab(lab_file).unwrap(),
         accelerator: "tcg".into(),
         why: "a test".into(),
         addresses: vec!["127.64.0.1".into()],
@@ -61,9 +65,29 @@ fn what_the_lab_has_not_is_refused_and_what_it_has_is_told() {
         ("disk-fail nas.date 0", "it has data"),
         ("disk-fail vm.data 0", "vm has no array"),
         ("path-down nas.vm 0", "no host nas"),
+        ("disk-fail nas 1", "nas has arrays that can lose a disk: data"),
+        ("disk-fail aggregate 1", "it has nas, vm"),
+        ("disk-slow nas.data 1 10x", "a lab cannot do disk-slow nas.data 1 10x"),
+        ("kill nas.1", "nas has no node called 1"),
+        ("restart vm.0", "vm has no node called 0"),
     ] {
         let message = faults.check(&fault(text)).unwrap_err().to_string();
         assert!(message.contains(said), "{text}: {message}");
+    }
+}
+
+/// The same study is predicted in `predict/tests/steps.rs`.
+#[test]
+fn the_lab_of_the_example_has_what_its_study_lets_fail() {
+    const LAB: &str = include_str!("../../../../../examples/faults/lab.yaml");
+    const STUDY: &str = include_str!("../../../../../examples/faults/study.yaml");
+    let parent = tempfile::tempdir().unwrap();
+    let faults = faults_of(LAB, &parent.path().join("lab"));
+    let steps = STUDY.lines().filter_map(|line| line.split_once("do: ")?.1.strip_suffix('}'));
+    let steps: Vec<FaultSpec> = steps.map(fault).collect();
+    assert_eq!(steps.len(), 4);
+    for step in &steps {
+        faults.check(step).unwrap_or_else(|error| panic!("{step}: {error}"));
     }
 }
 
