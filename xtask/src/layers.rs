@@ -34,7 +34,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-site", uses: These(&["units", "yaml"]), pure: true },
     Layer {
         package: "stormeter-simulator",
-        uses: These(&["units", "disk", "trial", "driver", "site"]),
+        uses: These(&["units", "disk", "trial", "driver", "fault", "site"]),
         pure: true,
     },
     Layer { package: "stormeter-wire", uses: These(&["disk"]), pure: true },
@@ -67,6 +67,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "disk",
             "trial",
             "driver",
+            "fault",
             "site",
             "simulator",
             "study",

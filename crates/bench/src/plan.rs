@@ -48,6 +48,7 @@ pub(crate) fn predict(window_ns: u64) -> Result<(usize, f64), Failure> {
             faults: Vec::new(),
             shortened_from: None,
         },
+        faults: Vec::new(),
         plan: prepared.plan,
         sites: prepared.sites,
         places: prepared.places,

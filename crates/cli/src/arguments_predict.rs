@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use stormeter_fault::ScheduledFault;
 
 use crate::arguments::ShowOptions;
 
@@ -14,7 +15,8 @@ lists the name under `also`. The study's plan runs in virtual time through the s
 storage, and the same statistics draw the conclusions; the report also says which component limits each \
 cell, and what more of it would gain.
 
-Windows are shortened to a ramp of at most 2 s, 6 s measured and 5 blocks unless --as-planned is given. \
+Windows are shortened to a ramp of at most 2 s, 6 s measured and 5 blocks unless --as-planned is given; \
+a study with steps keeps its windows. \
 An earlier prediction in the results file is replaced; measured results never are.
 
 Exit codes:
@@ -44,10 +46,10 @@ pub(crate) struct PredictOptions {
     /// changed is named in quotes: its name, a space and the changes as given
     #[arg(long, value_name = "QUESTION")]
     pub(crate) ask: Vec<String>,
-    /// Inject a fault at a time, such as "disk aggregate.3 lost at 10s"; may be repeated. All forms:
+    /// Inject a fault at a time, such as "disk-fail aggregate 3 at 10s"; may be repeated. All forms:
     /// docs/simulator.md, section Faults
-    #[arg(long, value_name = "FAULT")]
-    pub(crate) faults: Vec<String>,
+    #[arg(long, visible_alias = "fault", value_name = "FAULT")]
+    pub(crate) faults: Vec<ScheduledFault>,
     /// Use the windows and blocks of the study file, unshortened
     #[arg(long)]
     pub(crate) as_planned: bool,

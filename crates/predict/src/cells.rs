@@ -10,6 +10,7 @@ use crate::error::PredictError;
 use crate::parallel::{in_order, threads};
 use crate::place::site_datastore;
 use crate::request::SitePlace;
+use crate::steps::Disturbances;
 use crate::trial::TrialRun;
 
 /// Windows are short: a search for parameters runs each cell a hundred times, always with the same
@@ -49,7 +50,8 @@ pub fn predict_cells(
             start: trial_start(plan.seed, 0),
             site,
             place: places[cell.datastore],
-            faults: &[],
+            // Only trials that nothing disturbs tell what a site is like.
+            disturbances: Disturbances { steps: &[], faults: &[] },
             cancel,
         };
         run.carry_out()

@@ -1,8 +1,10 @@
 //! Why a study cannot be predicted.
 
 use stormeter_results::ResultsError;
-use stormeter_simulator::{FaultError, FaultTextError, MachineError};
+use stormeter_simulator::MachineError;
 use stormeter_study::question::QuestionError;
+
+use crate::steps::RefusedFault;
 
 /// Why there is no machine for a cell.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -10,12 +12,9 @@ pub enum NoMachine {
     /// The site cannot bear the load.
     #[error(transparent)]
     Machine(#[from] MachineError),
-    /// A fault is not understood.
-    #[error(transparent)]
-    FaultText(#[from] FaultTextError),
     /// A fault is of a part that there is not.
     #[error(transparent)]
-    Fault(#[from] FaultError),
+    Fault(#[from] RefusedFault),
 }
 
 /// Why a study cannot be predicted, and what to do next.
@@ -61,6 +60,9 @@ pub enum PredictError {
          prediction cannot; give its workloads a rate"
     )]
     EqualLoad,
+    /// A step or a fault that the site cannot have.
+    #[error(transparent)]
+    Fault(#[from] RefusedFault),
     /// A fault that would change nothing.
     #[error(
         "the fault \"{fault}\" would change nothing: no datastore of this study uses what fails; name \

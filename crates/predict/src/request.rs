@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use stormeter_fault::ScheduledFault;
 use stormeter_results::{Environment, Prediction};
 use stormeter_site::Site;
 use stormeter_study::StudyPlan;
@@ -24,7 +25,9 @@ pub struct PredictRequest {
     pub sites: Vec<Site>,
     /// By datastore of the plan: which one it is.
     pub places: Vec<SitePlace>,
-    /// For the record: what it is predicted for.
+    /// What fails in every trial besides the plan's steps.
+    pub faults: Vec<ScheduledFault>,
+    /// For the record: what it is predicted for. Its faults are filled in.
     pub prediction: Prediction,
     /// The results file. An earlier prediction there is replaced, measured results are not.
     pub output: PathBuf,

@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use stormeter_results::{
-    DatastoreDescription, Elasticity, FinishReason, Finished, Header, Phase, ResultsError,
-    ResultsFile, TrialOutcome, TrialRecord,
+    DatastoreDescription, Elasticity, FinishReason, Finished, Header, Phase, Prediction,
+    ResultsError, ResultsFile, TrialOutcome, TrialRecord,
 };
-use stormeter_simulator::SiteFault;
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{CellTrial, decide_study};
 use stormeter_study::{Cell, Order, StudyPlan, WorkloadKind};
@@ -20,6 +19,7 @@ use crate::error::PredictError;
 use crate::parallel::{in_order, threads};
 use crate::progress::{Progress, TrialEnded};
 use crate::request::PredictRequest;
+use crate::steps::{Disturbances, Planned};
 use crate::trial::{TrialEnd, TrialRun};
 
 /// Predicts a study: every cell of every block, in the plan's order and with the plan's seeds, into a
@@ -52,7 +52,7 @@ pub fn predict_study(
     };
     let result = prediction.blocks(&mut file, progress).and_then(|reason| {
         // What goes wrong in the short window of a rerun is not what goes wrong in the trial.
-        let elasticity = request.elasticity && request.prediction.faults.is_empty();
+        let elasticity = request.elasticity && disturbances(request).is_empty();
         if elasticity && reason != FinishReason::Interrupted {
             prediction.elasticity(&mut file, progress)?;
         }
@@ -75,10 +75,13 @@ fn check(
     if request.plan.design.equal_load.is_some() {
         return Err(PredictError::EqualLoad);
     }
-    let mut idle: Vec<&String> = request.prediction.faults.iter().collect();
+    let mut planned: Vec<Planned> = Vec::new();
+    let mut noticed: Vec<bool> = Vec::new();
     for (number, cell) in cells.iter().enumerate() {
         let run = run_of(request, (0, number), *cell, cancel);
         let label = || label(&request.plan, cell);
+        planned = run.disturbances.planned(run.site, run.place.datastore)?;
+        noticed.resize(planned.len(), false);
         if let WorkloadKind::Transfer(_) = &request.plan.workloads[cell.workload].kind
             && run.site.client.is_none()
         {
@@ -86,31 +89,26 @@ fn check(
         }
         let machine =
             run.machine().map_err(|source| PredictError::Machine { cell: label(), source })?;
-        // What is not understood was told with the machine.
-        idle.retain(|text| {
-            let fault = SiteFault::parse(text, run.site).ok();
-            !fault.is_some_and(|fault| machine.concerns(&fault).is_ok_and(|concerns| concerns))
-        });
-        late_fault(&run)?;
+        for (noticed, fault) in noticed.iter_mut().zip(&planned) {
+            *noticed |= fault.is_an_end() || fault.concerns(&machine)?;
+        }
+        late_fault(&run, &planned)?;
     }
-    match idle.first() {
+    match planned.iter().zip(noticed).find(|(_, noticed)| !noticed) {
         None => Ok(()),
-        Some(fault) => Err(PredictError::IdleFault { fault: (*fault).clone() }),
+        Some((fault, _)) => Err(PredictError::IdleFault { fault: fault.what.to_string() }),
     }
 }
 
 /// A fault that comes when a trial is over would change nothing without a word. How long trials of fixed work take is
 /// not known before.
-fn late_fault(run: &TrialRun<'_>) -> Result<(), PredictError> {
+fn late_fault(run: &TrialRun<'_>, planned: &[Planned]) -> Result<(), PredictError> {
     let is_timed = matches!(run.plan.workloads[run.cell.workload].kind, WorkloadKind::Io(_));
     let end_ns = run.timing.ramp_ns.saturating_add(run.timing.duration_ns);
-    // What is not understood was told with the machine.
-    let at_ns = |text: &String| SiteFault::parse(text, run.site).ok().map(|fault| fault.at_ns);
-    let late = run.faults.iter().find(|text| at_ns(text).is_some_and(|at_ns| at_ns >= end_ns));
-    match late.filter(|_| is_timed) {
+    match planned.iter().find(|fault| is_timed && fault.what.at_ns >= end_ns) {
         None => Ok(()),
         Some(fault) => Err(PredictError::LateFault {
-            fault: fault.clone(),
+            fault: fault.what.to_string(),
             end: format_duration_ns(end_ns as f64),
         }),
     }
@@ -136,9 +134,13 @@ fn run_of<'a>(
         start: request.plan.start_of(block, number),
         site: &request.sites[place.site],
         place,
-        faults: &request.prediction.faults,
+        disturbances: disturbances(request),
         cancel,
     }
+}
+
+fn disturbances(request: &PredictRequest) -> Disturbances<'_> {
+    Disturbances { steps: &request.plan.steps, faults: &request.faults }
 }
 
 /// What a trial of the cell is called: `nas, vm-4k, 4 VMs × 8`.
@@ -173,7 +175,10 @@ fn create(request: &PredictRequest, created_unix_ms: u64) -> Result<ResultsFile,
         plan: request.plan.clone(),
         environment: request.environment.clone(),
         datastores: request.places.iter().enumerate().map(describe).collect(),
-        prediction: Some(Box::new(request.prediction.clone())),
+        prediction: Some(Box::new(Prediction {
+            faults: request.faults.iter().map(ToString::to_string).collect(),
+            ..request.prediction.clone()
+        })),
     };
     match ResultsFile::create(path, &header) {
         Err(ResultsError::Exists { .. }) => {

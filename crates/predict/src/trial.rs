@@ -3,9 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use stormeter_driver::{Observer, drive, drive_deployment, drive_file_test};
-use stormeter_simulator::{
-    Load, Machine, SiteFault, SitePart, TransferTrial, Window, drive_transfer,
-};
+use stormeter_simulator::{Load, Machine, SitePart, TransferTrial, Window, drive_transfer};
 use stormeter_site::Site;
 use stormeter_study::{Cell, StudyPlan, Timing, WorkloadKind};
 use stormeter_trial::{
@@ -16,6 +14,7 @@ use stormeter_trial::{
 
 use crate::error::NoMachine;
 use crate::request::SitePlace;
+use crate::steps::Disturbances;
 use crate::usage;
 
 /// I/Os of an open loop that may be outstanding, all VMs together: as many as it takes to see that a
@@ -38,8 +37,7 @@ pub(crate) struct TrialRun<'a> {
     pub(crate) start: Start,
     pub(crate) site: &'a Site,
     pub(crate) place: SitePlace,
-    /// What goes wrong, as it was written; times count from the trial's begin, ramp included.
-    pub(crate) faults: &'a [String],
+    pub(crate) disturbances: Disturbances<'a>,
     pub(crate) cancel: &'a AtomicBool,
 }
 
@@ -106,8 +104,8 @@ impl TrialRun<'_> {
             _ => Machine::new,
         };
         let mut machine = build(self.site, self.place.datastore, self.load(), window, self.seed)?;
-        for fault in self.faults {
-            machine.schedule(&[SiteFault::parse(fault, self.site)?])?;
+        for planned in self.disturbances.planned(self.site, self.place.datastore)? {
+            planned.schedule(&mut machine)?;
         }
         Ok(machine)
     }
@@ -115,13 +113,14 @@ impl TrialRun<'_> {
     /// Carries it out.
     pub(crate) fn carry_out(&self) -> Result<TrialEnd, String> {
         let mut machine = self.machine().map_err(|error| error.to_string())?;
-        let (sample, ramp_ns) = match self.kind() {
+        let (mut sample, ramp_ns) = match self.kind() {
             WorkloadKind::Io(io) => (self.timed(io, &mut machine)?, self.timing.ramp_ns),
             WorkloadKind::File(test) => (self.file_test(*test, &mut machine)?, 0),
             WorkloadKind::Deploy(deployment) => (self.deployment(*deployment, &mut machine)?, 0),
             WorkloadKind::Transfer(transfer) => (self.transfer(*transfer, &mut machine)?, 0),
         };
         machine.end_window();
+        sample.disturbances = self.disturbances.taken(ramp_ns, machine.time().now_ns());
         let uses = machine.usage();
         let datastore = &self.site.datastores[self.place.datastore];
         let sink = match self.kind() {
@@ -150,6 +149,7 @@ impl TrialRun<'_> {
             workload.arrivals = Arrivals::Closed { outstanding };
         }
         let limits = Limits { open_loop_outstanding: OPEN_LOOP_OUTSTANDING, ..Limits::default() };
+        let limits = self.disturbances.limits(limits, ramp_ns.saturating_add(duration_ns));
         let trial = Trial {
             workload,
             first_disk: 0,

@@ -65,6 +65,7 @@ fn request(study: &str, output: &Path, threads: usize) -> PredictRequest {
             faults: vec![],
             shortened_from,
         },
+        faults: vec![],
         output: output.into(),
         elasticity: true,
         threads,
@@ -281,7 +282,7 @@ fn faults_come_before_trials_end_and_leave_no_room_for_reruns() {
     let group = site().groups[0].name.clone();
     let with = |at: &str| {
         let mut request = request(&STUDY.replace("blocks: 3", "blocks: 1"), &path, 2);
-        request.prediction.faults = vec![format!("disk {group}.0 lost at {at}")];
+        request.faults = vec![format!("disk-fail {group} 0 at {at}").parse().unwrap()];
         request
     };
     let cancel = AtomicBool::new(false);
@@ -298,7 +299,7 @@ fn faults_come_before_trials_end_and_leave_no_room_for_reruns() {
     site.hosts[0].adapters.push(spare);
     let host = site.hosts[0].name.clone();
     idle.sites = vec![site; idle.sites.len()];
-    idle.prediction.faults.push(format!("path {host}.spare.0 down at 500ms"));
+    idle.faults.push(format!("path-down {host}.spare 0 at 500ms").parse().unwrap());
     let error = predict_study(&idle, &cancel, &mut Silent).unwrap_err();
     let PredictError::IdleFault { fault } = &error else { panic!("{error}") };
     assert!(fault.starts_with("path") && !path.exists());
@@ -317,8 +318,8 @@ fn a_trial_whose_bytes_are_gone_is_none_and_says_why() {
     let mut request = request(&study, &path, 2);
     let group = site().groups[0].name.clone();
     let most = site().groups[0].stripe_units().parity + 1;
-    request.prediction.faults =
-        (0..most).map(|disk| format!("disk {group}.{disk} lost at 700ms")).collect();
+    let lost = |disk: u32| format!("disk-fail {group} {disk} at 700ms").parse().unwrap();
+    request.faults = (0..most).map(lost).collect();
     let file = predict_study(&request, &AtomicBool::new(false), &mut Silent).unwrap();
     let reasons: Vec<String> = file
         .trials()

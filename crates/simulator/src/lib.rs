@@ -17,7 +17,7 @@ mod transfer;
 
 pub use disks::{FaultPlan, Model, Service, SimulatedDisks, Stall};
 pub use machine::{
-    Broken, ComponentKind, ComponentUse, FaultError, FaultTextError, Load, Machine, MachineError,
+    Broken, ComponentKind, ComponentUse, FaultError, FaultNameError, Load, Machine, MachineError,
     ResyncUse, SiteFault, SitePart, Window,
 };
 pub use noise::{HostNoise, NoisePlan};

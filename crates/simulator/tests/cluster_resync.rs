@@ -6,7 +6,7 @@ mod common;
 use common::device::device;
 use common::single::*;
 use stormeter_disk::{Disks, Kind, Operation};
-use stormeter_simulator::{ComponentKind, Machine, ResyncUse, SiteFault};
+use stormeter_simulator::{ComponentKind, Machine, ResyncUse};
 use stormeter_site::*;
 
 const SECOND: u64 = 1_000_000_000;
@@ -56,7 +56,7 @@ fn said(machine: &Machine) -> Vec<String> {
 /// A machine of so many VMs, of 1 GiB each, with faults.
 fn broken(site: &Site, vms: u32, faults: &[&str]) -> Machine {
     let mut machine = machine(site, vms);
-    let read = |text: &&str| SiteFault::parse(text, site).expect("a fault");
+    let read = |text: &&str| site_fault(text, site).expect("a fault");
     machine.schedule(&faults.iter().map(read).collect::<Vec<_>>()).expect("scheduled");
     machine
 }
@@ -101,9 +101,7 @@ fn visits(machine: &Machine, name: &str) -> u64 {
 #[test]
 fn what_was_lost_is_copied_once_over_the_wire_into_flash_and_on() {
     // Eight VMs: 16 pieces of 1 GiB over four nodes with two devices.
-    for (fault, lost) in
-        [("node server.1 lost at 1s", 4 * GIB), ("disk vsan.3 lost at 1s", 2 * GIB)]
-    {
+    for (fault, lost) in [("kill server.1 at 1s", 4 * GIB), ("disk-fail vsan 3 at 1s", 2 * GIB)] {
         let mut machine = broken(&cluster(4), 8, &[fault]);
         idle(&mut machine, SECOND - 1);
         assert_eq!(told(&machine), ResyncUse::default());
@@ -138,7 +136,7 @@ fn nodes_copy_among_themselves_where_others_are_the_hosts() {
     let client = HostGroup { name: "client".into(), ..site.hosts[0].clone() };
     site.hosts.push(client);
     site.datastores[0].hosts = 1;
-    let mut machine = broken(&site, 8, &["node server.1 lost at 1s"]);
+    let mut machine = broken(&site, 8, &["kill server.1 at 1s"]);
     idle(&mut machine, 30 * SECOND);
     assert_eq!(told(&machine).copied_bytes, 4 * GIB);
     machine.end_window();
@@ -149,9 +147,9 @@ fn nodes_copy_among_themselves_where_others_are_the_hosts() {
 #[test]
 fn after_it_any_other_node_may_be_lost() {
     for next in [0, 2, 3] {
-        let second = format!("node server.{next} lost at 40s");
+        let second = format!("kill server.{next} at 40s");
         for kind in [Kind::Read, Kind::Write] {
-            let faults = ["node server.1 lost at 1s", second.as_str()];
+            let faults = ["kill server.1 at 1s", second.as_str()];
             let mut machine = broken(&cluster(4), 8, &faults);
             idle(&mut machine, 39 * SECOND);
             let (_, failed) = seen(&mut machine, 8, kind, 41 * SECOND);
@@ -163,8 +161,8 @@ fn after_it_any_other_node_may_be_lost() {
     site.clusters[0].repair_delay_ns = 3600 * SECOND;
     let mut failed = 0;
     for next in [0, 2, 3] {
-        let second = format!("node server.{next} lost at 40s");
-        let mut machine = broken(&site, 8, &["node server.1 lost at 1s", second.as_str()]);
+        let second = format!("kill server.{next} at 40s");
+        let mut machine = broken(&site, 8, &["kill server.1 at 1s", second.as_str()]);
         idle(&mut machine, 39 * SECOND);
         failed += seen(&mut machine, 8, Kind::Read, 41 * SECOND).1;
         assert_eq!(told(&machine).copied_bytes, 0);
@@ -177,7 +175,7 @@ fn writes_go_to_a_copy_as_far_as_it_has_come() {
     let mut site = cluster(4);
     site.clusters[0].resync_bytes_per_s = Some(1e6);
     let flash = |offset_bytes: Option<u64>| {
-        let mut machine = broken(&site, 8, &["node server.1 lost at 1s"]);
+        let mut machine = broken(&site, 8, &["kill server.1 at 1s"]);
         idle(&mut machine, 4 * SECOND);
         for disk in 0..8 {
             let Some(offset_bytes) = offset_bytes else { continue };
@@ -198,7 +196,7 @@ fn writes_go_to_a_copy_as_far_as_it_has_come() {
 #[test]
 fn the_load_is_slower_while_it_runs_and_as_fast_as_before_when_it_is_over() {
     let rates = |site: &Site, kind| {
-        let mut machine = broken(site, 8, &["disk vsan.3 lost at 1s"]);
+        let mut machine = broken(site, 8, &["disk-fail vsan 3 at 1s"]);
         // A light load: a device less is hardly seen, only who is in its way.
         let (ended, failed) = seen(&mut machine, 3, kind, 8 * SECOND);
         assert_eq!(failed, 0);
@@ -226,7 +224,7 @@ fn a_node_takes_no_more_than_its_rate_and_not_before_the_delay_is_over() {
     let mut site = cluster(4);
     site.clusters[0].resync_bytes_per_s = Some(100e6);
     site.clusters[0].repair_delay_ns = 2 * SECOND;
-    let mut machine = broken(&site, 8, &["node server.1 lost at 1s"]);
+    let mut machine = broken(&site, 8, &["kill server.1 at 1s"]);
     idle(&mut machine, 3 * SECOND - 1);
     assert_eq!(told(&machine).lost_bytes, 0);
     idle(&mut machine, 5 * SECOND);
@@ -239,7 +237,7 @@ fn a_node_takes_no_more_than_its_rate_and_not_before_the_delay_is_over() {
         notes[0].starts_with("vsan: a resync was still under way, 3.4") && notes.len() == 1,
         "{notes:?}"
     );
-    let mut machine = broken(&site, 8, &["node server.1 lost at 1s"]);
+    let mut machine = broken(&site, 8, &["kill server.1 at 1s"]);
     idle(&mut machine, 2 * SECOND);
     machine.end_window();
     assert_eq!(
@@ -248,7 +246,7 @@ fn a_node_takes_no_more_than_its_rate_and_not_before_the_delay_is_over() {
           repair-delay shows the resync"]
     );
     // A broken device does not come back: nobody waits for it.
-    let mut machine = broken(&site, 8, &["disk vsan.3 lost at 1s"]);
+    let mut machine = broken(&site, 8, &["disk-fail vsan 3 at 1s"]);
     idle(&mut machine, 2 * SECOND);
     assert!(told(&machine).copied_bytes > 0);
 }
@@ -257,11 +255,11 @@ fn a_node_takes_no_more_than_its_rate_and_not_before_the_delay_is_over() {
 fn a_node_that_is_back_has_what_is_not_copied_yet() {
     let mut site = cluster(4);
     site.clusters[0].repair_delay_ns = 2 * SECOND;
-    let mut machine = broken(&site, 8, &["node server.1 lost at 1s for 1s"]);
+    let mut machine = broken(&site, 8, &["kill server.1 at 1s for 1s"]);
     idle(&mut machine, 10 * SECOND);
     assert_eq!(told(&machine), ResyncUse::default());
     site.clusters[0].resync_bytes_per_s = Some(200e6);
-    let mut machine = broken(&site, 8, &["node server.1 lost at 1s for 4s"]);
+    let mut machine = broken(&site, 8, &["kill server.1 at 1s for 4s"]);
     idle(&mut machine, 5 * SECOND - 1);
     assert!(told(&machine).left_bytes > 0);
     idle(&mut machine, 6 * SECOND);
@@ -275,8 +273,8 @@ fn a_node_that_is_back_has_what_is_not_copied_yet() {
 fn a_taker_that_is_lost_itself_is_replaced() {
     let mut begun_again = 0;
     for disk in [0, 1, 4, 5, 6, 7, 8, 9] {
-        let second = format!("disk vsan.{disk} lost at 1500ms");
-        let faults = ["node server.1 lost at 1s", second.as_str()];
+        let second = format!("disk-fail vsan {disk} at 1500ms");
+        let faults = ["kill server.1 at 1s", second.as_str()];
         let mut machine = broken(&cluster(5), 10, &faults);
         idle(&mut machine, 40 * SECOND);
         let then = told(&machine);
@@ -297,7 +295,7 @@ fn a_taker_that_is_lost_itself_is_replaced() {
 fn a_port_that_is_down_delays_a_copy_and_no_more() {
     let mut site = cluster(4);
     site.networks[0].failover_ns = SECOND / 10;
-    let faults = ["node server.1 lost at 1s", "path server.nic.0 down at 2s for 1s"];
+    let faults = ["kill server.1 at 1s", "path-down server.nic 0 at 2s for 1s"];
     let mut machine = broken(&site, 8, &faults);
     idle(&mut machine, 30 * SECOND);
     let then = told(&machine);
@@ -306,7 +304,7 @@ fn a_port_that_is_down_delays_a_copy_and_no_more() {
 
 #[test]
 fn where_no_other_node_can_take_it_nothing_is_copied_and_that_is_said() {
-    let mut machine = broken(&cluster(2), 8, &["node server.1 lost at 1s"]);
+    let mut machine = broken(&cluster(2), 8, &["kill server.1 at 1s"]);
     let (_, failed) = seen(&mut machine, 8, Kind::Read, 3 * SECOND);
     assert_eq!(failed, 0);
     let expected =
@@ -321,13 +319,13 @@ fn where_no_other_node_can_take_it_nothing_is_copied_and_that_is_said() {
         ]
     );
     // The other device of the same node may take what one had.
-    let mut machine = broken(&cluster(2), 8, &["disk vsan.3 lost at 1s"]);
+    let mut machine = broken(&cluster(2), 8, &["disk-fail vsan 3 at 1s"]);
     idle(&mut machine, 30 * SECOND);
     assert_eq!(told(&machine).copied_bytes, 4 * GIB);
     // One replica: nothing is left to copy from.
     let mut site = cluster(4);
     site.datastores[0].target = Target::Cluster { cluster: 0, stripes: 1, replicas: 1 };
-    let mut machine = broken(&site, 8, &["disk vsan.3 lost at 1s"]);
+    let mut machine = broken(&site, 8, &["disk-fail vsan 3 at 1s"]);
     idle(&mut machine, 2 * SECOND);
     assert_eq!(told(&machine).gone_bytes, told(&machine).lost_bytes);
     machine.end_window();
@@ -353,7 +351,7 @@ fn a_full_device_takes_nothing() {
         overhead_ns: 15e3,
         write_buffer_bytes: 0,
     });
-    let mut machine = broken(&site, 8, &["node server.1 lost at 1s"]);
+    let mut machine = broken(&site, 8, &["kill server.1 at 1s"]);
     idle(&mut machine, 60 * SECOND);
     let then = told(&machine);
     // Four devices with room for 12 have 10 or 11.
@@ -364,7 +362,7 @@ fn a_full_device_takes_nothing() {
 #[test]
 fn the_same_seed_gives_the_same_copies() {
     let run = || {
-        let mut machine = broken(&cluster(4), 8, &["node server.1 lost at 1s"]);
+        let mut machine = broken(&cluster(4), 8, &["kill server.1 at 1s"]);
         let (ended, _) = seen(&mut machine, 8, Kind::Write, 4 * SECOND);
         (ended, told(&machine), machine.events(), machine.usage())
     };

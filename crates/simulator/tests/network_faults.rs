@@ -5,7 +5,8 @@ mod common;
 use common::device::device;
 use common::single::*;
 use stormeter_disk::{Disks, Kind, Operation};
-use stormeter_simulator::{Broken, FaultError, FaultTextError, Machine, SiteFault, Window};
+use stormeter_fault::FaultSpec;
+use stormeter_simulator::{Broken, FaultError, FaultNameError, Machine, SiteFault, Window};
 use stormeter_site::*;
 
 const SECOND: u64 = 1_000_000_000;
@@ -23,7 +24,7 @@ fn fibre_channel(policy: PathPolicy) -> Site {
 
 fn with_fault(site: &Site, fault: &str) -> Machine {
     let mut machine = machine(site, 2);
-    let fault = SiteFault::parse(fault, site).expect("a fault");
+    let fault = site_fault(fault, site).expect("a fault");
     machine.schedule(&[fault]).expect("scheduled");
     machine
 }
@@ -69,7 +70,7 @@ fn about(found_ns: u64, expected_ns: u64) {
 
 #[test]
 fn a_fixed_path_that_fails_is_silent_until_the_other_takes_over() {
-    for fault in ["path host.hba.0 down at 1s", "path filer.fc.0 down at 1s for 1s"] {
+    for fault in ["path-down host.hba 0 at 1s", "path-down filer.fc 0 at 1s for 1s"] {
         let mut machine = with_fault(&fibre_channel(PathPolicy::Fixed), fault);
         let (ended, longest_ns, failed) = seen(&mut machine, Kind::Read);
         about(longest_ns, SECOND / 2);
@@ -84,7 +85,7 @@ fn a_fixed_path_that_fails_is_silent_until_the_other_takes_over() {
 fn a_path_without_another_waits_until_it_is_back() {
     let mut site = fibre_channel(PathPolicy::Fixed);
     site.hosts[0].adapters[0].count = 1;
-    let mut machine = with_fault(&site, "path host.hba.0 down at 1s for 1s");
+    let mut machine = with_fault(&site, "path-down host.hba 0 at 1s for 1s");
     let (ended, longest_ns, _) = seen(&mut machine, Kind::Write);
     about(longest_ns, SECOND);
     assert_eq!(ended[11..19], [0; 8], "{ended:?}");
@@ -93,7 +94,7 @@ fn a_path_without_another_waits_until_it_is_back() {
 
 #[test]
 fn round_robin_goes_on_over_the_path_that_is_left() {
-    for fault in ["path host.hba.1 down at 1s for 1s", "path filer.fc.1 down at 1s for 1s"] {
+    for fault in ["path-down host.hba 1 at 1s for 1s", "path-down filer.fc 1 at 1s for 1s"] {
         let mut machine = with_fault(&fibre_channel(PathPolicy::RoundRobin), fault);
         let (ended, longest_ns, failed) = seen(&mut machine, Kind::Read);
         // What was on the path begins anew; what was not goes on.
@@ -110,7 +111,7 @@ fn a_line_that_is_down_is_silent_for_as_long_or_until_another_takes_over() {
     let mut longest = |failover_ns, rate| {
         site.networks[0].failover_ns = failover_ns;
         site.networks[0].rate_bytes_per_s = rate;
-        let mut machine = with_fault(&site, "network fabric down at 1s for 200ms");
+        let mut machine = with_fault(&site, "link-down fabric at 1s for 200ms");
         let (_, longest_ns, failed) = seen(&mut machine, Kind::Read);
         assert_eq!(failed, 0);
         longest_ns
@@ -125,7 +126,7 @@ fn a_slow_disk_is_slow_while_it_is() {
     let mut site = fibre_channel(PathPolicy::Fixed);
     site.groups[0].disks = 1;
     site.groups[0].groups = 1;
-    let mut machine = with_fault(&site, "disk disk.0 slow 10x at 1s for 1s");
+    let mut machine = with_fault(&site, "disk-slow disk 0 10x at 1s for 1s");
     let (ended, longest_ns, _) = seen(&mut machine, Kind::Read);
     assert!((9_000_000..13_000_000).contains(&longest_ns), "{longest_ns}");
     assert!(ended[15] * 8 < ended[5] && ended[25].abs_diff(ended[5]) < 50, "{ended:?}");
@@ -161,17 +162,17 @@ fn cluster(replicas: u32) -> Site {
 #[test]
 fn a_lost_node_is_replaced_by_the_other_replica() {
     for kind in [Kind::Read, Kind::Write] {
-        for fault in ["node server.1 lost at 1s", "disk vsan.3 lost at 1s"] {
+        for fault in ["kill server.1 at 1s", "disk-fail vsan 3 at 1s"] {
             let mut machine = with_fault(&cluster(2), fault);
             let (ended, longest_ns, failed) = seen(&mut machine, kind);
             assert_eq!(failed, 0, "{fault}");
             assert!(longest_ns < SECOND / 2 + 20_000_000, "{fault}: {longest_ns}");
             assert!(ended[20] > ended[5] / 2, "{fault}: {ended:?}");
         }
-        let mut machine = with_fault(&cluster(2), "node server.1 lost at 1s");
+        let mut machine = with_fault(&cluster(2), "kill server.1 at 1s");
         about(seen(&mut machine, kind).1, SECOND / 2);
     }
-    let mut machine = with_fault(&cluster(1), "node server.1 lost at 1s for 1s");
+    let mut machine = with_fault(&cluster(1), "kill server.1 at 1s for 1s");
     let (_, _, failed) = seen(&mut machine, Kind::Read);
     assert!(failed > 0);
 }
@@ -180,7 +181,7 @@ fn a_lost_node_is_replaced_by_the_other_replica() {
 fn what_became_of_a_lost_nodes_vms_is_told() {
     let told = |site: &Site, vms: u32| {
         let mut machine = machine(site, vms);
-        let fault = SiteFault::parse("node server.1 lost at 1s", site).expect("a fault");
+        let fault = site_fault("kill server.1 at 1s", site).expect("a fault");
         machine.schedule(&[fault]).expect("scheduled");
         assert!(reap(&mut machine, 2 * SECOND).is_empty());
         machine.end_window();
@@ -212,8 +213,8 @@ fn disks_lost_beyond_what_is_borne_take_the_array_offline() {
         site.groups[0].raid = Raid::Raid5;
         site.groups[0].groups = 1;
         site.controllers[0].cache.write = write;
-        let mut machine = with_fault(&site, "disk disk.0 lost at 1s");
-        let second = SiteFault::parse("disk disk.4 lost at 2s", &site).expect("a fault");
+        let mut machine = with_fault(&site, "disk-fail disk 0 at 1s");
+        let second = site_fault("disk-fail disk 4 at 2s", &site).expect("a fault");
         machine.schedule(&[second]).expect("scheduled");
         let mut outcomes = [[0u32; 2]; 3];
         for slot in 0..8 {
@@ -248,7 +249,7 @@ fn disks_lost_beyond_what_is_borne_take_the_array_offline() {
 
 #[test]
 fn a_nodes_port_that_fails_is_passed_over() {
-    let mut machine = with_fault(&cluster(2), "path server.hba.0 down at 1s for 1s");
+    let mut machine = with_fault(&cluster(2), "path-down server.hba 0 at 1s for 1s");
     let (ended, longest_ns, failed) = seen(&mut machine, Kind::Read);
     assert_eq!(failed, 0);
     about(longest_ns, SECOND / 2);
@@ -266,7 +267,7 @@ fn each_sender_chooses_its_port_of_a_hash() {
         let sees = |port: &u32| {
             let window = Window { from_ns: 0, interval_ns: SECOND };
             let mut machine = Machine::new(&site, 0, load(2), window, seed).expect("a machine");
-            let fault = SiteFault::parse(&format!("path {end}.{port} down at 1s"), &site);
+            let fault = site_fault(&format!("path-down {end} {port} at 1s"), &site);
             machine.schedule(&[fault.expect("a fault")]).expect("scheduled");
             seen(&mut machine, Kind::Read).1 > SECOND / 4
         };
@@ -286,7 +287,7 @@ fn a_hash_takes_flows_off_a_port_that_fails_and_gives_them_back() {
     site.hosts[0].adapters[0].aggregation = Aggregation::Hash;
     // Ports are what limits.
     site.hosts[0].adapters[0].rate_bytes_per_s = 2e6;
-    for fault in ["path server.hba.0 down at 1s for 1s", "path server.hba.1 down at 1s for 1s"] {
+    for fault in ["path-down server.hba 0 at 1s for 1s", "path-down server.hba 1 at 1s for 1s"] {
         let mut machine = with_fault(&site, fault);
         let (ended, longest_ns, failed) = seen(&mut machine, Kind::Read);
         assert_eq!(failed, 0);
@@ -301,7 +302,7 @@ fn a_hash_takes_flows_off_a_port_that_fails_and_gives_them_back() {
 
 #[test]
 fn the_same_faults_give_the_same_run() {
-    let run = || seen(&mut with_fault(&cluster(2), "node server.1 lost at 1s"), Kind::Write);
+    let run = || seen(&mut with_fault(&cluster(2), "kill server.1 at 1s"), Kind::Write);
     assert_eq!(run(), run());
 }
 
@@ -310,59 +311,135 @@ fn what_the_machine_does_not_have_cannot_fail() {
     let site = fibre_channel(PathPolicy::Fixed);
     let mut machine = machine(&site, 1);
     let mut error = |text: &str| {
-        let fault = SiteFault::parse(text, &site).expect("a fault");
+        let fault = site_fault(text, &site).expect("a fault");
         machine.schedule(&[fault]).expect_err("no such thing")
     };
-    let what = error("path host.hba.2 down at 1s");
+    let what = error("path-down host.hba 2 at 1s");
     assert_eq!(what, FaultError::NoSuch { what: "port", number: 2, count: 2 });
     assert_eq!(
-        error("disk disk.80 lost at 1s"),
+        error("disk-fail disk 80 at 1s"),
         FaultError::NoSuch { what: "disk", number: 80, count: 80 }
     );
-    assert_eq!(error("disk disk.1 lost at 1s for 1s"), FaultError::NoReturn);
+    assert_eq!(error("disk-fail disk 1 at 1s for 1s"), FaultError::NoReturn);
     for (text, times) in [("0x", 0.0), ("0.5x", 0.5), ("1001x", 1001.0), ("1e300x", 1e300)] {
-        let found = error(&format!("disk disk.1 slow {text} at 1s"));
+        let found = error(&format!("disk-slow disk 1 {text} at 1s"));
         assert_eq!(found, FaultError::NotSlow { times });
         assert!(found.to_string().contains("1 to 1000 times"), "{found}");
     }
     for text in ["nanx", "infx"] {
-        let found = error(&format!("disk disk.1 slow {text} at 1s"));
+        let found = error(&format!("disk-slow disk 1 {text} at 1s"));
         assert!(matches!(found, FaultError::NotSlow { .. }), "{found}");
     }
 }
 
 #[test]
-fn faults_are_read_as_people_write_them() {
+fn faults_name_parts_of_the_site() {
     let site = cluster(2);
-    let read = |text: &str| SiteFault::parse(text, &site);
+    let read = |text: &str| site_fault(text, &site);
     assert_eq!(
-        read("path  server.hba.1 down at 10s for 200ms"),
+        read("path-down  server.hba 1 at 10s for 200ms"),
         Ok(SiteFault {
             at_ns: 10 * SECOND,
             for_ns: Some(SECOND / 5),
             broken: Broken::HostPathDown { hosts: 0, adapter: 0, port: 1 },
         })
     );
+    let broken = |text: &str| read(text).map(|fault| fault.broken);
     let slow = Broken::DiskSlow { group: 0, disk: 3, times: 2.5 };
-    assert_eq!(read("disk disk.3 slow 2.5x at 1s").map(|fault| fault.broken), Ok(slow));
+    assert_eq!(broken("disk-slow disk 3 2.5x at 1s"), Ok(slow));
+    assert_eq!(broken("disk-slow filer.disk 3 2.5x at 1s"), Ok(slow));
     let lost = Broken::CapacityLost { cluster: 0, disk: 7 };
-    assert_eq!(read("disk vsan.7 lost at 1min").map(|fault| fault.broken), Ok(lost));
+    assert_eq!(broken("disk-fail vsan 7 at 1min"), Ok(lost));
+    assert_eq!(broken("disk-fail server.vsan 7 at 1min"), Ok(lost));
+    let new = Broken::DiskReplaced { group: 0, disk: 3 };
+    assert_eq!(broken("disk-replace disk 3 at 2s"), Ok(new));
     let line = Broken::LinkDown { network: 0 };
-    assert_eq!(read("network fabric down at 0s for 50us").map(|fault| fault.broken), Ok(line));
-    let text = |text| read(text).expect_err("no fault").to_string();
-    assert!(text("disk disk.3 lost").contains("write one such as"));
-    assert!(text("network wan down at 1s").contains("no network \"wan\"; it has fabric"));
-    assert!(text("path server.nic.0 down at 1s").contains("it has hba"));
-    assert!(text("disk disk lost at 1s").contains("aggregate.3"));
+    assert_eq!(broken("link-down fabric at 0s for 50us"), Ok(line));
+    let node = Broken::NodeLost { hosts: 0, node: 1 };
+    assert_eq!(broken("kill server.1 at 1s"), Ok(node));
+    let text = |text: &str| read(text).expect_err("no fault").to_string();
+    assert!(text("link-down wan at 1s").contains("\"wan\"; it has fabric, filer"));
+    assert!(text("link-down nas.fabric at 1s").contains("no controller \"nas\"; it has filer"));
+    assert!(text("path-down server.nic 0 at 1s").contains("it has hba"));
+    assert!(text("path-down filer.nic 0 at 1s").contains("it has fc"));
+    assert!(text("path-down pc.hba 0 at 1s").contains("\"pc\"; it has server, filer"));
+    assert!(text("disk-fail other 0 at 1s").contains("\"other\"; it has disk, vsan"));
+    let owned = text("disk-fail filer.other 0 at 1s");
+    assert!(owned.contains("\"filer.other\"; it has filer.disk, server.vsan"), "{owned}");
+    assert!(text("disk-replace vsan 0 at 1s").contains("leave disk-replace out"));
+    assert!(text("kill server at 1s").contains("name one of them: kill server.3"));
+    assert!(text("restart server.one at 1s").contains("restart server.3"));
+    for kind in ["pause server", "resume server", "link-loss fabric 5%"] {
+        let told = text(&format!("{kind} at 1s"));
+        assert!(told.contains("what can be done there is disk-fail, disk-replace"), "{told}");
+    }
     let mut others = site.clone();
     others.hosts.push(HostGroup { name: "pc".into(), ..site.hosts[0].clone() });
-    let no_nodes = |site: &Site| {
-        SiteFault::parse("node pc.0 lost at 1s", site).expect_err("no nodes").to_string()
-    };
+    let no_nodes =
+        |site: &Site| site_fault("kill pc.0 at 1s", site).expect_err("no nodes").to_string();
     assert!(no_nodes(&others).contains("\"pc\" are no nodes"), "{}", no_nodes(&others));
     assert!(no_nodes(&others).contains("name one of server"), "{}", no_nodes(&others));
     others.clusters.clear();
     assert!(no_nodes(&others).contains("the site has none"), "{}", no_nodes(&others));
-    assert!(matches!(read("node server.1 lost at soon"), Err(FaultTextError::Time { .. })));
-    assert!(matches!(read("node server.1 lost at -1s"), Err(FaultTextError::Time { .. })));
+}
+
+#[test]
+fn what_belongs_to_one_storage_is_nothing_to_a_datastore_on_another() {
+    let mut site = fibre_channel(PathPolicy::Fixed);
+    let mut second = site.controllers[0].clone();
+    second.name = "nas".into();
+    site.controllers.push(second);
+    let mut mount = site.datastores[0].clone();
+    mount.name = "vm".into();
+    mount.also = vec!["data".into()];
+    mount.target = Target::Controller { controller: 1, port: 0 };
+    site.datastores.push(mount);
+    let broken = |text: &str, datastore: usize| {
+        let fault: FaultSpec = text.parse().expect("a fault");
+        Broken::by(&fault, &site, datastore).unwrap_or_else(|why| panic!("{text}: {why}"))
+    };
+    let line = vec![Broken::LinkDown { network: 0 }];
+    for text in ["link-down nas", "link-up nas.fabric", "link-flap nas 1s"] {
+        assert_eq!((broken(text, 0), broken(text, 1)), (vec![], line.clone()), "{text}");
+    }
+    assert_eq!(
+        (broken("link-down fabric", 0), broken("link-down fabric", 1)),
+        (line.clone(), line)
+    );
+    let port = vec![Broken::HostPathDown { hosts: 0, adapter: 0, port: 1 }];
+    for text in ["path-down host.vm 1", "path-up host.data 1"] {
+        assert_eq!((broken(text, 0), broken(text, 1)), (vec![], port.clone()), "{text}");
+    }
+    assert_eq!(broken("path-down host.hba 1", 0), port);
+    let unknown = |text: &str| {
+        let fault: FaultSpec = text.parse().expect("a fault");
+        Broken::by(&fault, &site, 0).expect_err("unknown")
+    };
+    let told = unknown("path-down host.files 0").to_string();
+    assert!(told.contains("\"files\"; it has hba, local, vm"), "{told}");
+    let FaultNameError::Unknown { known, .. } = unknown("link-down nas.lan") else { panic!() };
+    assert_eq!(known, "fabric");
+}
+
+#[test]
+fn a_new_disk_is_rebuilt_where_no_spare_was() {
+    let mut site = fibre_channel(PathPolicy::Fixed);
+    let group = &mut site.groups[0];
+    (group.raid, group.groups, group.spares) = (Raid::Raid5, 1, 0);
+    (group.disks, group.device) = (4, device(1, 1e6, 0.0));
+    let busy = |faults: &[&str]| {
+        let mut machine = machine(&site, 2);
+        for fault in faults {
+            machine.schedule(&[site_fault(fault, &site).expect("a fault")]).expect("scheduled");
+        }
+        let (ended, _, failed) = seen(&mut machine, Kind::Read);
+        assert_eq!(failed, 0);
+        ended
+    };
+    let degraded = busy(&["disk-fail disk 0 at 500ms"]);
+    let rebuilding = busy(&["disk-fail disk 0 at 500ms", "disk-replace disk 0 at 1500ms"]);
+    assert_eq!(degraded[..15], rebuilding[..15]);
+    let after = |ended: &[u32]| ended[16..30].iter().sum::<u32>();
+    let (degraded, rebuilding) = (after(&degraded), after(&rebuilding));
+    assert!(rebuilding < degraded * 9 / 10, "{degraded} and {rebuilding}: it reads of all others");
 }

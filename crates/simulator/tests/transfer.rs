@@ -259,7 +259,7 @@ fn the_same_seed_gives_the_same_sample() {
 fn a_fault_of_the_disk_ends_the_transfer() {
     let site = local(0.0);
     let mut machine = machine_for(&site, 1);
-    let fault = stormeter_simulator::SiteFault::parse("disk disk.0 lost at 100ms", &site);
+    let fault = site_fault("disk-fail disk 0 at 100ms", &site);
     machine.schedule(&[fault.expect("a fault")]).expect("scheduled");
     let trial = TransferTrial {
         transfer: transfer(10_000_000, Write, Disk),

@@ -27,7 +27,7 @@ pub use profile::{
 };
 pub use reach::{Reach, ReachError};
 pub use step::{Step, StepAction};
-pub use stormeter_fault::{FaultKind, FaultSpec};
+pub use stormeter_fault::{FaultKind, FaultSpec, ScheduledFault};
 pub use study_plan::{
     Blocks, Cell, Design, NamedDatastore, Order, Prepare, Reset, StudyHost, StudyPlan,
     StudyWorkload, Unit, WorkloadKind,

@@ -5,6 +5,7 @@
 //! every machine.
 
 use serde::{Deserialize, Serialize};
+use stormeter_fault::ScheduledFault;
 use stormeter_trial::{Deployment, FileTest, Transfer, Workload};
 
 use crate::plan::{EqualLoad, Metric, Timing};
@@ -40,10 +41,9 @@ pub struct StudyPlan {
     pub steps: Vec<Step>,
     /// How trials are repeated and ordered, and what is concluded from them.
     pub design: Design,
-    /// What goes wrong in every trial, in the words of `stormeter predict --faults`; nothing can be
-    /// measured then.
+    /// What fails in every trial of a prediction besides the steps; nothing can be measured then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub site_faults: Vec<String>,
+    pub site_faults: Vec<ScheduledFault>,
     /// What is asked, in the grammar of questions; each was checked.
     pub questions: Vec<String>,
     /// Driving threads; 0: one a CPU, but no more than there are VMs.

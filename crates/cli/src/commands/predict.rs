@@ -23,13 +23,6 @@ use crate::study_output::{show_study, study_report_of};
 
 pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failure> {
     let plan = read_study(&options.file)?;
-    if !plan.steps.is_empty() {
-        return Err(Failure::Usage(
-            "the study has steps, which are taken where it is measured; a prediction has faults of its \
-             own: leave steps out, and give --fault"
-                .into(),
-        ));
-    }
     let beside = || options.file.parent().unwrap_or(Path::new("")).join("site.yaml");
     let site_file: PathBuf = options.site.clone().unwrap_or_else(beside);
     if !site_file.exists() {
@@ -67,9 +60,10 @@ pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failur
             file: name,
             text,
             what_if: options.what_if.clone(),
-            faults: [prepared.plan.site_faults.as_slice(), &options.faults].concat(),
+            faults: Vec::new(),
             shortened_from,
         },
+        faults: [prepared.plan.site_faults.as_slice(), &options.faults].concat(),
         plan: prepared.plan,
         sites: prepared.sites,
         places: prepared.places,

@@ -43,7 +43,7 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
     if !plan.site_faults.is_empty() {
         return Err(Failure::Usage(
             "the study lets something fail (faults:), which can be predicted and not measured; use \
-             `stormeter predict`"
+             `stormeter predict`, or write what a lab can do too as steps"
                 .into(),
         ));
     }

@@ -359,7 +359,7 @@ fn faults_change_what_is_predicted_or_are_refused() {
         place.spawn(command).wait()
     };
     place.run("predict s.yaml --quiet --no-elasticity --output none.db").expect(&[0]);
-    fault("disk own.0 slow 10x at 0s", "slow.db").expect(&[0, 3, 4]);
+    fault("disk-slow own 0 10x at 0s", "slow.db").expect(&[0, 3, 4]);
     let iops = |output: &str, datastore: u32| {
         let query = format!("SELECT avg(iops) FROM trial WHERE datastore = {datastore}");
         one::<f64>(&place.path(output), &query)
@@ -367,14 +367,17 @@ fn faults_change_what_is_predicted_or_are_refused() {
     assert!(iops("slow.db", 0) < 0.5 * iops("none.db", 0));
     assert_eq!(iops("slow.db", 1), iops("none.db", 1), "another disk's fault is nothing to it");
     let shown = place.run("report slow.db").expect(&[0, 3, 4]);
-    assert!(shown.said().contains("disk own.0 slow 10x at 0s"), "{}", shown.stdout);
+    assert!(shown.said().contains("disk-slow own 0 10x at 0s"), "{}", shown.stdout);
     for (text, words) in [
-        ("the disk breaks", "disk aggregate.3 lost at 10s"),
-        ("disk raid.0 lost at dawn", "10s, 200ms"),
-        ("disk other.0 lost at 100ms", "own"),
-        ("disk raid.9 lost at 100ms", "counted from 0"),
-        ("disk raid.0 lost at 100ms for 2s", "does not come back"),
-        ("disk raid.0 lost at 1s", "trials end 600ms after they begin"),
+        ("the disk breaks", "disk-fail aggregate 3 at 10s"),
+        ("disk-fail raid 0 at dawn", "10s, 200ms"),
+        ("disk-fail other 0 at 100ms", "own"),
+        ("disk-fail raid 9 at 100ms", "counted from 0"),
+        ("disk-fail raid 0 at 100ms for 2s", "does not come back"),
+        ("disk-fail raid 0 at 1s", "trials end 600ms after they begin"),
+        ("link-up lan at 100ms", "it ends nothing"),
+        ("pause filer at 100ms", "a site has no model of pause"),
+        ("link-flop lan at 100ms", "is nothing that can be done"),
     ] {
         let outcome = fault(text, "bad.db").expect(&[2]);
         assert!(outcome.stderr.contains(words), "{text}: {outcome:?}");
@@ -384,19 +387,61 @@ fn faults_change_what_is_predicted_or_are_refused() {
 
 #[test]
 fn a_study_with_faults_is_predicted_with_them_and_not_measured() {
-    let study = replaced(STUDY, "seed: 4711\n", "seed: 4711\nfaults: disk own.0 slow 10x at 0s\n");
+    let study = replaced(STUDY, "seed: 4711\n", "seed: 4711\nfaults: disk-slow own 0 10x at 0s\n");
     let place = place(&study, SITE);
     let outcome = place.run("run s.yaml").expect(&[2]);
     assert!(outcome.stderr.contains("(faults:)"), "{outcome:?}");
-    assert!(place.run("predict s.yaml --plan").expect(&[0]).stdout.contains("own.0 slow 10x"));
+    assert!(
+        place
+            .run("predict s.yaml --plan")
+            .expect(&[0])
+            .stdout
+            .contains("disk-slow own 0 10x at 0s")
+    );
     place.run("predict s.yaml --quiet --no-elasticity --output own.db").expect(&[0, 3, 4]);
     write(&place, "s.yaml", STUDY);
+    // By the option, and in the words of earlier versions.
     let mut command = place.command("predict s.yaml --quiet --no-elasticity --output given.db");
-    command.args(["--faults", "disk own.0 slow 10x at 0s"]);
+    command.args(["--fault", "disk own.0 slow 10x at 0s"]);
     place.spawn(command).wait().expect(&[0, 3, 4]);
     let iops = "SELECT group_concat(iops) FROM trial";
     let of = |output: &str| one::<String>(&place.path(output), iops);
     assert_eq!(of("own.db"), of("given.db"));
+}
+
+#[test]
+fn a_study_with_steps_is_predicted_from_the_file_that_a_lab_takes() {
+    let timing = "measure: {ramp: 100ms, duration: 2s, interval: 100ms}\n";
+    let steps = "steps: [{at: 700ms, do: link-down filer.lan}, {at: 1s, do: link-up filer.lan}]\n";
+    let study = replaced(
+        STUDY,
+        "measure: {ramp: 100ms, duration: 500ms, interval: 100ms}\n",
+        &format!("{timing}{steps}"),
+    );
+    let study = replaced(
+        &study,
+        "- nas is slower than local in iops at 8 vms\n",
+        "- outage of nas must be at most 600ms\n- recovery of nas must be at most 500ms\n",
+    );
+    let place = place(&study, SITE);
+    assert!(place.run("predict s.yaml --plan").expect(&[0]).stdout.contains("link-down filer.lan"));
+    place.run("predict s.yaml --quiet --no-elasticity").expect(&[0]);
+    let steps = "SELECT count(*) FROM disturbance WHERE what = 'link-down filer.lan'";
+    assert_eq!(one::<u32>(&place.path("s-predicted.db"), steps), 12, "one a trial");
+    // Only what is on the filer notices.
+    let outage = |datastore: u32| {
+        let query = format!(
+            "SELECT max(outage_ns) FROM disturbed_trial JOIN trial ON trial.id = trial_id WHERE datastore = \
+             {datastore}"
+        );
+        one::<f64>(&place.path("s-predicted.db"), &query) / 1e6
+    };
+    assert!(outage(1) >= 300.0 && outage(0) <= 100.0, "{} {}", outage(1), outage(0));
+    let command = "{command: 'ip link set eth1 down'}";
+    write(&place, "s.yaml", &replaced(&study, "link-down filer.lan", command));
+    let outcome = place.run("predict s.yaml --output no.db").expect(&[2]);
+    assert!(outcome.stderr.contains("it is a command"), "{outcome:?}");
+    assert!(!place.path("no.db").exists());
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(crate) use build::{ClientWay, Lane};
 pub use build::{Load, MachineError, Window};
 pub use component::{ComponentKind, ComponentUse, SitePart};
 pub(crate) use event_queue::EventQueue;
-pub use fault::{Broken, FaultError, FaultTextError, SiteFault};
+pub use fault::{Broken, FaultError, FaultNameError, SiteFault};
 pub(crate) use resync::Resync;
 pub use resync::ResyncUse;
 pub(crate) use station::Station;

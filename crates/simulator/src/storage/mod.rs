@@ -58,6 +58,8 @@ pub(crate) enum Store {
 pub(crate) enum DiskFault {
     /// It is gone; its content is rebuilt where there is redundancy and a spare.
     Lost(u32),
+    /// A new one takes its place, or that of the spare which has it.
+    Replaced(u32),
     /// It takes so many times as long from now on; 1 mends it.
     Slow(u32, f64),
 }

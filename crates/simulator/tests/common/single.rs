@@ -1,7 +1,8 @@
 //! One request at a time, without a driver: exact times.
 
 use stormeter_disk::{Completion, Disks, Kind, Operation, Wait};
-use stormeter_simulator::{Load, Machine, Window};
+use stormeter_fault::ScheduledFault;
+use stormeter_simulator::{Broken, FaultNameError, Load, Machine, SiteFault, Window};
 use stormeter_site::*;
 
 /// A load of so many VMs with disks of 1 GiB.
@@ -13,6 +14,14 @@ pub fn load(vms: u32) -> Load {
 pub fn machine(site: &Site, vms: u32) -> Machine {
     let window = Window { from_ns: 0, interval_ns: 250_000_000 };
     Machine::new(site, 0, load(vms), window, 1).expect("a machine")
+}
+
+/// What a fault breaks of a site, as its first datastore meets it.
+pub fn site_fault(text: &str, site: &Site) -> Result<SiteFault, FaultNameError> {
+    let ScheduledFault { fault, at_ns, for_ns, .. } = text.parse().expect("a fault with its time");
+    let broken = Broken::by(&fault, site, 0)?;
+    assert_eq!(broken.len(), 1, "{text}");
+    Ok(SiteFault { at_ns, for_ns, broken: broken[0] })
 }
 
 /// Submits a request of a disk.

@@ -19,7 +19,7 @@ keys! {
         "design": "{blocks: auto, precision: 2%}",
         "steps": "[{at: 10s, do: link-down nas}]",
         "site": "{nics: [1, 2, 3]}",
-        "faults": "[disk aggregate.3 lost at 10s]",
+        "faults": "[disk-fail aggregate 3 at 10s]",
         "seed": "1",
         "questions": "[nas is within 10% of local in iops]",
     }

@@ -1,6 +1,7 @@
 //! `site` and `faults`: changes to the site that a study is predicted for, as levels of the factor
-//! `datastore`, and what goes wrong there. What the words of a fault mean is the simulator's to say.
+//! `datastore`, and what fails there. Whether a site has what fails is for whoever predicts it to say.
 
+use stormeter_fault::ScheduledFault;
 use stormeter_yaml::{Diagnostics, Node, Section, Value};
 
 use crate::study_plan::NamedDatastore;
@@ -91,31 +92,34 @@ fn levels(key: &Node, value: &Node, diagnostics: &mut Diagnostics) -> Option<Vec
     Some(levels)
 }
 
-/// What goes wrong in every trial, as it stands.
-pub(super) fn faults(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<String> {
+/// What fails in every trial of a prediction.
+pub(super) fn faults(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<ScheduledFault> {
     let Some(node) = study.get("faults") else { return Vec::new() };
     let items = match &node.value {
         Value::List(items) => items.as_slice(),
         // One needs no list.
         _ => std::slice::from_ref(node),
     };
-    let mut lines = Vec::new();
+    let mut faults: Vec<ScheduledFault> = Vec::new();
     for item in items {
-        match item.text().map(str::trim).filter(|text| !text.is_empty()) {
-            Some(text) if lines.iter().any(|line| line == text) => {
-                diagnostics.error_at(item.place, format!("{text:?} is there twice; leave one out"));
+        let text = item.text().map(str::trim).filter(|text| !text.is_empty());
+        match text.map(str::parse::<ScheduledFault>) {
+            Some(Ok(fault)) if faults.contains(&fault) => {
+                diagnostics
+                    .error_at(item.place, format!("\"{fault}\" is there twice; leave one out"));
             }
-            Some(text) => lines.push(text.to_owned()),
+            Some(Ok(fault)) => faults.push(fault),
+            Some(Err(error)) => diagnostics.error_at(item.place, error.to_string()),
             None => diagnostics.error_at(
                 item.place,
                 format!(
-                    "a fault is a line of words, not {}; write it like - disk aggregate.3 lost at 10s",
+                    "a fault is a line of words, not {}; write it like - disk-fail aggregate 3 at 10s",
                     item.found()
                 ),
             ),
         }
     }
-    lines
+    faults
 }
 
 #[cfg(test)]
@@ -144,15 +148,25 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_kept_as_they_are_written() {
+    fn faults_are_read_in_the_words_of_steps_and_in_those_of_earlier_versions() {
         let faults = |text: &str| parse_study(&format!("datastores: {{a: /a}}\nfaults: {text}"));
-        let plan = faults("[disk d.0 lost at 3s, ' network n down at 1s for 1s ']").unwrap();
-        assert_eq!(plan.site_faults, ["disk d.0 lost at 3s", "network n down at 1s for 1s"]);
+        let plan = faults("[disk-fail d 0 at 3s, ' link-down n  at 1s for 1s ']").unwrap();
+        let texts: Vec<String> = plan.site_faults.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["disk-fail d 0 at 3s", "link-down n at 1s for 1s"]);
+        let old = faults("[disk d.0 lost at 3s, ' network n down at 1s for 1s ']").unwrap();
+        assert_eq!(old, plan);
+        // So earlier versions kept them.
+        let mut stored = serde_json::to_value(&plan).unwrap();
+        stored["site_faults"][0] = "disk d.0 lost at 3s".into();
+        assert_eq!(serde_json::from_value::<StudyPlan>(stored).unwrap(), plan);
         let back: StudyPlan = serde_json::from_value(serde_json::to_value(&plan).unwrap()).unwrap();
         assert_eq!(back, plan);
-        assert_eq!(faults("disk d.0 lost at 3s").unwrap().site_faults.len(), 1);
+        assert_eq!(faults("disk-fail d 0 at 3s").unwrap().site_faults.len(), 1);
         for (text, words) in [
-            ("[a, a]", "there twice"),
+            ("[kill a.1 at 1s, kill a.1 at 1s]", "there twice"),
+            ("[kill a.1 at 1s, node a.1 lost at 1s]", "there twice"),
+            ("[a]", "\"a\" is no fault with its time"),
+            ("[disk-fail d at 1s]", "disk-fail is written"),
             ("[{disk: d}]", "a fault is a line of words, not a mapping"),
             ("['']", "a fault is a line of words"),
         ] {

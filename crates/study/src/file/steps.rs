@@ -1,6 +1,6 @@
 //! `steps`: what is done to the storage during every trial.
 
-use stormeter_fault::FaultSpec;
+use stormeter_fault::{FaultSpec, FaultSpecError};
 use stormeter_units::format_duration_ns;
 use stormeter_yaml::{Diagnostics, Node, Place, Section, Value};
 
@@ -116,7 +116,9 @@ fn deed(node: &Node, diagnostics: &mut Diagnostics) -> Option<StepAction> {
     match text.parse::<FaultSpec>() {
         Ok(fault) => Some(StepAction::Fault(fault)),
         Err(error) => {
-            let command = text.contains(['/', '=', '"']) || text.split_whitespace().count() > 3;
+            let is_fault = !matches!(error, FaultSpecError::Kind { .. });
+            let is_long = text.contains(['/', '=', '"']) || text.split_whitespace().count() > 3;
+            let command = is_long && !is_fault;
             let advice = "; a command is written do: {command: \"…\"}";
             diagnostics
                 .error_at(node.place, format!("{error}{}", if command { advice } else { "" }));

@@ -11,8 +11,8 @@
 //! ([`super::resync`]); what came back before is taken as whole.
 
 mod map;
+mod named;
 mod plan;
-mod text;
 mod told;
 
 use stormeter_disk::Kind;
@@ -25,8 +25,8 @@ use crate::device::Bench;
 use crate::storage::DiskFault;
 
 pub(super) use map::Map;
+pub use named::FaultNameError;
 pub use plan::{Broken, FaultError, SiteFault};
-pub use text::FaultTextError;
 
 /// What happens at an instant.
 #[derive(Debug, Clone, Copy, PartialEq)]

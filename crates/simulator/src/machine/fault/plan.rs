@@ -27,6 +27,13 @@ pub enum Broken {
         /// Which disk.
         disk: u32,
     },
+    /// A new disk stands in the place of one that is gone; if a spare does so already, it is a spare.
+    DiskReplaced {
+        /// Index into [`stormeter_site::Site::groups`].
+        group: usize,
+        /// Which disk.
+        disk: u32,
+    },
     /// A disk of a group takes so many times as long.
     DiskSlow {
         /// Index into [`stormeter_site::Site::groups`].
@@ -134,6 +141,11 @@ impl Machine {
                 let found = self.group_disk(group, disk)?;
                 let lost = |(store, disk)| (at_ns, Action::Disk(store, DiskFault::Lost(disk)));
                 Ok(found.map(lost).into_iter().collect())
+            }
+            Broken::DiskReplaced { group, disk } => {
+                let found = self.group_disk(group, disk)?;
+                let new = |(store, disk)| (at_ns, Action::Disk(store, DiskFault::Replaced(disk)));
+                Ok(found.map(new).into_iter().collect())
             }
             Broken::DiskSlow { group, disk, times } => {
                 Ok(slow(self.group_disk(group, disk)?, times, at_ns, end_ns))

@@ -17,6 +17,7 @@ impl Array {
         match fault {
             DiskFault::Slow(disk, slowness) => self.devices[disk as usize].slow_down(slowness),
             DiskFault::Lost(disk) => self.lose(disk, bench, ready),
+            DiskFault::Replaced(disk) => self.replace(disk, bench),
         }
     }
 
@@ -36,6 +37,20 @@ impl Array {
             self.go_offline(ill, bench, ready);
         } else if self.spares > 0 {
             self.spares -= 1;
+            self.take_spare(disk, bench);
+        }
+    }
+
+    /// A new disk is there. It is rebuilt where a disk is missing, and a spare where a spare has stood in. An
+    /// array that is offline stays so: what it had is gone.
+    fn replace(&mut self, disk: u32, bench: &mut Bench<'_>) {
+        if self.outage.is_some() {
+            return;
+        }
+        let is_whole = self.health.has(disk, u64::MAX);
+        if is_whole || self.rebuild_of(disk).is_some() {
+            self.spares += 1;
+        } else {
             self.take_spare(disk, bench);
         }
     }

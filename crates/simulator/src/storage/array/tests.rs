@@ -311,6 +311,23 @@ fn a_spare_is_rebuilt_at_the_rate_asked_for_and_what_is_there_is_used() {
 }
 
 #[test]
+fn a_new_disk_is_rebuilt_or_is_a_spare_and_brings_nothing_back() {
+    let mut rig = Rig::new(&group(Raid::Raid5, 8, 1), None);
+    rig.fault(DiskFault::Lost(3));
+    assert!(rig.array.rebuilds.is_empty());
+    rig.fault(DiskFault::Replaced(3));
+    assert_eq!((rig.array.rebuilds.len(), rig.array.spares), (1, 0));
+    // It is there already: the second one waits.
+    rig.fault(DiskFault::Replaced(3));
+    assert_eq!((rig.array.rebuilds.len(), rig.array.spares), (1, 1));
+    rig.fault(DiskFault::Lost(3));
+    assert_eq!((rig.array.rebuilds.len(), rig.array.spares), (1, 0));
+    rig.fault(DiskFault::Lost(5));
+    rig.fault(DiskFault::Replaced(5));
+    assert!(rig.array.outage().is_some() && rig.array.rebuilds.is_empty());
+}
+
+#[test]
 fn a_rebuild_without_limit_is_as_quick_as_the_disks() {
     let mut description = group(Raid::Raid5, 8, 1);
     description.spares = 1;

@@ -307,6 +307,8 @@ impl Node {
     pub(crate) fn fault(&mut self, fault: DiskFault) {
         match fault {
             DiskFault::Lost(disk) => self.capacity[disk as usize].lost = true,
+            // What it had is copied to others.
+            DiskFault::Replaced(_) => {}
             DiskFault::Slow(disk, slowness) => {
                 self.capacity[disk as usize].device.slow_down(slowness);
             }
