@@ -10,6 +10,7 @@ use stormeter_study::{ComparisonPlan, StudyPlan, Timing};
 use stormeter_units::format_duration_ns;
 
 use crate::conclusion::{Conclusion, conclude};
+use crate::environment::environment;
 use crate::error::RunError;
 use crate::idle::IDLE_READING;
 use crate::local_executor::LocalExecutor;
@@ -95,7 +96,8 @@ pub fn run_comparison_with<'a>(
     let null_servers = null_servers.map(|it| it as &mut dyn NullServers);
     let by = By { executor: &mut local, rack_control: None, null_servers };
     let rules = Rules::Comparison(Box::new(plan));
-    let run = StudyRun::open(&study, rules, begun, by, (clock, cancel), progress)?;
+    let here = environment(clock);
+    let run = StudyRun::open(&study, rules, begun, by, (here, cancel), progress)?;
     Ok(conclude(&carry_out(run, progress)?)?)
 }
 

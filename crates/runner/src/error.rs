@@ -39,6 +39,22 @@ pub enum RunError {
     /// The results file.
     #[error(transparent)]
     Results(#[from] ResultsError),
+    /// The results file is that of a measurement.
+    #[error(
+        "{path} holds measured results, which a prediction does not replace; choose another results file"
+    )]
+    Measured {
+        /// Where it is.
+        path: String,
+    },
+    /// The results file of an earlier prediction is in the way.
+    #[error("the earlier prediction {path} cannot be replaced: {source}")]
+    Replace {
+        /// Where it is.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The results file belongs to another plan.
     #[error(
         "{path} holds a comparison with another {what}; resume it with the options that it was started with, or \
@@ -126,6 +142,9 @@ pub enum RunError {
     /// A trial of fixed work that cannot be done.
     #[error(transparent)]
     FixedWork(#[from] FixedWorkError),
+    /// A model cannot carry out the trial.
+    #[error("{0}")]
+    Model(String),
     /// A client and its server could not be joined on this machine.
     #[error(
         "no connection could be made over this machine's loopback address ({0}); is 127.0.0.1 up, \
@@ -193,6 +212,7 @@ impl RunError {
             RunError::Agent { host, reason } => Ok(TrialFailure::Agent { host, said: reason }),
             RunError::Reset(error) => Ok(TrialFailure::Reset { said: error.to_string() }),
             RunError::FixedWork(error) => Ok(TrialFailure::Impossible { said: error.to_string() }),
+            RunError::Model(said) => Ok(TrialFailure::Impossible { said }),
             error => Err(error),
         }
     }

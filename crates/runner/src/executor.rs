@@ -1,15 +1,16 @@
-//! Who carries out the trials of a study: this process, agents on hosts, or whoever else implements [`Executor`].
+//! Who carries out the trials of a study: this process, agents on hosts, a model in virtual time, or whoever else
+//! implements [`Executor`].
 //!
 //! The runner decides what is done and in which order, and stores the outcome; an executor does it. What they
 //! exchange are plain values that can go through a pipe. So the runner knows neither how a host is reached nor that
 //! there are several: they yield one trial, with each host's share beside it.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 use stormeter_datastore::{DiskReset, DiskSpec};
-use stormeter_results::{DatastoreDescription, HostDescription};
+use stormeter_results::{DatastoreDescription, Elasticity, HostDescription};
 use stormeter_study::{Timing, WorkloadKind, fill_order};
 use stormeter_trial::{Limits, Start};
 
@@ -18,6 +19,10 @@ use crate::fill_spec::FillSpec;
 use crate::fixed_work::{FixedWorkRun, ListenOrder};
 use crate::progress::Progress;
 use crate::threads::{TrialEnd, TrialRun};
+
+/// Hears of the outcome of the trial of that number, and says whether to go on.
+pub type Tell<'a> =
+    dyn FnMut(usize, Result<TrialEnd, RunError>, &mut dyn Progress) -> Result<(), RunError> + 'a;
 
 /// Carries out trials.
 pub trait Executor {
@@ -78,6 +83,44 @@ pub trait Executor {
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError>;
+
+    /// How many trials it may be asked for at a time. More than one are for those that share nothing, not even time.
+    fn width(&self) -> usize {
+        1
+    }
+
+    /// Carries out trials and tells the outcome of each, in their order, before it returns. By default one follows the
+    /// other. It ends early when `cancel` is set, and tells nothing more from then on.
+    ///
+    /// # Errors
+    /// What `tell` said.
+    fn trials(
+        &mut self,
+        orders: &[TrialOrder],
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+        tell: &mut Tell<'_>,
+    ) -> Result<(), RunError> {
+        for (number, order) in orders.iter().enumerate() {
+            let end = self.trial(order, cancel, progress);
+            if cancel.load(Ordering::Relaxed) {
+                break;
+            }
+            tell(number, end, progress)?;
+        }
+        Ok(())
+    }
+
+    /// What more of each part of the storage would bring trials, each of the cell of its number. Only a model can be
+    /// changed to find out.
+    fn elasticities(
+        &mut self,
+        _orders: &[TrialOrder],
+        _cancel: &AtomicBool,
+        _progress: &mut dyn Progress,
+    ) -> Vec<Elasticity> {
+        Vec::new()
+    }
 
     /// All disks are as they were after they had been written: the storage was rolled back.
     fn rolled_back(&mut self) {}

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use stormeter_datastore::DatastoreError;
 use stormeter_results::{
-    DatastoreDescription, Environment, Event, EventKind, FinishReason, Header, Planned,
+    DatastoreDescription, Environment, Event, EventKind, FinishReason, Header, Planned, Prediction,
     ResultsFile, TrialOutcome,
 };
 
@@ -14,6 +14,7 @@ use crate::error::RunError;
 use crate::threads::TrialEnd;
 
 /// What is written before the first trial.
+#[derive(Clone)]
 pub(crate) struct Beginning<'a, P> {
     pub(crate) run_id: &'a str,
     pub(crate) version: &'a str,
@@ -21,13 +22,16 @@ pub(crate) struct Beginning<'a, P> {
     pub(crate) plan: &'a P,
     pub(crate) environment: Environment,
     pub(crate) datastores: Vec<DatastoreDescription>,
+    /// Of what, where it is predicted and not measured.
+    pub(crate) prediction: Option<Box<Prediction>>,
 }
 
 impl<'a, P> Beginning<'a, P> {
     /// The same with another plan.
     pub(crate) fn with_plan<Q>(self, plan: &'a Q) -> Beginning<'a, Q> {
-        let Self { run_id, version, command_line, plan: _, environment, datastores } = self;
-        Beginning { run_id, version, command_line, plan, environment, datastores }
+        let Self { run_id, version, command_line, plan: _, environment, datastores, prediction } =
+            self;
+        Beginning { run_id, version, command_line, plan, environment, datastores, prediction }
     }
 }
 
@@ -45,7 +49,7 @@ pub(crate) fn begin_file<P: Planned + Clone>(
         plan: beginning.plan.clone(),
         environment: beginning.environment,
         datastores: beginning.datastores,
-        prediction: None,
+        prediction: beginning.prediction,
     };
     let mut file = ResultsFile::create(path, &header)?;
     if let Some(warning) = warning {

@@ -1,5 +1,5 @@
-//! Carries out a comparison on real datastores: trials on threads, in the plan's order, into the
-//! results file.
+//! Carries out comparisons and studies: trials in the plan's order, into the results file. On real datastores they run
+//! on threads here; others carry them out on hosts, or on a model.
 //!
 //! This is where the stages meet: it opens datastores, gives their disks to the driver on pinned
 //! threads, reads what that cost, stores each trial in a transaction and asks the statistics
@@ -27,6 +27,7 @@ mod journal;
 mod local_executor;
 mod machine;
 mod memories;
+mod modelled;
 pub mod monitor;
 mod monitor_sampler;
 mod monitor_text;
@@ -56,18 +57,19 @@ pub use doctor::{Advice, Health, examine};
 pub use environment::environment;
 pub use error::RunError;
 pub use executor::{
-    Executor, OpenOrder, Opened, OpenedStores, Password, PrepareOrder, PreparedStore, TrialOrder,
-    TrialTarget, Verification,
+    Executor, OpenOrder, Opened, OpenedStores, Password, PrepareOrder, PreparedStore, Tell,
+    TrialOrder, TrialTarget, Verification,
 };
 pub use fill_spec::FillSpec;
 pub use fixed_work::{Caller, ClientStart, FixedWorkRun, ListenOrder, run_clients, run_fixed_work};
 pub use local_executor::LocalExecutor;
+pub use modelled::Modelled;
 pub use progress::{BlockEnd, Place, Progress, Silent, TrialStart};
 pub use rack_control::{RackControl, RackControlError};
 pub use start_coordinator::StartCoordinator;
 pub use study::{
-    Collaborators, Evidence, ResetError, StudyConclusion, StudyRequest, conclude_study,
-    finished_study, run_study, run_study_with,
+    Collaborators, Evidence, ResetError, StudyConclusion, StudyRequest, cell_label, conclude_study,
+    finished_study, run_prediction, run_study, run_study_with, trial_order,
 };
 pub use target::TargetUnknown;
 pub use threads::{TrialEnd, TrialRun, run_trial};

@@ -69,6 +69,8 @@ pub trait Progress {
     /// A block ended. The relative half width of the interval so far, if there is one, and how
     /// long the rest will probably take.
     fn block(&mut self, _blocks: u32, _metric: Metric, _half_width: Option<f64>, _rest_ns: u64) {}
+    /// It is known of so many cells what more of each part of a model would bring.
+    fn elasticity(&mut self, _done: u64, _of: u64) {}
     /// Something worth knowing.
     fn note(&mut self, _text: &str) {}
 }

@@ -11,11 +11,13 @@ use stormeter_driver::{Expectations, LentExpectations, drive, drive_verified};
 use stormeter_results::{HostShare, Incident};
 use stormeter_study::Timing;
 use stormeter_trial::{
-    CpuUsage, Limits, MonitorRow, Sample, Trial, TrialFailure, Workload, WorkloadError,
+    ComponentUse, CpuUsage, Limits, MonitorRow, Sample, Trial, TrialFailure, Workload,
+    WorkloadError,
 };
 
 use crate::error::RunError;
 use crate::machine::allowed_cpus;
+use crate::modelled::Modelled;
 use crate::progress::Progress;
 use crate::watcher::Watcher;
 use crate::workers::{Job, Starter, Windows, Workers, at_once, check_memory};
@@ -62,6 +64,9 @@ pub struct TrialEnd {
     /// Where several hosts carried it out: what each of them did.
     #[serde(default)]
     pub hosts: Vec<HostShare>,
+    /// Where it was carried out on a model: what only a model can know. No host is one.
+    #[serde(skip)]
+    pub modelled: Option<Modelled>,
 }
 
 /// Runs a trial on prepared disks. With `expectations` of them, every read is held against what was
@@ -142,7 +147,18 @@ impl TrialEnd {
                 Some(TrialFailure::Step { step: step.what.clone(), said })
             })
         };
-        TrialFailure::of_ended(&self.sample).or_else(clocks).or_else(step)
+        let lost = self.modelled.as_ref().and_then(|it| it.failure(&self.sample));
+        lost.or_else(|| TrialFailure::of_ended(&self.sample)).or_else(clocks).or_else(step)
+    }
+
+    /// Virtual time that passed; none on real storage.
+    pub(crate) fn virtual_ns(&self) -> u64 {
+        self.modelled.as_ref().map_or(0, |it| it.elapsed_ns)
+    }
+
+    /// What its components did, which is then no longer here.
+    pub(crate) fn take_components(&mut self) -> Vec<ComponentUse> {
+        self.modelled.as_mut().map(|it| std::mem::take(&mut it.components)).unwrap_or_default()
     }
 }
 

@@ -403,6 +403,15 @@ impl Joined {
         let incidents = gather(self.incidents);
         let (notes, monitor) = (self.notes, self.monitor);
         cpu.take_off_spinning(sample.spun_ns);
-        Ok(TrialEnd { sample, cpu, clock_deviation, notes, incidents, monitor, hosts: Vec::new() })
+        Ok(TrialEnd {
+            sample,
+            cpu,
+            clock_deviation,
+            notes,
+            incidents,
+            monitor,
+            hosts: Vec::new(),
+            modelled: None,
+        })
     }
 }

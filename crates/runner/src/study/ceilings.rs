@@ -4,19 +4,18 @@
 //! the same way as another and lacks what limits it. Emulated processors, a network or a hypervisor may be the
 //! limit of that one, and then they are what a comparison compares.
 
-use std::time::Instant;
-
-use stormeter_results::{Attempt, Phase};
+use stormeter_results::Phase;
 use stormeter_study::{Timing, WorkloadKind, trial_seed, trial_start};
 
 use crate::ceiling::{closed, is_sound, load_of, until_sound};
 use crate::error::RunError;
 use crate::executor::{TrialOrder, TrialTarget};
-use crate::journal::unix_ms;
 use crate::progress::{Progress, TrialStart};
+use crate::study::clock::Began;
 use crate::study::rules::Rules;
 use crate::study::run::StudyRun;
 use crate::study::setting::loaded;
+use crate::study::turn::Turn;
 
 /// The generator's ceiling is measured for at most this long.
 const GENERATOR_NS: u64 = 500_000_000;
@@ -63,18 +62,22 @@ impl StudyRun<'_> {
         for (workload, spec) in plan.workloads.iter().enumerate() {
             // A trial of fixed work waits for its storage; there is nothing to be measured before it.
             let WorkloadKind::Io(io) = &spec.kind else { continue };
-            let of_workload = |cell: &usize| self.cells[*cell].workload == workload;
+            let of_workload = |cell: &usize| self.book.cells[*cell].workload == workload;
             let is_of = |cell: &usize| {
-                of_workload(cell) && datastore.is_none_or(|it| self.cells[*cell].datastore == it)
+                of_workload(cell)
+                    && datastore.is_none_or(|it| self.book.cells[*cell].datastore == it)
             };
             // At the highest load, wherever that is written among the levels.
-            let load =
-                |cell: &usize| load_of(&loaded(io, &self.cells[*cell]), self.cells[*cell].vms);
-            let Some(cell) = (0..self.cells.len()).filter(is_of).max_by_key(load) else { continue };
+            let load = |cell: &usize| {
+                load_of(&loaded(io, &self.book.cells[*cell]), self.book.cells[*cell].vms)
+            };
+            let Some(cell) = (0..self.book.cells.len()).filter(is_of).max_by_key(load) else {
+                continue;
+            };
             let duration_ns = plan.timing.duration_ns.min(longest_ns);
             let timing = Timing { ramp_ns: duration_ns / 5, duration_ns, interval_ns: duration_ns };
             let seed = trial_seed(plan.seed, u32::MAX);
-            let io = loaded(io, &self.cells[cell]);
+            let io = loaded(io, &self.book.cells[cell]);
             // Its own rate would be all that is measured of an open loop.
             let io = if store.is_some() { closed(&io, u32::MAX) } else { io };
             let order = TrialOrder {
@@ -82,7 +85,7 @@ impl StudyRun<'_> {
                 work: WorkloadKind::Io(io),
                 outstanding: None,
                 listener: None,
-                vms: self.cells[cell].vms,
+                vms: self.book.cells[cell].vms,
                 disk_bytes: plan.disk_bytes_of(workload),
                 threads: plan.threads,
                 first_cpu: 0,
@@ -103,18 +106,17 @@ impl StudyRun<'_> {
                         place: None,
                     });
                 }
-                let (started_unix_ms, began) = (unix_ms(), Instant::now());
+                let began = Began::now();
                 let end = self.executor.trial(&order, self.cancel, progress)?;
                 if self.is_cancelled() {
                     return Err(RunError::Interrupted);
                 }
-                if let Rules::Comparison(_) = self.rules {
+                if let Rules::Comparison(_) = self.book.rules {
                     progress.trial_ended("null:", Ok(end.sample.iops()));
                 }
                 let sound = is_sound(&end);
-                let when = (started_unix_ms, began);
-                let place = (0, attempt, Attempt::default());
-                self.record(Phase::Ceiling, place, (cell, datastore), when, seed, end)?;
+                let turn = Turn::before(Phase::Ceiling, attempt, cell);
+                self.book.record(turn, datastore, began, Ok(end))?;
                 Ok(sound)
             })?;
         }

@@ -1,7 +1,7 @@
 //! The same rate for all datastores of a load, so that what differs is how they bear it: in a closed loop the faster one
 //! does more, and its latency and its CPU time are of another load.
 
-use stormeter_results::{Attempt, Phase, TrialOutcome};
+use stormeter_results::{Phase, TrialOutcome, TrialRecord};
 use stormeter_study::{EqualLoad, PlanError, WorkloadKind, block_order};
 use stormeter_trial::{Arrivals, Workload};
 
@@ -10,11 +10,10 @@ use crate::journal::event;
 use crate::progress::Progress;
 use crate::study::run::StudyRun;
 use crate::study::setting::loaded;
+use crate::study::turn::Turn;
 
 /// Loads above this share of a datastore's capacity queue so much that latency says little.
 const SHARE: f64 = 0.7;
-/// Capacities are drawn by this number, which no block has.
-const DRAW: u32 = u32::MAX - 1;
 
 /// The workload as an open loop of that many I/Os a second on each of the VMs.
 pub(crate) fn at_rate(workload: Workload, rate_per_s: f64, vms: u32) -> Workload {
@@ -29,8 +28,8 @@ impl StudyRun<'_> {
         let Some(equal_load) = plan.design.equal_load else { return Ok(()) };
         let datastores = plan.datastores.len();
         // Datastores are the innermost of what cells are made of.
-        for first in (0..self.cells.len()).step_by(datastores) {
-            let cell = self.cells[first];
+        for first in (0..self.book.cells.len()).step_by(datastores) {
+            let cell = self.book.cells[first];
             let WorkloadKind::Io(workload) = &plan.workloads[cell.workload].kind else { continue };
             if workload.arrivals.rate_per_s().is_some() {
                 continue;
@@ -42,12 +41,12 @@ impl StudyRun<'_> {
             let equal = at_rate(loaded(workload, &cell), rate_per_s, cell.vms);
             equal.check(plan.disk_bytes_of(cell.workload)).map_err(PlanError::Workload)?;
             let mut text = format!("equal load: {rate_per_s:.0} I/Os a second on each datastore");
-            if self.cells.len() > datastores {
+            if self.book.cells.len() > datastores {
                 let workload = &plan.workloads[cell.workload].name;
                 text = format!("{workload}, {}: {text}", plan.load_label(&cell));
             }
             progress.note(&text);
-            self.file.append_event(&event(text))?;
+            self.book.file.append_event(&event(text))?;
             self.rates[first..first + datastores].fill(Some(rate_per_s));
         }
         Ok(())
@@ -59,44 +58,39 @@ impl StudyRun<'_> {
         first: usize,
         progress: &mut dyn Progress,
     ) -> Result<f64, RunError> {
-        let mut least = f64::INFINITY;
         let count = self.plan.datastores.len();
-        for (position, datastore) in (0..).zip(block_order(self.plan.seed, u32::MAX, count)) {
-            let cell = first + datastore;
-            let is_known = self.trials.iter().any(|trial| {
-                (trial.phase, trial.cell) == (Phase::Capacity, Some(cell))
-                    && matches!(trial.outcome, TrialOutcome::Measured { .. })
-            });
-            if !is_known {
-                let place = (0, Attempt::default());
-                self.trial(Phase::Capacity, place, position, cell, progress)?;
-                if self.is_cancelled() {
-                    return Err(RunError::Interrupted);
-                }
+        let turns = (0..).zip(block_order(self.plan.seed, u32::MAX, count));
+        let turns: Vec<Turn> = turns
+            .map(|(position, datastore)| Turn::before(Phase::Capacity, position, first + datastore))
+            .filter(|turn| !matches!(self.capacity(turn.cell), Some(Ok(_))))
+            .collect();
+        for turns in turns.chunks(self.executor.width()) {
+            self.turns(turns, progress)?;
+            if self.is_cancelled() {
+                return Err(RunError::Interrupted);
             }
-            let own = |trial: &&stormeter_results::TrialRecord| {
-                (trial.phase, trial.cell) == (Phase::Capacity, Some(cell))
-            };
-            match self.trials.iter().rfind(own).map(|record| &record.outcome) {
-                Some(TrialOutcome::Measured { sample, .. }) => least = least.min(sample.iops()),
-                Some(TrialOutcome::Failed { failure, .. }) => {
-                    return Err(RunError::KeepsFailing {
-                        url: self.plan.datastores[datastore].url.clone(),
-                        trials: 1,
-                        failure: Box::new(failure.clone()),
-                    });
-                }
-                None => return Err(RunError::Interrupted),
+            for turn in turns {
+                self.capacity(turn.cell).ok_or(RunError::Interrupted)??;
             }
+        }
+        let mut least = f64::INFINITY;
+        for cell in first..first + count {
+            least = least.min(self.capacity(cell).ok_or(RunError::Interrupted)??);
         }
         Ok(least)
     }
-}
 
-/// By which number a trial's operations and places are drawn: the same for all datastores of a block.
-pub(crate) fn draw_of(phase: Phase, block: u32, attempt: Attempt) -> u32 {
-    match phase {
-        Phase::Capacity => DRAW,
-        _ => attempt.draw_of(block),
+    /// IOPS of a cell in a closed loop, by the last trial that was to find it; `None` before the first.
+    fn capacity(&self, cell: usize) -> Option<Result<f64, RunError>> {
+        let is_own =
+            |trial: &&TrialRecord| (trial.phase, trial.cell) == (Phase::Capacity, Some(cell));
+        Some(match &self.book.trials.iter().rfind(is_own)?.outcome {
+            TrialOutcome::Measured { sample, .. } => Ok(sample.iops()),
+            TrialOutcome::Failed { failure, .. } => Err(RunError::KeepsFailing {
+                url: self.plan.datastores[self.book.cells[cell].datastore].url.clone(),
+                trials: 1,
+                failure: Box::new(failure.clone()),
+            }),
+        })
     }
 }

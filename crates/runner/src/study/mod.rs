@@ -5,10 +5,14 @@
 //! begins: a run that was killed goes on from there. A trial that fails is counted and told, and the
 //! study goes on: of two hundred cells, one that cannot be had is no reason to lose the others.
 
+mod book;
 mod ceilings;
+mod clock;
 mod conclusion;
 mod equal_load;
 mod null_ways;
+mod order;
+mod prediction;
 mod question;
 mod request;
 mod reset;
@@ -19,11 +23,15 @@ mod schedule;
 mod setting;
 mod steps;
 mod trial;
+mod turn;
 
 pub use conclusion::{StudyConclusion, conclude_study};
+pub use order::trial_order;
+pub use prediction::run_prediction;
 pub use question::Evidence;
 pub use request::StudyRequest;
 pub use reset::ResetError;
 pub(crate) use rules::Rules;
 pub(crate) use run::{By, StudyRun, carry_out};
 pub use run::{Collaborators, finished_study, run_study, run_study_with};
+pub use setting::cell_label;

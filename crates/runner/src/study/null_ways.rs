@@ -3,20 +3,20 @@
 //! A datastore for which the study names a ceiling has that one, which is closer to it. Hosts elsewhere have no
 //! such servers: there only the load generator's own ceiling is known.
 
-use std::time::Instant;
-
 use stormeter_datastore::DatastoreUrl;
-use stormeter_results::{Attempt, Phase};
+use stormeter_results::Phase;
 use stormeter_study::{Timing, WorkloadKind, trial_seed, trial_start};
 
 use crate::ceiling::{closed, is_sound_beside, load_of, until_sound};
 use crate::error::RunError;
 use crate::executor::{TrialOrder, TrialTarget};
-use crate::journal::{event, unix_ms};
+use crate::journal::event;
 use crate::progress::Progress;
+use crate::study::clock::Began;
 use crate::study::rules::Rules;
 use crate::study::run::StudyRun;
 use crate::study::setting::loaded;
+use crate::study::turn::Turn;
 use crate::ways::{NULL_WAY_NS, Way, disk_bytes, ways};
 
 impl StudyRun<'_> {
@@ -40,7 +40,7 @@ impl StudyRun<'_> {
                     Err(error) if !self.is_cancelled() => {
                         let text = format!("the ceiling of a way to storage is not known: {error}");
                         progress.note(&text);
-                        self.file.append_event(&event(text))?;
+                        self.book.file.append_event(&event(text))?;
                     }
                     Err(_) => return Err(RunError::Interrupted),
                     Ok(()) => {}
@@ -64,12 +64,14 @@ impl StudyRun<'_> {
         let WorkloadKind::Io(io) = &plan.workloads[workload].kind else { return Ok(()) };
         // Of each datastore its cell of the highest load, which is the same for all of them.
         let cells = datastores.iter().filter_map(|&datastore| {
-            let own = (0..self.cells.len()).filter(|&cell| {
-                let cell = &self.cells[cell];
+            let own = (0..self.book.cells.len()).filter(|&cell| {
+                let cell = &self.book.cells[cell];
                 cell.workload == workload && cell.datastore == datastore
             });
-            own.max_by_key(|&cell| load_of(&loaded(io, &self.cells[cell]), self.cells[cell].vms))
-                .map(|cell| (datastore, cell))
+            own.max_by_key(|&cell| {
+                load_of(&loaded(io, &self.book.cells[cell]), self.book.cells[cell].vms)
+            })
+            .map(|cell| (datastore, cell))
         });
         let cells: Vec<(usize, usize)> = cells.collect();
         let Some(&(_, first)) = cells.first() else { return Ok(()) };
@@ -77,14 +79,14 @@ impl StudyRun<'_> {
         let started = servers.start(way.protocol());
         let server = started.map_err(|error| RunError::NullServer(error.to_string()))?;
         let url = way.through(&server)?;
-        let io = closed(&loaded(io, &self.cells[first]), u32::MAX);
+        let io = closed(&loaded(io, &self.book.cells[first]), u32::MAX);
         let duration_ns = plan.timing.duration_ns.min(NULL_WAY_NS);
         let seed = trial_seed(plan.seed, u32::MAX);
         let order = TrialOrder {
             target: TrialTarget::NullServer(url.to_string()),
             outstanding: None,
             listener: None,
-            vms: self.cells[first].vms,
+            vms: self.book.cells[first].vms,
             disk_bytes: disk_bytes(&io, plan.disk_bytes_of(workload)),
             work: WorkloadKind::Io(io),
             threads: plan.threads,
@@ -96,18 +98,17 @@ impl StudyRun<'_> {
             disturbed: false,
         };
         until_sound(|attempt| {
-            let when = (unix_ms(), Instant::now());
+            let began = Began::now();
             let end = self.executor.trial(&order, self.cancel, progress)?;
             if self.is_cancelled() {
                 return Err(RunError::Interrupted);
             }
-            if let Rules::Comparison(_) = self.rules {
+            if let Rules::Comparison(_) = self.book.rules {
                 progress.trial_ended(&url.to_string(), Ok(end.sample.iops()));
             }
             for &(datastore, cell) in &cells {
-                let of = (cell, Some(datastore));
-                let place = (0, attempt, Attempt::default());
-                self.record(Phase::Ceiling, place, of, when, seed, end.clone())?;
+                let turn = Turn::before(Phase::Ceiling, attempt, cell);
+                self.book.record(turn, Some(datastore), began, Ok(end.clone()))?;
             }
             Ok(is_sound_beside(&end, attempt))
         })

@@ -5,12 +5,11 @@ use std::time::Instant;
 
 use stormeter_datastore::{DatastoreUrl, Location, RealClock};
 use stormeter_results::{
-    DatastoreDescription, EventKind, FinishReason, Finished, HostShare, Phase, ResultsFile,
-    TrialRecord,
+    DatastoreDescription, Environment, EventKind, FinishReason, Finished, ResultsFile,
 };
-use stormeter_study::{Cell, Metric, Order, StudyPlan};
+use stormeter_study::{Metric, Order, StudyPlan};
 
-use crate::attempts::{Attempts, Due};
+use crate::attempts::Attempts;
 use crate::environment::environment;
 use crate::error::RunError;
 use crate::executor::{Executor, OpenOrder, Opened, OpenedStores, Password, Verification};
@@ -21,6 +20,7 @@ use crate::machine::raise_open_files;
 use crate::progress::Progress;
 use crate::rack_control::RackControl;
 use crate::resume::resumption;
+use crate::study::book::Book;
 use crate::study::conclusion::{StudyConclusion, conclude_study};
 use crate::study::request::StudyRequest;
 use crate::study::resume::{begun, check_same_place, invalid_cells, is_over};
@@ -28,6 +28,7 @@ use crate::study::rules::Rules;
 use crate::study::schedule::Schedule;
 use crate::study::setting::{cell_label, disk_spec, unit_bytes};
 use crate::study::steps::Steps;
+use crate::study::turn::Turn;
 use crate::ways::NullServers;
 
 /// Carries out a study, or goes on with it; `cancel` ends it at the next opportunity, keeping what is
@@ -97,7 +98,8 @@ fn run<'a>(
         null_servers: null_servers.map(|it| it as &mut dyn NullServers),
     };
     let begun = begun(request)?;
-    let run = StudyRun::open(request, Rules::Study, begun, by, (clock, cancel), progress)?;
+    let here = environment(clock);
+    let run = StudyRun::open(request, Rules::Study, begun, by, (here, cancel), progress)?;
     Ok(conclude_study(&carry_out(run, progress)?)?)
 }
 
@@ -127,24 +129,22 @@ pub(crate) fn carry_out(
     mut run: StudyRun<'_>,
     progress: &mut dyn Progress,
 ) -> Result<ResultsFile, RunError> {
-    let result = run.measure(progress);
+    let result = run.carry_out(progress);
     run.tidy(progress);
     let reason = finish_reason(&result, run.is_cancelled());
-    run.file.finish(&Finished { finished_unix_ms: unix_ms(), reason: reason.clone() })?;
+    run.book.file.finish(&Finished { finished_unix_ms: unix_ms(), reason: reason.clone() })?;
     match result {
         Err(error) if reason != FinishReason::Interrupted => Err(error),
-        _ => Ok(run.file),
+        _ => Ok(run.book.file),
     }
 }
 
-/// A study under way, or a comparison, which is one of a single load.
+/// A study under way; or a comparison, which is one of a single load, or a prediction, which is one on a model.
 pub(crate) struct StudyRun<'a> {
     pub(crate) plan: &'a StudyPlan,
-    pub(crate) rules: Rules,
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) book: Book<'a>,
     /// Per cell: I/Os a second, all VMs together, where the load is equal for all datastores.
     pub(crate) rates: Vec<Option<f64>>,
-    pub(crate) file: ResultsFile,
     pub(crate) executor: &'a mut dyn Executor,
     /// The URL of each store.
     pub(crate) urls: Vec<String>,
@@ -152,9 +152,6 @@ pub(crate) struct StudyRun<'a> {
     pub(crate) is_null: Vec<bool>,
     /// Which store each datastore of the plan is, and behind them each of its ceilings.
     pub(crate) store_of: Vec<usize>,
-    pub(crate) trials: Vec<TrialRecord>,
-    pub(crate) schedule: Schedule,
-    pub(crate) attempts: Attempts,
     /// Per store: whether a trial left disks that others cannot use.
     pub(crate) spoilt: Vec<bool>,
     /// What is worth knowing of the datastores.
@@ -175,12 +172,16 @@ impl<'a> StudyRun<'a> {
         rules: Rules,
         begun: Option<ResultsFile>,
         by: By<'a>,
-        (clock, cancel): (&RealClock, &'a AtomicBool),
+        (mut environment, cancel): (Environment, &'a AtomicBool),
         progress: &mut dyn Progress,
     ) -> Result<Self, RunError> {
         let By { executor, rack_control, null_servers } = by;
         let plan = &request.plan;
-        let steps = Steps::new(plan, rack_control)?;
+        // What is done to a model is told to it and not to a rack.
+        let steps = match rules {
+            Rules::Prediction(_) => Steps::default(),
+            Rules::Study | Rules::Comparison(_) => Steps::new(plan, rack_control)?,
+        };
         let run_id = match &begun {
             Some(file) => rules.begun(file)?.run_id,
             None => new_run_id(plan.seed),
@@ -188,7 +189,6 @@ impl<'a> StudyRun<'a> {
         let order = open_order(request, &run_id, begun.as_ref())?;
         let Opened { hosts, stores } = executor.open(&order, cancel, progress)?;
         let OpenedStores { datastores: mut descriptions, store_of, warning } = stores;
-        let mut environment = environment(clock);
         environment.hosts = hosts;
         environment.engine = descriptions.first().map(|store| store.engine.clone());
         let urls = urls(&store_of, &descriptions);
@@ -220,6 +220,7 @@ impl<'a> StudyRun<'a> {
                     plan,
                     environment,
                     datastores: descriptions,
+                    prediction: None,
                 };
                 rules.begin_file(&request.output, beginning, warning)?
             }
@@ -239,19 +240,16 @@ impl<'a> StudyRun<'a> {
         }
         let schedule = Schedule::of(cells.len(), &trials);
         let spoilt = vec![false; urls.len()];
+        let clock = rules.clock(&file)?;
+        let rates = vec![None; cells.len()];
         Ok(Self {
             plan,
-            rules,
-            rates: vec![None; cells.len()],
-            cells,
-            file,
+            book: Book { plan, cells, rules, clock, file, trials, schedule, attempts },
+            rates,
             executor,
             urls,
             is_null,
             store_of,
-            trials,
-            schedule,
-            attempts,
             spoilt,
             opening_notes,
             steps,
@@ -261,23 +259,31 @@ impl<'a> StudyRun<'a> {
         })
     }
 
-    fn measure(&mut self, progress: &mut dyn Progress) -> Result<FinishReason, RunError> {
+    fn carry_out(&mut self, progress: &mut dyn Progress) -> Result<FinishReason, RunError> {
         for note in &self.opening_notes {
             progress.note(note);
         }
+        if !self.book.rules.is_predicted() {
+            self.before_trials(progress)?;
+        }
+        self.equal_load(progress)?;
+        let reason = self.blocks(progress)?;
+        self.elasticities(reason, progress)
+    }
+
+    /// Prepares the machine and the storage, and measures what lies before it.
+    fn before_trials(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
         self.steps.begin()?;
         if let Some(idle) = self.executor.read_idle(self.cancel) {
             progress.note(&idle);
-            self.file.append_event(&event(idle))?;
+            self.book.file.append_event(&event(idle))?;
         }
         self.generator_ceilings(progress)?;
         self.prepare(progress)?;
         // What a ceiling writes is rolled back with the rest.
         self.snapshot(progress)?;
         self.way_ceilings(progress)?;
-        self.null_way_ceilings(progress)?;
-        self.equal_load(progress)?;
-        self.blocks(progress)
+        self.null_way_ceilings(progress)
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
@@ -286,37 +292,37 @@ impl<'a> StudyRun<'a> {
 
     /// Block after block until it is enough.
     fn blocks(&mut self, progress: &mut dyn Progress) -> Result<FinishReason, RunError> {
-        let (began, before) = (Instant::now(), self.schedule.spent());
+        let (began, before) = (Instant::now(), self.book.schedule.spent());
         let spent = || before + began.elapsed();
         let most = self.plan.design.blocks.most();
         for block in 0..most {
             // Drift cancels out over pairs of blocks: the second of a pair always follows.
             let is_second = self.plan.design.order == Order::Abba && block % 2 == 1;
             let order = self.plan.trials_of_block(block);
-            if !self.schedule.is_begun(block) && !is_second {
+            if !self.book.schedule.is_begun(block) && !is_second {
                 if let Some(reason) = self.is_enough() {
                     return Ok(reason);
                 }
                 // The first blocks have time always: a study of nothing helps nobody.
-                let cells = 0..self.cells.len();
-                let has_time = block < self.rules.least_blocks()
-                    || self.schedule.fits(self.plan, spent(), cells);
-                if !has_time {
+                let cells = 0..self.book.cells.len();
+                if block >= self.book.rules.least_blocks() && !self.fits(spent(), cells) {
                     return Ok(FinishReason::TimeLimit);
                 }
             }
             loop {
-                let due = self.attempts.due(block, &order);
+                let due = self.due(block, &order);
                 let Some(last) = due.last() else { break };
                 if due.iter().all(|due| due.begins_again) {
                     let members = due.iter().map(|due| due.member);
-                    if !self.schedule.fits(self.plan, spent(), members) {
+                    if !self.fits(spent(), members) {
                         break;
                     }
-                    progress.note(&self.rules.again(block, due.len(), last.attempt.number));
+                    progress.note(&self.book.rules.again(block, due.len(), last.attempt.number));
                 }
-                for Due { position, member, attempt, .. } in due {
-                    self.trial(Phase::Main, (block, attempt), position, member, progress)?;
+                let turns: Vec<Turn> =
+                    due.into_iter().map(|due| Turn::of_block(block, due)).collect();
+                for turns in turns.chunks(self.executor.width()) {
+                    self.turns(turns, progress)?;
                     if self.is_cancelled() {
                         return Ok(FinishReason::Interrupted);
                     }
@@ -329,17 +335,21 @@ impl<'a> StudyRun<'a> {
         Ok(self.is_enough().unwrap_or(FinishReason::MaxBlocks))
     }
 
-    /// Puts a trial into the results file, with what each host did in it where there are hosts.
-    pub(crate) fn store(
+    /// Trials that have their turn, each stored whatever came of it. Those that were interrupted are not kept.
+    pub(crate) fn turns(
         &mut self,
-        mut record: TrialRecord,
-        hosts: &[HostShare],
+        turns: &[Turn],
+        progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
-        record.id = self.file.next_trial_id()?;
-        self.rules.append(&mut self.file, &mut record, hosts)?;
-        self.schedule.add(&record);
-        self.attempts.add_of_study(self.plan, &self.cells, &record);
-        self.trials.push(record);
+        if self.book.rules.is_predicted() {
+            return self.together(turns, progress);
+        }
+        for &turn in turns {
+            self.trial(turn, progress)?;
+            if self.is_cancelled() {
+                break;
+            }
+        }
         Ok(())
     }
 
@@ -360,7 +370,9 @@ fn open_order(
     let plan = &request.plan;
     let urls = request.plain_urls();
     for url in &urls {
-        if plan.verify && DatastoreUrl::parse(url)?.location == Location::Null {
+        // One that cannot be read is refused by whoever is to open it.
+        let is_null = |url| DatastoreUrl::parse(url).is_ok_and(|it| it.location == Location::Null);
+        if plan.verify && is_null(url) {
             return Err(RunError::VerifyNull(url.clone()));
         }
     }

@@ -78,7 +78,7 @@ pub(crate) fn loaded(workload: &Workload, cell: &Cell) -> Workload {
 }
 
 /// What a trial of the cell is called: `nas, vm-4k, 4 VMs × 8`.
-pub(crate) fn cell_label(plan: &StudyPlan, cell: &Cell) -> String {
+pub fn cell_label(plan: &StudyPlan, cell: &Cell) -> String {
     let datastore = plan.datastores.get(cell.datastore).map_or("", |store| store.name.as_str());
     let workload = plan.workloads.get(cell.workload).map_or("", |it| it.name.as_str());
     format!("{datastore}, {workload}, {}", plan.load_label(cell))

@@ -1,22 +1,23 @@
 //! One trial of a cell, from the state of its disks to its record.
 
-use std::time::Instant;
-
 use stormeter_datastore::DiskReset;
-use stormeter_results::{Attempt, Phase, TrialOutcome, TrialRecord};
-use stormeter_study::{Cell, Reset, WorkloadKind, trial_seed};
+use stormeter_results::Phase;
+use stormeter_study::{Cell, Reset, WorkloadKind};
 use stormeter_trial::FileOperation;
 
 use crate::error::RunError;
 use crate::executor::{PrepareOrder, PreparedStore, TrialOrder, TrialTarget};
-use crate::journal::{event, outcome_of, unix_ms};
-use crate::progress::{Place, Progress, TrialStart};
-use crate::study::equal_load::{at_rate, draw_of};
+use crate::journal::event;
+use crate::progress::{Progress, TrialStart};
+use crate::study::clock::Began;
+use crate::study::equal_load::at_rate;
+use crate::study::order::trial_order;
 use crate::study::reset::run_command;
 use crate::study::rules::Rules;
 use crate::study::run::StudyRun;
-use crate::study::setting::{cell_label, disk_spec, filling, loaded};
+use crate::study::setting::{disk_spec, filling};
 use crate::study::steps::On;
+use crate::study::turn::Turn;
 use crate::threads::TrialEnd;
 
 impl StudyRun<'_> {
@@ -74,7 +75,7 @@ impl StudyRun<'_> {
         }
         self.steps.snapshot()?;
         progress.note("a snapshot of the storage was taken; every trial begins with it");
-        Ok(self.file.append_event(&event("a snapshot of the storage was taken".into()))?)
+        Ok(self.book.file.append_event(&event("a snapshot of the storage was taken".into()))?)
     }
 
     fn writes_anew(&self) -> bool {
@@ -104,9 +105,9 @@ impl StudyRun<'_> {
     ) -> Result<(), RunError> {
         for note in notes {
             let text = format!("{}: {note}", self.urls[store]);
-            if !self.file.events()?.iter().any(|event| event.what == text) {
+            if !self.book.file.events()?.iter().any(|event| event.what == text) {
                 progress.note(&text);
-                self.file.append_event(&event(text))?;
+                self.book.file.append_event(&event(text))?;
             }
         }
         Ok(())
@@ -144,126 +145,56 @@ impl StudyRun<'_> {
     /// One trial, stored whatever came of it. An interrupted one is not kept.
     pub(crate) fn trial(
         &mut self,
-        phase: Phase,
-        (block, attempt): (u32, Attempt),
-        position: u32,
-        number: usize,
+        turn: Turn,
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
-        let cell = self.cells[number];
         let plan = self.plan;
-        let label = cell_label(plan, &cell);
-        let of = u64::from(plan.design.blocks.most()) * self.cells.len() as u64;
-        let place = Place {
-            cell: &label,
-            number: (self.schedule.trials() + 1).min(of),
-            of,
-            failed: self.schedule.failed(),
-            rest_ns: self.schedule.rest_ns(plan),
-        };
-        let workload = &plan.workloads[cell.workload];
-        let timed = matches!(workload.kind, WorkloadKind::Io(_));
+        let cell = self.book.cells[turn.cell];
+        let label = self.book.label(turn.cell);
+        let timed = matches!(plan.workloads[cell.workload].kind, WorkloadKind::Io(_));
         let length_ns = timed.then_some(plan.timing.ramp_ns + plan.timing.duration_ns);
-        let (started_unix_ms, began) = (unix_ms(), Instant::now());
-        let draw = draw_of(phase, block, attempt);
-        let (is_main, in_study) = (phase == Phase::Main, matches!(self.rules, Rules::Study));
-        let seed = trial_seed(plan.seed, draw);
+        let is_main = turn.phase == Phase::Main;
+        let in_study = !matches!(self.book.rules, Rules::Comparison(_));
+        let place = (is_main && in_study).then(|| self.book.place(&label));
+        let began = Began::now();
         let end = self.reset(&cell, progress).and_then(|()| {
             progress.trial(&TrialStart {
                 datastore: &plan.datastores[cell.datastore].name,
-                block: is_main.then_some(block),
+                block: is_main.then_some(turn.block),
                 purpose: if is_main { "trial" } else { "capacity" },
                 length_ns,
-                place: (is_main && in_study).then(|| place.clone()),
+                place,
             });
-            self.drive(number, draw, progress)
+            self.drive(&turn, progress)
         });
         let restored = std::mem::replace(&mut self.restored, Ok(()));
         if self.is_cancelled() {
             return restored;
         }
-        let end = match end {
-            Ok(end) => Ok(end),
-            Err(error) => Err(error.of_trial()?),
-        };
-        let ended = match &end {
-            Ok(end) => end.failure().map_or(Ok(&end.sample), Err),
-            Err(failure) => Err(failure.clone()),
-        };
-        let ended = ended.as_ref().copied();
-        if is_main && in_study {
-            progress.study_trial_ended(&place, ended);
-        } else {
-            let url = &plan.datastores[cell.datastore].url;
-            progress.trial_ended(url, ended.map(|sample| sample.iops()));
-        }
-        let stored = match end {
-            Ok(end) => {
-                let when = (started_unix_ms, began);
-                let of = (number, Some(cell.datastore));
-                self.record(phase, (block, position, attempt), of, when, seed, end)
-            }
-            Err(failure) => self.store(
-                TrialRecord {
-                    id: 0,
-                    block,
-                    position,
-                    datastore: Some(cell.datastore),
-                    cell: Some(number),
-                    phase,
-                    started_unix_ms,
-                    elapsed_ns: began.elapsed().as_nanos() as u64,
-                    seed,
-                    outcome: TrialOutcome::Failed { failure, sample: None },
-                    incidents: Vec::new(),
-                    monitor: Vec::new(),
-                    components: Vec::new(),
-                    attempt,
-                },
-                &[],
-            ),
-        };
-        stored.and(restored)
+        self.book.ended(turn, began, end, progress).and(restored)
     }
 
-    /// The load or the fixed work of a cell; `draw` is the number from which its operations are drawn.
-    fn drive(
-        &mut self,
-        number: usize,
-        draw: u32,
-        progress: &mut dyn Progress,
-    ) -> Result<TrialEnd, RunError> {
-        let plan = self.plan;
-        let cell = self.cells[number];
-        let store = self.store_of[cell.datastore];
-        let kind = &plan.workloads[cell.workload].kind;
-        let work = match kind {
-            WorkloadKind::Io(io) => WorkloadKind::Io(match self.rates[number] {
-                Some(rate_per_s) => at_rate(loaded(io, &cell), rate_per_s, cell.vms),
-                None => loaded(io, &cell),
-            }),
-            fixed_work => fixed_work.clone(),
-        };
-        let is_timed = matches!(kind, WorkloadKind::Io(_));
-        let order = TrialOrder {
-            target: TrialTarget::Store(store),
-            work,
-            outstanding: cell.outstanding,
-            listener: None,
-            vms: cell.vms,
-            disk_bytes: plan.disk_bytes_of(cell.workload),
-            threads: plan.threads,
-            first_cpu: 0,
-            timing: plan.timing,
-            seed: trial_seed(plan.seed, draw),
-            start: plan.start_of(draw, number),
-            content_seed: plan.content_seed_of(draw, number),
-            disturbed: is_timed && self.steps.disturb(),
-        };
-        if is_timed {
-            self.disturbed(&order, &cell, progress)
-        } else {
-            self.fixed_work(&order, store, progress)
+    /// What is to be carried out in a turn.
+    pub(crate) fn order(&self, turn: &Turn) -> TrialOrder {
+        let cell = &self.book.cells[turn.cell];
+        let mut order = trial_order(self.plan, cell, turn.cell, turn.draw());
+        order.target = TrialTarget::Store(self.store_of[cell.datastore]);
+        if let WorkloadKind::Io(io) = &mut order.work {
+            if let Some(rate_per_s) = self.rates[turn.cell] {
+                *io = at_rate(io.clone(), rate_per_s, cell.vms);
+            }
+            order.disturbed = self.steps.disturb();
+        }
+        order
+    }
+
+    /// The load or the fixed work of a cell.
+    fn drive(&mut self, turn: &Turn, progress: &mut dyn Progress) -> Result<TrialEnd, RunError> {
+        let cell = self.book.cells[turn.cell];
+        let order = self.order(turn);
+        match order.work {
+            WorkloadKind::Io(_) => self.disturbed(&order, &cell, progress),
+            _ => self.fixed_work(&order, self.store_of[cell.datastore], progress),
         }
     }
 
@@ -283,38 +214,5 @@ impl StudyRun<'_> {
             self.spoilt[store] = order.disk_bytes < disk_spec(self.plan).size_bytes;
         }
         Ok(end)
-    }
-
-    pub(super) fn record(
-        &mut self,
-        phase: Phase,
-        (block, position, attempt): (u32, u32, Attempt),
-        (cell, datastore): (usize, Option<usize>),
-        (started_unix_ms, began): (u64, Instant),
-        seed: u64,
-        mut end: TrialEnd,
-    ) -> Result<(), RunError> {
-        let incidents = std::mem::take(&mut end.incidents);
-        let monitor = std::mem::take(&mut end.monitor);
-        let hosts = std::mem::take(&mut end.hosts);
-        self.store(
-            TrialRecord {
-                id: 0,
-                block,
-                position,
-                datastore,
-                cell: Some(cell),
-                phase,
-                started_unix_ms,
-                elapsed_ns: began.elapsed().as_nanos() as u64,
-                seed,
-                outcome: outcome_of(end),
-                incidents,
-                monitor,
-                components: Vec::new(),
-                attempt,
-            },
-            &hosts,
-        )
     }
 }

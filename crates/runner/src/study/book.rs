@@ -1,0 +1,134 @@
+//! The books of a run: what is planned, and what is known of the trials that were made.
+//!
+//! They carry nothing out. So whoever carries trials out, one after the other or many at a time, tells each outcome in
+//! its turn, and it is told to whoever watches and in the results file before the next one.
+
+use stormeter_results::{HostShare, Phase, ResultsFile, TrialOutcome, TrialRecord};
+use stormeter_study::{Cell, StudyPlan, trial_seed};
+use stormeter_trial::TrialFailure;
+
+use crate::attempts::Attempts;
+use crate::error::RunError;
+use crate::journal::outcome_of;
+use crate::progress::{Place, Progress};
+use crate::study::clock::{Began, RunClock};
+use crate::study::rules::Rules;
+use crate::study::schedule::Schedule;
+use crate::study::setting::cell_label;
+use crate::study::turn::Turn;
+use crate::threads::TrialEnd;
+
+/// What is planned, and what became of it so far.
+pub(crate) struct Book<'a> {
+    pub(crate) plan: &'a StudyPlan,
+    pub(crate) cells: Vec<Cell>,
+    pub(crate) rules: Rules,
+    pub(crate) clock: RunClock,
+    pub(crate) file: ResultsFile,
+    pub(crate) trials: Vec<TrialRecord>,
+    pub(crate) schedule: Schedule,
+    pub(crate) attempts: Attempts,
+}
+
+impl Book<'_> {
+    /// What a trial of the cell is called.
+    pub(crate) fn label(&self, cell: usize) -> String {
+        cell_label(self.plan, &self.cells[cell])
+    }
+
+    /// Where the next trial stands, which is called so.
+    pub(crate) fn place<'b>(&self, cell: &'b str) -> Place<'b> {
+        let of = u64::from(self.plan.design.blocks.most()) * self.cells.len() as u64;
+        Place {
+            cell,
+            number: (self.schedule.trials() + 1).min(of),
+            of,
+            failed: self.schedule.failed(),
+            rest_ns: self.schedule.rest_ns(self.plan),
+        }
+    }
+
+    /// A trial came to its end, or could not be carried out: tells it and stores it.
+    ///
+    /// # Errors
+    /// What kept it from being carried out keeps all others too, or the results file cannot be written.
+    pub(crate) fn ended(
+        &mut self,
+        turn: Turn,
+        began: Began,
+        end: Result<TrialEnd, RunError>,
+        progress: &mut dyn Progress,
+    ) -> Result<(), RunError> {
+        let end = match end {
+            Ok(end) => Ok(end),
+            Err(error) => Err(error.of_trial()?),
+        };
+        let outcome = match &end {
+            Ok(end) => end.failure().map_or(Ok(&end.sample), Err),
+            Err(failure) => Err(failure.clone()),
+        };
+        let outcome = outcome.as_ref().copied();
+        if turn.phase == Phase::Main && !matches!(self.rules, Rules::Comparison(_)) {
+            let label = self.label(turn.cell);
+            progress.study_trial_ended(&self.place(&label), outcome);
+        } else {
+            let url = &self.plan.datastores[self.cells[turn.cell].datastore].url;
+            progress.trial_ended(url, outcome.map(|sample| sample.iops()));
+        }
+        let datastore = self.cells[turn.cell].datastore;
+        self.record(turn, Some(datastore), began, end)
+    }
+
+    /// Stores what came of a trial; a ceiling may be of no datastore.
+    pub(crate) fn record(
+        &mut self,
+        turn: Turn,
+        datastore: Option<usize>,
+        began: Began,
+        end: Result<TrialEnd, TrialFailure>,
+    ) -> Result<(), RunError> {
+        let Turn { phase, block, attempt, position, cell } = turn;
+        let virtual_ns = end.as_ref().map_or(0, TrialEnd::virtual_ns);
+        let (started_unix_ms, elapsed_ns) = self.clock.date(began, virtual_ns);
+        let mut record = TrialRecord {
+            id: self.file.next_trial_id()?,
+            block,
+            position,
+            datastore,
+            cell: Some(cell),
+            phase,
+            started_unix_ms,
+            elapsed_ns,
+            seed: trial_seed(self.plan.seed, turn.draw()),
+            outcome: TrialOutcome::Failed {
+                failure: TrialFailure::Impossible { said: String::new() },
+                sample: None,
+            },
+            incidents: Vec::new(),
+            monitor: Vec::new(),
+            components: Vec::new(),
+            attempt,
+        };
+        let mut hosts = Vec::new();
+        match end {
+            Err(failure) => record.outcome = TrialOutcome::Failed { failure, sample: None },
+            Ok(mut end) => {
+                record.incidents = std::mem::take(&mut end.incidents);
+                record.monitor = std::mem::take(&mut end.monitor);
+                record.components = end.take_components();
+                hosts = std::mem::take(&mut end.hosts);
+                record.outcome = outcome_of(end);
+            }
+        }
+        self.store(record, &hosts)
+    }
+
+    /// Puts a trial into the results file, with what each host did in it where there are hosts.
+    fn store(&mut self, mut record: TrialRecord, hosts: &[HostShare]) -> Result<(), RunError> {
+        self.rules.append(&mut self.file, &mut record, hosts)?;
+        self.schedule.add(&record);
+        self.attempts.add_of_study(self.plan, &self.cells, &record);
+        self.trials.push(record);
+        Ok(())
+    }
+}

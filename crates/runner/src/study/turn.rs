@@ -1,0 +1,44 @@
+//! A trial's place in a run, and the number from which everything random in it is drawn.
+
+use stormeter_results::{Attempt, Phase};
+
+use crate::attempts::Due;
+
+/// Capacities are drawn by this number, which no block has.
+const CAPACITY_DRAW: u32 = u32::MAX - 1;
+/// And ceilings by this one.
+const CEILING_DRAW: u32 = u32::MAX;
+
+/// A trial that has its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub(crate) phase: Phase,
+    pub(crate) block: u32,
+    pub(crate) attempt: Attempt,
+    /// Which one it is in the block.
+    pub(crate) position: u32,
+    /// Of which cell.
+    pub(crate) cell: usize,
+}
+
+impl Turn {
+    /// One of a block.
+    pub(crate) fn of_block(block: u32, due: Due) -> Self {
+        let Due { position, member: cell, attempt, .. } = due;
+        Self { phase: Phase::Main, block, attempt, position, cell }
+    }
+
+    /// One before the first block.
+    pub(crate) fn before(phase: Phase, position: u32, cell: usize) -> Self {
+        Self { phase, block: 0, attempt: Attempt::default(), position, cell }
+    }
+
+    /// The number from which its operations and places are drawn: the same for all datastores of a block.
+    pub(crate) fn draw(&self) -> u32 {
+        match self.phase {
+            Phase::Ceiling => CEILING_DRAW,
+            Phase::Capacity => CAPACITY_DRAW,
+            Phase::Main => self.attempt.draw_of(self.block),
+        }
+    }
+}
