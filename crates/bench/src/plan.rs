@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use stormeter_datastore::RealClock;
-use stormeter_predict::{PredictRequest, Silent, predict_study, prepare};
+use stormeter_predict::{PredictRequest, predict_study, prepare};
 use stormeter_results::Prediction;
-use stormeter_runner::environment;
+use stormeter_runner::{Silent, environment};
 use stormeter_site::parse_site;
 use stormeter_study::{Blocks, StudyPlan, Timing, parse_study};
 use tempfile::TempDir;

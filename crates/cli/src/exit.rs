@@ -98,7 +98,7 @@ pub(crate) enum Failure {
     Usage(String),
     /// The comparison.
     Run(RunError),
-    /// The prediction.
+    /// What cannot be predicted.
     Predict(Box<PredictError>),
     /// The results file.
     Results(ResultsError),
@@ -120,15 +120,13 @@ impl Failure {
                 | RunError::NoTarget { .. }
                 | RunError::OtherPlan { .. }
                 | RunError::OtherStudy { .. }
+                | RunError::Measured { .. }
                 | RunError::Question(_)
                 | RunError::FixedWork(_)
                 | RunError::Hosts(_)
                 | RunError::Step { .. },
             ) => Exit::Usage,
-            Failure::Predict(error) => match error.as_ref() {
-                PredictError::Results(_) | PredictError::Replace { .. } => Exit::Failed,
-                _ => Exit::Usage,
-            },
+            Failure::Predict(_) => Exit::Usage,
             Failure::Lab(error) => match error.as_ref() {
                 LabError::Interrupted => Exit::Interrupted,
                 LabError::NoProgram { .. }
@@ -168,7 +166,10 @@ impl From<RunError> for Failure {
 
 impl From<PredictError> for Failure {
     fn from(error: PredictError) -> Self {
-        Failure::Predict(Box::new(error))
+        match error {
+            PredictError::Run(error) => Failure::Run(error),
+            error => Failure::Predict(Box::new(error)),
+        }
     }
 }
 

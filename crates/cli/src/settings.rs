@@ -60,8 +60,6 @@ pub(crate) fn that_help(failure: &Failure, names: SettingNames) -> Vec<String> {
         Failure::Results(error) => against_results(error),
         Failure::Predict(error) => match error.as_ref() {
             PredictError::LateFault { .. } => named(names, &[Setting::AsPlanned]),
-            PredictError::Measured { .. } => vec![OUTPUT.into()],
-            PredictError::Results(error) => against_results(error),
             _ => Vec::new(),
         },
         Failure::Lab(error) => match error.as_ref() {
@@ -90,7 +88,9 @@ fn against_run(error: &RunError, names: SettingNames) -> Vec<String> {
     match error {
         RunError::Results(error) => against_results(error),
         RunError::Datastore { source, .. } => against_datastore(source, names),
-        RunError::OtherPlan { .. } | RunError::OtherStudy { .. } => vec![OUTPUT.into()],
+        RunError::OtherPlan { .. } | RunError::OtherStudy { .. } | RunError::Measured { .. } => {
+            vec![OUTPUT.into()]
+        }
         RunError::TimeLimit { .. } => named(&[TimeLimit, Duration]),
         RunError::Memory { .. } => named(&[Vms, Outstanding, RequestSize]),
         RunError::VerifyNull(_) => named(&[Verify]),

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
+use stormeter_runner::{TrialOrder, trial_order};
 use stormeter_site::Site;
-use stormeter_study::{Cell, StudyPlan, Timing, trial_seed, trial_start};
+use stormeter_study::{Cell, StudyPlan, Timing};
 use stormeter_trial::{CpuUsage, Sample};
 
 use crate::error::PredictError;
@@ -41,13 +42,12 @@ pub fn predict_cells(
     };
     let task = |number: usize| {
         let cell = cells[number];
+        // All begin where the first one does: what changes is to be what the site changes.
+        let order = TrialOrder { timing, ..trial_order(plan, &cell, 0, 0) };
         let run = TrialRun {
-            plan,
-            cell,
-            timing,
+            order: &order,
+            disk_bytes: plan.disks().1,
             fixed_work_interval_ns: timing.interval_ns,
-            seed: trial_seed(plan.seed, 0),
-            start: trial_start(plan.seed, 0),
             site,
             place: places[cell.datastore],
             // Only trials that nothing disturbs tell what a site is like.
@@ -62,7 +62,7 @@ pub fn predict_cells(
             cell: plan.datastores[cells[number].datastore].name.clone(),
             reason,
         };
-        let end = end.map_err(failed)?;
+        let end = end.map_err(failed)?.end;
         if let Some(failure) = end.failure() {
             return Err(failed(failure.to_string()));
         }

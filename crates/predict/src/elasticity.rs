@@ -2,13 +2,14 @@
 //! site of which that component is faster.
 
 use stormeter_results::Elasticity;
+use stormeter_runner::TrialOrder;
 use stormeter_simulator::SitePart;
 use stormeter_statistics::metrics;
-use stormeter_study::{Metric, StudyPlan, Timing, WorkloadKind, trial_seed};
+use stormeter_study::{Metric, Timing, WorkloadKind};
 use stormeter_trial::{ComponentKind, ComponentUse};
 
 use crate::faster::faster;
-use crate::trial::{TrialEnd, TrialRun};
+use crate::trial::{SiteEnd, TrialRun};
 
 /// So many times as fast is each component in its rerun.
 const FACTOR: f64 = 1.1;
@@ -29,8 +30,8 @@ pub(crate) fn short(timing: Timing) -> Timing {
 }
 
 /// What is told of a workload: what a fixed rate, or a fixed amount of work, does not make equal.
-fn metric_of(plan: &StudyPlan, workload: usize) -> Metric {
-    match &plan.workloads[workload].kind {
+fn metric_of(work: &WorkloadKind) -> Metric {
+    match work {
         WorkloadKind::Io(io) if io.arrivals.rate_per_s().is_some() => Metric::LatencyMean,
         WorkloadKind::Io(_) => Metric::Iops,
         _ => Metric::Elapsed,
@@ -68,16 +69,19 @@ fn parts<'a>(uses: &'a [ComponentUse], of_site: &[Option<SitePart>]) -> Vec<Part
     parts
 }
 
-/// What more of each component brings the cell of `run`, the largest gain first. Empty where the cell
-/// cannot be predicted.
+/// What more of each component brings the trial of a cell, the largest gain first. Empty where it cannot be
+/// predicted.
 pub(crate) fn elasticities(run: &TrialRun<'_>, cell: usize) -> Vec<Elasticity> {
-    let run = TrialRun { seed: trial_seed(run.plan.seed, 0), timing: short(run.timing), ..*run };
-    let metric = metric_of(run.plan, run.cell.workload);
-    let value = |end: &TrialEnd| match end.failure() {
+    let order = TrialOrder { timing: short(run.order.timing), ..run.order.clone() };
+    let run = TrialRun { order: &order, ..*run };
+    let metric = metric_of(&order.work);
+    let value = |SiteEnd { end, .. }: &SiteEnd| match end.failure() {
         None => metrics::value_of(metric, &end.sample, &end.cpu),
         Some(_) => None,
     };
-    let Some((plain, end)) = run.carry_out().ok().and_then(|end| Some((value(&end)?, end))) else {
+    let Some((plain, SiteEnd { end, parts: of_site })) =
+        run.carry_out().ok().and_then(|end| Some((value(&end)?, end)))
+    else {
         return Vec::new();
     };
     let rerun = |part: &Part| {
@@ -96,8 +100,8 @@ pub(crate) fn elasticities(run: &TrialRun<'_>, cell: usize) -> Vec<Elasticity> {
             ratio,
         })
     };
-    let mut found: Vec<Elasticity> =
-        parts(&end.components, &end.parts).iter().filter_map(rerun).collect();
+    let uses = end.modelled.map_or_else(Vec::new, |modelled| modelled.components);
+    let mut found: Vec<Elasticity> = parts(&uses, &of_site).iter().filter_map(rerun).collect();
     found.sort_by(|a, b| b.gain().total_cmp(&a.gain()));
     found
 }

@@ -1,6 +1,6 @@
 //! Why a study cannot be predicted.
 
-use stormeter_results::ResultsError;
+use stormeter_runner::RunError;
 use stormeter_simulator::MachineError;
 use stormeter_study::question::QuestionError;
 
@@ -54,12 +54,6 @@ pub enum PredictError {
         /// Which cell.
         cell: String,
     },
-    /// A rate that only a measurement finds.
-    #[error(
-        "the study drives all datastores at one rate that it measures first (load.equal), which a \
-         prediction cannot; give its workloads a rate"
-    )]
-    EqualLoad,
     /// A step or a fault that the site cannot have.
     #[error(transparent)]
     Fault(#[from] RefusedFault),
@@ -100,23 +94,7 @@ pub enum PredictError {
     /// A question that cannot be asked of what is predicted.
     #[error("a question cannot be asked of this prediction: {0}")]
     Question(#[source] Box<QuestionError>),
-    /// A results file that was measured.
-    #[error(
-        "{path} holds measured results, which a prediction does not replace; choose another results file"
-    )]
-    Measured {
-        /// Where it is.
-        path: String,
-    },
-    /// The results file.
+    /// It could not be carried out.
     #[error(transparent)]
-    Results(#[from] ResultsError),
-    /// The results file that is in the way cannot be removed.
-    #[error("the earlier prediction {path} cannot be replaced: {source}")]
-    Replace {
-        /// Where it is.
-        path: String,
-        /// Why.
-        source: std::io::Error,
-    },
+    Run(#[from] RunError),
 }

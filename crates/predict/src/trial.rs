@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use stormeter_driver::{Observer, drive, drive_deployment, drive_file_test};
+use stormeter_runner::{Modelled, TrialEnd, TrialOrder};
 use stormeter_simulator::{Load, Machine, SitePart, TransferTrial, Window, drive_transfer};
 use stormeter_site::Site;
-use stormeter_study::{Cell, StudyPlan, Timing, WorkloadKind};
+use stormeter_study::{Timing, WorkloadKind};
 use stormeter_trial::{
-    Arrivals, ComponentUse, CpuUsage, Deployment, Distribution, Ended, FileOperation, FileTest,
-    FixedWork, FixedWorkTrial, Limits, MonitorRow, Sample, Start, Transfer, Trial, TrialFailure,
-    Workload,
+    Deployment, Distribution, Ended, FileOperation, FileTest, FixedWork, FixedWorkTrial, Limits,
+    Sample, Transfer, Trial, Workload,
 };
 
 use crate::error::NoMachine;
@@ -28,13 +28,11 @@ const TRANSFER_GIVES_UP_NS: u64 = 100_000_000_000;
 /// What a trial is made of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TrialRun<'a> {
-    pub(crate) plan: &'a StudyPlan,
-    pub(crate) cell: Cell,
-    pub(crate) timing: Timing,
+    pub(crate) order: &'a TrialOrder,
+    /// Size of a VM's disk, of which the trial may use a part.
+    pub(crate) disk_bytes: u64,
     /// The interval of trials of fixed work, which are never shortened.
     pub(crate) fixed_work_interval_ns: u64,
-    pub(crate) seed: u64,
-    pub(crate) start: Start,
     pub(crate) site: &'a Site,
     pub(crate) place: SitePlace,
     pub(crate) disturbances: Disturbances<'a>,
@@ -43,19 +41,10 @@ pub(crate) struct TrialRun<'a> {
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct TrialEnd {
-    pub(crate) sample: Sample,
-    pub(crate) cpu: CpuUsage,
-    pub(crate) monitor: Vec<MonitorRow>,
-    pub(crate) components: Vec<ComponentUse>,
-    /// What each stands for.
+pub(crate) struct SiteEnd {
+    pub(crate) end: TrialEnd,
+    /// What each of its components stands for.
     pub(crate) parts: Vec<Option<SitePart>>,
-    /// What a reader should know of it, one sentence each.
-    pub(crate) notes: Vec<String>,
-    /// What bytes are gone that faults took, one sentence each.
-    pub(crate) losses: Vec<String>,
-    /// Virtual time that passed, ramp and drain included.
-    pub(crate) elapsed_ns: u64,
 }
 
 /// Looks whether to go on.
@@ -68,13 +57,9 @@ impl Observer for Watcher<'_> {
 }
 
 impl TrialRun<'_> {
-    fn kind(&self) -> &WorkloadKind {
-        &self.plan.workloads[self.cell.workload].kind
-    }
-
     /// What the machine has to know of the load before.
     fn load(&self) -> Load {
-        let (random, zipf) = match self.kind() {
+        let (random, zipf) = match &self.order.work {
             WorkloadKind::Io(io) => (
                 io.random_percent / 100.0,
                 match io.distribution {
@@ -85,11 +70,11 @@ impl TrialRun<'_> {
             WorkloadKind::File(test) => (f64::from(u8::from(test.operation.is_random())), None),
             WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => (0.0, None),
         };
-        let template = u32::from(matches!(self.kind(), WorkloadKind::Deploy(_)));
+        let template = u32::from(matches!(&self.order.work, WorkloadKind::Deploy(_)));
         Load {
-            vms: self.cell.vms.saturating_add(template),
-            disk_bytes: self.plan.disks().1,
-            working_set_bytes: self.plan.disk_bytes_of(self.cell.workload),
+            vms: self.order.vms.saturating_add(template),
+            disk_bytes: self.disk_bytes,
+            working_set_bytes: self.order.disk_bytes,
             random,
             zipf,
         }
@@ -97,13 +82,14 @@ impl TrialRun<'_> {
 
     /// The machine of the cell, at its beginning.
     pub(crate) fn machine(&self) -> Result<Machine, NoMachine> {
-        let Timing { ramp_ns, interval_ns, .. } = self.timing;
+        let Timing { ramp_ns, interval_ns, .. } = self.order.timing;
         let window = Window { from_ns: ramp_ns, interval_ns };
-        let build = match self.kind() {
+        let build = match self.order.work {
             WorkloadKind::Transfer(_) => Machine::with_client,
             _ => Machine::new,
         };
-        let mut machine = build(self.site, self.place.datastore, self.load(), window, self.seed)?;
+        let mut machine =
+            build(self.site, self.place.datastore, self.load(), window, self.order.seed)?;
         for planned in self.disturbances.planned(self.site, self.place.datastore)? {
             planned.schedule(&mut machine)?;
         }
@@ -111,10 +97,10 @@ impl TrialRun<'_> {
     }
 
     /// Carries it out.
-    pub(crate) fn carry_out(&self) -> Result<TrialEnd, String> {
+    pub(crate) fn carry_out(&self) -> Result<SiteEnd, String> {
         let mut machine = self.machine().map_err(|error| error.to_string())?;
-        let (mut sample, ramp_ns) = match self.kind() {
-            WorkloadKind::Io(io) => (self.timed(io, &mut machine)?, self.timing.ramp_ns),
+        let (mut sample, ramp_ns) = match &self.order.work {
+            WorkloadKind::Io(io) => (self.timed(io, &mut machine)?, self.order.timing.ramp_ns),
             WorkloadKind::File(test) => (self.file_test(*test, &mut machine)?, 0),
             WorkloadKind::Deploy(deployment) => (self.deployment(*deployment, &mut machine)?, 0),
             WorkloadKind::Transfer(transfer) => (self.transfer(*transfer, &mut machine)?, 0),
@@ -123,41 +109,40 @@ impl TrialRun<'_> {
         sample.disturbances = self.disturbances.taken(ramp_ns, machine.time().now_ns());
         let uses = machine.usage();
         let datastore = &self.site.datastores[self.place.datastore];
-        let sink = match self.kind() {
+        let sink = match &self.order.work {
             WorkloadKind::Transfer(transfer) => Some(transfer.sink),
             _ => None,
         };
         let place = (self.site, datastore);
-        Ok(TrialEnd {
+        let end = TrialEnd {
             cpu: usage::cpu(self.site, datastore, &sample, &uses),
-            monitor: usage::monitor(place, sink, &sample, &uses, ramp_ns),
-            components: usage::thinned(uses),
-            parts: machine.parts(),
+            clock_deviation: 0.0,
             notes: machine.notes(),
-            losses: machine.losses(),
-            elapsed_ns: machine.time().now_ns(),
+            incidents: Vec::new(),
+            monitor: usage::monitor(place, sink, &sample, &uses, ramp_ns),
+            hosts: Vec::new(),
+            modelled: Some(Modelled {
+                elapsed_ns: machine.time().now_ns(),
+                components: usage::thinned(uses),
+                losses: machine.losses(),
+            }),
             sample,
-        })
+        };
+        Ok(SiteEnd { end, parts: machine.parts() })
     }
 
     fn timed(&self, io: &Workload, machine: &mut Machine) -> Result<Sample, String> {
-        let Timing { ramp_ns, duration_ns, interval_ns } = self.timing;
-        let mut workload = io.clone();
-        if let (Some(outstanding), Arrivals::Closed { .. }) =
-            (self.cell.outstanding, workload.arrivals)
-        {
-            workload.arrivals = Arrivals::Closed { outstanding };
-        }
+        let Timing { ramp_ns, duration_ns, interval_ns } = self.order.timing;
         let limits = Limits { open_loop_outstanding: OPEN_LOOP_OUTSTANDING, ..Limits::default() };
         let limits = self.disturbances.limits(limits, ramp_ns.saturating_add(duration_ns));
         let trial = Trial {
-            workload,
+            workload: io.clone(),
             first_disk: 0,
-            disks: self.cell.vms,
-            disk_bytes: self.plan.disk_bytes_of(self.cell.workload),
-            seed: self.seed,
-            start: self.start,
-            content_seed: self.seed,
+            disks: self.order.vms,
+            disk_bytes: self.order.disk_bytes,
+            seed: self.order.seed,
+            start: self.order.start,
+            content_seed: self.order.content_seed,
             ramp_ns,
             duration_ns,
             interval_ns,
@@ -172,7 +157,7 @@ impl TrialRun<'_> {
     }
 
     fn file_test(&self, mut test: FileTest, machine: &mut Machine) -> Result<Sample, String> {
-        test.outstanding = self.cell.outstanding.unwrap_or(test.outstanding);
+        test.outstanding = self.order.outstanding.unwrap_or(test.outstanding);
         if test.operation == FileOperation::Reread {
             // What is read again was read before.
             let first = FileTest { operation: FileOperation::Read, ..test };
@@ -189,17 +174,17 @@ impl TrialRun<'_> {
         mut deployment: Deployment,
         machine: &mut Machine,
     ) -> Result<Sample, String> {
-        deployment.outstanding = self.cell.outstanding.unwrap_or(deployment.outstanding);
+        deployment.outstanding = self.order.outstanding.unwrap_or(deployment.outstanding);
         self.fixed_work(FixedWork::Deploy(deployment), machine)
     }
 
     fn transfer(&self, transfer: Transfer, machine: &mut Machine) -> Result<Sample, String> {
-        let interval_ns = self.timing.interval_ns;
+        let interval_ns = self.order.timing.interval_ns;
         let trial = TransferTrial {
             transfer,
-            vms: self.cell.vms,
-            disk_bytes: self.plan.disk_bytes_of(self.cell.workload),
-            start: self.start,
+            vms: self.order.vms,
+            disk_bytes: self.order.disk_bytes,
+            start: self.order.start,
             interval_ns,
             limits: Limits { stall_ns: TRANSFER_GIVES_UP_NS, ..Limits::default() },
         };
@@ -212,10 +197,10 @@ impl TrialRun<'_> {
         let trial = FixedWorkTrial {
             fixed_work,
             first_disk: 0,
-            disks: self.cell.vms,
-            disk_bytes: self.plan.disk_bytes_of(self.cell.workload),
-            seed: self.seed,
-            content_seed: self.seed,
+            disks: self.order.vms,
+            disk_bytes: self.order.disk_bytes,
+            seed: self.order.seed,
+            content_seed: self.order.content_seed,
             interval_ns: self.fixed_work_interval_ns,
             limits: Limits::default(),
         };
@@ -229,20 +214,5 @@ impl TrialRun<'_> {
             FixedWork::Deploy(_) => drive_deployment(&trial, start, machine, &mut clock, watcher),
         }
         .map_err(|error| error.to_string())
-    }
-}
-
-impl TrialEnd {
-    /// Why this is no prediction, if it is none: it was not carried out to its end, or some of its
-    /// requests failed because their bytes are gone.
-    pub(crate) fn failure(&self) -> Option<TrialFailure> {
-        let Self { sample, losses, .. } = self;
-        let first = sample.faults.first().cloned();
-        let is_lost = !losses.is_empty() && (first.is_some() || sample.ended != Ended::Completed);
-        let lost = || {
-            let (ended, losses) = (sample.ended.clone(), losses.clone());
-            TrialFailure::BytesLost { ended, first, losses }
-        };
-        if is_lost { Some(lost()) } else { TrialFailure::of_ended(sample) }
     }
 }

@@ -8,15 +8,16 @@ mod common;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use stormeter_predict::{PredictError, PredictRequest, Silent, predict_study, prepare, shortened};
+use stormeter_predict::{PredictError, PredictRequest, predict_study, prepare, shortened};
 use stormeter_results::{
-    Environment, FinishReason, Prediction, ResultsFile, TrialOutcome, TrialRecord,
+    Environment, FinishReason, Phase, Prediction, ResultsFile, TrialOutcome, TrialRecord,
 };
+use stormeter_runner::{RunError, Silent};
 use stormeter_site::Site;
 use stormeter_statistics::{
     CellTrial, Reply, Severity, StudyAnalysis, StudySurroundings, analyse_study,
 };
-use stormeter_study::parse_study;
+use stormeter_study::{Metric, parse_study};
 use stormeter_trial::ComponentKind;
 
 /// Today's site with two datastores: one path, and one through an HBA that is much slower.
@@ -192,7 +193,7 @@ fn a_prediction_is_replaced_and_measured_results_are_not() {
     drop(ResultsFile::create(&path, &header).unwrap());
     let cancel = AtomicBool::new(false);
     let error = predict_study(&request(&short, &path, 1), &cancel, &mut Silent).unwrap_err();
-    assert!(matches!(error, PredictError::Measured { .. }), "{error}");
+    assert!(matches!(error, PredictError::Run(RunError::Measured { .. })), "{error}");
     assert!(ResultsFile::open(&path).is_ok());
 }
 
@@ -338,4 +339,41 @@ fn a_trial_whose_bytes_are_gone_is_none_and_says_why() {
         assert!(reason.starts_with("I/Os failed; first: "), "{reason}");
         assert!(reason.contains("offline since 700"), "{reason}");
     }
+}
+
+#[test]
+fn an_equal_load_is_that_of_the_slowest_datastore() {
+    let directory = tempfile::tempdir().unwrap();
+    let study = STUDY.replace("outstanding: 4", "outstanding: 4, equal: auto");
+    let study = study.replace("slower than fast in iops", "slower than fast in latency");
+    let study = study.replace("vms: [1, 16]", "vms: 16");
+    let file = predicted(&study, &directory.path().join("one.db"), 1);
+    let (plan, trials) = (file.study_header().unwrap().plan, file.trials().unwrap());
+    let is_timed = |trial: &&TrialRecord| {
+        plan.workloads[plan.cells()[trial.cell.unwrap()].workload].name == "vm-4k"
+    };
+    let of = |phase: Phase| -> Vec<&TrialRecord> {
+        trials.iter().filter(is_timed).filter(|trial| trial.phase == phase).collect()
+    };
+    let capacities = of(Phase::Capacity);
+    assert_eq!(capacities.len(), 2);
+    let capacity = |trial: &&TrialRecord| trial.sample().unwrap().iops();
+    let expected = 0.7 * capacities.iter().map(capacity).fold(f64::INFINITY, f64::min);
+    let driven = of(Phase::Main);
+    assert_eq!(driven.len(), 3 * 2);
+    for trial in &driven {
+        let offered = trial.sample().unwrap().offered_rate_per_s.unwrap();
+        assert!((offered / expected - 1.0).abs() < 1e-6, "{offered} of {expected}");
+    }
+    let events = file.events().unwrap();
+    assert!(events.iter().any(|event| event.what.contains("equal load")), "{events:?}");
+    // It is driven at that rate too when parts of it are made faster.
+    let cell = driven[0].cell.unwrap();
+    let elasticities = file.elasticities().unwrap();
+    let metrics: Vec<Metric> =
+        elasticities.iter().filter(|one| one.cell == cell).map(|one| one.metric).collect();
+    assert!(!metrics.is_empty() && metrics.iter().all(|it| *it == Metric::LatencyMean));
+    let two = predicted(&study, &directory.path().join("two.db"), 2);
+    assert_eq!(timeless(&file), timeless(&two));
+    assert_eq!(elasticities, two.elasticities().unwrap());
 }

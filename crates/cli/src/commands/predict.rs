@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use stormeter_datastore::RealClock;
-use stormeter_predict::{PredictRequest, Progress, TrialEnded, predict_study, prepare, shortened};
+use stormeter_predict::{PredictRequest, predict_study, prepare, shortened};
 use stormeter_report::shortened_words;
 use stormeter_results::Prediction;
-use stormeter_runner::{conclude_study, environment};
+use stormeter_runner::{Place, Progress, conclude_study, environment};
 use stormeter_site::{Override, SiteFile, parse_site_with};
 use stormeter_study::plan_text;
+use stormeter_trial::{Sample, TrialFailure};
 
 use crate::arguments_predict::PredictOptions;
 use crate::color::Color;
@@ -109,8 +110,8 @@ impl Counter {
 }
 
 impl Progress for Counter {
-    fn trial_ended(&mut self, ended: &TrialEnded<'_>) {
-        let TrialEnded { cell, number, of, outcome } = ended;
+    fn study_trial_ended(&mut self, place: &Place<'_>, outcome: Result<&Sample, &TrialFailure>) {
+        let Place { cell, number, of, .. } = place;
         match outcome {
             Ok(_) => self.draw(*number, *of, format!("trial {number} of {of}: {cell}")),
             Err(reason) => self.note(&format!("trial {number} of {of}: {cell}: failed: {reason}")),

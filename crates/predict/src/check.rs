@@ -1,0 +1,55 @@
+//! Whether a study can be predicted, asked before anything is written.
+
+use std::sync::atomic::AtomicBool;
+
+use stormeter_runner::{TrialOrder, cell_label, trial_order};
+use stormeter_study::WorkloadKind;
+use stormeter_units::format_duration_ns;
+
+use crate::error::PredictError;
+use crate::request::PredictRequest;
+use crate::site_executor::SiteExecutor;
+use crate::steps::Planned;
+use crate::trial::TrialRun;
+
+/// Whether every cell has a machine, and every fault something to do.
+pub(crate) fn check(request: &PredictRequest, cancel: &AtomicBool) -> Result<(), PredictError> {
+    let (plan, sites) = (&request.plan, SiteExecutor::new(request));
+    let mut planned: Vec<Planned> = Vec::new();
+    let mut noticed: Vec<bool> = Vec::new();
+    for (number, cell) in plan.cells().iter().enumerate() {
+        let order = trial_order(plan, cell, number, 0);
+        let run = sites.run(&order, cancel)?;
+        let label = || cell_label(plan, cell);
+        planned = run.disturbances.planned(run.site, run.place.datastore)?;
+        noticed.resize(planned.len(), false);
+        if let (WorkloadKind::Transfer(_), None) = (&order.work, &run.site.client) {
+            return Err(PredictError::NoClient { cell: label() });
+        }
+        let machine =
+            run.machine().map_err(|source| PredictError::Machine { cell: label(), source })?;
+        for (noticed, fault) in noticed.iter_mut().zip(&planned) {
+            *noticed |= fault.is_an_end() || fault.concerns(&machine)?;
+        }
+        late_fault(&run, &planned)?;
+    }
+    match planned.iter().zip(noticed).find(|(_, noticed)| !noticed) {
+        None => Ok(()),
+        Some((fault, _)) => Err(PredictError::IdleFault { fault: fault.what.to_string() }),
+    }
+}
+
+/// A fault that comes when a trial is over would change nothing without a word. How long trials of fixed work take is
+/// not known before.
+fn late_fault(run: &TrialRun<'_>, planned: &[Planned]) -> Result<(), PredictError> {
+    let TrialOrder { work, timing, .. } = run.order;
+    let end_ns = timing.ramp_ns.saturating_add(timing.duration_ns);
+    let is_timed = matches!(work, WorkloadKind::Io(_));
+    match planned.iter().find(|fault| is_timed && fault.what.at_ns >= end_ns) {
+        None => Ok(()),
+        Some(fault) => Err(PredictError::LateFault {
+            fault: fault.what.to_string(),
+            end: format_duration_ns(end_ns as f64),
+        }),
+    }
+}
