@@ -277,6 +277,17 @@ fn fixed_work_keeps_the_interval_of_the_plan() {
 }
 
 #[test]
+fn a_prediction_has_all_its_blocks_whatever_the_time_limit() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut request = request(STUDY, &directory.path().join("results.db"), 2);
+    // Of a measurement, which would end after its first block.
+    request.plan.design.time_limit_ns = Some(1);
+    let file = predict_study(&request, &AtomicBool::new(false), &mut Silent).unwrap();
+    assert_eq!(file.trials().unwrap().len(), 3 * 8);
+    assert_eq!(file.finished().unwrap().unwrap().reason, FinishReason::MaxBlocks);
+}
+
+#[test]
 fn faults_come_before_trials_end_and_leave_no_room_for_reruns() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");
@@ -334,7 +345,7 @@ fn a_trial_whose_bytes_are_gone_is_none_and_says_why() {
             TrialOutcome::Measured { .. } => panic!("measured"),
         })
         .collect();
-    assert_eq!(reasons.len(), 2);
+    assert_eq!(reasons.len(), 2, "once each: nothing would be other in another attempt");
     for reason in reasons {
         assert!(reason.starts_with("I/Os failed; first: "), "{reason}");
         assert!(reason.contains("offline since 700"), "{reason}");
