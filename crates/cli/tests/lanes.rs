@@ -143,6 +143,7 @@ fn predicted(plan: &StudyPlan, output: &Path) -> Vec<TrialOrder> {
         shortened_from: None,
     };
     let request = PredictRequest {
+        faults: vec![],
         plan: prepared.plan,
         sites: prepared.sites,
         places: prepared.places,
