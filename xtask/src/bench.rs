@@ -1,11 +1,12 @@
-//! The figures beside fio's: the package stormeter-bench, with what it needs.
+//! Benchmarks against fio: builds and runs the package stormeter-bench with what it needs.
 
 use crate::child::succeed;
 use crate::peers;
 use crate::repository::Repository;
 use crate::steps::Finding;
 
-/// Built together, and the gates without features: alone, or with more, cargo would build what both share anew.
+/// Built together, and without the features of the gates: built separately, or with more features, cargo would
+/// rebuild the dependencies that both share.
 const PACKAGES: [&str; 2] = ["stormeter", "stormeter-bench"];
 
 /// The chore `bench`.
@@ -15,7 +16,8 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), S
     start(repository, &arguments)
 }
 
-/// The gates that CI holds: instruction counts, which do not depend on the machine's other work.
+/// The gates that CI enforces: instruction counts, which do not depend on what else the machine
+/// does.
 pub(crate) fn check(repository: &Repository) -> Finding {
     start(repository, &["--short"])?;
     Ok(String::new())
@@ -38,12 +40,12 @@ mod tests {
     use super::*;
     use crate::child::output;
 
-    /// What cargo builds of these packages on this machine: name, version and features.
+    /// What cargo builds for these packages on this machine: name, version and features.
     fn built(repository: &Repository, more: &[&str]) -> BTreeSet<String> {
         let mut cargo = repository.cargo(&["tree", "--prefix=none", "--format={p} {f}"]);
         cargo.args(["--edges=normal,no-proc-macro"]).args(more);
         let lines = output(&mut cargo).unwrap();
-        // Marked where it stands a second time.
+        // `(*)` marks a repeated entry.
         lines.lines().map(|line| line.trim_end_matches(" (*)").to_string()).collect()
     }
 

@@ -1,7 +1,8 @@
-//! Every check there is, in order: `cargo xtask test`.
+//! Every check, in order: `cargo xtask test`.
 //!
-//! What is quick or tells most comes first. The order also saves building: clippy and the
-//! documentation share what cargo checked, the README and the figures share the release build.
+//! Quick and informative checks come first. The order also saves building: clippy and the
+//! documentation reuse what cargo has checked; the README and the benchmarks share the release
+//! build.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -69,7 +70,7 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), S
     run_steps(repository, &steps, &Conditions { missing: &missing, strict })
 }
 
-/// The steps that were asked for by name; none for all.
+/// The steps requested by name; an empty list means all.
 fn chosen(arguments: &[String]) -> Result<Vec<&'static str>, String> {
     let names = STEPS.map(|step| step.name);
     let mut only = Vec::new();
@@ -89,12 +90,12 @@ fn chosen(arguments: &[String]) -> Result<Vec<&'static str>, String> {
     Ok(only)
 }
 
-/// In CI nothing is left out silently.
+/// In CI nothing is skipped silently.
 pub(crate) fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| !value.is_empty())
 }
 
-/// Elsewhere than in CI one may not be able to install anything: the steps that need it say so.
+/// Outside CI the user may not be able to install anything: the steps that need it report that.
 fn peers_step(repository: &Repository) -> Finding {
     match peers::install(repository) {
         Err(error) if !is_ci() => {
@@ -111,7 +112,7 @@ fn fmt(repository: &Repository) -> Finding {
         .map_err(|error| format!("{error}; run cargo fmt --all"))
 }
 
-/// Warnings are counted rather than denied: a denied one would hide those of every crate above.
+/// Counts warnings instead of denying them: a denied warning would hide those of every crate above.
 fn clippy(repository: &Repository) -> Finding {
     let warnings = AtomicUsize::new(0);
     let see = |line: &str| {
@@ -125,7 +126,7 @@ fn clippy(repository: &Repository) -> Finding {
     }
 }
 
-/// Tests that could not be run say so on a line of their own, which is counted here.
+/// Tests that could not run print a line saying so, which is counted here.
 fn tests(repository: &Repository) -> Finding {
     let (passed, failed, not_run) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
     let see = |line: &str| {
@@ -135,9 +136,9 @@ fn tests(repository: &Repository) -> Finding {
         not_run.fetch_add(usize::from(line.contains("NOT RUN:")), Ordering::Relaxed);
     };
     let mut cargo = repository.cargo(&["test", "--workspace", "--no-fail-fast", "--quiet"]);
-    // A test that expects a panic would fill the log. Guests are booted in a step of their own.
+    // A test that expects a panic would fill the log. Guests are booted in a separate step.
     cargo.env("RUST_BACKTRACE", "0").env("STORMETER_LAB_LATER", "lab");
-    // Half of the time of those that run programs is waiting: for a trial's end, for somebody to be given up.
+    // Tests that run programs spend half of their time waiting, for a trial to end or a peer to time out.
     if std::env::var_os("RUST_TEST_THREADS").is_none() {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         cargo.env("RUST_TEST_THREADS", (2 * cpus).to_string());
@@ -155,7 +156,7 @@ fn tests(repository: &Repository) -> Finding {
     }
 }
 
-/// Passed and failed, of a line like `test result: ok. 12 passed; 0 failed; …`.
+/// Passed and failed counts from a line like `test result: ok. 12 passed; 0 failed; …`.
 fn test_result(line: &str) -> (usize, usize) {
     let Some(rest) = line.strip_prefix("test result: ") else { return (0, 0) };
     let words: Vec<&str> = rest.split([' ', ';', '.']).collect();

@@ -3,10 +3,10 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
 
-/// Runs it with its output where ours goes.
+/// Runs it; its output goes where ours goes.
 ///
 /// # Errors
-/// It cannot be started or does not succeed.
+/// It cannot be started or fails.
 pub(crate) fn succeed(command: &mut Command) -> Result<(), String> {
     let status = command
         .stdin(Stdio::null())
@@ -18,7 +18,7 @@ pub(crate) fn succeed(command: &mut Command) -> Result<(), String> {
 /// Runs it and returns what it printed.
 ///
 /// # Errors
-/// It cannot be started or does not succeed: what it said on standard error.
+/// It cannot be started or fails; the error contains its standard error.
 pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     let output = command
         .stdin(Stdio::null())
@@ -31,10 +31,10 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     Err(format!("{}: {}\n{}", line(command), output.status, said.trim_end()))
 }
 
-/// Runs it, passes on what it prints as it comes, and hands each line to `see` as well.
+/// Runs it, passes its output through as it comes, and hands each line to `see` as well.
 ///
 /// # Errors
-/// It cannot be started or does not succeed.
+/// It cannot be started or fails.
 pub(crate) fn watch(command: &mut Command, see: &(impl Fn(&str) + Sync)) -> Result<(), String> {
     let mut child = command
         .stdin(Stdio::null())
@@ -63,14 +63,14 @@ fn pass_on(from: impl Read, mut to: impl Write, see: &impl Fn(&str)) {
     let mut from = BufReader::new(from);
     let mut bytes = Vec::new();
     while from.read_until(b'\n', &mut bytes).is_ok_and(|read| read > 0) {
-        // Nobody may be listening any more; the check goes on.
+        // The reader may have gone away; the check continues without it.
         let _ = to.write_all(&bytes);
         see(String::from_utf8_lossy(&bytes).trim_end());
         bytes.clear();
     }
 }
 
-/// The command as one would type it, without its environment.
+/// The command as it would be typed, without its environment.
 pub(crate) fn line(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program());
     let name = program.file_name().unwrap_or(command.get_program()).to_string_lossy();

@@ -1,7 +1,7 @@
-//! cargo-deny: known vulnerabilities, licences, sources and doubles among the dependencies.
+//! cargo-deny: known vulnerabilities, licences, sources and duplicates among the dependencies.
 //!
-//! Not among the tests: it asks a database on the network, and what was right yesterday may be
-//! wrong today without anything having changed here. deny.toml says what is allowed.
+//! Not part of the tests: it queries a database over the network, and a result can change from one
+//! day to the next without any change here. deny.toml says what is allowed.
 
 use crate::child::{output, succeed};
 use crate::repository::Repository;

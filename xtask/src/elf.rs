@@ -1,17 +1,17 @@
-//! As much of an ELF file as tells whether it is statically linked.
+//! Reads as much of an ELF file as shows whether it is statically linked.
 //!
 //! A position-independent static program has a dynamic section too (it relocates itself), so the
-//! sections' presence says nothing: what counts is whether an interpreter is asked for (PT_INTERP)
-//! and whether a library is (DT_NEEDED). Layout: System V ABI, chapters 4 and 5.
+//! presence of sections proves nothing: what counts is whether it requests an interpreter
+//! (PT_INTERP) or a library (DT_NEEDED). Layout: System V ABI, chapters 4 and 5.
 
 use object::LittleEndian;
 use object::elf::{DT_NEEDED, DT_NULL, FileHeader64, PT_INTERP};
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 
-/// Why the program is not a static one.
+/// The reasons why the program is not static; empty if it is.
 ///
 /// # Errors
-/// It is not a 64-bit little-endian ELF file, or is cut off.
+/// The file is not a 64-bit little-endian ELF file, or is truncated.
 pub(crate) fn dynamic_parts(file: &[u8]) -> Result<Vec<&'static str>, String> {
     parts(file).map_err(|error| format!("no ELF file that can be read: {error}"))
 }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
     use object::elf::{DT_STRTAB, DT_SYMTAB, DynamicTag, PT_DYNAMIC, PT_LOAD, ProgramType};
 
-    /// A file with one program header, and dynamic entries behind it.
+    /// A file with one program header, followed by dynamic entries.
     fn elf(kind: ProgramType, tags: &[DynamicTag]) -> Vec<u8> {
         let mut file = vec![0_u8; 64 + 56];
         file[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");

@@ -1,9 +1,9 @@
-//! The fuzzers of the protocols, run for long: CI runs the same with few mutations.
+//! Long runs of the protocol fuzzers: CI runs the same ones with few mutations.
 
 use crate::child::succeed;
 use crate::repository::Repository;
 
-/// Mutations of each corpus when no number is given: some minutes.
+/// Mutations of each corpus if no number is given: takes some minutes.
 const RUNS: u64 = 5_000_000;
 
 /// The chore `fuzz`.

@@ -1,4 +1,4 @@
-//! Labs for real: images built, guests booted, frozen, cloned and ended.
+//! Real labs: images built, guests booted, frozen, cloned and shut down.
 
 use std::time::Instant;
 
@@ -7,14 +7,14 @@ use crate::repository::Repository;
 use crate::static_binary;
 use crate::steps::Finding;
 
-/// The step `lab`: the tests of the crate that boot guests, with the static binary in them, and in one with that which
-/// the tests of the command line run: that one is not static.
+/// The step `lab`: the tests of crates/lab that boot guests, with the static binary in them; one guest gets the
+/// binary that the command-line tests run, which is not static.
 pub(crate) fn check(repository: &Repository) -> Finding {
     let binary = static_binary::for_checks(repository)?;
-    // The workspace's, though only one package has the target: cargo would build what that package needs anew, with
-    // the features that it alone asks for.
+    // The whole workspace, though only one package has the target: otherwise cargo would rebuild that package's
+    // dependencies with only the features that it requests.
     let tests = ["test", "--workspace", "--quiet", "--test", "guests"];
-    // A package's programs are built for its tests.
+    // Building a package's tests also builds its programs.
     succeed(repository.cargo(&tests).args(["--test", "command", "--no-run"]))?;
     let mut cargo = repository.cargo(&tests);
     cargo.args(["--", "--nocapture"]).env("STORMETER_LAB_BINARY", binary);

@@ -1,19 +1,19 @@
-//! The picture of the layers in ARCHITECTURE.md, drawn from the table that is checked.
+//! The picture of the layers in ARCHITECTURE.md, drawn from the table that tidy checks.
 //!
-//! A picture that somebody draws by hand is right on the day on which it is drawn. Each package stands above all that
-//! it uses; what it uses by way of another package is left out.
+//! A picture drawn by hand is out of date after the first change. Each package stands above everything it uses; what
+//! it uses through another package is left out.
 
 use std::collections::BTreeSet;
 
 use crate::layers::{LAYERS, Layer, short};
 use crate::tidy::Finding;
 
-/// Where the picture is.
+/// The file that has the picture.
 pub(crate) const FILE: &str = "ARCHITECTURE.md";
 const BEGIN: &str = "<!-- layers: written by `cargo xtask tidy --write` -->\n```text\n";
 const END: &str = "```\n<!-- layers end -->\n";
 
-/// Holds the picture in the text of [`FILE`] against the table.
+/// Compares the picture in the text of [`FILE`] with the table.
 pub(crate) fn check(text: &str) -> Option<Finding> {
     let line = 1 + text.split(BEGIN).next().map_or(0, |before| before.lines().count());
     (redrawn(text).as_deref() != Some(text)).then(|| {
@@ -22,21 +22,21 @@ pub(crate) fn check(text: &str) -> Option<Finding> {
     })
 }
 
-/// The text with the picture drawn anew; `None` where it has no place for one.
+/// The text with the picture redrawn; `None` if it has no place for one.
 pub(crate) fn redrawn(text: &str) -> Option<String> {
     let (before, rest) = text.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
     Some(format!("{before}{BEGIN}{}{END}{after}", picture()))
 }
 
-/// One line for each package: the lowest last.
+/// One line for each package, the lowest last.
 fn picture() -> String {
     let mut layers: Vec<(usize, &Layer)> = LAYERS
         .iter()
         .filter(|layer| layer.names().is_some() && layer.package != "xtask")
         .map(|layer| (height(short(layer.package)), layer))
         .collect();
-    // The order of the table within a height.
+    // Within a height, the order of the table.
     layers.sort_by_key(|(height, _)| std::cmp::Reverse(*height));
     let width = layers.iter().map(|(_, layer)| short(layer.package).len()).max().unwrap_or(0);
     let top: Vec<&str> = LAYERS
@@ -59,17 +59,17 @@ fn uses(name: &str) -> &'static [&'static str] {
     layer.and_then(Layer::names).unwrap_or_default()
 }
 
-/// 0 for what uses nothing of ours, else one more than the highest that it uses.
+/// 0 for a package that uses none of ours, otherwise one more than the highest that it uses.
 fn height(name: &str) -> usize {
     uses(name).iter().map(|below| height(below) + 1).max().unwrap_or(0)
 }
 
-/// All that is used, directly or not.
+/// All packages used, directly or indirectly.
 fn reached(name: &str) -> BTreeSet<&'static str> {
     uses(name).iter().flat_map(|below| reached(below).into_iter().chain([*below])).collect()
 }
 
-/// What is used and not used by anything else that is used.
+/// The packages used directly and not also through another one.
 fn direct(name: &str) -> BTreeSet<&'static str> {
     let beyond: BTreeSet<&str> = uses(name).iter().flat_map(|below| reached(below)).collect();
     uses(name).iter().copied().filter(|below| !beyond.contains(below)).collect()
@@ -89,7 +89,7 @@ mod tests {
         };
         assert!(at("driver") < at("trial") && at("trial") < at("disk"));
         assert!(picture.starts_with("    stormeter, bench: all of these\n"), "{picture}");
-        // The driver uses disks by way of trials as well.
+        // The driver uses disks through trials as well.
         assert!(
             picture.lines().any(|line| line.starts_with("  2 driver ") && line.ends_with(" trial")),
             "{picture}"

@@ -1,7 +1,7 @@
-//! Who may depend on whom: the boundaries of the design, as a table that is checked.
+//! Which package may depend on which: the boundaries of the design, as a table that is checked.
 //!
-//! Everything that computes is below everything that touches the machine; that is why the same
-//! loop can be driven in virtual time and an analysis can be proved on made-up samples.
+//! Everything that only computes is below everything that touches the machine; that is why the same
+//! loop can run in virtual time and an analysis can be proved on synthetic samples.
 
 use crate::metadata::Package;
 use crate::tidy::Finding;
@@ -9,13 +9,13 @@ use crate::tidy::Finding;
 /// One package of the workspace.
 pub(crate) struct Layer {
     pub(crate) package: &'static str,
-    /// Those of our packages that it may use.
+    /// Which of our packages it may use.
     uses: Uses,
     /// Computes only: no clock, no files, no network, no threads.
     pub(crate) pure: bool,
 }
 
-/// Which of our packages one may use.
+/// Which of our packages a package may use.
 enum Uses {
     These(&'static [&'static str]),
     All,
@@ -23,7 +23,7 @@ enum Uses {
 
 use Uses::{All, These};
 
-/// The order is that of the design, from the boundary up to the command line.
+/// In the order of the design, from the boundary up to the command line.
 pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-units", uses: These(&[]), pure: true },
     Layer { package: "stormeter-disk", uses: These(&[]), pure: true },
@@ -118,7 +118,7 @@ pub(crate) const LAYERS: &[Layer] = &[
 ];
 
 impl Layer {
-    /// What it may use of ours, by short names; `None`: everything.
+    /// Short names of our packages that it may use; `None`: all of them.
     pub(crate) fn names(&self) -> Option<&'static [&'static str]> {
         match self.uses {
             All => None,
@@ -127,18 +127,18 @@ impl Layer {
     }
 }
 
-/// A package's name as the table and its folder have it.
+/// A package's name as in the table and in its folder.
 pub(crate) fn short(package: &str) -> &str {
     package.strip_prefix("stormeter-").unwrap_or(package)
 }
 
-/// What the tests of any package may use beside.
+/// What the tests of any package may use in addition.
 const FOR_TESTS: [&str; 4] = ["driver", "simulator", "server", "peers"];
 
-/// Packages that bring the machine in: nothing pure may use them outside of its tests.
+/// Packages that access the machine: no pure package may use them outside its tests.
 const MACHINE: &[&str] = &["io-uring", "libc", "nix", "quanta", "signal-hook", "tempfile"];
 
-/// Holds the packages against the table.
+/// Checks the packages against the table.
 pub(crate) fn check(packages: &[Package]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let ours: Vec<&Package> = packages.iter().filter(|package| package.ours).collect();
@@ -176,7 +176,7 @@ pub(crate) fn check(packages: &[Package]) -> Vec<Finding> {
     findings
 }
 
-/// What the table allows and nobody does: a row that says more than is true draws a wrong picture.
+/// Reports what the table allows but no package uses: such a row makes the picture wrong.
 pub(crate) fn check_unused(packages: &[Package]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for package in packages.iter().filter(|package| package.ours) {

@@ -1,7 +1,7 @@
-//! The repository's own chores, as one program that needs nothing but Rust: `cargo xtask help`.
+//! The repository's chores, as one program that needs nothing but Rust: `cargo xtask help`.
 //!
-//! A chore is a program and not a shell script so that it is checked like everything else and runs
-//! the same on a contributor's machine as in CI.
+//! Chores are a program and not shell scripts, so that they are checked like everything else and
+//! run the same on a contributor's machine as in CI.
 
 mod bench;
 mod checks;
@@ -82,7 +82,7 @@ fn run(chore: &str, rest: &[String]) -> Result<(), String> {
     }
 }
 
-/// Whether `cargo xtask NAME` exists; the README is held against it.
+/// Whether `cargo xtask NAME` exists; the README is checked with this.
 pub(crate) fn is_chore(name: &str) -> bool {
     HELP.lines()
         .filter_map(|line| line.strip_prefix("  "))

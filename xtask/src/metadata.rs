@@ -1,38 +1,39 @@
 //! What cargo knows about the workspace and its dependencies.
 //!
-//! Ours: seven fields are wanted of what the crate cargo_metadata makes types of, with its dependencies.
+//! Our own reader: it needs seven fields, and the crate cargo_metadata would bring types for everything,
+//! and its own dependencies.
 
 use serde_json::Value;
 
 use crate::child::output;
 use crate::repository::Repository;
 
-/// One package of ours or of others.
+/// One package, of the workspace or a dependency.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
     /// Whether it belongs to the workspace.
     pub(crate) ours: bool,
-    /// Relative to the root when it is ours.
+    /// Relative to the root for packages of the workspace.
     pub(crate) manifest: String,
     pub(crate) description: Option<String>,
     pub(crate) license: Option<String>,
     pub(crate) dependencies: Vec<Dependency>,
 }
 
-/// What a package says it uses.
+/// A dependency that a package declares.
 #[derive(Debug, Clone)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
-    /// For tests only.
+    /// A dependency of tests only.
     pub(crate) dev: bool,
 }
 
 /// All packages that are built on this machine.
 ///
 /// # Errors
-/// Cargo cannot tell.
+/// cargo fails or prints something unexpected.
 pub(crate) fn packages(repository: &Repository) -> Result<Vec<Package>, String> {
     let version = output(repository.command("rustc").arg("-vV"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
@@ -47,7 +48,7 @@ pub(crate) fn packages(repository: &Repository) -> Result<Vec<Package>, String> 
 fn parse(metadata: &Value) -> Option<Vec<Package>> {
     let root = format!("{}/", metadata["workspace_root"].as_str()?);
     let members = metadata["workspace_members"].as_array()?;
-    // Packages of other platforms are listed but not part of what is built.
+    // Packages for other platforms are listed but not built.
     let built: Vec<&Value> =
         metadata["resolve"]["nodes"].as_array()?.iter().map(|node| &node["id"]).collect();
     let packages = metadata["packages"].as_array()?.iter();

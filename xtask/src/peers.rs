@@ -1,7 +1,8 @@
-//! The programs that the checks need beside Rust, and how they are got.
+//! The programs that the checks need besides Rust, and how to get them.
 //!
-//! Found by the program (or the file that a program loads) and not by the package, so that any
-//! distribution will do; installed by Debian's apt where that is possible, else the way is told.
+//! Found by program (or by the file that a program loads) rather than by package, so that any
+//! distribution will do; installed with Debian's apt where possible, otherwise the instructions are
+//! printed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,14 +10,14 @@ use std::process::Command;
 use crate::child::{output, succeed};
 use crate::repository::{Repository, search_path};
 
-/// The target of the static binary.
+/// The target triple of the static binary.
 pub(crate) const MUSL: &str = "x86_64-unknown-linux-musl";
 
-/// A program from somewhere else.
+/// A program that the checks use.
 struct Peer {
     /// Its name, or the path of a file that a program loads, with `*` for one directory.
     program: &'static str,
-    /// Debian's package.
+    /// The Debian package.
     package: &'static str,
     what_for: &'static str,
 }
@@ -76,7 +77,7 @@ const PEERS: &[Peer] = &[
     Peer { program: "ip", package: "iproute2", what_for: "a network of the figures' own" },
 ];
 
-/// The chore `peers`: gets what is missing and says what there is.
+/// The chore `peers`: installs what is missing and lists what is there.
 pub(crate) fn run(repository: &Repository) -> Result<(), String> {
     let got = install(repository);
     let width = PEERS.iter().map(|peer| peer.program.len()).max().unwrap_or_default();
@@ -90,10 +91,10 @@ pub(crate) fn run(repository: &Repository) -> Result<(), String> {
     got.map(|_| ())
 }
 
-/// Gets what is missing.
+/// Installs what is missing.
 ///
 /// # Errors
-/// Something is still missing: what, and how to get it.
+/// Something is still missing: what it is and how to get it.
 pub(crate) fn install(repository: &Repository) -> Result<String, String> {
     let mut problems = Vec::new();
     let packages = missing_packages();
@@ -129,12 +130,12 @@ pub(crate) fn install(repository: &Repository) -> Result<String, String> {
     if problems.is_empty() { Ok("all there".into()) } else { Err(problems.join("\n")) }
 }
 
-/// Some packages bring daemons that listen on every address of the machine, and start them. They are
-/// to be there and not to run: `invoke-rc.d` asks this program before it starts anything, and 101 is
-/// no (invoke-rc.d(8)).
+/// Some packages bring daemons that listen on every address of the machine, and start them. They
+/// must be installed but not run: `invoke-rc.d` asks this program before it starts anything, and 101
+/// means no (invoke-rc.d(8)).
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 const REFUSE: &str = "#!/bin/sh\nexit 101\n";
-/// Units that would be started with the machine's next start.
+/// Units that would start at the next boot.
 const DAEMONS: [&str; 5] = [
     "nfs-ganesha.service",
     "nfs-ganesha-lock.service",
@@ -149,7 +150,7 @@ fn apt(repository: &Repository, packages: &[&str]) -> Result<(), String> {
         DAEMONS.into_iter().filter(|unit| is_enabled(repository, unit)).collect();
     let installed = apt_install(repository, packages);
     drop(policy);
-    // What the administrator had is not touched.
+    // What the administrator had enabled is not touched.
     for unit in DAEMONS.into_iter().filter(|unit| !before.contains(unit)) {
         if is_enabled(repository, unit) {
             succeed(repository.command("systemctl").args(["--quiet", "disable", unit]))?;
@@ -163,9 +164,9 @@ fn is_enabled(repository: &Repository, unit: &str) -> bool {
         && output(repository.command("systemctl").args(["is-enabled", unit])).is_ok()
 }
 
-/// As long as this lives, no package starts a daemon.
+/// While this value lives, no package starts a daemon.
 struct Policy<'a> {
-    /// Ours, to be removed; the administrator's stays.
+    /// The file that we created, to be removed; an administrator's own file stays.
     made: Option<&'a Path>,
 }
 
@@ -209,7 +210,7 @@ fn apt_install(repository: &Repository, packages: &[&str]) -> Result<(), String>
     apt_get(&arguments)
 }
 
-/// The packages of the programs that are not there.
+/// The packages of the missing programs.
 fn missing_packages() -> Vec<&'static str> {
     let mut packages: Vec<&str> =
         PEERS.iter().filter(|peer| find(peer.program).is_none()).map(|peer| peer.package).collect();
@@ -218,7 +219,7 @@ fn missing_packages() -> Vec<&'static str> {
     packages
 }
 
-/// Those of the programs that are not there; the static target counts as one.
+/// The names of the missing programs; the static target counts as one.
 pub(crate) fn missing(repository: &Repository, needs: &[&'static str]) -> Vec<&'static str> {
     let is_missing = |need: &&'static str| match *need {
         MUSL => !has_musl(repository),
@@ -239,7 +240,7 @@ fn has_musl(repository: &Repository) -> bool {
     output(&mut rustc).is_ok_and(|directory| PathBuf::from(directory.trim()).is_dir())
 }
 
-/// Where a program is, if it is there; or a file below a directory whose name may be any.
+/// Finds a program, or a file below a directory whose name may be anything.
 fn find(program: &str) -> Option<PathBuf> {
     if let Some((before, after)) = program.split_once("/*/") {
         let entries = std::fs::read_dir(before).into_iter().flatten().flatten();

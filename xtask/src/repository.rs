@@ -1,11 +1,11 @@
-//! Where the repository is, which files belong to it, and how cargo is called on it.
+//! Where the repository is, which files belong to it, and how to call cargo in it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::child::output;
 
-/// The repository that the chores are done on.
+/// The repository that the chores work on.
 pub(crate) struct Repository {
     /// The workspace's root.
     pub(crate) root: PathBuf,
@@ -15,7 +15,8 @@ pub(crate) struct Repository {
 
 impl Repository {
     pub(crate) fn open() -> Result<Self, String> {
-        // Cargo says at run time where the package is: a target directory may be shared by clones.
+        // Asked at run time, since clones may share a target directory: cargo says where the
+        // package is.
         let package = std::env::var_os("CARGO_MANIFEST_DIR")
             .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
         let root = package
@@ -37,7 +38,7 @@ impl Repository {
         command
     }
 
-    /// A program at the root, which finds the system's tools wherever Debian puts them.
+    /// A program run at the root, which finds system tools wherever Debian puts them.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root).env("PATH", search_path(&[]));
@@ -48,10 +49,10 @@ impl Repository {
         self.root.join(path).exists()
     }
 
-    /// The files that are, or are about to be, under version control; relative to the root.
+    /// The files that are, or are about to be, under version control, relative to the root.
     pub(crate) fn files(&self) -> Result<Vec<PathBuf>, String> {
         let mut git = self.command("git");
-        // A checkout that belongs to somebody else, as in a container, is no reason to stop.
+        // A checkout that belongs to another user, as in a container, must not stop this.
         git.arg("-c").arg(format!("safe.directory={}", self.root.display()));
         git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
         let list = output(&mut git)
@@ -64,8 +65,8 @@ impl Repository {
         Ok(files)
     }
 
-    /// An empty directory of our own below the target directory: on a real disk, where temporary
-    /// directories are often in memory and refuse O_DIRECT.
+    /// An empty directory below the target directory: on a real disk, because temporary directories
+    /// are often in memory and refuse O_DIRECT.
     pub(crate) fn scratch(&self, name: &str) -> Result<PathBuf, String> {
         let directory = self.target.join("xtask").join(name);
         let made = match std::fs::remove_dir_all(&directory) {
@@ -77,12 +78,12 @@ impl Repository {
     }
 }
 
-/// The cargo that runs us.
+/// The cargo that runs this program.
 pub(crate) fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// PATH with `first` before it and the administrator's directories behind it.
+/// PATH with `first` before it and the administrator's directories after it.
 pub(crate) fn search_path(first: &[&Path]) -> std::ffi::OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let directories = first
@@ -90,6 +91,6 @@ pub(crate) fn search_path(first: &[&Path]) -> std::ffi::OsString {
         .map(PathBuf::from)
         .chain(std::env::split_paths(&path))
         .chain(["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from));
-    // Only a colon in a directory's name can go wrong; then the path stays as it was.
+    // This fails only on a colon in a directory's name; then the path stays as it was.
     std::env::join_paths(directories).unwrap_or(path)
 }

@@ -1,4 +1,5 @@
-//! The static binary: one file that runs on any Linux, carried to other machines and into guests.
+//! The static binary: one file that runs on any Linux, to be copied to other machines and into
+//! guests.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,10 +12,10 @@ use crate::peers::{self, MUSL};
 use crate::repository::Repository;
 use crate::steps::Finding;
 
-/// What is carried around must be small.
+/// A file that is copied around must be small.
 const LIMIT_BYTES: u64 = 20_000_000;
 const STARTS: usize = 20;
-/// Exit code of a comparison that reached no verdict: a second is short.
+/// Exit code of a comparison without a verdict: one second is short.
 const INCONCLUSIVE: i32 = 4;
 
 /// The chore `static`.
@@ -24,21 +25,22 @@ pub(crate) fn run(repository: &Repository) -> Result<(), String> {
     Ok(())
 }
 
-/// Looks into it and tries it.
+/// Inspects the binary and tries it.
 pub(crate) fn check(repository: &Repository) -> Finding {
     look_at(&for_checks(repository)?, repository)
 }
 
-/// The one that is looked at and put into guests. In CI, which builds everything anew, without the linker's
-/// optimisation over all crates: it takes a minute, and nobody counts this program's instructions.
+/// The binary that is inspected and put into guests. In CI, which builds everything from scratch, it is
+/// built without link-time optimisation: that takes a minute, and this binary's instructions are not
+/// counted.
 pub(crate) fn for_checks(repository: &Repository) -> Result<PathBuf, String> {
     build(repository, if is_ci() { Haste::Some } else { Haste::None })
 }
 
-/// Whether the program is to be there soon rather than to run fast.
+/// Whether a quick build matters more than a fast program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Haste {
-    /// As it is released.
+    /// As released.
     None,
     Some,
 }
@@ -70,26 +72,27 @@ fn look_at(binary: &Path, repository: &Repository) -> Finding {
 fn build(repository: &Repository, haste: Haste) -> Result<PathBuf, String> {
     let mut cargo =
         repository.cargo(&["build", "--release", "--package", "stormeter", "--target", MUSL]);
-    // SQLite is C, and must be compiled against the same C library.
+    // SQLite is C and must be compiled against the same C library.
     cargo.env("CC_x86_64_unknown_linux_musl", "musl-gcc");
     let head = ["rev-parse", "--short=12", "HEAD"];
-    // A source archive has no history; the binary then says that its commit is unknown.
+    // A source archive has no history; the binary then reports its commit as unknown.
     if let Ok(commit) = output(Command::new("git").current_dir(&repository.root).args(head)) {
         cargo.env("STORMETER_COMMIT", commit.trim());
     }
     if haste == Haste::Some {
         cargo.env("CARGO_PROFILE_RELEASE_LTO", "off");
         cargo.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
-        // Without the linker's optimisation what is built for speed is larger than what is released.
+        // Without link-time optimisation a binary built for speed is larger than the released one.
         cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "s");
-        // At the highest level the C compiler takes more than twice the time for SQLite.
+        // At the highest optimisation level the C compiler takes more than twice as long for
+        // SQLite.
         cargo.args(["--config", "profile.release.package.libsqlite3-sys.opt-level=1"]);
     }
     succeed(&mut cargo)?;
     Ok(repository.target.join(MUSL).join("release/stormeter"))
 }
 
-/// Reported and not judged: a machine under load may be slow, and the benchmarks judge.
+/// Reported but not judged: a busy machine may be slow, and the benchmarks judge speed.
 fn quickest_start(binary: &Path) -> Result<Duration, String> {
     let mut quickest = Duration::MAX;
     for _ in 0..STARTS {
@@ -104,7 +107,7 @@ fn quickest_start(binary: &Path) -> Result<Duration, String> {
     Ok(quickest)
 }
 
-/// What the binary prints is what is committed.
+/// Checks that the schema which the binary prints is the committed one.
 fn print_schema(repository: &Repository, binary: &Path) -> Result<(), String> {
     let path = repository.root.join("docs/schema/comparison.schema.json");
     let committed = std::fs::read_to_string(&path)
@@ -118,7 +121,7 @@ fn print_schema(repository: &Repository, binary: &Path) -> Result<(), String> {
     ))
 }
 
-/// It does real work: two directories, for a second.
+/// Checks that it does real work: compares two directories for a second.
 fn compare(repository: &Repository, binary: &Path) -> Result<(), String> {
     let directory = repository.scratch("static")?;
     for datastore in ["one", "other"] {

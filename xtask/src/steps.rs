@@ -1,4 +1,4 @@
-//! Steps one after the other, each announced, timed and counted.
+//! Runs steps one after another; each is announced, timed and counted.
 //!
 //! A failure does not end the run: one push to CI shows everything that is wrong.
 
@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 
 use crate::repository::Repository;
 
-/// What a step found out, in a few words for the summary; empty when there is nothing to say.
+/// What a step found, in a few words for the summary; empty if there is nothing to report.
 pub(crate) type Finding = Result<String, String>;
 
 /// One check.
 pub(crate) struct Step {
-    /// What `--only` calls it.
+    /// Its name for `--only`.
     pub(crate) name: &'static str,
     /// What it does, in one line.
     pub(crate) what: &'static str,
-    /// The programs it cannot do without.
+    /// The programs that it requires.
     pub(crate) needs: &'static [&'static str],
     pub(crate) run: fn(&Repository) -> Finding,
 }
@@ -28,15 +28,15 @@ enum Outcome {
     NotRun(String),
 }
 
-/// What may be missing.
+/// What may be missing on this machine.
 pub(crate) struct Conditions<'a> {
-    /// Says which of the programs are missing.
+    /// Returns which of the programs are missing.
     pub(crate) missing: &'a dyn Fn(&[&'static str]) -> Vec<&'static str>,
     /// Whether a step that cannot be run is a failure.
     pub(crate) strict: bool,
 }
 
-/// Runs the steps and says how they ended; the last line is `N passed, M failed`.
+/// Runs the steps and reports how they ended; the last line is `N passed, M failed`.
 ///
 /// # Errors
 /// A step failed.

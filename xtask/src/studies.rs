@@ -1,9 +1,10 @@
-//! The published studies at the scale that runs here: every `small.yaml` to its last trial, its page, and
-//! the findings held against what it measured; and the same predicted for the study's own site. Of the
-//! studies that can only be predicted, those that take no more than seconds.
+//! The published studies at the scale that runs here: runs every `small.yaml` to its last trial, makes
+//! its page and compares the published findings with its measurements, then does the same with a
+//! prediction for the study's own site. Studies that can only be predicted are included if they take
+//! seconds.
 //!
-//! What is judged is that the program does it, not what it finds: verdicts are the machine's, or the
-//! model's.
+//! This checks that the program works, not what it finds: verdicts depend on the machine or the
+//! model.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,27 +17,28 @@ use crate::child::{output, succeed};
 use crate::repository::Repository;
 use crate::steps::Finding;
 
-/// More than CI has processors: most of a study is waiting until its trials' time is up.
+/// More than CI has processors: most of a study's time is waiting for its trials to end.
 const AT_ONCE: usize = 3;
 const STUDIES: [&str; 5] = ["virtual-physical", "nfs-datastore", "tr3808", "vsan", "mpls-servers"];
-/// Studies that can only be predicted, by the study whose findings they ask.
+/// Studies that can only be predicted, each with the study whose findings it asks about.
 const PREDICTED_ONLY: [(&str, &str); 4] = [
     ("virtual-physical", "adapter"),
     ("virtual-physical", "cache"),
     ("mpls-servers", "adapters"),
     ("vsan", "rates"),
 ];
-/// The page of a study of any size that people open.
+/// The largest page that people will open.
 const MOST_PAGE_BYTES: u64 = 5_000_000;
 
-/// How a study is carried out.
+/// How a study is executed.
 struct Way {
-    /// The command, which also names the files.
+    /// The subcommand, which also appears in file names.
     command: &'static str,
-    /// Where `replicate` shows what came of it, and its option.
+    /// Where `replicate` shows the result, and the option for it.
     column: &'static str,
-    /// How it may end. Done; a `must` answered no; one that is open; a law broken. A busy machine may do
-    /// all of these. A model is never busy: a law that it breaks, or a trial that fails, is a defect.
+    /// Accepted exit codes: done; a `must` answered no; a `must` left open; a broken law. All of these
+    /// can happen on a busy machine. A model is never busy: there, a broken law or a failed trial is a
+    /// defect.
     codes: &'static [i32],
 }
 
@@ -57,7 +59,7 @@ impl FixedWork {
     }
 }
 
-/// All there is to do, the longest first: what is measured takes its time.
+/// All jobs, the longest first: measurements take real time.
 fn fixed_works(root: &Path) -> Vec<FixedWork> {
     let fixed_work = |study, name: &str, way| FixedWork {
         study,
@@ -81,7 +83,7 @@ pub(crate) fn check(repository: &Repository) -> Finding {
     let directory = repository.scratch("studies")?;
     let fixed_works = Mutex::new(fixed_works(&repository.root).into_iter());
     let ended = Mutex::new(Vec::new());
-    // They disturb one another, which no more than their verdicts shows.
+    // They disturb one another, which affects only their verdicts.
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
@@ -117,11 +119,12 @@ pub(crate) fn check(repository: &Repository) -> Finding {
     Ok(format!("{} studies, {measured} trials, {predicted} predicted", STUDIES.len()))
 }
 
-/// One study in one way, to its last trial and into the table; gives the number of trials.
+/// Executes one study in one way, to its last trial and into the table; returns the number of
+/// trials.
 fn carry_out(program: &Path, directory: &Path, fixed_work: &FixedWork) -> Result<usize, String> {
     let FixedWork { study, file, way } = fixed_work;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    // One each: two runs do not share the datastores that a directory has for them.
+    // One directory each: two runs cannot share the datastores in a directory.
     let directory = directory.join(format!("{study}-{stem}-{}", way.command));
     std::fs::create_dir_all(&directory)
         .map_err(|error| format!("{} cannot be made: {error}", directory.display()))?;
@@ -151,7 +154,8 @@ fn carry_out(program: &Path, directory: &Path, fixed_work: &FixedWork) -> Result
     Ok(trials)
 }
 
-/// The trials of a report, all of them sound, and for a prediction what holds every cell back.
+/// Counts the trials of a report and checks that all are sound and, in a prediction, that every
+/// cell names its bottleneck.
 fn trials(report: &Value, way: &Way) -> Result<usize, String> {
     let count = |name: &str| report["status"][name].as_u64().unwrap_or(u64::MAX);
     if count("failed_trials") != 0 || count("trials") == 0 {
@@ -167,7 +171,7 @@ fn trials(report: &Value, way: &Way) -> Result<usize, String> {
     Ok(count("trials") as usize)
 }
 
-/// Findings that the results answered, whatever they said.
+/// Findings that the results answered, whatever the answer.
 fn answered(table: &Value, column: &str) -> usize {
     let findings = table["findings"].as_array().map_or(&[][..], Vec::as_slice);
     let is_answered = |finding: &&Value| {

@@ -1,5 +1,5 @@
-//! The simulator held against what is known to be true, in full: exact theory, and this machine. The short
-//! form of the theory is among the tests; the third truth, the published studies, is a step of the tests.
+//! The full validation of the simulator against known truths: exact theory, and this machine. The tests
+//! include the short form of the theory; the third truth, the published studies, is a step of the tests.
 
 use std::process::Command;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::child::{output, succeed};
 use crate::repository::Repository;
 
-/// Predictions of cells that the fit had not seen are off by no more than this on average.
+/// The largest mean error of predictions for cells that the fit has not seen.
 const MOST_ERROR: f64 = 0.15;
 
-/// The chore `truth`: both, or the one that is named.
+/// The chore `truth`: both parts, or the named one.
 pub(crate) fn run(repository: &Repository, only: Option<&str>) -> Result<(), String> {
     match only {
         None => theory(repository).and_then(|()| machine(repository)),
@@ -21,7 +21,7 @@ pub(crate) fn run(repository: &Repository, only: Option<&str>) -> Result<(), Str
     }
 }
 
-/// Queues and closed networks whose solution is exact: all that is marked as long in
+/// Queues and closed networks with exact solutions: everything marked as long in
 /// crates/bench/tests/theory.
 fn theory(repository: &Repository) -> Result<(), String> {
     succeed(&mut repository.cargo(&[
@@ -37,8 +37,8 @@ fn theory(repository: &Repository) -> Result<(), String> {
     ]))
 }
 
-/// The study of examples/calibration: measured, fitted to a part of the cells, and the rest predicted.
-/// Other work on the machine is in the measurements: leave it alone meanwhile.
+/// The study of examples/calibration: measures it, fits a part of the cells and predicts the rest.
+/// Other work on the machine affects the measurements: leave the machine alone meanwhile.
 fn machine(repository: &Repository) -> Result<(), String> {
     succeed(&mut repository.cargo(&["build", "--release", "--quiet", "--package", "stormeter"]))?;
     let program = repository.target.join("release/stormeter");

@@ -36,13 +36,13 @@ pub trait Disks {
     fn buffer(&mut self, buffer: u32) -> Option<&mut [u8]>;
 }
 
-/// The queue to the disks broke.
+/// The I/O queue of the disks failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{action} failed: {reason}")]
 pub struct DisksError {
-    /// What was being done, in words: `submitting to io_uring`.
+    /// What was being attempted, in words: `submitting to io_uring`.
     pub action: &'static str,
-    /// The system's reason.
+    /// The reason that the system gave.
     pub reason: String,
 }
 

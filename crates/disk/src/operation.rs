@@ -1,4 +1,4 @@
-//! One request to a virtual disk and its answer: small plain values, copied by the million.
+//! One request to a virtual disk and its answer: small plain values that are cheap to copy.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,15 +35,15 @@ impl std::fmt::Display for Kind {
 /// A request to move `length_bytes` bytes between a disk and a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
-    /// Where on the virtual disk it begins, in bytes.
+    /// Offset on the virtual disk, in bytes.
     pub offset_bytes: u64,
-    /// How many bytes.
+    /// Length in bytes.
     pub length_bytes: u32,
-    /// Which of the disks, counted from 0.
+    /// Number of the disk, counted from 0.
     pub disk: u32,
     /// The caller's name for this operation while it is outstanding; comes back in the completion.
     pub slot: u32,
-    /// Which buffer of [`crate::Disks::buffer`] takes part.
+    /// Number of the buffer (see [`crate::Disks::buffer`]) to read into or write from.
     pub buffer: u32,
     /// Read or write.
     pub kind: Kind,
@@ -54,7 +54,8 @@ pub struct Operation {
 pub struct Completion {
     /// The operation's slot.
     pub slot: u32,
-    /// Bytes moved, or a negated `errno`, as the kernel gives it: one word, no branch to build it.
+    /// Bytes moved, or a negated `errno`, as the kernel returns it: one word, built without a
+    /// branch.
     pub result: i32,
 }
 
@@ -71,7 +72,7 @@ impl Completion {
         Self { slot, result: -error.0 }
     }
 
-    /// Bytes moved, or why not.
+    /// The number of bytes moved, or the error.
     #[inline]
     pub fn outcome(self) -> Result<u32, DeviceError> {
         if self.result >= 0 { Ok(self.result as u32) } else { Err(DeviceError(-self.result)) }
@@ -92,7 +93,7 @@ impl DeviceError {
 
 impl std::fmt::Display for DeviceError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The standard library owns the table of messages; nothing is asked of the system here.
+        // The standard library has the table of messages; this makes no system call.
         write!(f, "{}", std::io::Error::from_raw_os_error(self.0))
     }
 }

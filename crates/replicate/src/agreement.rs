@@ -1,9 +1,9 @@
 //! Whether a figure follows from the tables: the printed digits decide.
 //!
-//! A computed value agrees when it rounds, or is cut, to the printed digits. Where it misses them, the
-//! inputs may be to blame, for they are printed with few digits themselves: every input is moved by up
-//! to half of its last printed digit, and what the expression can become in this way is held against
-//! the claim. What is beyond that does not follow.
+//! A computed value agrees when it rounds, or is truncated, to the printed digits. If it misses them,
+//! the inputs may be the cause, since they are printed with few digits themselves: every input is
+//! moved by up to half of its last printed digit, and the range of the expression is compared with the
+//! claim. A claim outside that range does not follow.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use crate::printed::{Digits, Printed};
 use crate::published::{Claim, Computation};
 use crate::table::Tables;
 
-/// Said to be about something, a figure may be off by this part of it.
+/// A figure that is stated as approximate may be off by this fraction.
 pub const ABOUT: f64 = 0.10;
 
 /// Whether a finding follows from the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// It does.
+    /// The finding follows.
     Agrees,
-    /// It does if the printed inputs are taken to be rounded.
+    /// It follows if the printed inputs are taken to be rounded.
     AgreesWithinRounding,
-    /// It does not.
+    /// It does not follow.
     DoesNotFollow,
-    /// The publication does not print what it would take.
+    /// The publication does not print the data that this would take.
     NotTestable,
 }
 
@@ -37,13 +37,13 @@ pub enum Agreement {
 pub enum How {
     /// Rounds to the printed digits.
     Rounded,
-    /// Gives the printed digits when the rest is cut off.
+    /// Gives the printed digits when truncated.
     Truncated,
     /// Comes out when intermediate results are rounded as the authors rounded them.
     IntermediateRounding,
     /// Within what the rounding of the printed inputs can explain.
     PrintedInputs,
-    /// Within a tenth of a figure that is said to be about that.
+    /// Within a tenth of a figure that is stated as approximate.
     About,
     /// Within the printed range.
     Inside,
@@ -51,18 +51,18 @@ pub enum How {
     True,
 }
 
-/// What a recomputation came to.
+/// The result of a recomputation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Outcome {
     /// Whether it agrees.
     pub agreement: Agreement,
-    /// And how.
+    /// In which way it agrees.
     pub how: Option<How>,
-    /// With all digits.
+    /// The value with all digits.
     pub value: Value,
     /// With the authors' intermediate rounding, where that was needed.
     pub rounded: Option<f64>,
-    /// What the value can be for the rounding of the printed inputs, where that was needed.
+    /// The range of the value given the rounding of the printed inputs, if that was needed.
     pub range: Option<(f64, f64)>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn recompute(
         rounded: None,
         range: None,
     };
-    // A comparison speaks for itself, whatever is printed beside it.
+    // A comparison is true or false by itself, whatever is printed next to it.
     if let Value::Truth(truth) = &value {
         return Ok(match truth {
             true => outcome(Agreement::Agrees, Some(How::True)),
@@ -102,7 +102,7 @@ pub(crate) fn recompute(
         _ => return Err(wrong(&value, "a printed figure needs a number, or a list of them")),
     };
     let hows: Vec<Option<How>> = values.iter().map(|value| fits(claim, *value)).collect();
-    // A list agrees as its weakest value does: cut when one of them is cut.
+    // A list agrees as its weakest value does: truncated when one of them is truncated.
     let fitting = hows.iter().copied().collect::<Option<Vec<How>>>();
     let how = fitting
         .map(|hows| hows.into_iter().find(|how| *how != How::Rounded).unwrap_or(How::Rounded));
@@ -168,18 +168,18 @@ fn fits(claim: &Claim, value: f64) -> Option<How> {
     }
 }
 
-/// What a number can be when each of its inputs is anywhere within half of its last printed digit.
+/// The range of a number when each of its inputs is anywhere within half of its last printed digit.
 ///
-/// Each input is moved alone, which tells the direction it pulls to, then all of them together to the
-/// ends that pull the same way. For expressions that rise or fall with each input throughout, which
-/// over half a digit is nearly all, these ends are the range.
+/// Each input is moved alone, which shows the direction of its effect, then all of them together
+/// towards the ends that have the same effect. For expressions that are monotonic in each input,
+/// which over half a digit is nearly all, these ends are the range.
 pub(crate) fn range(expression: &Expression, tables: &Tables) -> Result<(f64, f64), Failure> {
     let mut scope = Scope::new(tables);
     let middle = number(&expression.evaluate(&mut scope)?);
     let (mut low, mut high) = (middle, middle);
     let (mut downwards, mut upwards) = (BTreeMap::new(), BTreeMap::new());
     let mut at = |shifts: BTreeMap<_, _>| -> f64 {
-        // Where a moved input has no value (a division by zero) it tells nothing.
+        // If a moved input has no value (a division by zero), it says nothing.
         let moved = expression.evaluate(&mut Scope::shifted(tables, shifts));
         let moved = moved.as_ref().map_or(f64::NAN, number);
         low = low.min(moved);

@@ -1,46 +1,46 @@
-//! What measurements answer to the questions of a finding.
+//! How measurements answer the questions of a finding.
 
 use serde::Serialize;
 use stormeter_statistics::{Answer, Reply};
 
 use crate::published::Finding;
 
-/// Something measured (or predicted) that can be asked questions in the grammar of studies.
+/// Measured (or predicted) results that can be asked questions in the grammar of studies.
 pub trait AnswerSource {
     /// The answer to a question, or why it cannot be asked of these results.
     fn answer(&self, question: &str) -> Result<Answer, String>;
 
-    /// The findings that the model behind these results was fitted to, by name: what it says of them is
-    /// no prediction. Measurements have none.
+    /// Names of the findings that the model behind these results was fitted to: its answers about them
+    /// are not predictions. Empty for measurements.
     fn calibrated_on(&self) -> &[String] {
         &[]
     }
 }
 
-/// What results say of a finding.
+/// What the results say about a finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Observed {
-    /// In a word.
+    /// The outcome in a word.
     pub outcome: ObservedOutcome,
-    /// The model was fitted to this finding, so its answers are no prediction.
+    /// The model was fitted to this finding, so its answers are not predictions.
     pub fitted: bool,
     /// Each question with its answer.
     pub answers: Vec<AskedAnswer>,
 }
 
-/// What results say of a finding, in a word.
+/// What results say about a finding, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ObservedOutcome {
     /// The results show the same: every question is answered yes.
     Agree,
-    /// They show the contrary in at least one question.
+    /// They show the contrary for at least one question.
     Disagree,
     /// They show neither.
     Inconclusive,
     /// The finding has no question, or these results cannot answer it.
     NotTestable,
-    /// They show the direction, by the questions that ask for it alone, and not the figures.
+    /// They confirm the direction (by the questions that ask only for it) but not the figures.
     Direction,
 }
 
@@ -55,9 +55,9 @@ pub struct AskedAnswer {
     pub sentence: String,
 }
 
-/// Asks a finding's questions: those of the full scale where these results can be asked all of them,
-/// for a name such as `nas` may stand for one thing there and for another at the small scale; otherwise
-/// those of the small scale, or what of the full one can be asked.
+/// Asks a finding's questions: those of the full scale if these results can answer all of them, because
+/// a name such as `nas` may mean one thing there and another at the small scale; otherwise those of the
+/// small scale, or as many of the full scale as can be asked.
 pub(crate) fn observe(finding: &Finding, source: &dyn AnswerSource) -> Observed {
     let mut observed = asked_of(finding, source);
     observed.fitted = source.calibrated_on().contains(&finding.id);
@@ -76,7 +76,7 @@ fn asked_of(finding: &Finding, source: &dyn AnswerSource) -> Observed {
     if asked(&own) == 0 && asked(&full) > 0 { full } else { own }
 }
 
-/// Where the figures of a finding are not shown, asks for its direction.
+/// If the figures of a finding are not confirmed, asks for its direction.
 fn in_direction(
     mut observed: Observed,
     questions: &[String],
@@ -109,7 +109,7 @@ fn observe_all(questions: &[String], source: &dyn AnswerSource) -> Observed {
         .collect();
     let replied = |reply: Reply| answers.iter().any(|answer| answer.reply == Some(reply));
     let outcome = if replied(Reply::No) {
-        // One part shown to be otherwise is enough, whatever the others are.
+        // One refuted part is enough, whatever the others are.
         ObservedOutcome::Disagree
     } else if answers.is_empty()
         || replied(Reply::NotAnswered)

@@ -1,5 +1,5 @@
-//! Published studies, replicated: every finding in one table, as published, recomputed from the
-//! study's own tables, and as measurements answer it.
+//! Published studies, replicated: every finding in one table, as published, as recomputed from the
+//! study's own tables, and as answered by measurements.
 //!
 //! A study is a file of facts (`studies/*/published.yaml`): its tables with the digits as printed, its
 //! findings, and for each finding the expression by which it follows from the tables. More tables and

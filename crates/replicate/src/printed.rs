@@ -1,32 +1,32 @@
-//! A number as it is printed: the digits say how exactly it is known, which a floating-point value
-//! forgets (`255.0` is known to a tenth, `255` to one).
+//! A number as printed: the digits show its precision, which a floating-point value loses (`255.0`
+//! is known to a tenth, `255` to one).
 
 use serde::Serialize;
 
 /// A number with the digits it was printed with.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Printed {
-    /// As printed.
+    /// The text as printed.
     pub text: String,
-    /// What it says.
+    /// Its value.
     #[serde(skip)]
     pub value: f64,
-    /// Digits after the point.
+    /// Number of decimals.
     #[serde(skip)]
     pub decimals: u32,
 }
 
-/// How a computed value came to the printed digits.
+/// How a computed value becomes the printed digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Digits {
     /// Rounded to the nearest.
     Rounded,
-    /// The further digits were cut off.
+    /// Truncated.
     Truncated,
 }
 
 impl Printed {
-    /// Reads a plain decimal number, with a sign if it has one; `None` for anything else (exponents
+    /// Reads a plain decimal number with an optional sign; `None` for anything else (exponents
     /// included: none of the studies prints them).
     pub fn read(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -40,20 +40,20 @@ impl Printed {
         Some(Self { text: text.to_owned(), value: text.parse().ok()?, decimals })
     }
 
-    /// One in the last printed digit.
+    /// One unit in the last printed digit.
     pub fn last_unit(&self) -> f64 {
         10f64.powi(-(self.decimals as i32))
     }
 
-    /// Half of [`Self::last_unit`]: what rounding can have moved it.
+    /// Half of [`Self::last_unit`]: the largest change that rounding can have made.
     pub fn half_unit(&self) -> f64 {
         0.5 * self.last_unit()
     }
 
-    /// Whether `value` becomes the printed number when it is cut to its digits, and how. A value that
-    /// lies exactly between two printable ones may have gone either way.
+    /// Whether and how `value` becomes the printed number when it is reduced to its digits. A value
+    /// exactly halfway between two printable ones may have gone either way.
     pub fn fits(&self, value: f64) -> Option<Digits> {
-        // Room for the last bits of binary arithmetic, far below any digit that is printed.
+        // Tolerance for the last bits of binary arithmetic, far below any printed digit.
         let room = 1e-9 * self.last_unit() + 8.0 * f64::EPSILON * value.abs();
         if (value - self.value).abs() <= self.half_unit() + room {
             return Some(Digits::Rounded);
@@ -76,7 +76,7 @@ impl Printed {
     }
 }
 
-/// Whether both lie on the same side of zero; zero is on both.
+/// Whether both are on the same side of zero; zero is on both.
 fn same_side(a: f64, b: f64) -> bool {
     a * b >= 0.0
 }

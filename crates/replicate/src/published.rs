@@ -17,17 +17,17 @@ pub struct Published {
     pub year: String,
     /// Where it appeared.
     pub place: String,
-    /// What it asks.
+    /// The question that it asks.
     pub question: String,
-    /// The test bed: part and what it was.
+    /// The test bed: pairs of part and description.
     pub testbed: Vec<(String, String)>,
     /// Its tables.
     pub tables: Tables,
-    /// What is weak in the procedure of all findings.
+    /// What is weak in the procedure behind all findings.
     pub weak: Option<String>,
-    /// What a sound analysis can say of the data at all, where a finding has no analysis of its own.
+    /// What a sound analysis can say about the data at all, for findings without their own analysis.
     pub sound: Option<String>,
-    /// What stands for what when the study is measured with other equipment.
+    /// Which names stand for which when the study is measured with other equipment.
     pub stands_for: Option<String>,
     /// The claims of the publication.
     pub findings: Vec<Finding>,
@@ -44,21 +44,22 @@ pub struct Finding {
     pub source: String,
     /// The claim, in our words.
     pub statement: String,
-    /// What is printed.
+    /// The printed claim.
     pub claim: Claim,
-    /// The unit of what is printed.
+    /// The unit of the printed figure.
     pub unit: Option<String>,
     /// How it is recomputed, or why it cannot be.
     pub check: Check,
     /// What a sound analysis of the same data gives.
     pub sound: Option<Sound>,
-    /// What is weak in the procedure of this finding.
+    /// What is weak in the procedure behind this finding.
     pub weak: Option<String>,
-    /// Questions of the study's grammar that ask the same of measurements; all must be answered yes.
+    /// Questions in the grammar of studies that ask the same of measurements; all must be answered
+    /// yes.
     pub ask: Vec<String>,
-    /// The same for results of the design at its full scale, whose datastores have other names.
+    /// The questions for results of the full-scale design, whose datastores have other names.
     pub ask_full: Vec<String>,
-    /// Those of `ask_full` without their figures: in which direction it goes.
+    /// The questions of `ask_full` without their figures, asking only for the direction.
     pub ask_direction: Vec<String>,
 }
 
@@ -67,9 +68,9 @@ pub struct Finding {
 pub enum Claim {
     /// A number.
     Number(Printed),
-    /// A number that is said to be about that.
+    /// A number that is stated as approximate.
     About(Printed),
-    /// All values lie between these, ends included.
+    /// All values lie between these, inclusive.
     Between(Printed, Printed),
     /// A statement that is true or not.
     Statement,
@@ -80,31 +81,31 @@ pub enum Claim {
 pub enum Check {
     /// From the tables.
     Compute(Box<Computation>),
-    /// Not, for this reason.
+    /// Not at all, for this reason.
     NotTestable(String),
 }
 
 /// How a figure follows from the tables.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Computation {
-    /// With all digits.
+    /// Without intermediate rounding.
     pub exact: Expression,
     /// With the intermediate results rounded as the authors rounded them.
     pub rounded: Option<Expression>,
-    /// What it rests on.
+    /// What the figure is based on.
     pub basis: Basis,
     /// The numbers behind it, or what follows from them.
     pub reason: Option<Template>,
 }
 
-/// What a recomputation rests on.
+/// What a recomputation is based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
     /// Printed measurements.
     Data,
-    /// Other statements of the same publication, whose data are not printed: agreement is consistency
-    /// and no more.
+    /// Other statements of the same publication, whose data are not printed: agreement then shows
+    /// consistency only.
     Statements,
 }
 
@@ -120,10 +121,10 @@ pub struct Sound {
 /// Whether a claim survives a sound analysis of the same data.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Survives {
-    /// It does when this is true.
+    /// It survives if this is true.
     When(Expression),
-    /// The data that are printed cannot tell.
+    /// The printed data cannot decide.
     CannotBeTold,
-    /// That is not the point: the analysis adds a figure.
+    /// Not applicable: the analysis adds a figure.
     Remark,
 }

@@ -1,7 +1,7 @@
-//! From the text of a `published.yaml` to a [`Published`], with the place of whatever is wrong.
+//! From the text of a `published.yaml` to a [`Published`], with the position of every error.
 //!
-//! Everything that can be wrong without a computation is found here: unknown fields, rows of the wrong
-//! length, names given twice, expressions that cannot be read, paths that lead nowhere.
+//! Everything that can be checked without a computation is checked here: unknown fields, rows of the
+//! wrong length, duplicate names, invalid expressions, paths that do not exist.
 
 use crate::expression::{Expression, Template};
 use crate::printed::Printed;
@@ -13,9 +13,9 @@ impl Published {
     /// Reads the text of a `published.yaml`.
     ///
     /// # Errors
-    /// With line and column: no YAML, an unknown or missing field, a table whose rows do not fit its
-    /// columns, a name given twice, an expression that cannot be read or looks into a table that does
-    /// not exist.
+    /// With line and column: invalid YAML, an unknown or missing field, a table whose rows do not fit
+    /// its columns, a duplicate name, an expression that cannot be parsed or refers to a table that
+    /// does not exist.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         let tree = tree(text)?;
         let fields = Node(&tree).fields(&[
@@ -127,7 +127,7 @@ fn column(node: Node<'_>, unit: &str) -> Result<Column, ReadError> {
     })
 }
 
-/// A name that a path can hold.
+/// A name that can be part of a path.
 fn identifier(node: Node<'_>) -> Result<String, ReadError> {
     let name = node.text()?;
     if is_identifier(&name) {

@@ -12,7 +12,7 @@ use crate::table::TableCount;
 /// Every finding of a study in one table. This is what `--json` prints.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReplicateTable {
-    /// Version of this layout, raised when a field changes its meaning or goes.
+    /// Version of this layout, raised when a field changes its meaning or is removed.
     pub schema_version: u32,
     /// The study.
     pub study: StudyHead,
@@ -20,13 +20,13 @@ pub struct ReplicateTable {
     pub findings: Vec<Row>,
     /// Our own checks of its tables.
     pub checks: Vec<Row>,
-    /// How many findings came out how.
+    /// Number of findings per outcome.
     pub summary: Tally,
-    /// The same of our checks.
+    /// Number of our own checks per outcome.
     pub checks_summary: Tally,
 }
 
-/// Which study it is.
+/// The identity of the study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StudyHead {
     /// Short name.
@@ -39,17 +39,17 @@ pub struct StudyHead {
     pub year: String,
     /// Where it appeared.
     pub place: String,
-    /// What it asks.
+    /// The question that it asks.
     pub question: String,
-    /// Its test bed: part and what it was.
+    /// Its test bed: pairs of part and description.
     pub testbed: Vec<(String, String)>,
-    /// Tables and numbers of it that are given.
+    /// Number of its tables and of the numbers in them.
     pub given: TableCount,
     /// What is weak in its procedure.
     pub weak: Option<String>,
-    /// What a sound analysis can say of its data at all.
+    /// What a sound analysis can say about its data at all.
     pub sound: Option<String>,
-    /// What stands for what in measurements.
+    /// Which names stand for which in measurements.
     pub stands_for: Option<String>,
 }
 
@@ -62,36 +62,36 @@ pub struct Row {
     pub source: String,
     /// The claim.
     pub statement: String,
-    /// What is printed, with its unit; `None` for a statement.
+    /// The printed claim with its unit; `None` for a statement.
     pub published: Option<String>,
-    /// What the tables give.
+    /// The result from the tables.
     pub recomputed: Recomputed,
-    /// What a sound analysis of the same data gives.
+    /// The result of a sound analysis of the same data.
     pub sound: Option<SoundResult>,
-    /// What is weak in the procedure of this finding.
+    /// What is weak in the procedure behind this finding.
     pub weak: Option<String>,
-    /// What results of our own say.
+    /// What our own results say.
     pub measured: Option<Observed>,
     /// What a model says.
     pub predicted: Option<Observed>,
 }
 
-/// What the tables give.
+/// The result from the tables.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Recomputed {
     /// Whether the finding follows.
     pub agreement: Agreement,
-    /// In which way.
+    /// In which way it agrees.
     pub how: Option<How>,
-    /// What it rests on.
+    /// What it is based on.
     pub basis: Option<Basis>,
-    /// The value with two more digits than are printed, or whether the statement is true.
+    /// The value with two more digits than printed, or whether the statement is true.
     pub value: Option<String>,
     /// The numbers behind it, or why it cannot be recomputed.
     pub reason: String,
 }
 
-/// What a sound analysis gives.
+/// The result of a sound analysis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SoundResult {
     /// Whether the claim survives it.
@@ -104,34 +104,34 @@ pub struct SoundResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Soundness {
-    /// It does.
+    /// It survives.
     Holds,
-    /// It does not.
+    /// It does not survive.
     DoesNotHold,
-    /// These data cannot tell.
+    /// These data cannot decide.
     CannotBeTold,
     /// The analysis adds a figure and judges nothing.
     Remark,
 }
 
-/// How many findings came out how.
+/// Number of findings per outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Findings.
+    /// All findings.
     pub findings: usize,
-    /// Agree.
+    /// Findings that agree.
     pub agree: usize,
-    /// Of those that agree: with other statements only.
+    /// Of those that agree: the ones based on other statements only.
     pub agree_with_statements_only: usize,
-    /// Agree within the rounding of the printed inputs.
+    /// Findings that agree within the rounding of the printed inputs.
     pub agree_within_rounding: usize,
-    /// Do not follow.
+    /// Findings that do not follow.
     pub do_not_follow: usize,
-    /// Not testable.
+    /// Findings that are not testable.
     pub not_testable: usize,
 }
 
-/// Why a study could not be recomputed: a mistake in its file.
+/// Why a study could not be recomputed: an error in its file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{study}, finding {finding}, {part}: {error}")]
 pub struct ReplicateError {
@@ -139,7 +139,7 @@ pub struct ReplicateError {
     pub study: String,
     /// The finding.
     pub finding: String,
-    /// Which of its fields.
+    /// The field of the finding.
     pub part: &'static str,
     /// What is wrong there.
     pub error: ExpressionError,
@@ -151,10 +151,10 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// The JSON Schema of a [`ReplicateTable`].
 pub const SCHEMA: &str = include_str!("../../../docs/schema/replicate.schema.json");
 
-/// Recomputes every finding of a study and holds it against results, where there are any.
+/// Recomputes every finding of a study and compares it with results, if there are any.
 ///
 /// # Errors
-/// When an expression of the study has no value (a division by zero, a list where a number belongs).
+/// An expression of the study has no value (a division by zero, a list where a number is expected).
 pub fn replicate(
     study: &Published,
     measured: Option<&dyn AnswerSource>,
@@ -286,7 +286,7 @@ fn decimals(claim: &Claim) -> usize {
 
 fn shown(value: &Value, digits: usize) -> String {
     let number = |value: &f64| {
-        // Two digits more than are printed, where they say something.
+        // Two more digits than printed, if they carry information.
         let text = format!("{value:.digits$}");
         match text.contains('.') {
             true if value.fract() == 0.0 => format!("{value:.0}"),
@@ -302,7 +302,7 @@ fn shown(value: &Value, digits: usize) -> String {
     }
 }
 
-/// What has to be said of an outcome beside its value.
+/// Remarks on an outcome, in addition to its value.
 fn remark(outcome: &Outcome, claim: &Claim) -> Vec<String> {
     let digits = decimals(claim);
     let mut parts = Vec::new();

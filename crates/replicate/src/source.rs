@@ -1,7 +1,8 @@
-//! What stands at a place of a file of published facts: a value, a text, a list, a mapping with certain fields.
+//! The value at a position of a file of published facts: a value, a text, a list, a mapping with certain
+//! fields.
 //!
-//! Ours beside `stormeter_yaml::Section`, which gathers all mistakes of a file: here rows hang on columns and
-//! expressions on tables, so reading ends with the first mistake.
+//! Separate from `stormeter_yaml::Section`, which collects all mistakes of a file: here rows depend on
+//! columns and expressions on tables, so reading stops at the first mistake.
 
 use stormeter_yaml::{Diagnostics, Form, Node as Tree, Source, Value, document};
 use thiserror::Error;
@@ -10,9 +11,9 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {what}")]
 pub struct ReadError {
-    /// Counted from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// Counted in characters from 1.
+    /// Column in characters, from 1.
     pub column: usize,
     /// What is wrong and what to do.
     pub what: String,
@@ -26,7 +27,7 @@ const FORM: Form = Form {
     hint: |_| None,
 };
 
-/// The one document of the file.
+/// Parses the one document of the file.
 pub(crate) fn tree(text: &str) -> Result<Tree, ReadError> {
     let mut diagnostics = Diagnostics::default();
     document(text, 0, &FORM, &mut diagnostics).ok_or_else(|| {
@@ -38,7 +39,7 @@ pub(crate) fn tree(text: &str) -> Result<Tree, ReadError> {
     })
 }
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'t>(pub(crate) &'t Tree);
 
@@ -60,7 +61,7 @@ impl<'t> Node<'t> {
     /// A text that is not empty.
     pub(crate) fn text(&self) -> Result<String, ReadError> {
         match self.scalar()? {
-            // Line breaks of the file are no line breaks of the text.
+            // Line breaks in the file are not line breaks of the text.
             Some(text) if !text.trim().is_empty() => {
                 Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
             }
@@ -88,7 +89,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// All fields of a mapping, whatever they are called.
+    /// All fields of a mapping, whatever their names.
     pub(crate) fn entries(&self) -> Result<Vec<(String, Node<'t>)>, ReadError> {
         let Value::Map(mapping) = &self.0.value else {
             return Err(self.error("a mapping (`key: value`) is needed here"));
@@ -96,7 +97,7 @@ impl<'t> Node<'t> {
         mapping.iter().map(|(key, value)| Ok((Node(key).text()?, Node(value)))).collect()
     }
 
-    /// The fields of a mapping that may only have these.
+    /// The fields of a mapping that may have only these.
     pub(crate) fn fields(&self, known: &[&str]) -> Result<Fields<'t>, ReadError> {
         let Value::Map(mapping) = &self.0.value else {
             return Err(self.error(format!("a mapping with {} is needed here", known.join(", "))));

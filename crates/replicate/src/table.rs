@@ -1,5 +1,5 @@
 //! The published tables: tidy (a row is an observation, a column a quantity), with every number as
-//! it is printed.
+//! printed.
 
 use serde::Serialize;
 
@@ -8,9 +8,9 @@ use crate::printed::Printed;
 /// A table of a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// How expressions call it.
+    /// Its name in expressions.
     pub name: String,
-    /// How the publication calls it, such as `Table 3`.
+    /// Its name in the publication, such as `Table 3`.
     pub label: String,
     /// What it shows.
     pub about: String,
@@ -23,15 +23,15 @@ pub struct Table {
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// How expressions call it.
+    /// Its name in expressions.
     pub name: String,
     /// The unit of its numbers; empty for text.
     pub unit: String,
-    /// Its numbers are counts or settings: no digits are lost by printing.
+    /// Its numbers are counts or settings: printing loses no digits.
     pub exact: bool,
 }
 
-/// What stands in a table at one place.
+/// The content of a table cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     /// A number.
@@ -42,14 +42,14 @@ pub enum Cell {
     Missing,
 }
 
-/// Where a cell is: table, row, column, each counted from 0.
+/// The position of a cell: table, row, column, each counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CellPlace {
-    /// Which table of the study.
+    /// Number of the table within the study.
     pub table: usize,
-    /// Which row.
+    /// Number of the row.
     pub row: usize,
-    /// Which column.
+    /// Number of the column.
     pub column: usize,
 }
 
@@ -57,7 +57,7 @@ pub struct CellPlace {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tables(pub Vec<Table>);
 
-/// What a path leads to.
+/// What a path refers to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found<'a> {
     /// The numbers there, in the order of the rows.
@@ -66,17 +66,17 @@ pub struct Found<'a> {
     pub is_column: bool,
 }
 
-/// How many tables and numbers a study has.
+/// The number of tables, and of numbers in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct TableCount {
     /// Tables.
     pub tables: usize,
-    /// Numbers in them.
+    /// Numbers in all tables.
     pub numbers: usize,
 }
 
 impl Tables {
-    /// What `table.column` or `table.row.column` leads to; otherwise what there is instead.
+    /// What `table.column` or `table.row.column` refers to; the error lists what exists instead.
     pub fn find(&self, steps: &[String]) -> Result<Found<'_>, String> {
         let (name, row_name, column_name) = match steps {
             [table, column] => (table, None, column),
@@ -130,8 +130,8 @@ impl Tables {
         Ok(Found { cells, is_column: row_name.is_none() })
     }
 
-    /// What rounding can have moved the number there: half of its last digit, or nothing in a column
-    /// of exact numbers.
+    /// The largest change that rounding can have made to the number there: half of its last digit,
+    /// or nothing in a column of exact numbers.
     pub fn half_unit(&self, place: CellPlace) -> f64 {
         let table = &self.0[place.table];
         match &table.rows[place.row][place.column] {
@@ -140,7 +140,7 @@ impl Tables {
         }
     }
 
-    /// How much there is.
+    /// Counts tables and numbers.
     pub fn count(&self) -> TableCount {
         let cells = self.0.iter().flat_map(|table| table.rows.iter().flatten());
         TableCount {
@@ -150,7 +150,7 @@ impl Tables {
     }
 }
 
-/// A row's name: its first cell, where that is one.
+/// A row's name: its first cell, if that is a name.
 pub(crate) fn key(row: &[Cell]) -> Option<&String> {
     match row.first() {
         Some(Cell::Name(name)) => Some(name),

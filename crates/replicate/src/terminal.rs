@@ -1,13 +1,14 @@
-//! The table as text: a line of figures a finding, what is claimed and why below it.
+//! The table as text: one line of figures per finding, with the claim and the reason below it.
 //!
-//! Lines are broken here, in twenty lines: a crate for it would want half as many to be set up.
+//! Lines are broken by twenty lines of code here: setting up a crate for it would take half as
+//! many.
 
 use crate::agreement::Agreement;
 use crate::answers::{Observed, ObservedOutcome};
 use crate::published::Basis;
 use crate::replicate::{ReplicateTable, Row, Soundness, Tally};
 
-/// The table as text of so many columns (60 to 160), ending in a line break.
+/// The table as text `width` columns wide (60 to 160), ending in a line break.
 pub fn terminal(table: &ReplicateTable, width: usize) -> String {
     let width = width.clamp(60, 160);
     let mut text = String::new();
@@ -49,7 +50,7 @@ pub fn terminal(table: &ReplicateTable, width: usize) -> String {
     text
 }
 
-/// A few lines for each of several studies.
+/// A few lines on each of several studies.
 pub fn overview(tables: &[ReplicateTable], width: usize) -> String {
     let width = width.clamp(60, 160);
     let mut text = String::new();
@@ -166,7 +167,7 @@ fn verdict(row: &Row) -> &'static str {
     }
 }
 
-/// How many findings the results agree with, measured and predicted; nothing without results.
+/// How many findings the results agree with, measured and predicted; empty without results.
 fn results_summary(text: &mut String, width: usize, indent: &str, table: &ReplicateTable) {
     let hang = format!("{indent}  ");
     let measured: Vec<_> = table.findings.iter().filter_map(|row| row.measured.as_ref()).collect();
@@ -177,7 +178,7 @@ fn results_summary(text: &mut String, width: usize, indent: &str, table: &Replic
     if all.is_empty() {
         return;
     }
-    // What the model was fitted to is no prediction, whatever comes out.
+    // What the model was fitted to is not a prediction, whatever the result.
     let predicted: Vec<_> = all.iter().copied().filter(|observed| !observed.fitted).collect();
     let are = |outcome| predicted.iter().filter(|observed| observed.outcome == outcome).count();
     let testable = predicted.len() - are(ObservedOutcome::NotTestable);
@@ -208,7 +209,7 @@ fn counted(observed: &[&Observed]) -> String {
 
 fn answers(text: &mut String, width: usize, name: &str, observed: &Observed) {
     let outcome = match observed.outcome {
-        // A fit is no evidence, so it gets no verdict.
+        // A fit is not evidence, so it gets no verdict.
         _ if observed.fitted => "fitted",
         ObservedOutcome::Agree => "agrees",
         ObservedOutcome::Direction => "agrees in direction",
@@ -226,8 +227,8 @@ fn answers(text: &mut String, width: usize, name: &str, observed: &Observed) {
     }
 }
 
-/// Breaks a text at spaces into lines of at most `width` characters; a longer word stands alone.
-/// Control characters, which a file or a server may have sent, do not reach the terminal.
+/// Breaks a text at spaces into lines of at most `width` characters; a longer word gets a line to
+/// itself. Control characters, which a file or a server may have sent, do not reach the terminal.
 fn wrap(text: &mut String, width: usize, first: &str, hang: &str, words: &str) {
     let clean: String =
         words.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect();

@@ -1,4 +1,4 @@
-//! Every question of the findings is one that a study of the same design can be asked.
+//! Every question of the findings is one that can be asked of a study with the same design.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -91,7 +91,8 @@ fn plans(study: &str) -> Vec<Vocabulary> {
     texts.iter().map(|text| Vocabulary::of(&parse_study(text).unwrap())).collect()
 }
 
-/// All questions of a finding belong to one plan: results are of one plan, and it agrees as a whole.
+/// All questions of a finding belong to one plan: results come from one plan, and it agrees as a
+/// whole.
 #[test]
 fn every_question_of_the_full_scale_can_be_asked_of_a_study_file() {
     let mut findings = 0;
@@ -100,7 +101,7 @@ fn every_question_of_the_full_scale_can_be_asked_of_a_study_file() {
         let study = Published::read(text).unwrap();
         for finding in &study.findings {
             if name == "tr3808" {
-                // None of its names is one at both scales.
+                // No name exists at both scales.
                 assert!(finding.ask.is_empty() || !finding.ask_full.is_empty(), "{}", finding.id);
             }
             let refused: Vec<String> = plans
@@ -120,7 +121,7 @@ fn every_question_of_the_full_scale_can_be_asked_of_a_study_file() {
     assert!(findings >= 70, "{findings} findings are asked at full scale");
 }
 
-/// What is claimed of every configuration is not shown by a mean over them.
+/// A claim about every configuration is not shown by a mean over them.
 #[test]
 fn what_is_claimed_of_every_configuration_is_asked_everywhere() {
     let study = Published::read(embedded("tr3808").unwrap()).unwrap();
@@ -134,7 +135,7 @@ fn what_is_claimed_of_every_configuration_is_asked_everywhere() {
     }
 }
 
-/// The contrary of "A is more than B", where that is what a question asks.
+/// The contrary of "A is more than B", if a question asks that.
 fn contrary(question: &Question) -> Option<Question> {
     let mut contrary = question.clone();
     let Claim::Compared { relation: Relation::AtLeast { change, percent }, .. } =

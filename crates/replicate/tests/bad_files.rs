@@ -1,5 +1,5 @@
 //! Files that cannot be read: each message has the line and the column and says what to do. The golden
-//! file lists them all; read it as the person who made the mistake.
+//! file lists them all; read it as the author of the mistake would.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -27,7 +27,7 @@ findings:
     compute: mean(one.a)
 ";
 
-/// What is replaced in the good file, and by what.
+/// What is replaced in the good file, and the replacement.
 const BAD: &[(&str, &str)] = &[
     ("name: one", "name: on-e"),
     ("name: one", "nam: one"),

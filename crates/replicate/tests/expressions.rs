@@ -1,5 +1,5 @@
-//! The expression language: values by hand, and what is said of expressions that cannot be read or
-//! have no value.
+//! The expression language: values computed by hand, and the messages about expressions that cannot
+//! be read or have no value.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -104,7 +104,7 @@ fn functions_give_what_is_computed_by_hand() {
     assert_eq!(value("all(is_increasing(u.v), not(is_decreasing(u.v)))"), Value::Truth(true));
     assert_eq!(value("any(u.v > 3)"), Value::Truth(true));
     near("count(u.v >= 2)", 2.0);
-    // 0.1 + 0.2 is not 0.3 in binary, and is meant to be.
+    // 0.1 + 0.2 is not 0.3 in binary, but must count as equal.
     assert_eq!(value("0.1 + 0.2 == 0.3"), Value::Truth(true));
     assert_eq!(value("0.1 + 0.2 <= 0.3"), Value::Truth(true));
     assert_eq!(value("0.1 + 0.2 > 0.3"), Value::Truth(false));
@@ -112,7 +112,7 @@ fn functions_give_what_is_computed_by_hand() {
 
 #[test]
 fn the_two_sample_functions_are_those_of_the_textbook() {
-    // Two samples of 5 with SD 1 and means 2 apart: pooled and Welch are one, SE √(2/5), df 8.
+    // Two samples of 5 with SD 1 and means 2 apart: pooled and Welch coincide, SE √(2/5), df 8.
     let two = "moments(5, 3, 1), moments(5, 1, 1)";
     near(&format!("rule_df({two})"), 8.0);
     near(&format!("rule_se({two})"), 0.4f64.sqrt());

@@ -1,5 +1,5 @@
-//! What the table of each study looks like, to the letter. After a change that is meant,
-//! `UPDATE_GOLDEN=1 cargo test -p stormeter-replicate` writes the files anew: read the difference.
+//! The table of each study, to the letter. After an intended change, `UPDATE_GOLDEN=1 cargo test -p
+//! stormeter-replicate` rewrites the files: read the diff.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Results held against findings, and the JSON against its schema.
+//! Results compared with findings, and the JSON checked against its schema.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -58,7 +58,7 @@ fn each_reply_has_its_outcome() {
     ] {
         let table = table("virtual-physical", &Oracle(BTreeMap::from([(ask, reply)])));
         assert_eq!(outcome(&table, "vp-4k-dir"), expected);
-        // Its question is not listed, and this one asks nothing.
+        // Its question is not listed, and the other finding has no question.
         assert_eq!(outcome(&table, "vp-32k-dir"), ObservedOutcome::NotTestable);
         assert_eq!(outcome(&table, "vp-rec-wb"), ObservedOutcome::NotTestable);
         assert!(table.findings.iter().all(|row| row.predicted.is_none()));
@@ -107,15 +107,17 @@ fn results_of_the_full_scale_are_asked_by_their_own_names() {
     let (yes, no) = (Reply::Yes, Reply::No);
     assert_eq!(outcome(&[(low, no), (high, yes)]), ObservedOutcome::Disagree);
     assert_eq!(outcome(&[(low, yes), (high, yes)]), ObservedOutcome::Agree);
-    // Results that can be asked all of them are not asked by the names of the small scale.
+    // Results that can answer all questions of the full scale are not asked by the names of the
+    // small scale.
     assert_eq!(outcome(&[(low, yes), (high, yes), (small, no)]), ObservedOutcome::Agree);
-    // Results that can be asked a part only are, where they have these names.
+    // Results that can answer only a part are asked the small-scale questions if they have those
+    // names.
     assert_eq!(outcome(&[(low, no), (small, yes)]), ObservedOutcome::Agree);
     assert_eq!(outcome(&[(low, no)]), ObservedOutcome::Disagree);
     assert_eq!(outcome(&[(low, yes)]), ObservedOutcome::NotTestable);
     assert_eq!(outcome(&[(small, Reply::NotAnswered)]), ObservedOutcome::NotTestable);
     assert_eq!(outcome(&[]), ObservedOutcome::NotTestable);
-    // Of the older generation there is nothing at the small scale.
+    // The small scale has nothing about the older generation.
     let ask = "fc-fixed is within 5% of esx35-fc-fixed in iops on vm-4k everywhere";
     let found = table("tr3808", &Oracle(BTreeMap::from([(ask, Reply::Yes)])));
     let row = found.findings.iter().find(|row| row.id == "tr3808-3.1-a").unwrap();
@@ -143,7 +145,7 @@ fn what_a_model_was_fitted_to_is_no_prediction() {
         "virtual is slower than physical in iops on seq-write-32k",
     );
     let answers = Oracle(BTreeMap::from([(small, Reply::Yes), (large, Reply::No)]));
-    // One that is asked, and one that asks nothing.
+    // One that is asked, and one that has no question.
     let source = Fitted(answers, vec!["vp-4k-dir".to_owned(), "vp-t3-phys4-mean".to_owned()]);
     let table = replicate(&study, None, Some(&source)).unwrap();
     let fitted: Vec<&str> = table
@@ -190,7 +192,7 @@ fn a_direction_counts_where_the_figures_are_not_seen() {
     assert_eq!(found([No, Yes, Inconclusive]).0, ObservedOutcome::Disagree);
     assert_eq!(found([Inconclusive, Yes, No]).0, ObservedOutcome::Inconclusive);
     assert_eq!(found([NotAnswered, Yes, Yes]).0, ObservedOutcome::NotTestable);
-    // Where the figures are seen, nothing more is asked.
+    // If the figures are confirmed, nothing more is asked.
     let (outcome, answers, text) = found([Yes, Yes, No]);
     assert_eq!((outcome, answers), (ObservedOutcome::Agree, 2));
     assert!(!text.contains("in direction"));

@@ -1,4 +1,4 @@
-//! All five studies: complete, every finding computed or with its reason, wrong figures noticed, and
+//! All five studies: complete, every finding computed or given a reason, wrong figures noticed, and
 //! more tables without more code.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -29,7 +29,7 @@ fn agreement(table: &ReplicateTable, id: &str) -> Agreement {
 
 #[test]
 fn every_finding_is_there_and_computed_or_says_why_not() {
-    // Claims that were collected of each publication.
+    // Number of claims collected from each publication.
     let claims = [
         ("nfs-datastore", 39),
         ("tr3808", 41),
@@ -99,8 +99,8 @@ fn the_percentages_of_the_nfs_study_are_cut() {
     assert_eq!(how("nfs-t01-pct"), Some(How::Rounded));
 }
 
-/// A corruption of each printed measurement of a study: one of its digits is another. Gives the cells
-/// after whose change no row of the table was any different.
+/// Corrupts each printed measurement of a study in turn by changing one digit. Returns the cells
+/// whose change made no difference to any row of the table.
 fn unnoticed(name: &str, tables_of_data: &[&str]) -> Vec<String> {
     let original = study(name);
     let before = tables(&original);
@@ -115,13 +115,13 @@ fn unnoticed(name: &str, tables_of_data: &[&str]) -> Vec<String> {
                 let mut study = original.clone();
                 let column_name = study.tables.0[table].columns[column].name.clone();
                 if original.tables.0[table].columns[column].exact {
-                    // Counts and settings are no measurements.
+                    // Counts and settings are not measurements.
                     continue;
                 }
                 let Cell::Number(printed) = &mut study.tables.0[table].rows[row][column] else {
                     continue;
                 };
-                // A slip of the pen in the first digit.
+                // A misprint in the first digit.
                 printed.value = if printed.value == 0.0 { 1.0 } else { printed.value * 1.1 };
                 let noticed = match replicate(&study, None, None) {
                     Ok(after) => before
@@ -170,7 +170,7 @@ fn a_wrong_claim_is_noticed() {
                 let mut scope = stormeter_replicate::Scope::new(&original.tables);
                 computation.exact.evaluate(&mut scope).unwrap()
             };
-            // Two in the last place, which neither rounding nor cutting gives.
+            // Two units in the last place, which neither rounding nor truncation gives.
             printed.value += 2.0 * printed.last_unit();
             let id = finding.id.clone();
             let after = agreement(&tables(&study), &id);
@@ -198,7 +198,7 @@ fn more_tables_rows_and_findings_need_no_code() {
     assert_eq!(after.findings.len(), before.findings.len() + 1);
     assert_eq!(agreement(&after, "nfs-t03-pct"), Agreement::Agrees);
     assert_eq!(after.study.given.numbers, before.study.given.numbers + 4);
-    // And one more row in it is another mean: (2 + 4 + 12) / 3 against (1 + 3 + 2) / 3.
+    // Adding a row changes the mean: (2 + 4 + 12) / 3 against (1 + 3 + 2) / 3.
     let row = more.replace("      - [4.0, 3.0]\n", "      - [4.0, 3.0]\n      - [12.0, 2.0]\n");
     let after = tables(&Published::read(&row).unwrap());
     assert_eq!(agreement(&after, "nfs-t03-pct"), Agreement::DoesNotFollow);

@@ -1,5 +1,5 @@
-//! The figures of the `virtual-physical` study, one by one: all that its authors print of the two
-//! comparisons follows from Table 3 alone.
+//! The figures of the `virtual-physical` study, one by one: everything that its authors print about
+//! the two comparisons follows from Table 3 alone.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,7 +18,7 @@ fn row<'a>(table: &'a ReplicateTable, id: &str) -> &'a Row {
 #[test]
 fn the_two_intervals_come_out_to_the_printed_digits() {
     let table = table();
-    // What is printed, what the tables give with two digits more, and how the one becomes the other.
+    // What is printed, what the tables give with two more digits, and how the one becomes the other.
     let expected = [
         ("vp-4k-ratio", "1.75", "1.7503", How::Rounded),
         ("vp-4k-ss", "682016 IOPS^2", "682016.03", How::Rounded),
@@ -74,7 +74,7 @@ fn only_the_rounding_of_the_sds_separates_three_variances_from_their_squares() {
     for id in ["vp-t3-phys4-var", "vp-t3-virt4-var", "vp-t3-virt32-var"] {
         assert_eq!(row(&table, id).recomputed.agreement, Agreement::AgreesWithinRounding, "{id}");
     }
-    // 19.47² = 379.08 is 379 when it is printed without a fraction.
+    // 19.47² = 379.08 is printed as 379 without decimals.
     assert_eq!(row(&table, "vp-t3-phys32-var").recomputed.agreement, Agreement::Agrees);
 }
 

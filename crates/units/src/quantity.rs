@@ -1,19 +1,19 @@
 //! Bytes, durations and percentages as people write and read them.
 //!
-//! Inside the engine everything is bytes and nanoseconds; here is the only place where text becomes
-//! those and back. IEC units (1 KiB = 1024 bytes) as DESIGN asks; a bare `K`, `M`, `G`, `T` is read
-//! as IEC too, because that is what every storage tool's size option means by it. `KB`, `MB`, … are
-//! decimal, as the SI says.
+//! Inside the engine everything is bytes and nanoseconds; this is the only place where text becomes
+//! those and back. IEC units (1 KiB = 1024 bytes) throughout; a bare `K`, `M`, `G`, `T` is read as
+//! IEC too, because that is what the size options of every storage tool mean by it. `KB`, `MB`, …
+//! are decimal, as in the SI.
 
 /// Text that is not a quantity, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not a {what}; write it like {example}")]
 pub struct UnitError {
-    /// What was given.
+    /// The text that was given.
     pub text: String,
     /// What was expected: `size`, `duration`, `percentage`.
     pub what: &'static str,
-    /// How to write it.
+    /// An example of how to write it.
     pub example: &'static str,
 }
 
@@ -35,7 +35,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
         _ => return Err(error()),
     };
     let bytes = number * factor;
-    // 2^53: beyond it a float no longer counts single bytes.
+    // 2^53: beyond it a float cannot count single bytes.
     if !(0.0..9.0e15).contains(&bytes) || bytes.fract() != 0.0 {
         return Err(error());
     }

@@ -1,18 +1,18 @@
-//! The transport's buffers, as a session may see them.
+//! The transport's buffers, as a session sees them.
 
 /// A run of bytes within one of the transport's buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Index of the buffer.
     pub buffer: u32,
-    /// Where in the buffer the run begins, in bytes.
+    /// Start of the run within the buffer, in bytes.
     pub offset: u32,
-    /// How many bytes.
+    /// Length in bytes.
     pub length: u32,
 }
 
 impl Span {
-    /// The part that begins `from` bytes in and is `length` bytes long, cut at the span's end.
+    /// The part that starts `from` bytes in and is `length` bytes long, cut off at the span's end.
     #[must_use]
     pub fn part(self, from: u32, length: u32) -> Self {
         let from = from.min(self.length);
@@ -24,12 +24,12 @@ impl Span {
     }
 }
 
-/// Buffers that operations name by index. The transport owns them.
+/// Buffers that operations refer to by index. The transport owns them.
 pub trait Memory {
-    /// The bytes of a span; `None` where there are none such, or while the kernel writes to them.
+    /// The bytes of a span; `None` if there is no such span, or while the kernel writes to it.
     fn bytes(&self, span: Span) -> Option<&[u8]>;
 
-    /// The same for writing; `None` also while the kernel reads them.
+    /// The bytes of a span, to be written; `None` also while the kernel reads them.
     fn bytes_mut(&mut self, span: Span) -> Option<&mut [u8]>;
 }
 

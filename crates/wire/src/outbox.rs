@@ -1,23 +1,24 @@
-//! What is to be sent on one connection, in order: bytes of the session's own making, and spans of
-//! the transport's buffers, which are sent from where they lie.
+//! What is to be sent on one connection, in order: bytes that the session made, and spans of the
+//! transport's buffers, which are sent from where they are.
 
 use crate::memory::Span;
 
-/// One piece of what is to be sent.
+/// One piece of the data to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece {
-    /// So many of the outbox's own bytes, following those of the piece before.
+    /// This many of the outbox's own bytes, after those of the previous piece.
     Bytes(u32),
     /// Bytes of one of the transport's buffers.
     Payload(Span),
 }
 
-/// Bytes and spans waiting to be sent. All that gathers between two sends goes out together.
+/// Bytes and spans waiting to be sent. Everything that accumulates between two sends goes out
+/// together.
 #[derive(Debug, Clone, Default)]
 pub struct Outbox {
     bytes: Vec<u8>,
     pieces: Vec<Piece>,
-    /// Bytes not yet covered by a piece begin here: runs of headers become one piece.
+    /// Own bytes from here on do not belong to a piece yet: runs of headers become one piece.
     covered: usize,
     payload_bytes: usize,
 }
@@ -29,7 +30,7 @@ impl Outbox {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The vector to which bytes are appended: for encoders. What is there already must stay.
+    /// The vector to which encoders append bytes. Its existing contents must stay.
     #[inline]
     pub fn tail(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
@@ -54,31 +55,31 @@ impl Outbox {
         }
     }
 
-    /// Whether nothing waits.
+    /// Whether nothing is waiting.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty() && self.pieces.is_empty()
     }
 
-    /// What waits of the session's own making, in bytes.
+    /// Waiting bytes that the session made (without payload).
     #[inline]
     pub fn own_bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// All that waits, in bytes, payload included.
+    /// All waiting bytes, including payload.
     pub fn length(&self) -> usize {
         self.bytes.len() + self.payload_bytes
     }
 
-    /// The outbox's own bytes and the order in which everything is to be sent.
+    /// The outbox's own bytes and the order in which everything will be sent.
     #[inline]
     pub fn contents(&mut self) -> (&mut Vec<u8>, &[Piece]) {
         self.cover();
         (&mut self.bytes, &self.pieces)
     }
 
-    /// Forgets everything, keeping its memory.
+    /// Discards everything, keeping the allocated memory.
     #[inline]
     pub fn clear(&mut self) {
         self.bytes.clear();
@@ -87,8 +88,8 @@ impl Outbox {
         self.payload_bytes = 0;
     }
 
-    /// Everything as one run of bytes, payload taken from `memory`; for tests and for connections
-    /// where speed does not matter. Spans that the memory does not have are left out.
+    /// Everything as one run of bytes, with the payload taken from `memory`; for tests and for
+    /// connections where speed does not matter. Spans that are not in the memory are left out.
     pub fn gather(&mut self, memory: &impl crate::Memory) -> Vec<u8> {
         self.cover();
         let mut all = Vec::with_capacity(self.length());

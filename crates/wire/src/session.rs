@@ -7,50 +7,51 @@ use stormeter_disk::{Completion, DeviceError, Operation};
 use crate::memory::{Memory, Span};
 use crate::outbox::Outbox;
 
-/// Where a session stands.
+/// The state of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionState {
-    /// No connection. Operations that are submitted wait for one.
+    /// No connection. Submitted operations wait for one.
     Disconnected,
-    /// Connected and greeting the other end (logging in). Operations wait.
+    /// Connected and logging in. Operations wait.
     Opening,
-    /// Operations go out.
+    /// Operations are sent.
     Ready,
-    /// [`Session::close`] was called and something is still to be said or heard.
+    /// [`Session::close`] was called and messages are still to be sent or received.
     Closing,
-    /// Everything was said and heard; the connection may be closed.
+    /// Everything was sent and received; the connection may be closed.
     Closed,
 }
 
 /// One connection's protocol.
 ///
-/// The transport calls [`connected`](Self::connected) when the connection stands and
-/// [`disconnected`](Self::disconnected) when it is gone, any number of times in turn. What was
-/// outstanding when a connection broke stays and goes out again on the next one, as the protocol
-/// demands; how long to go on trying is the transport's business, which ends it with
+/// The transport calls [`connected`](Self::connected) when a connection has been established and
+/// [`disconnected`](Self::disconnected) when it is gone, any number of times in turn. Operations
+/// that were outstanding when a connection broke are kept and sent again on the next one, as the
+/// protocol demands; how long to keep trying is up to the transport, which gives up with
 /// [`surrender`](Self::surrender).
 ///
-/// Times are nanoseconds of one clock that never goes back. Whenever a method has been called the
-/// outbox may hold something to be sent.
+/// Times are nanoseconds of one clock that never goes back. After any method call the outbox may
+/// hold something to send.
 ///
-/// An error means that this connection is of no more use: the transport closes it and calls
-/// `disconnected`. An operation that fails on the other end's word is a completion, not an error.
+/// An error means that this connection is no longer usable: the transport closes it and calls
+/// `disconnected`. An operation that the other end reports as failed is a completion, not an error.
 pub trait Session {
     /// Why a connection is given up.
     type Error: Error + Send + Sync + 'static;
 
-    /// Where the session stands.
+    /// The state of the session.
     fn state(&self) -> SessionState;
 
-    /// The connection stands. Greets, and sends again what is outstanding as soon as it may.
+    /// The connection is established. Logs in, and sends what is outstanding again as soon as it
+    /// may.
     fn connected(&mut self, now_ns: u64, memory: &impl Memory, out: &mut Outbox);
 
     /// The connection is gone. The transport has cleared the outbox.
     fn disconnected(&mut self, now_ns: u64);
 
-    /// Takes an operation, which will complete once. Its payload is the first `length_bytes` bytes
-    /// of its buffer; `slot` is unlike that of any other outstanding operation. More than the peer
-    /// or the protocol allows at once waits inside.
+    /// Accepts an operation, which will complete once. Its payload is the first `length_bytes`
+    /// bytes of its buffer; `slot` differs from that of every other outstanding operation.
+    /// Operations beyond what the peer or the protocol allows at once wait inside.
     fn submit(
         &mut self,
         operation: &Operation,
@@ -59,13 +60,13 @@ pub trait Session {
         out: &mut Outbox,
     );
 
-    /// Takes bytes that came in and gives how many it took. What it leaves comes again with more
-    /// bytes after it, in one run with them; it may leave at most the beginning of one message,
-    /// payload not counted, and no more than [`MAX_LEFT_BYTES`](Self::MAX_LEFT_BYTES).
+    /// Processes received bytes and returns how many it consumed. The rest is passed again,
+    /// contiguous with the bytes that follow; it may be at most the start of one message, payload
+    /// not counted, and no more than [`MAX_LEFT_BYTES`](Self::MAX_LEFT_BYTES).
     ///
     /// # Errors
-    /// Bytes that the protocol forbids. Nothing that the peer sends makes it panic, or allocate by
-    /// a length that the peer claims.
+    /// Bytes that the protocol forbids. Nothing that the peer sends makes this panic, or allocate
+    /// by a length that the peer claims.
     fn receive(
         &mut self,
         bytes: &[u8],
@@ -75,14 +76,14 @@ pub trait Session {
         done: &mut Vec<Completion>,
     ) -> Result<usize, Self::Error>;
 
-    /// The most that [`receive`](Self::receive) leaves: the transport's inbox is larger.
+    /// The most bytes that [`receive`](Self::receive) leaves: the transport's inbox is larger.
     const MAX_LEFT_BYTES: usize = 64 << 10;
 
-    /// Where the next bytes to come belong, if they are payload and so many that receiving them
-    /// there directly pays. Asked after `receive` has taken everything it was given.
+    /// Where the next received bytes belong, if they are payload and numerous enough for receiving
+    /// them there directly to pay. Asked after `receive` has consumed everything it was given.
     fn direct(&self) -> Option<Span>;
 
-    /// So many bytes were received into the span that [`direct`](Self::direct) gave.
+    /// This many bytes were received into the span that [`direct`](Self::direct) returned.
     fn received_directly(
         &mut self,
         length: u32,
@@ -92,10 +93,10 @@ pub trait Session {
         done: &mut Vec<Completion>,
     ) -> Result<(), Self::Error>;
 
-    /// When [`tick`](Self::tick) wants to be called at the latest.
+    /// The latest time at which [`tick`](Self::tick) must be called.
     fn deadline_ns(&self) -> Option<u64>;
 
-    /// Time has passed: sends again what was told to wait, gives up a peer that is silent.
+    /// Time has passed: sends operations again whose delay is over, and gives up on a silent peer.
     fn tick(
         &mut self,
         now_ns: u64,
@@ -104,28 +105,29 @@ pub trait Session {
         done: &mut Vec<Completion>,
     ) -> Result<(), Self::Error>;
 
-    /// Operations submitted and not completed.
+    /// Operations submitted but not completed.
     fn outstanding(&self) -> u32;
 
-    /// Bytes of operations that completed and that the peer may still lose: more than none only where
-    /// writes complete before they are stable.
+    /// Bytes of completed operations that the peer may still lose: not zero only where writes
+    /// complete before they are stable.
     fn unconfirmed_bytes(&self) -> u64 {
         0
     }
 
-    /// Gives up everything that is outstanding and hands it back in the order submitted, for
-    /// another session or to be failed. What is unconfirmed is forgotten. Called while disconnected.
+    /// Gives up everything that is outstanding and returns it in the order of submission, for
+    /// another session or to be failed. Unconfirmed writes are forgotten. Called while disconnected.
     fn surrender(&mut self, operations: &mut Vec<Operation>);
 
-    /// Nothing more will be submitted: makes stable what is not yet, takes leave. Until the state
-    /// is [`SessionState::Closed`] bytes must go on to be moved.
+    /// Nothing more will be submitted: makes unstable writes stable and logs out. Bytes must
+    /// continue to be moved until the state is [`SessionState::Closed`].
     fn close(&mut self, now_ns: u64, memory: &impl Memory, out: &mut Outbox);
 
-    /// Takes what happened that a reader of the results ought to know (operations sent again, waits
-    /// asked for by the server, sense data), each as a sentence, oldest first, bounded in number.
+    /// Takes the events that a reader of the results should know about (operations sent again,
+    /// delays requested by the server, sense data), each as a sentence, oldest first, bounded in
+    /// number.
     fn incidents(&mut self) -> Vec<String>;
 
-    /// Completes everything outstanding with an error. Called while disconnected.
+    /// Completes everything that is outstanding with an error. Called while disconnected.
     fn fail_all(&mut self, error: DeviceError, done: &mut Vec<Completion>) {
         let mut operations = Vec::new();
         self.surrender(&mut operations);

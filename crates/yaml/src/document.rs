@@ -1,42 +1,43 @@
-//! From the text of a file to a tree whose every part knows its place.
+//! From the text of a file to a tree whose every part knows its position.
 //!
-//! YAML is read by saphyr. Its scalars come here as the text that was written (`1.10` stays `1.10`;
-//! whether it is a number is for the key to say), and its errors in words that help: YAML's traps
-//! are few and well known (tabs, a colon in a URL, two documents), and each has its own advice.
+//! YAML is read by saphyr. Its scalars arrive here as the text that was written (`1.10` stays
+//! `1.10`; whether it is a number is up to the key), and its errors are rephrased helpfully: YAML's
+//! traps are few and well known (tabs, a colon in a URL, two documents), and each has its own
+//! advice.
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 
 use crate::error::{Diagnostics, Place};
 
-/// What files of one kind are called in messages, and what goes wrong with them in particular.
+/// What messages call files of one kind, and the mistakes that are typical of them.
 #[derive(Debug, Clone, Copy)]
 pub struct Form {
     /// Such a file, with its article: `a study file`.
     pub name: &'static str,
-    /// What one holds, without an article: `study`.
+    /// What a file describes, without an article: `study`.
     pub holds: &'static str,
     /// How deep such files nest, in words: `four`.
     pub levels: &'static str,
-    /// What is said of an empty one.
+    /// The message about an empty file.
     pub empty: &'static str,
-    /// A mistake that is known by the look of a line.
+    /// Recognizes a mistake by the look of a line.
     pub hint: Hint,
 }
 
-/// Looks at a line that the parser stumbled over or at the one before; the column from 1, the
-/// width, and what to say where it is a known mistake.
+/// Looks at the line that the parser rejected, or at the one before; returns the column from 1, the
+/// width and a message if it is a known mistake.
 pub type Hint = fn(line: &str) -> Option<(usize, usize, &'static str)>;
 
 /// A part of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Where it stands.
+    /// Its position.
     pub place: Place,
-    /// What it is.
+    /// Its value.
     pub value: Value,
 }
 
-/// What a part is.
+/// The value of a part.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// Nothing, `~` or `null`.
@@ -69,7 +70,7 @@ impl Node {
     }
 }
 
-/// A text that fits into a message.
+/// The text, shortened to fit into a message.
 pub fn shortened(text: &str) -> String {
     const MOST: usize = 60;
     let plain = |c: char| if c.is_control() { ' ' } else { c };
@@ -79,14 +80,13 @@ pub fn shortened(text: &str) -> String {
     text.chars().take(MOST).map(plain).chain("…".chars()).collect()
 }
 
-/// The parser follows what is nested with its stack, so a file has bounds that no study comes near
-/// to: together they let it nest about a thousand levels.
+/// The parser recurses into nested values, so a file has limits far beyond any study: together they
+/// bound nesting to about a thousand levels.
 const MOST_BYTES: usize = 128 << 10;
 const MOST_BEGUN_ON_A_LINE: usize = 8;
 
-/// The only document of the text, or the reason why there is none in `diagnostics`.
-/// `source` is the number of the text among those that
-/// [`Diagnostics::into_errors`] is given; 0 for the file itself.
+/// The only document of the text; otherwise the reason is in `diagnostics`. `source` is the number
+/// of the text among those that [`Diagnostics::into_errors`] receives; 0 for the file itself.
 pub fn document(
     text: &str,
     source: usize,
@@ -144,8 +144,8 @@ pub fn document(
     Some(node)
 }
 
-/// A line that begins a list in a list in a list …. Brackets are not counted: of these the parser
-/// follows no more than 255.
+/// Whether a line starts a list in a list in a list …. Brackets are not counted: the parser accepts
+/// no more than 255 of these.
 fn is_nested_too_deep(line: &str) -> bool {
     let words = line.split_whitespace().take_while(|word| !word.starts_with('#'));
     words.filter(|word| matches!(*word, "-" | "?" | ":")).count() > MOST_BEGUN_ON_A_LINE
@@ -177,8 +177,8 @@ impl Written {
         Node { place, value }
     }
 
-    /// A number or truth value as it was written; where it stands for another (an anchor's), as it
-    /// is.
+    /// A number or truth value as it was written; the value itself if it stands for another one (an
+    /// anchor's).
     fn written(&self, yaml: &MarkedYaml<'_>, scalar: &Scalar<'_>) -> String {
         let (start, end) = (yaml.span.start.index(), yaml.span.end.index());
         let text: String = self.characters.get(start..end).unwrap_or_default().iter().collect();
@@ -206,10 +206,10 @@ fn place_of(yaml: &MarkedYaml<'_>, source: usize) -> Place {
     Place { source, line: start.line().max(1), column: start.col() + 1, width: width.max(1) }
 }
 
-/// What the parser says, in words that tell what to write.
+/// Rephrases the parser's error so that it says what to write.
 fn in_words(text: &str, place: Place, info: &str, form: &Form) -> (Place, String) {
     let lines: Vec<&str> = text.lines().collect();
-    // The parser notices some mistakes in the line after the one that has them.
+    // The parser reports some mistakes on the line after the one that has them.
     let line_at = |number: usize| lines.get(number.wrapping_sub(1)).copied().unwrap_or_default();
     for number in [place.line, place.line.wrapping_sub(1)] {
         let line = line_at(number);

@@ -1,57 +1,58 @@
 //! What is wrong with a file: where, what was found, what to write.
 //!
-//! All mistakes that can be found are told at once, each with its line under it, because a person
-//! who mends a file wants to run it once more and not ten times. A password that stands in a line
-//! is blotted out: messages end up in logs.
+//! All mistakes that can be found are reported at once, each with its line shown below it, so that
+//! a user needs one run, not ten, to fix a file. A password in such a line is masked: messages end
+//! up in logs.
 
 use std::fmt;
 
 use crate::redact::redacted;
 
-/// Where something stands.
+/// A position in a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Place {
-    /// In which text: 0 for the file itself, others as [`Diagnostics::into_errors`] is given them.
+    /// Number of the text: 0 for the file itself, others in the order passed to
+    /// [`Diagnostics::into_errors`].
     pub source: usize,
-    /// From 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// Characters, on that line.
+    /// Width in characters.
     pub width: usize,
 }
 
 /// One mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileError {
-    /// What to call the text that has it, where that is not the file itself: a value may come from
+    /// Name of the text that has the mistake, if that is not the file itself: a value may come from
     /// the command line.
     pub source: Option<String>,
-    /// From 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// How many characters it is about; at least 1.
+    /// Number of characters that it is about; at least 1.
     pub width: usize,
     /// What was found and what to write.
     pub message: String,
-    /// The line itself, without its end.
+    /// The line itself, without its line break.
     pub source_line: String,
 }
 
-/// The mistakes of a file, in the order of their places.
+/// The mistakes of a file, in the order of their positions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileErrors {
-    /// What the messages call the file.
+    /// Name of the file in messages.
     pub file: String,
     /// At least one.
     pub errors: Vec<FileError>,
-    /// Lines that help with all of them, told once in the end; often none.
+    /// Lines that help with all of them, printed once at the end; often none.
     pub advice: Vec<String>,
 }
 
 impl FileErrors {
-    /// With the file's own name in the messages.
+    /// Sets the file name that messages show.
     pub fn in_file(self, name: impl Into<String>) -> Self {
         Self { file: name.into(), ..self }
     }
@@ -79,8 +80,8 @@ impl fmt::Display for FileErrors {
     }
 }
 
-/// The part of a line that is worth showing and how many characters stand before the caret in it.
-/// Tabs become spaces, so that the caret stands where it should.
+/// The part of a line that is worth showing, and the number of characters before the caret in it.
+/// Tabs become spaces, so that the caret is in the right column.
 fn excerpt(line: &str, column: usize) -> (String, usize) {
     const MOST: usize = 100;
     let plain = |c: char| if c.is_control() { ' ' } else { c };
@@ -92,16 +93,16 @@ fn excerpt(line: &str, column: usize) -> (String, usize) {
     (line.chars().skip(first).take(MOST).map(plain).collect(), column - first)
 }
 
-/// A text that places point into.
+/// A text that positions refer to.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'t> {
-    /// What messages call it.
+    /// Its name in messages.
     pub name: &'t str,
     /// The text.
     pub text: &'t str,
 }
 
-/// The mistakes while they are gathered.
+/// Collects mistakes while a file is read.
 #[derive(Debug, Default)]
 pub struct Diagnostics {
     found: Vec<(Place, String)>,
@@ -109,12 +110,12 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Notes a mistake.
+    /// Adds a mistake.
     pub fn error_at(&mut self, place: Place, message: impl Into<String>) {
         self.found.push((place, message.into()));
     }
 
-    /// Adds what helps with several mistakes, once.
+    /// Adds advice that helps with several mistakes, once.
     pub fn advise(&mut self, title: &str, lines: &[&str]) {
         if self.advice.is_empty() {
             self.advice.push(title.into());
@@ -122,18 +123,17 @@ impl Diagnostics {
         }
     }
 
-    /// Whether there is none so far.
+    /// Whether there are no mistakes so far.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
-    /// How many there are so far: as many before and after reading a part means that it was read
-    /// whole.
+    /// The number of mistakes so far: unchanged after reading a part means that all of it was read.
     pub fn count(&self) -> usize {
         self.found.len()
     }
 
-    /// As told to the person; the first of the sources is the file.
+    /// The mistakes as shown to the user; the first of the sources is the file.
     pub fn into_errors(mut self, sources: &[Source<'_>]) -> FileErrors {
         self.found.sort_by_key(|(place, _)| (place.source, place.line, place.column));
         self.found.dedup();

@@ -1,11 +1,12 @@
 //! The keys that a mapping may have, each with an example of its value.
 //!
-//! Such lists are what a reader accepts, what messages tell, and what a JSON Schema is held against.
+//! The same lists define what a reader accepts, what messages list, and what a JSON Schema is
+//! checked against.
 
 /// A key and how to write it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Key {
-    /// As it is written.
+    /// The key as written.
     pub name: &'static str,
     /// An example of its value.
     pub example: &'static str,
@@ -14,15 +15,16 @@ pub struct Key {
 /// The keys of one mapping.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Keys {
-    /// What the JSON Schema calls the mapping.
+    /// The name of the mapping in the JSON Schema.
     pub schema: &'static str,
-    /// What messages call it.
+    /// The name of the mapping in messages.
     pub of: &'static str,
-    /// All of them, in the order of tables.
+    /// All keys, in the order of tables.
     pub keys: &'static [Key],
-    /// The key that shows best what the mapping is for; the first where it is none of them.
+    /// The key that best shows what the mapping is for; if it is not in the list, the first one is
+    /// used.
     pub telling: &'static str,
-    /// Keys that may be there with nothing behind them.
+    /// Keys that may be present without a value.
     pub may_be_empty: &'static [&'static str],
 }
 
@@ -32,19 +34,19 @@ impl Keys {
         self.keys.iter().map(|key| key.name)
     }
 
-    /// The key that shows best what the mapping is for.
+    /// The key that best shows what the mapping is for.
     pub fn telling(&self) -> &Key {
         self.keys.iter().find(|key| key.name == self.telling).unwrap_or(&self.keys[0])
     }
 
-    /// How to write a value of that key.
+    /// An example of a value of that key.
     pub fn example(&self, name: &str) -> &'static str {
         self.keys.iter().find(|key| key.name == name).map_or("", |key| key.example)
     }
 }
 
-/// Static lists of keys, and `ALL` of them: for each its name, what the schema calls it, what
-/// messages call it, and its keys with examples.
+/// Defines static lists of keys, and `ALL` of them: each with its name, its name in the schema, its
+/// name in messages, and its keys with examples.
 #[macro_export]
 macro_rules! keys {
     ($($(#[$doc:meta])* $list:ident $schema:literal $of:literal

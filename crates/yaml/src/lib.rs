@@ -1,11 +1,11 @@
-//! Files in YAML that people write and mend: studies, sites.
+//! YAML files that people write and correct: studies, sites.
 //!
-//! Reading is in two steps. [`document`] makes the text a tree whose every part knows its place;
-//! then each mapping is opened as a [`Section`] with the list of its [`Keys`], and its values are
-//! read as what they should be. Whatever is wrong goes into [`Diagnostics`] and reading goes on, so that
-//! all mistakes are told together, each with its line, a caret and what to write instead.
+//! Reading has two steps. [`document`] turns the text into a tree whose every part knows its position;
+//! then each mapping is opened as a [`Section`] with the list of its [`Keys`], and its values are read
+//! with the expected types. Mistakes go into [`Diagnostics`] and reading continues, so that all mistakes
+//! are reported together, each with its line, a caret and what to write instead.
 //!
-//! Nothing here knows what a file is about: its words come in by its [`Form`] and its keys.
+//! Nothing here knows what a file is about: that comes from its [`Form`] and its keys.
 
 mod document;
 mod error;

@@ -1,8 +1,8 @@
-//! Passwords in URLs: found, so that they are refused, and blotted out of what is shown.
+//! Passwords in URLs: detected, so that they are refused, and masked in everything that is shown.
 //!
-//! A plan is stored in the results file and shown in reports, so no password may be in it. It comes
-//! from a file (`password-file=`) or from the environment. More is blotted out than is refused: a
-//! text that is no proper URL may still hold a password.
+//! A plan is stored in the results file and shown in reports, so it must not contain a password.
+//! Passwords come from a file (`password-file=`) or from the environment. More is masked than is
+//! refused: a text that is not a valid URL may still contain a password.
 
 /// Whether a URL has a password between its user and its host: `scheme://user%password@host` (as
 /// libiscsi writes it) or `scheme://user:password@host` (RFC 3986, section 3.2.1).
@@ -10,8 +10,8 @@ pub fn has_password(url: &str) -> bool {
     let Some((_, rest)) = url.split_once("://") else { return false };
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
     let Some((login, _)) = rest.rsplit_once('@') else { return false };
-    // libiscsi's password may hold a slash; a colon behind a slash belongs to a path, such as an
-    // IQN's.
+    // A password in libiscsi's syntax may contain a slash; a colon after a slash belongs to a path,
+    // such as an IQN.
     let user_ends = login.find(['%', ':', '/']).unwrap_or(login.len());
     match login[user_ends..].chars().next() {
         Some('%') => true,
@@ -20,7 +20,7 @@ pub fn has_password(url: &str) -> bool {
     }
 }
 
-/// The text with each password in it as asterisks, one a character, so that columns stay.
+/// The text with each password replaced by asterisks, one per character, so that columns stay.
 pub fn redacted(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,14 +1,14 @@
 //! Sizes, durations, shares and counts as files write them.
 //!
-//! Stricter than the command line in one thing: a size or a duration needs its unit. In a file that
-//! is read by others a year later, `size: 10` says nothing.
+//! Stricter than the command line in one respect: a size or a duration needs its unit. In a file
+//! that others read a year later, `size: 10` says nothing.
 
 use stormeter_units::{parse_bytes, parse_duration_ns};
 
 use crate::document::{Node, Value};
 use crate::error::Diagnostics;
 
-/// The scalar's text, or a fault that says that one was expected.
+/// The scalar's text; otherwise reports that one was expected.
 fn text<'n>(
     node: &'n Node,
     what: &str,
@@ -128,8 +128,8 @@ pub fn duration(
     }
 }
 
-/// A share from 0 to 100, in per cent: `75%`, or 75. Below 1 the sign is wanted, because 0.75 may
-/// be meant as three quarters.
+/// A percentage from 0 to 100: `75%`, or 75. Below 1 the sign is required, because 0.75 may be
+/// meant as three quarters.
 pub fn percent(
     node: &Node,
     what: &str,
@@ -163,12 +163,12 @@ pub fn percent(
     Some(number)
 }
 
-/// Without the noise of binary fractions.
+/// Without the rounding noise of binary fractions.
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// A whole number from `least` on.
+/// A whole number of at least `least`.
 pub fn count(node: &Node, what: &str, least: u32, diagnostics: &mut Diagnostics) -> Option<u32> {
     let example = least.max(4).to_string();
     let text = text(node, what, "whole number", &example, diagnostics)?;

@@ -1,7 +1,8 @@
-//! A mapping of the file, its keys known, and its values read as what they should be.
+//! A mapping of the file with known keys, whose values are read with the expected types.
 //!
-//! Every reading gives `None` where there is nothing to read or where it was wrong; what was wrong
-//! is in the diagnostics. So reading goes on to the end of the file, and all mistakes are told together.
+//! Every reader returns `None` if there is nothing to read or if it was wrong; the mistake is then in
+//! the diagnostics. Reading therefore continues to the end of the file, and all mistakes are reported
+//! together.
 
 use crate::document::{Node, Value, shortened};
 use crate::error::{Diagnostics, Place};
@@ -11,14 +12,14 @@ use stormeter_units::nearest;
 /// A mapping whose keys are known.
 #[derive(Debug)]
 pub struct Section<'n> {
-    /// Where the mapping begins.
+    /// Where the mapping starts.
     pub place: Place,
     keys: &'static Keys,
     entries: Vec<(&'n str, Place, &'n Node)>,
 }
 
 impl<'n> Section<'n> {
-    /// The mapping at `node`, its unknown keys told. `what` names it in messages.
+    /// Opens the mapping at `node` and reports its unknown keys. `what` names it in messages.
     pub fn open(
         node: &'n Node,
         what: &str,
@@ -70,7 +71,7 @@ impl<'n> Section<'n> {
         self.get(key).is_some()
     }
 
-    /// Where a key's value stands; of a key that is not there, where the mapping does.
+    /// The position of a key's value; of the mapping if the key is not there.
     pub fn place_of(&self, key: &str) -> Place {
         self.get(key).map_or(self.place, |node| node.place)
     }
@@ -134,12 +135,12 @@ impl<'n> Section<'n> {
         crate::scalar::percent(self.get(key)?, key, self.keys.example(key), diagnostics)
     }
 
-    /// A whole number from `least` on.
+    /// A whole number of at least `least`.
     pub fn count(&self, key: &str, least: u32, diagnostics: &mut Diagnostics) -> Option<u32> {
         crate::scalar::count(self.get(key)?, key, least, diagnostics)
     }
 
-    /// One whole number or a list of different ones, each from 1 on: the levels of a factor.
+    /// One whole number or a list of different ones, each at least 1: the levels of a factor.
     pub fn levels(&self, key: &str, diagnostics: &mut Diagnostics) -> Option<Vec<u32>> {
         let node = self.get(key)?;
         let Value::List(items) = &node.value else {
@@ -184,7 +185,7 @@ impl<'n> Section<'n> {
         number
     }
 
-    /// Notes a value that is not what it should be.
+    /// Reports a value that is not what was expected.
     pub fn wrong(&self, key: &str, node: &Node, expected: &str, diagnostics: &mut Diagnostics) {
         let example = self.keys.example(key);
         diagnostics.error_at(
@@ -225,7 +226,7 @@ pub fn one_of<'w>(words: impl Iterator<Item = &'w str>) -> String {
     }
 }
 
-/// What to write for a key that is none.
+/// The message about an unknown key.
 fn unknown_key(name: &str, keys: &Keys) -> String {
     let of = keys.of;
     let known: Vec<&str> = keys.names().collect();

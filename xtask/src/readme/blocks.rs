@@ -5,7 +5,7 @@
 pub(super) struct Block {
     /// What follows `run` if the commands are to be run.
     pub(super) run: Option<String>,
-    /// Each with the number of its (first) line, from 1.
+    /// Each command with the number of its (first) line, counted from 1.
     pub(super) commands: Vec<(usize, String)>,
 }
 

@@ -1,13 +1,14 @@
-//! One line of commands: what it calls and how it is run elsewhere.
+//! One line of commands: what it calls and how to run it outside the README.
 //!
-//! Ours: a splitter of words for a shell does not tell commands, pipes and redirections apart.
+//! Our own splitter: the existing ones for shell words do not distinguish commands, pipes and
+//! redirections.
 
 use std::path::{Path, PathBuf};
 
 /// Where examples keep their datastores.
 const EXAMPLES: [&str; 3] = ["/srv/", "/mnt/", "/dev/shm/"];
 
-/// Programs that examples may call beside ours; any other name is taken for a slip.
+/// Programs other than ours that examples may call; any other name is taken for a typing error.
 const OTHERS: [&str; 24] = [
     "apt-get", "cat", "cd", "chmod", "cp", "curl", "echo", "export", "fio", "git", "install", "jq",
     "ls", "man", "mkdir", "mount", "mv", "open", "rm", "rustup", "scp", "sqlite3", "ssh",
@@ -24,7 +25,7 @@ pub(super) enum Words {
     Other,
 }
 
-/// A line as it is run.
+/// A line as it will be run.
 #[derive(Debug, PartialEq)]
 pub(super) struct Run {
     pub(super) command: String,
@@ -34,7 +35,7 @@ pub(super) struct Run {
 /// The commands of a line.
 ///
 /// # Errors
-/// A program that no example is expected to call.
+/// It calls a program that no example is expected to call.
 pub(super) fn parse(line: &str) -> Result<Vec<Words>, String> {
     commands(line).into_iter().filter(|words| !words.is_empty()).map(one).collect()
 }
@@ -66,14 +67,14 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// Splits a line at pipes and the like, and each command into words; quotes hold words together.
-/// What a redirection names is no argument.
+/// Splits a line at pipes and the like, and each command into words; quotes keep words together.
+/// The target of a redirection is not an argument.
 fn commands(line: &str) -> Vec<Vec<String>> {
     let mut commands = vec![Vec::new()];
     let mut word: Option<String> = None;
     let mut quote = None;
     let mut redirected = false;
-    // The blank at the end ends the last word.
+    // The added space ends the last word.
     for c in line.chars().chain([' ']) {
         let ends_word = quote.is_none() && (c.is_whitespace() || "|;&<>#".contains(c));
         if !ends_word {
@@ -107,7 +108,8 @@ fn commands(line: &str) -> Vec<Vec<String>> {
     commands
 }
 
-/// How a line is run away from the repository; nothing if it cannot be (it fetches or installs).
+/// How to run a line away from the repository; `None` if it cannot be run (it fetches or installs
+/// something).
 ///
 /// # Errors
 /// It names a device, or calls a program that no example is expected to call.
@@ -128,7 +130,7 @@ pub(super) fn to_run(line: &str, more: &str, root: &Path) -> Result<Option<Run>,
         .any(|p| line.starts_with(p));
     let mut command = line.to_owned();
     if is_comparison && !more.is_empty() {
-        // Before whatever the line does with the output.
+        // Insert before whatever the line does with the output.
         let end = output_starts(&command);
         command.insert_str(end, &format!(" {more}"));
     }
@@ -142,7 +144,7 @@ pub(super) fn to_run(line: &str, more: &str, root: &Path) -> Result<Option<Run>,
     Ok(Some(Run { command, is_stormeter }))
 }
 
-/// Where the first pipe or redirection outside of quotes begins.
+/// Where the first pipe or redirection outside quotes starts.
 fn output_starts(command: &str) -> usize {
     let mut quote = None;
     for (at, c) in command.char_indices() {
@@ -158,7 +160,8 @@ fn output_starts(command: &str) -> usize {
     command.len()
 }
 
-/// The command with its examples' paths below a directory, and the directories to be made.
+/// The command with the paths of its examples moved below a directory, and the directories to
+/// create.
 pub(super) fn placed(command: &str, directory: &Path) -> (String, Vec<PathBuf>) {
     let mut text = String::new();
     let mut directories = Vec::new();

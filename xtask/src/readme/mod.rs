@@ -1,11 +1,10 @@
-//! Every command of the README works: what a reader types first must not be the one thing that
-//! nobody tried.
+//! Checks that every command of the README works: readers type these first.
 //!
-//! Blocks marked ```` ```sh ```` are looked at, any other language (`console`, `text`) is not:
-//! - ```` ```sh ````: every stormeter command is one that the program understands (it is given
-//!   `--help` as its last argument, up to which it checks all names and values); nothing is run.
-//! - ```` ```sh run ````: every line is run, in an empty directory, one line after the other. What
-//!   follows `run` is given to each `stormeter compare` as further arguments, so that it ends soon:
+//! Blocks marked ```` ```sh ```` are checked; any other language (`console`, `text`) is not:
+//! - ```` ```sh ````: the program must understand every stormeter command (it gets `--help` as the
+//!   last argument, and checks all names and values before it); nothing is run.
+//! - ```` ```sh run ````: every line is run, in an empty directory, one after another. What follows
+//!   `run` is passed to each `stormeter compare` as further arguments, so that it ends soon:
 //!   ```` ```sh run --size 16MiB --time-limit 5s ````. Paths below /srv, /mnt and /dev/shm become
 //!   directories in that empty directory.
 //!
@@ -25,7 +24,7 @@ use blocks::blocks;
 use line::{Run, Words, parse, placed};
 
 const README: &str = "README.md";
-/// Exit code of a comparison that reached no verdict; a reader's may well, given the time.
+/// Exit code of a comparison without a verdict, which is acceptable for so short a run.
 const INCONCLUSIVE: i32 = 4;
 
 /// Checks or runs every command.
@@ -61,16 +60,16 @@ pub(crate) fn check(repository: &Repository) -> Finding {
     Ok(format!("{ran} commands ran, {understood} more are understood"))
 }
 
-/// Does what the reader does.
+/// Runs the commands as a reader would.
 struct Reader<'a> {
     repository: &'a Repository,
-    /// Where the commands run.
+    /// The directory in which the commands run.
     directory: PathBuf,
     path: OsString,
 }
 
 impl Reader<'_> {
-    /// Runs a line; false if it is one that cannot be run here.
+    /// Runs a line; false if it cannot be run here.
     fn run(&self, line: &str, more: &str) -> Result<bool, String> {
         let Some(run) = line::to_run(line, more, &self.repository.root)? else {
             println!("  (not here) {line}");
@@ -86,7 +85,8 @@ impl Reader<'_> {
     }
 
     fn shell(&self, command: &str, run: &Run) -> Result<(), String> {
-        // As everything that the repository starts: what is built is built as before.
+        // With the repository's environment, like everything else: what is built is built as
+        // before.
         let mut shell = self.repository.command("bash");
         shell.args(["-euo", "pipefail", "-c", command]).current_dir(&self.directory);
         shell.env("PATH", &self.path).stdin(std::process::Stdio::null());
@@ -101,7 +101,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Holds a line's commands against the program; false if it has none of ours.
+    /// Checks that the program understands a line's commands; false if it has none of ours.
     fn understand(&self, line: &str) -> Result<bool, String> {
         let mut any = false;
         for words in parse(line)? {

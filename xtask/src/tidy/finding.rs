@@ -1,8 +1,8 @@
-//! What is not as it should be, and where.
+//! One violation of the rules, and where it is.
 
 use std::fmt;
 
-/// One thing to mend.
+/// Something to fix.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Finding {
     file: String,

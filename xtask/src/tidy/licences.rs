@@ -1,14 +1,15 @@
-//! Licences: ours are stated, and those of dependencies are among the allowed ones.
+//! Licences: ours are declared, and those of dependencies are on the list of allowed ones.
 //!
-//! The list is deny.toml's, so that there is one. Checked beside `cargo deny` because this needs neither network
-//! nor cargo-deny, so every change is held to it; expressions are read by the crate that cargo-deny reads them with.
+//! The list is that of deny.toml, so that there is only one. This check exists in addition to `cargo deny` because
+//! it needs neither network nor cargo-deny, so it runs on every change; expressions are read by the same crate that
+//! cargo-deny uses.
 
 use spdx::{Expression, LicenseReq, Licensee, ParseMode};
 
 use super::finding::Finding;
 use crate::metadata::Package;
 
-/// Holds the packages against the list in deny.toml.
+/// Checks the packages against the list in deny.toml.
 pub(crate) fn check(packages: &[Package], deny: &str) -> Vec<Finding> {
     let Some((line, allowed)) = allowed(deny) else {
         let text = "no list of allowed licences: allow = [\"MIT\", …] under [licenses]".into();
@@ -35,7 +36,7 @@ pub(crate) fn check(packages: &[Package], deny: &str) -> Vec<Finding> {
     findings
 }
 
-/// The list and the line where it begins.
+/// The list and the line on which it starts.
 fn allowed(deny: &str) -> Option<(usize, Vec<&str>)> {
     let section = deny.find("[licenses]")?;
     let start = section + deny[section..].find("\nallow = [")? + 1;

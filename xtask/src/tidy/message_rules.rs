@@ -1,13 +1,14 @@
-//! Messages are for people: nothing is decided by their text, and only the command line knows its options.
+//! Messages are for people: no decision depends on their text, and only the command line knows its
+//! options.
 //!
 //! A layer that spells an option is wrong for every other user of that layer: a study file, a prediction, a program.
-//! A decision by the text of a message changes when somebody improves the message.
+//! A decision by the text of a message changes when the message is improved.
 
 use super::finding::Finding;
 use super::source::{Source, is_at};
 use crate::layers::LAYERS;
 
-/// Whoever has options of its own.
+/// Packages that have command-line options.
 const HAVE_OPTIONS: [&str; 2] = ["crates/cli/", "crates/bench/"];
 
 /// Where options of other programs are written, or programs that have them.
@@ -22,14 +23,14 @@ const OF_OTHER_PROGRAMS: [&str; 8] = [
     "crates/peers/src/tgt.rs",
 ];
 
-/// Earlier forms of results files have nothing but the sentence.
+/// Earlier forms of results files contain only the sentence.
 const EARLY_FORMS: &str = "crates/results/src/read.rs";
 
-/// What texts for people are called.
+/// Names that values with text for people have.
 const MESSAGES: [&str; 8] =
     ["advice", "error", "message", "reason", "said", "sentence", "what", "why"];
 
-/// What looks into a text or changes it.
+/// Methods that inspect or change a text.
 const LOOKS: [&str; 7] = [
     "contains",
     "ends_with",
@@ -40,7 +41,7 @@ const LOOKS: [&str; 7] = [
     "strip_suffix",
 ];
 
-/// Holds a place of a file that is no test against the rules.
+/// Checks one place of a file that is not a test.
 pub(crate) fn check(source: &Source, at: usize) -> Option<Finding> {
     if !is_below(&source.name) {
         return None;
@@ -72,7 +73,7 @@ fn is_below(name: &str) -> bool {
         && LAYERS.iter().any(|l| l.package.strip_prefix("stormeter-") == Some(package))
 }
 
-/// An option in a string: `--` and a letter, at the beginning of a word.
+/// An option in a string: `--` and a letter, at the start of a word.
 fn option_in(text: &str) -> Option<&str> {
     let (at, _) = text.match_indices("--").find(|&(at, _)| {
         let before = text[..at].chars().next_back();
@@ -85,7 +86,7 @@ fn option_in(text: &str) -> Option<&str> {
     Some(&word[..end])
 }
 
-/// `message.contains(…)`, also with `to_string()` or `as_str()` between.
+/// `message.contains(…)`, also with `to_string()` or `as_str()` in between.
 fn looks_into_message(source: &Source, at: usize) -> bool {
     let tokens = &source.tokens;
     if !MESSAGES.contains(&tokens[at].text.as_str()) {

@@ -1,7 +1,7 @@
-//! Tidiness as a test: what reviewers would otherwise have to say again and again.
+//! Tidiness as a test: what reviewers would otherwise have to repeat.
 //!
-//! Each finding names the place and what to do. The rules know nothing of where files come from, so
-//! that each has been seen to fail on a few lines.
+//! Each finding names the place and what to do. The rules do not know where files come from, so
+//! that each can be tested on a few lines.
 
 mod finding;
 mod licences;
@@ -22,10 +22,10 @@ use crate::metadata;
 use crate::repository::Repository;
 use crate::steps;
 
-/// Without these the licence in the manifests refers to nothing.
+/// Without these, the licence in the manifests refers to nothing.
 const LICENCE_FILES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
 
-/// The chore `tidy`; with `--write` it draws what is drawn from tables first.
+/// The chore `tidy`; with `--write` it first redraws what is drawn from tables.
 pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), String> {
     match arguments {
         [] => {}
@@ -48,7 +48,7 @@ fn architecture(repository: &Repository) -> Result<String, String> {
         .map_err(|error| format!("{} cannot be read: {error}", path.display()))
 }
 
-/// Holds the repository against all rules.
+/// Checks the repository against all rules.
 pub(crate) fn check(repository: &Repository) -> steps::Finding {
     let files = repository.files()?;
     let mut findings = Vec::new();
@@ -57,7 +57,7 @@ pub(crate) fn check(repository: &Repository) -> steps::Finding {
         let name = path.to_string_lossy();
         let bytes = std::fs::read(repository.root.join(path))
             .map_err(|error| format!("{name} cannot be read: {error}"))?;
-        // What is no text has no lines to look at.
+        // Binary files have no lines to check.
         let Ok(text) = String::from_utf8(bytes) else { continue };
         findings.extend(text_rules::check(&name, &text));
         if path.extension().is_some_and(|extension| extension == "rs") {

@@ -10,11 +10,11 @@ use crate::layers::LAYERS;
 /// A file that is longer holds more than one idea.
 const LINES: usize = 600;
 
-/// Where the system is called.
+/// The only crate that may contain `unsafe`.
 const UNSAFE_HERE: &str = "crates/uring/";
 
-/// Holds a file against the rules. `for_tests` are the modules, without `.rs`, that are included for
-/// tests only.
+/// Checks a file against the rules. `for_tests` are the modules, without `.rs`, that are included
+/// for tests only.
 pub(crate) fn check(source: &Source, for_tests: &[PathBuf]) -> Vec<Finding> {
     let is_test_file = is_test_file(&source.name, for_tests);
     let mut findings = whole_file(source);
@@ -59,8 +59,8 @@ fn whole_file(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// Tests whose long form the chore `truth` runs, with all that are marked so; their short form is among
-/// the others.
+/// Tests whose long form the chore `truth` runs, together with all that are marked this way; their
+/// short form is among the others.
 const LONG_FORMS: &str = "crates/bench/tests/theory/";
 
 fn unfinished(source: &Source, at: usize) -> Option<&'static str> {
@@ -77,7 +77,7 @@ fn unfinished(source: &Source, at: usize) -> Option<&'static str> {
     None
 }
 
-/// What of the machine is used at a place.
+/// What a token uses of the machine, if anything.
 fn machine(source: &Source, at: usize) -> Option<String> {
     const MODULES: [&str; 3] = ["net", "fs", "thread"];
     let tokens = &source.tokens;
@@ -94,7 +94,7 @@ fn machine(source: &Source, at: usize) -> Option<String> {
     Some(format!("std::{module} in a crate that computes only; pass in what it needs"))
 }
 
-/// The first words of what stands in braces: `a` and `b` of `{a::c, b::{d, e}}`.
+/// The first words of the items in braces: `a` and `b` of `{a::c, b::{d, e}}`.
 fn group(source: &Source, open: usize) -> Vec<&str> {
     let mut depth = 0_usize;
     let mut words = Vec::new();
@@ -112,7 +112,7 @@ fn group(source: &Source, open: usize) -> Vec<&str> {
     words
 }
 
-/// Whether a file is program text of a package that computes only.
+/// Whether a file is program text of a package that only computes.
 fn is_pure(name: &str) -> bool {
     let Some((package, rest)) = name.strip_prefix("crates/").and_then(|name| name.split_once('/'))
     else {

@@ -1,4 +1,4 @@
-//! A Rust file, and which of its lines are there for tests only.
+//! A Rust file, and which parts of it are for tests only.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use super::token::{Token, tokens};
 pub(crate) struct Source {
     /// Relative to the root.
     pub(crate) name: String,
-    /// The text as it stands.
+    /// The text of the file.
     pub(crate) text: String,
     pub(crate) tokens: Vec<Token>,
-    /// From which token up to which (exclusive) something is there for tests only.
+    /// Ranges of tokens (start, exclusive end) that are for tests only.
     for_tests: Vec<(usize, usize)>,
 }
 
@@ -26,7 +26,7 @@ impl Source {
         self.for_tests.iter().any(|(from, to)| (*from..*to).contains(&token))
     }
 
-    /// The places, without `.rs`, of the modules that this file includes for tests only.
+    /// The paths, without `.rs`, of the modules that this file includes for tests only.
     pub(crate) fn modules_for_tests(&self) -> Vec<PathBuf> {
         let path = Path::new(&self.name);
         let Some(directory) = path.parent() else { return vec![] };
@@ -74,14 +74,14 @@ fn ranges_for_tests(tokens: &[Token]) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// Whether these words follow one another from a place on.
+/// Whether the tokens from a position on are these words.
 pub(crate) fn is_at(tokens: &[Token], at: usize, words: &[&str]) -> bool {
     tokens
         .get(at..at + words.len())
         .is_some_and(|tokens| tokens.iter().zip(words).all(|(token, word)| token.text == *word))
 }
 
-/// Behind the first semicolon outside of brackets, or behind the item's braces.
+/// The position after the first semicolon outside brackets, or after the item's braces.
 fn item_end(tokens: &[Token], start: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(start) {

@@ -2,13 +2,13 @@
 
 use super::finding::Finding;
 
-/// Reminders that nobody will be reminded by. In two parts, or this file would be found itself.
+/// Reminders that would be forgotten. Written in two parts, or this file itself would be found.
 const REMINDERS: [&str; 2] = [concat!("FIX", "ME"), concat!("XX", "X")];
 
-/// Directories of one person's machine.
+/// Directories that exist on one person's machine only.
 const PLACES: [&str; 3] = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
 
-/// Holds a file's lines against the rules.
+/// Checks the lines of a file against the rules.
 pub(crate) fn check(name: &str, text: &str) -> Vec<Finding> {
     if name.ends_with(".lock") {
         return Vec::new();
@@ -28,7 +28,7 @@ pub(crate) fn check(name: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// Whether `word` stands in the line with neither neighbour a part of it.
+/// Whether `word` occurs in the line as a whole word.
 fn has(line: &str, word: &str, before: fn(char) -> bool, after: fn(char) -> bool) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let previous = line[..at].chars().next_back();
@@ -41,7 +41,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// What makes it a later part of another path.
+/// Characters that make it a later part of another path.
 fn is_path(c: char) -> bool {
     is_word(c) || matches!(c, '.' | '-' | '~' | '}' | ')')
 }

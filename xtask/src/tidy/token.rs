@@ -1,15 +1,15 @@
-//! Rust source as words, signs and strings, without comments and characters in quotes.
+//! Rust source as words, symbols and strings, without comments and character literals.
 //!
-//! The compiler's own lexer tells them apart. A full parser would be slower to build than the whole of this
-//! program; words and signs are enough to tell a use of a name from a mention of it.
+//! The compiler's own lexer separates them. A full parser would take longer to build than the whole of this
+//! program; tokens are enough to distinguish a use of a name from a mention of it.
 
 use ra_ap_rustc_lexer::{FrontmatterAllowed, LiteralKind, TokenKind, tokenize};
 
-/// A word (identifier, keyword, number), a single sign, or a string with its quotes.
+/// A word (identifier, keyword, number), a single symbol, or a string with its quotes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Token {
     pub(crate) text: String,
-    /// Counted from 1.
+    /// Line number, from 1.
     pub(crate) line: usize,
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
                 kind: LiteralKind::Char { .. } | LiteralKind::Byte { .. },
                 ..
             } => {}
-            // The rules look for names, and one that begins with ' is none.
+            // The rules look for names, and lifetimes and character literals are not names.
             _ => tokens.push(Token { text: text.to_owned(), line }),
         }
         line += text.matches('\n').count();

@@ -1,7 +1,7 @@
-//! From a tree and the tables to a value, keeping a record of the cells that were looked at.
+//! From a tree and the tables to a value, recording the cells that were used.
 //!
 //! A cell can be shifted: evaluating again with inputs moved within the rounding of their printed
-//! digits tells how far the result may be off for no other reason than printing.
+//! digits shows how far the result may be off because of printing alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use super::value::Value;
 use super::{Expression, ExpressionError, Kind, Node, Operator};
 use crate::table::{CellPlace, Tables};
 
-/// What an expression is evaluated in.
+/// The context in which an expression is evaluated.
 pub struct Scope<'a> {
     tables: &'a Tables,
     shifts: BTreeMap<CellPlace, f64>,
-    /// Cells that were looked at.
+    /// The cells that were used.
     pub looked_at: BTreeSet<CellPlace>,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Scope<'a> {
         Self { tables, shifts: BTreeMap::new(), looked_at: BTreeSet::new() }
     }
 
-    /// The tables with some cells moved by so much.
+    /// The tables with some cells moved by the given amounts.
     pub fn shifted(tables: &'a Tables, shifts: BTreeMap<CellPlace, f64>) -> Self {
         Self { tables, shifts, looked_at: BTreeSet::new() }
     }
@@ -35,7 +35,7 @@ impl Expression {
         evaluate(&self.root, scope)
     }
 
-    /// Whether every path leads somewhere; the place of the first that does not.
+    /// Checks that every path exists; the error has the position of the first that does not.
     pub fn check_paths(&self, tables: &Tables) -> Result<(), ExpressionError> {
         check(&self.root, tables)
     }
@@ -96,7 +96,7 @@ fn look_up(steps: &[String], scope: &mut Scope<'_>) -> Result<Value, String> {
     }
 }
 
-/// A value, or why it is none: nothing that is not finite may pass for a figure.
+/// A value, or why there is none: nothing infinite or NaN may pass for a figure.
 fn finite(value: Value) -> Result<Value, String> {
     let is_finite = match &value {
         Value::Number(number) => number.is_finite(),
@@ -107,7 +107,7 @@ fn finite(value: Value) -> Result<Value, String> {
     if is_finite { Ok(value) } else { Err("the result is not a finite number".to_owned()) }
 }
 
-/// Value by value; a number goes with every value of a list.
+/// Combines value by value; a number is combined with every value of a list.
 fn combine(operator: Operator, left: &Value, right: &Value) -> Result<Value, String> {
     let both_numbers = matches!((left, right), (Value::Number(_), Value::Number(_)));
     let (a, b) = (left.list()?, right.list()?);
@@ -130,7 +130,7 @@ fn combine(operator: Operator, left: &Value, right: &Value) -> Result<Value, Str
 }
 
 fn comparison(operator: Operator) -> Option<fn(f64, f64) -> bool> {
-    // Sums of decimal fractions differ in the last bits: 0.1 + 0.2 is to be at most 0.3.
+    // Sums of decimal fractions differ in the last bits: 0.1 + 0.2 must count as at most 0.3.
     fn same(a: f64, b: f64) -> bool {
         (a - b).abs() <= 1e-12 * a.abs().max(b.abs())
     }

@@ -1,4 +1,5 @@
-//! The functions that an expression can call: a table, so that documentation and messages follow it.
+//! The functions that an expression can call: one table, from which documentation and messages are
+//! made.
 
 use stormeter_statistics::Summary;
 
@@ -11,15 +12,15 @@ pub struct Function {
     pub name: &'static str,
     /// How it is written.
     pub usage: &'static str,
-    /// What it gives.
+    /// What it returns.
     pub gives: &'static str,
-    /// Fewest and most arguments.
+    /// Minimum and maximum number of arguments.
     arguments: (usize, usize),
     pub(super) compute: fn(&[Value]) -> Result<Value, String>,
 }
 
 impl Function {
-    /// Whether it takes so many arguments.
+    /// Whether it takes `count` arguments.
     pub(super) fn takes(&self, count: usize) -> bool {
         (self.arguments.0..=self.arguments.1).contains(&count)
     }
@@ -49,7 +50,7 @@ const fn of(
     Function { name, usage, gives, arguments, compute }
 }
 
-/// As many as anyone writes.
+/// More arguments than anyone writes.
 const MANY: usize = 64;
 
 /// All functions, in the order of the documentation.
@@ -304,7 +305,7 @@ pub static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// The nearest name, as the end of a message; nothing when none is near.
+/// The nearest name, as the end of a message; empty if none is near.
 pub(super) fn hint(name: &str) -> String {
     let near =
         FUNCTIONS.iter().map(|function| function.name).min_by_key(|known| distance(name, known));
@@ -314,7 +315,7 @@ pub(super) fn hint(name: &str) -> String {
     }
 }
 
-/// Edits from one word to the other (Levenshtein).
+/// Edit distance between two words (Levenshtein).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,5 +1,5 @@
-//! The functions that draw conclusions. The statistics are those of `stormeter-statistics`; here
-//! they get their arguments from values.
+//! The functions that draw conclusions. The statistics are those of `stormeter-statistics`; this
+//! converts their arguments.
 
 use stormeter_statistics::quantile::{f_quantile, student_t_quantile};
 use stormeter_statistics::two_sample::{Method, RATIO_LIMIT, Rule};
@@ -10,7 +10,7 @@ use super::value::Value;
 
 type Outcome = Result<Value, String>;
 
-/// A level where the asked quantity has none.
+/// A placeholder level for quantities that do not depend on one.
 const ANY_LEVEL: f64 = 0.95;
 
 pub(super) fn moments(a: &[Value]) -> Outcome {

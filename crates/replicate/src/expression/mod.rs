@@ -1,9 +1,9 @@
-//! The small language in which a published study says how a figure follows from its tables.
+//! The small language in which a published study states how a figure follows from its tables.
 //!
-//! Expressions are data of a study and not code of ours, so that more findings are more rows. The
+//! Expressions are data of a study rather than code, so that more findings are more rows. The
 //! language has numbers, lists and truth values, paths into the tables, arithmetic, comparisons and
-//! a fixed set of functions ([`FUNCTIONS`]); it has no names of its own, no loops and no
-//! side effects. `docs/replicate.md` documents it.
+//! a fixed set of functions ([`FUNCTIONS`]); it has no variables, no loops and no side effects.
+//! `docs/replicate.md` documents it.
 
 mod evaluate;
 mod functions;
@@ -23,7 +23,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{what} (at character {column} of the expression)")]
 pub struct ExpressionError {
-    /// Counted in characters from 1.
+    /// Column in characters, from 1.
     pub column: usize,
     /// What is wrong there and what to do.
     pub what: String,
@@ -35,7 +35,7 @@ impl ExpressionError {
     }
 }
 
-/// An expression, read.
+/// A parsed expression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expression {
     /// As written.
@@ -43,7 +43,7 @@ pub struct Expression {
     root: Node,
 }
 
-/// A part of an expression with the place where it begins, in characters from 1.
+/// A part of an expression with the position where it starts, in characters from 1.
 #[derive(Debug, Clone, PartialEq)]
 struct Node {
     column: usize,

@@ -1,11 +1,12 @@
 //! From text to a tree: a recursive descent over one line, with the usual precedence.
 //!
-//! Ours: its values are columns of printed numbers, checked against the tables before anything is computed.
+//! Our own parser: the values are columns of printed numbers, checked against the tables before anything is
+//! computed.
 
 use super::functions::{self, FUNCTIONS};
 use super::{Expression, ExpressionError, Kind, Node, Operator};
 
-/// No finding needs more; a limit keeps the descent off the end of the stack.
+/// Maximum nesting, more than any finding needs; it keeps the recursion from overflowing the stack.
 const DEEPEST: usize = 64;
 
 impl Expression {
@@ -45,7 +46,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes the first of `signs` that stands here.
+    /// Takes the first of `signs` that matches here.
     fn take_sign<T: Copy>(&mut self, signs: &[(&str, T)]) -> Option<T> {
         self.skip_spaces();
         let rest = &self.characters[self.at..];
@@ -103,7 +104,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A sign binds less than a power: −2² is −4.
+    /// A sign binds less tightly than a power: −2² is −4.
     fn signed(&mut self) -> Result<Node, ExpressionError> {
         self.skip_spaces();
         let column = self.at + 1;

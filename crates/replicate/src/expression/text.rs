@@ -1,5 +1,5 @@
 //! Text with figures in it: `{expression | digits}` becomes the value, so that a sentence about a
-//! table never says another number than the table does.
+//! table never states a number that differs from the table.
 
 use super::evaluate::Scope;
 use super::value::Value;
@@ -15,13 +15,13 @@ pub struct Template {
 /// A part of a template.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TemplatePart {
-    /// As it stands.
+    /// Literal text.
     Text(String),
-    /// A value, and the digits after the point to show of it.
+    /// A value, and the number of decimals to show.
     Figure(Expression, usize),
 }
 
-/// Digits after the point where none are asked for.
+/// Decimals if none are specified.
 const DIGITS: usize = 2;
 
 impl Template {
@@ -72,7 +72,7 @@ impl Template {
         })
     }
 
-    /// The text with its figures.
+    /// The text with its figures filled in.
     pub fn fill(&self, scope: &mut Scope<'_>) -> Result<String, ExpressionError> {
         let mut text = String::new();
         for part in &self.parts {
@@ -91,7 +91,7 @@ impl Template {
 fn shown(value: &Value, digits: usize) -> String {
     let number = |value: &f64| {
         let text = format!("{value:.digits$}");
-        // No figure is minus nothing.
+        // Negative zero is shown as zero.
         let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
         if is_zero { text.trim_start_matches('-').to_owned() } else { text }
     };

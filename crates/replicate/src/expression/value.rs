@@ -1,4 +1,4 @@
-//! What an expression can be: a number, numbers, truth, or a sample's moments.
+//! The values of expressions: a number, numbers, truth, or a sample's moments.
 
 use stormeter_statistics::Moments;
 
@@ -7,18 +7,18 @@ use stormeter_statistics::Moments;
 pub enum Value {
     /// A number, in the unit that the study prints.
     Number(f64),
-    /// A column, or what was computed of one, value by value.
+    /// A column, or what was computed from one, value by value.
     List(Vec<f64>),
     /// A claim that holds or does not.
     Truth(bool),
     /// A claim about each value of a list.
     Truths(Vec<bool>),
-    /// Size, mean and standard deviation: a published summary standing for its sample.
+    /// Size, mean and standard deviation: a published summary that stands for its sample.
     Sample(Moments),
 }
 
 impl Value {
-    /// What it is, for messages.
+    /// The kind of value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Number(_) => "a number",
@@ -29,7 +29,7 @@ impl Value {
         }
     }
 
-    /// The number, or what it is instead.
+    /// The number; the error says what it is instead.
     pub(super) fn number(&self) -> Result<f64, String> {
         match self {
             Value::Number(number) => Ok(*number),
@@ -55,7 +55,7 @@ impl Value {
         }
     }
 
-    /// A sample: the values themselves, or what is published of them.
+    /// A sample: the values themselves, or their published summary.
     pub(super) fn sample(&self) -> Result<Moments, String> {
         match self {
             Value::List(list) => Ok(Moments::from(list)),

@@ -1,8 +1,7 @@
-//! Files that are wrong, each with the message that a person gets in a `.txt` beside it; and good ones
-//! made wrong by chance. For the tests of the crates that read files in YAML, which include this module.
+//! Files with mistakes, each with the expected message in a `.txt` file next to it; and good files with
+//! random mutations. For the tests of the crates that read YAML files, which include this module.
 //!
-//! With `UPDATE_GOLDEN=1` the messages are written anew; read them then, as somebody would who wrote such
-//! a file.
+//! With `UPDATE_GOLDEN=1` the messages are rewritten; read them then as the author of such a file would.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,14 +12,15 @@ use stormeter_yaml::FileErrors;
 
 /// A crate's bad files and how it reads them.
 pub(crate) struct BadFiles {
-    /// Where they are.
+    /// The directory of the files.
     pub(crate) directory: PathBuf,
-    /// The mistakes of a text; `None` where it is taken.
+    /// The mistakes in a text; `None` if it is accepted.
     pub(crate) mistakes: fn(&str) -> Option<FileErrors>,
 }
 
 impl BadFiles {
-    /// Each file has the message beside it, and each message a file; at least so many.
+    /// Checks that each file has its message, and each message its file; there must be at least
+    /// `least`.
     pub(crate) fn have_their_messages(&self, least: usize) {
         let update = std::env::var_os("UPDATE_GOLDEN").is_some();
         let files = self.files("yaml");
@@ -43,7 +43,7 @@ impl BadFiles {
         }
     }
 
-    /// Mistakes are told in the order of their places, and those are in the file itself.
+    /// Mistakes are reported in the order of their positions, which are in the file itself.
     pub(crate) fn have_mistakes_in_order_and_in_the_file(&self) {
         for (path, text) in self.files("yaml") {
             let errors = self.mistakes_of(&path, &text).errors;
@@ -58,9 +58,9 @@ impl BadFiles {
         }
     }
 
-    /// Whatever is done to a good file, it is taken or its mistakes are told: nothing panics and nothing
-    /// is refused without a word. `own` are pieces that mean something in such files. Most of the texts
-    /// have to come out wrong, or nothing is learned from them.
+    /// Whatever is done to a good file, it is accepted or its mistakes are reported: nothing panics, and
+    /// nothing is refused without a message. `own` are pieces that mean something in such files. Most of
+    /// the texts must be wrong, or the test shows nothing.
     pub(crate) fn whatever_is_written_is_answered(&self, good: &str, own: &[&str], texts: u64) {
         let mut taken = 0;
         for seed in 0..texts {
@@ -79,7 +79,7 @@ impl BadFiles {
         (self.mistakes)(text).unwrap_or_else(|| panic!("{} is taken", path.display()))
     }
 
-    /// The files of an ending, sorted by name, with their texts.
+    /// The files with an extension, sorted by name, with their texts.
     fn files(&self, ending: &str) -> Vec<(PathBuf, String)> {
         let entries = fs::read_dir(&self.directory).unwrap();
         let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -89,7 +89,7 @@ impl BadFiles {
     }
 }
 
-/// What YAML gives a meaning, and what numbers are not.
+/// Pieces that have a meaning in YAML, and malformed numbers.
 const PIECES: [&str; 29] = [
     "\t",
     ": ",
@@ -122,13 +122,13 @@ const PIECES: [&str; 29] = [
     "`",
 ];
 
-/// Less than the limit; 0 where that is 0.
+/// A number below the limit; 0 if the limit is 0.
 pub(crate) fn below(random: &mut SplitMix64, limit: usize) -> usize {
     (random.next_u64() % limit.max(1) as u64) as usize
 }
 
-/// The text with up to four changes: a character or a run of them gone, a piece put in, a part repeated,
-/// and now and then the end cut off.
+/// The text with up to four changes: a character or a run of them removed, a piece inserted, a part
+/// repeated, and now and then the end cut off.
 pub(crate) fn mutated(text: &str, own: &[&str], random: &mut SplitMix64) -> String {
     let mut text: Vec<char> = text.chars().collect();
     for _ in 0..=below(random, 4) {

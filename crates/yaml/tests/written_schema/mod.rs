@@ -1,5 +1,5 @@
-//! A JSON Schema that was written by hand, against what is really read. For the tests of the crates that
-//! read files in YAML, which include this module.
+//! Checks a hand-written JSON Schema against what is really read. For the tests of the crates that read
+//! YAML files, which include this module.
 //!
 //! It reads with saphyr itself: an editor sees numbers and truth values where our own reader keeps the text.
 
