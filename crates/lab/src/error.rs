@@ -1,4 +1,4 @@
-//! What goes wrong with a lab, and what to do next.
+//! Errors of labs, and what to do about each.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,51 +8,51 @@ use stormeter_units::format_bytes;
 /// A directory that the user chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LabDirectory {
-    /// What a lab's guests have on the host.
+    /// Holds what one lab's guests need on the host.
     Lab,
-    /// What labs share: packages, images, templates.
+    /// Holds what labs share: packages, images, templates.
     Cache,
 }
 
-/// Why a lab cannot be built, started, looked at or ended.
+/// Why a lab cannot be built, started, inspected or ended.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// A program of the host is not there.
+    /// A program is missing on the host.
     #[error("{program} is not there; install it: apt-get install {package}")]
     NoTool {
         /// The program.
         program: String,
-        /// Debian's package.
+        /// The Debian package that has it.
         package: &'static str,
     },
-    /// A program of the host cannot be started.
+    /// A program on the host cannot be started.
     #[error("{program} cannot be started: {source}")]
     Tool {
         /// The program.
         program: String,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// A program of the host says no.
+    /// A program on the host failed.
     #[error("{program} failed: {said}")]
     ToolFailed {
         /// The program.
         program: String,
-        /// The last of what it said.
+        /// The end of its error output.
         said: String,
     },
-    /// A package does not come.
+    /// A package cannot be fetched.
     #[error(
         "the package {package} cannot be fetched: {said}; look at the network and at /etc/apt, and \
          try `apt-get update`"
     )]
     Fetch {
-        /// Its name.
+        /// The package's name.
         package: String,
-        /// What apt said.
+        /// apt's error message.
         said: String,
     },
-    /// apt told something that is not understood.
+    /// apt printed something unexpected.
     #[error(
         "apt-get told of no package to fetch; try `apt-get update`, then `stormeter lab build`"
     )]
@@ -60,69 +60,69 @@ pub enum LabError {
     /// The kernel's image is not as expected.
     #[error("the kernel's image cannot be used: {0}; another kernel may do, please report it")]
     Kernel(&'static str),
-    /// A module that a guest needs.
+    /// The kernel lacks a module that a guest needs.
     #[error(
         "the kernel {release} has no module {module}, which {wanted} needs; labs need Debian's kernel \
          linux-image-amd64"
     )]
     Module {
-        /// What is missing.
+        /// The missing module.
         module: String,
-        /// What a guest asked for.
+        /// The requested module that depends on it.
         wanted: String,
         /// The kernel's release.
         release: String,
     },
-    /// A library that no package has.
+    /// A library that is in no package.
     #[error("no package has {library}, which {program} needs; please report it with your release")]
     Library {
-        /// Its file's name.
+        /// Its file name.
         library: String,
-        /// Who wants it.
+        /// The program that needs it.
         program: String,
     },
-    /// What is to run in guests does not run there.
+    /// A program for the guests cannot run there.
     #[error(
         "{} is no program for Linux on x86-64, and cannot run in guests; name a stormeter that is",
         path.display()
     )]
     NoProgram {
-        /// The file.
+        /// The program's file.
         path: PathBuf,
     },
-    /// What a program loads is not found.
+    /// A library that a program loads was not found.
     #[error(
         "{} needs {library}, which is in none of the folders where Debian has libraries, so guests cannot be given \
          it; use the static stormeter, which `cargo xtask static` builds",
         program.display()
     )]
     NoLibrary {
-        /// Its file's name, or its path.
+        /// Its file name or path.
         library: String,
-        /// Who wants it.
+        /// The program that needs it.
         program: PathBuf,
     },
-    /// There are no images yet, or not those of this program.
+    /// There are no images yet, or only those of another version of this program.
     #[error("there are no images for this stormeter in {}; run `stormeter lab build`", cache.display())]
     NotBuilt {
-        /// Where they were looked for.
+        /// Where images were looked for.
         cache: PathBuf,
     },
-    /// Not enough room on a file system.
+    /// Not enough free space on a file system.
     #[error(
         "{what} needs {} and {} has {} free; make room, or choose another directory",
         format_bytes(*need_bytes), path.display(), format_bytes(*free_bytes)
     )]
     NoSpace {
-        /// What needs it.
+        /// What needs the space.
         what: &'static str,
-        /// Where.
+        /// The directory.
         path: PathBuf,
-        /// What is needed.
+        /// Bytes needed.
         need_bytes: u64,
-        /// What is there.
+        /// Bytes free.
         free_bytes: u64,
-        /// What the directory is.
+        /// What the directory is for.
         of: LabDirectory,
     },
     /// Not enough memory for the guests.
@@ -131,57 +131,57 @@ pub enum LabError {
         format_bytes(*need_bytes), format_bytes(*free_bytes)
     )]
     NoMemory {
-        /// The sum of the guests.
+        /// Sum over all guests, in bytes.
         need_bytes: u64,
-        /// What the kernel thinks is available.
+        /// Available memory by the kernel's estimate, in bytes.
         free_bytes: u64,
     },
-    /// A lab runs in the directory.
+    /// A lab is already running in the directory.
     #[error(
         "a lab runs in {} already ({guests} guests); look at it with `stormeter lab status`, end it with \
          `stormeter lab down`, or choose another directory",
         directory.display()
     )]
     Running {
-        /// Where.
+        /// The directory.
         directory: PathBuf,
-        /// How many of its guests live.
+        /// Number of its guests that are running.
         guests: usize,
     },
-    /// Another `stormeter lab` works in the directory.
+    /// Another `stormeter lab` is working in the directory.
     #[error("another `stormeter lab up` or `down` is at work in {}; wait until it has ended", directory.display())]
     Busy {
-        /// Where.
+        /// The directory.
         directory: PathBuf,
     },
-    /// The directory is somebody's.
+    /// The directory does not belong to a lab.
     #[error("{} is not a lab's: {why}; choose another directory", directory.display())]
     NotOurs {
-        /// Where.
+        /// The directory.
         directory: PathBuf,
-        /// What speaks against it.
+        /// The evidence.
         why: &'static str,
     },
-    /// There is no lab.
+    /// There is no lab in the directory.
     #[error("there is no lab in {}; start one with `stormeter lab up LAB.YAML`", directory.display())]
     NoLab {
         /// Where it was looked for.
         directory: PathBuf,
     },
-    /// There is no such guest.
+    /// The lab has no such guest.
     #[error("the lab has no guest {name}; it has {known}")]
     NoGuest {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// Those that it has.
+        /// The lab's guests.
         known: String,
     },
-    /// There is no such host.
+    /// The lab has no such host.
     #[error("the lab has no host {name}; it has {known}")]
     NoHost {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// Those that it has.
+        /// The lab's hosts.
         known: String,
     },
     /// A guest has no such network, array or disk.
@@ -189,11 +189,11 @@ pub enum LabError {
     NoPart {
         /// The guest.
         guest: String,
-        /// What was asked for.
+        /// The name that was given.
         part: String,
-        /// What it would be.
+        /// The kind of part: network, array, disk.
         what: &'static str,
-        /// Those that it has.
+        /// The guest's parts of that kind.
         known: String,
     },
     /// A disk of a guest without the array that it is of.
@@ -218,7 +218,7 @@ pub enum LabError {
     NotStorage {
         /// The guest.
         guest: String,
-        /// Why it cannot be.
+        /// Why it does not apply.
         what: &'static str,
     },
     /// Something could not be done to a guest that runs.
@@ -229,44 +229,44 @@ pub enum LabError {
         /// Why.
         source: Box<LabError>,
     },
-    /// There is nothing to roll back to.
+    /// There is no snapshot to roll back to.
     #[error("the lab has no snapshot; take one: `stormeter lab snapshot`")]
     NoSnapshot,
-    /// A disk whose contents cannot be changed below those who use it.
+    /// A disk whose contents cannot be changed while it is in use.
     #[error(
         "the VM's disk {disk} is a qcow2 file on an export, of which QEMU knows tables that a rollback of \
          the storage guest would make wrong; write format: raw"
     )]
     SnapshotBelowQcow2 {
-        /// As `vm.disk`.
+        /// The disk, as `vm.disk`.
         disk: String,
     },
     /// A guest does not become ready.
     #[error("{guest} {what}; the end of its console ({}):\n{tail}", console.display())]
     Guest {
-        /// Its name.
+        /// The guest.
         guest: String,
-        /// What it did, or did not.
+        /// What it did or failed to do.
         what: String,
-        /// Its log.
+        /// The log of its console.
         console: PathBuf,
-        /// The log's last lines.
+        /// The last lines of the log.
         tail: String,
     },
-    /// A guest whose kernel has failed.
+    /// A guest whose kernel has crashed.
     #[error(
         "{guest} {what}: its kernel has failed, which is no fault of the lab file; try again, and if it happens \
          again, report it with this (all of its console is in {}):\n{report}",
         console.display()
     )]
     KernelFailed {
-        /// Its name.
+        /// The guest.
         guest: String,
-        /// What it did, or did not.
+        /// What it did or failed to do.
         what: String,
-        /// Its log.
+        /// The log of its console.
         console: PathBuf,
-        /// What the kernel said of it, beginning with what went wrong.
+        /// The kernel's report, from the first line about the crash.
         report: String,
     },
     /// A process that does not end.
@@ -274,27 +274,27 @@ pub enum LabError {
         "process {pid} of {guest} does not end, not even when it is killed; look at it with ps"
     )]
     Lives {
-        /// Its id.
+        /// Process id.
         pid: i32,
-        /// Whose it is.
+        /// The guest that it runs.
         guest: String,
     },
-    /// What QEMU answered to a command.
+    /// QEMU refused a command.
     #[error("QEMU refuses {command}: {said}")]
     Qmp {
         /// The command.
         command: String,
-        /// The error's description.
+        /// QEMU's description of the error.
         said: String,
     },
-    /// QEMU's control socket.
+    /// QEMU's control socket failed.
     #[error("QEMU of {guest} does not answer: {source}; look at {}", log.display())]
     QmpSocket {
-        /// Whose.
+        /// The guest.
         guest: String,
-        /// Why.
+        /// The reason.
         source: io::Error,
-        /// Where to look.
+        /// QEMU's log.
         log: PathBuf,
     },
     /// No loopback address is free.
@@ -306,16 +306,16 @@ pub enum LabError {
         /// The storage guest.
         guest: String,
     },
-    /// NFS as hypervisors speak it begins at a port of the administrator.
+    /// NFS as hypervisors use it needs a privileged port.
     #[error(
         "a VM's disk on the export {export} needs port 111, which this user may not open; run as \
          root, allow it (sysctl net.ipv4.ip_unprivileged_port_start=111), or put the disk on a LUN"
     )]
     Portmapper {
-        /// As `nas.vm`.
+        /// The export, as `nas.vm`.
         export: String,
     },
-    /// A password that is not there or is none.
+    /// A password file that is missing or invalid.
     #[error("the password in {} cannot be used: {why}", path.display())]
     Password {
         /// The file.
@@ -326,32 +326,32 @@ pub enum LabError {
     /// KVM was asked for and does not work.
     #[error("KVM cannot be used here: {why}; unless it is asked for, TCG is used instead")]
     NoKvm {
-        /// What was seen.
+        /// What was found.
         why: String,
     },
-    /// The lab file.
+    /// The lab file has mistakes.
     #[error("{0}")]
     File(#[from] stormeter_yaml::FileErrors),
-    /// A file or directory.
+    /// A file or directory cannot be accessed.
     #[error("{}: {source}", path.display())]
     Io {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// Ended by a signal.
+    /// A signal ended the command.
     #[error("interrupted; what was started is ended again")]
     Interrupted,
 }
 
-/// Tells which file an error is about.
+/// Names the file that an error is about.
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> LabError + use<> {
     let path = path.to_owned();
     move |source| LabError::Io { path, source }
 }
 
-/// Programs of the host and the packages that have them.
+/// Programs on the host and the packages that contain them.
 const PACKAGES: [(&str, &str); 9] = [
     ("qemu-system-x86_64", "qemu-system-x86"),
     ("qemu-img", "qemu-utils"),
@@ -364,7 +364,7 @@ const PACKAGES: [(&str, &str); 9] = [
     ("dpkg", "dpkg"),
 ];
 
-/// A program that could not be started: not there, or something else.
+/// The error for a program that could not be started: missing, or something else.
 pub(crate) fn tool(program: &str, source: io::Error) -> LabError {
     let package = PACKAGES.iter().find(|(name, _)| *name == program).map(|(_, package)| *package);
     match package {

@@ -1,9 +1,9 @@
 //! A rack of storage and virtual machines in guests on one machine.
 //!
 //! A lab file ([`parse_lab`]) describes storage guests, networks, hosts and VMs. [`Cache::build`] makes kernel
-//! and images of Debian's packages; [`up`] starts the guests with QEMU, [`status`], [`console`] and
-//! [`down`] are for a lab that runs. Everything that a lab has is in one directory. In a worker guest
-//! this same program is init ([`guest`]).
+//! and images from Debian packages; [`up`] starts the guests with QEMU; [`status`], [`console`] and [`down`]
+//! work on a running lab. Everything that belongs to a lab is in one directory. In a worker guest this same
+//! program is init ([`guest`]).
 
 mod error;
 mod file;

@@ -1,21 +1,21 @@
-//! A lab as plain values: what a lab file describes.
+//! A lab as plain values: the contents of a lab file.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// What is started.
+/// Everything that `lab up` starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lab {
-    /// What it is, in a line.
+    /// A one-line description.
     pub name: String,
     /// Networks, in the order of the file.
     pub networks: Vec<Network>,
     /// Storage guests.
     pub storage: Vec<Storage>,
-    /// Hosts, those of a `count` one by one.
+    /// Hosts; a `count` is expanded.
     pub hosts: Vec<Host>,
-    /// Virtual machines, those of a `count` one by one.
+    /// Virtual machines; a `count` is expanded.
     pub vms: Vec<Vm>,
 }
 
@@ -33,22 +33,22 @@ impl Lab {
 pub struct Network {
     /// Its name.
     pub name: String,
-    /// In each direction; without, as fast as the emulation.
+    /// Rate in each direction; `None`: as fast as the emulation.
     pub rate_bits_per_s: Option<u64>,
-    /// In each direction, added to what the emulation takes.
+    /// Delay in each direction, in addition to that of the emulation.
     pub delay_ns: u64,
-    /// Frames that are lost in each direction, in a million.
+    /// Frames lost in each direction, per million.
     pub loss_ppm: u32,
-    /// The largest packet, in bytes, where a mount does not ask for another.
+    /// The largest packet (MTU), in bytes, unless a mount asks for another.
     pub mtu: u32,
-    /// Ports between hosts and storage guests that are one to what uses them.
+    /// Link aggregation of the ports between hosts and storage guests.
     pub aggregation: Option<Aggregation>,
 }
 
-/// Ports that are one to what uses them.
+/// Several ports that act as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aggregation {
-    /// How many.
+    /// Number of ports.
     pub ports: u32,
     /// How they are joined.
     pub mode: AggregationMode,
@@ -63,45 +63,45 @@ pub struct Storage {
     pub memory_bytes: u64,
     /// Its virtual processors.
     pub vcpus: u32,
-    /// The place of its network in the lab's list.
+    /// Index of its network in the lab's list.
     pub network: Option<usize>,
-    /// Its disks, those of a `count` one by one.
+    /// Its disks; a `count` is expanded.
     pub disks: Vec<StorageDisk>,
-    /// Its disks by the names that the file has for them.
+    /// Its disk groups, as the file names them.
     pub groups: Vec<DiskGroup>,
-    /// What is served over NFS.
+    /// Groups served over NFS.
     pub exports: Vec<Share>,
-    /// What is served block by block.
+    /// Groups served as block devices.
     pub luns: Vec<Lun>,
 }
 
 /// A disk of a storage guest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StorageDisk {
-    /// Its size.
+    /// Its size in bytes.
     pub size_bytes: u64,
-    /// Requests a second at most, reads and writes together.
+    /// Limit in requests per second, reads and writes together.
     pub iops: Option<u32>,
-    /// What each request waits at least, in milliseconds.
+    /// The least time that each request takes, in milliseconds.
     pub latency_ms: u32,
 }
 
-/// Disks that are one to what uses them.
+/// Disks that are used as one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskGroup {
     /// Its name.
     pub name: String,
-    /// The first of its disks.
+    /// Index of its first disk.
     pub first: usize,
-    /// How many follow one another.
+    /// Number of consecutive disks.
     pub count: usize,
-    /// What they are joined by; a single disk by nothing.
+    /// How they are joined; `None` for a single disk.
     pub raid: Option<Raid>,
-    /// How many of the last are not in the array, which is degraded then.
+    /// Number of disks at the end that are left out of the array, which is then degraded.
     pub missing: usize,
-    /// The last disk is new: the array rebuilds it at so many bytes a second.
+    /// The last disk is new: the array rebuilds it at this rate, in bytes per second.
     pub rebuild_rate: Option<u64>,
-    /// The place of a disk that caches them.
+    /// Index of a disk that caches them.
     pub cache: Option<usize>,
 }
 
@@ -121,7 +121,7 @@ pub enum Raid {
 }
 
 impl Raid {
-    /// All, as lab files write them.
+    /// All levels, with their spelling in lab files.
     pub const ALL: [(&'static str, Raid); 5] = [
         ("0", Raid::Zero),
         ("1", Raid::One),
@@ -130,12 +130,12 @@ impl Raid {
         ("10", Raid::Ten),
     ];
 
-    /// As lab files write it.
+    /// Its spelling in lab files.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, raid)| *raid == self).map_or("", |(name, _)| name)
     }
 
-    /// The fewest disks that make it.
+    /// The smallest number of disks.
     pub fn least_disks(self) -> usize {
         match self {
             Raid::Zero | Raid::One => 2,
@@ -144,7 +144,7 @@ impl Raid {
         }
     }
 
-    /// How many disks may be missing, whichever they are.
+    /// How many disks may be missing, in the worst case.
     pub fn bears(self, disks: usize) -> usize {
         match self {
             Raid::Zero => 0,
@@ -154,7 +154,7 @@ impl Raid {
         }
     }
 
-    /// How many of `disks` hold data.
+    /// How many of `disks` hold data rather than redundancy.
     pub fn data_disks(self, disks: usize) -> usize {
         match self {
             Raid::Zero => disks,
@@ -166,45 +166,45 @@ impl Raid {
     }
 }
 
-/// A disk group that is served.
+/// A disk group that is served as files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     /// Its name.
     pub name: String,
-    /// The place of its group in the storage guest's list.
+    /// Index of its group in the storage guest's list.
     pub group: usize,
 }
 
-/// A disk group that is served block by block.
+/// A disk group that is served as a block device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lun {
     /// Its name.
     pub name: String,
-    /// The place of its group in the storage guest's list.
+    /// Index of its group in the storage guest's list.
     pub group: usize,
-    /// How it is reached.
+    /// The protocol that serves it.
     pub protocol: Protocol,
-    /// What an initiator has to know; iSCSI only.
+    /// The credentials that an initiator needs; iSCSI only.
     pub chap: Option<Chap>,
 }
 
-/// What an initiator says of itself (CHAP, RFC 1994). The password itself is never part of a lab.
+/// The credentials of an initiator (CHAP, RFC 1994). The password itself is never part of a lab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chap {
-    /// A name.
+    /// The user name.
     pub user: String,
     /// A file whose only line is the password.
     pub password_file: PathBuf,
 }
 
 impl Storage {
-    /// Whether a LUN is one of the target that initiators reach without a password.
+    /// Whether initiators reach a LUN without a password.
     pub fn is_open(&self, lun: usize) -> bool {
         self.luns.get(lun).is_some_and(|lun| lun.protocol == Protocol::Iscsi && lun.chap.is_none())
     }
 
-    /// The number of a LUN in what it is reached by: those of iSCSI without a password are of one target,
-    /// those of FC of one, and every other has a target of its own.
+    /// The number of a LUN within its target: all iSCSI LUNs without a password share one target, all FC
+    /// LUNs share one, and every other LUN has its own target.
     pub fn lun_number(&self, lun: usize) -> usize {
         let Some(of) = self.luns.get(lun) else { return 0 };
         let beside = |other: &&Lun| other.protocol == of.protocol && other.chap.is_none();
@@ -216,7 +216,7 @@ impl Storage {
     }
 }
 
-/// A guest whose kernel is the client of storage guests, and in which an agent works on what it mounts.
+/// A guest whose kernel is the client of storage guests; an agent in it uses what is mounted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
     /// Its name.
@@ -229,48 +229,48 @@ pub struct Host {
     pub mounts: Vec<Mount>,
 }
 
-/// An export or a LUN in a host.
+/// An export or a LUN mounted on a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mount {
-    /// Its name: the host has it as `/lab/NAME` (NFS) or `/dev/lab/NAME`.
+    /// Its name: the path on the host is `/lab/NAME` (NFS) or `/dev/lab/NAME`.
     pub name: String,
-    /// The place of its storage guest in the lab's list.
+    /// Index of its storage guest in the lab's list.
     pub storage: usize,
-    /// The largest packet on the way, in bytes.
+    /// The largest packet (MTU) of the connection, in bytes.
     pub mtu: u32,
-    /// What it is; numbers are places in the storage guest's lists.
+    /// What is mounted; numbers are indices into the storage guest's lists.
     pub of: Mounted,
 }
 
-/// What a host mounts, and how.
+/// What a host mounts, and the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mounted {
     /// An export.
     Nfs {
-        /// Of the storage guest's exports.
+        /// Index of the export.
         export: usize,
-        /// Of the protocol.
+        /// Version of the protocol.
         version: NfsVersion,
     },
     /// A LUN over iSCSI.
     Iscsi {
-        /// Of the storage guest's LUNs.
+        /// Index of the LUN.
         lun: usize,
-        /// What the initiator says of itself.
+        /// The initiator's credentials.
         chap: Option<Chap>,
     },
     /// A LUN over FC.
     Fc {
-        /// Of the storage guest's LUNs.
+        /// Index of the LUN.
         lun: usize,
-        /// How many ports lead to it.
+        /// Number of ports that lead to it.
         paths: u32,
-        /// Which of them is taken.
+        /// How a path is selected.
         policy: PathPolicy,
     },
     /// A namespace over NVMe/TCP.
     NvmeTcp {
-        /// Of the storage guest's LUNs.
+        /// Index of the LUN.
         lun: usize,
     },
 }
@@ -284,7 +284,7 @@ pub struct Vm {
     pub memory_bytes: u64,
     /// Its virtual processors.
     pub vcpus: u32,
-    /// What leads to it from this machine.
+    /// The network from this machine to it.
     pub network: Option<VmNetwork>,
     /// Its disks.
     pub disks: Vec<VmDisk>,
@@ -295,44 +295,44 @@ pub struct Vm {
 pub struct VmDisk {
     /// Its name: the guest sees it as `/dev/lab/NAME`.
     pub name: String,
-    /// Where it lies.
+    /// Where it is stored.
     pub datastore: Datastore,
     /// Its size.
     pub size_bytes: u64,
-    /// What the guest sees it through.
+    /// The virtual controller that the guest sees.
     pub controller: Controller,
-    /// How it is stored.
+    /// The file format.
     pub format: DiskFormat,
     /// How the host caches it.
     pub cache: CacheMode,
-    /// Requests a second at most, reads and writes together.
+    /// Limit in requests per second, reads and writes together.
     pub iops: Option<u32>,
 }
 
-/// Where a virtual disk lies; numbers are places in lists.
+/// Where a virtual disk is stored; numbers are indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Datastore {
-    /// A file of the host.
+    /// A file on the host.
     Local,
     /// A file on an export of a storage guest.
     Export {
-        /// Of the lab's storage guests.
+        /// Index of the lab's storage guest.
         storage: usize,
-        /// Of its exports.
+        /// Index of the storage guest's export.
         export: usize,
     },
-    /// A part of a LUN of a storage guest.
+    /// Part of a LUN of a storage guest.
     Lun {
-        /// Of the lab's storage guests.
+        /// Index of the lab's storage guest.
         storage: usize,
-        /// Of its LUNs.
+        /// Index of the storage guest's LUN.
         lun: usize,
-        /// Where the part begins.
+        /// Where the part starts.
         offset_bytes: u64,
     },
 }
 
-/// Words of a lab file that stand for values.
+/// Enums whose values lab files write as words.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$each:meta])* $value:ident $word:literal,)* }) => {
         $(#[$doc])*
@@ -340,12 +340,12 @@ macro_rules! words {
         pub enum $name { $($(#[$each])* $value,)* }
 
         impl $name {
-            /// All.
+            /// All values.
             pub const ALL: [$name; [$($word),*].len()] = [$($name::$value),*];
-            /// All, with their words.
+            /// All values with their words.
             pub const WORDS: [(&'static str, $name); [$($word),*].len()] = [$(($word, $name::$value)),*];
 
-            /// As lab files write it.
+            /// The word in lab files.
             pub fn name(self) -> &'static str {
                 match self { $($name::$value => $word,)* }
             }
@@ -366,7 +366,7 @@ words! {
         Lsi "lsi",
         /// VMware's paravirtual SCSI.
         Pvscsi "pvscsi",
-        /// IDE of Intel's PIIX3.
+        /// IDE of Intel's PIIX3 chipset.
         Ide "ide",
     }
 }
@@ -374,33 +374,33 @@ words! {
 words! {
     /// Formats of virtual disks.
     DiskFormat {
-        /// Block for block.
+        /// The bytes of the disk and nothing else.
         Raw "raw",
-        /// QEMU's own, which grows.
+        /// QEMU's copy-on-write format, which grows.
         Qcow2 "qcow2",
     }
 }
 
 words! {
-    /// How the host caches a virtual disk, in QEMU's words.
+    /// How the host caches a virtual disk, in QEMU's terms.
     CacheMode {
-        /// Not at all: past the host's page cache.
+        /// Not at all: bypasses the host's page cache.
         None "none",
         /// In the host's page cache, flushed when the guest asks.
         Writeback "writeback",
-        /// As before, flushed after every write.
+        /// Like writeback, but flushed after every write.
         Writethrough "writethrough",
-        /// As writeback, and never flushed.
+        /// Like writeback, but never flushed.
         Unsafe "unsafe",
     }
 }
 
 words! {
-    /// How a LUN is reached.
+    /// The protocol of a LUN.
     Protocol {
         /// iSCSI.
         Iscsi "iscsi",
-        /// FC, over Ethernet.
+        /// Fibre Channel over Ethernet.
         Fc "fc",
         /// NVMe over TCP.
         NvmeTcp "nvme-tcp",
@@ -410,13 +410,13 @@ words! {
 words! {
     /// Networks between this machine and VMs.
     VmNetwork {
-        /// QEMU's user-mode network: no privilege is needed, and nothing can be shaped.
+        /// QEMU's user-mode network: needs no privilege, but cannot be shaped.
         User "user",
     }
 }
 
 words! {
-    /// Versions of NFS that hosts mount with.
+    /// Versions of NFS with which hosts can mount.
     NfsVersion {
         /// RFC 1813.
         Three "3",
@@ -426,21 +426,21 @@ words! {
 }
 
 words! {
-    /// Which of several paths is taken.
+    /// How a path is selected.
     PathPolicy {
-        /// The first that is not lost.
+        /// The first path that is up.
         Fixed "fixed",
-        /// All in turn.
+        /// All paths in turn.
         RoundRobin "round-robin",
     }
 }
 
 words! {
-    /// How ports are joined.
+    /// How ports are aggregated.
     AggregationMode {
-        /// Both sides agree on it (IEEE 802.1AX, LACP).
+        /// Both sides negotiate it (IEEE 802.1AX, LACP).
         Lacp "802.3ad",
-        /// One carries all, another takes over when it is lost.
+        /// One port carries all traffic; another takes over when it fails.
         ActiveBackup "active-backup",
     }
 }

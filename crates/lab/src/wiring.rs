@@ -1,44 +1,44 @@
-//! The cables between hosts and storage guests, which follow from what hosts mount.
+//! The cables between hosts and storage guests, derived from what hosts mount.
 //!
-//! A cable joins one port of a host to one of a storage guest, with nothing between. TCP/IP of one size of
-//! packets has a channel of its own from each host to each storage guest; so standard and jumbo frames are
-//! compared on links that differ in nothing else. FC has ports of its own, as on a rack.
+//! A cable joins one port of a host to one of a storage guest, with nothing in between. Each host has a
+//! separate channel to each storage guest for each packet size of TCP/IP; standard and jumbo frames are
+//! thus compared on links that differ in nothing else. FC has separate ports, as in a rack.
 
 use crate::model::{Lab, Mounted, Network};
 
-/// What joins a host and a storage guest for one purpose.
+/// The connection of a host and a storage guest for one purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Channel {
-    /// Its place among the lab's channels: addresses are made of it.
+    /// Its index among the lab's channels: addresses are derived from it.
     pub(crate) number: usize,
-    /// The place of the host in the lab's list.
+    /// Index of the host in the lab's list.
     pub(crate) host: usize,
-    /// The place of the storage guest.
+    /// Index of the storage guest.
     pub(crate) storage: usize,
     pub(crate) carries: Carries,
     pub(crate) cables: Vec<Cable>,
 }
 
-/// What a channel is for.
+/// What a channel carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Carries {
-    /// TCP/IP with packets of at most so many bytes; several cables are one.
+    /// TCP/IP with packets of at most `mtu` bytes; several cables are aggregated.
     Ip { mtu: u32 },
     /// FC; each cable is a path.
     Fc,
 }
 
-/// Two ports, by their places among the cabled ports of their guests.
+/// Two ports, as indices among the cabled ports of their guests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cable {
     pub(crate) host: usize,
     pub(crate) storage: usize,
 }
 
-/// An FC frame with its Ethernet header fits in no standard packet (FCoE, FC-BB-5).
+/// An FC frame with its Ethernet header does not fit into a standard packet (FCoE, FC-BB-5).
 pub(crate) const FC_MTU: u32 = 2500;
 
-/// All channels of a lab: hosts in their order, mounts in theirs.
+/// All channels of a lab: ordered by host, then by mount.
 pub(crate) fn channels(lab: &Lab) -> Vec<Channel> {
     let mut channels: Vec<Channel> = Vec::new();
     let mut storage_ports = vec![0; lab.storage.len()];
@@ -100,14 +100,14 @@ impl Channel {
         format!("10.77.{}.2", self.number)
     }
 
-    /// The hardware address of one end of a cable. The first byte says that nobody has assigned it
+    /// The hardware address of one end of a cable. The first byte marks it as locally administered
     /// (IEEE 802, the universal/local bit).
     pub(crate) fn hardware_address(&self, cable: usize, storage: bool) -> String {
         let end = u8::from(storage);
         format!("02:4c:00:{end:02x}:{:02x}:{cable:02x}", self.number)
     }
 
-    /// The name of an FC port, which is made of its hardware address (FC's "IEEE Extended" form).
+    /// The name of an FC port, derived from its hardware address (FC's "IEEE Extended" format).
     pub(crate) fn port_name(&self, cable: usize, storage: bool) -> String {
         format!("20:00:{}", self.hardware_address(cable, storage))
     }

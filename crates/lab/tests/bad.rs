@@ -1,7 +1,7 @@
-//! Lab files that are wrong: each has the message that a person gets, in a file beside it.
+//! Lab files with mistakes: each has the expected message in a file next to it.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p stormeter-lab --test bad` writes the messages anew; read them then, as
-//! somebody would who wrote such a file.
+//! `UPDATE_GOLDEN=1 cargo test -p stormeter-lab --test bad` rewrites the messages; read them then as the
+//! author of such a file would.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,10 +30,10 @@ fn mistakes_point_into_the_file_in_order() {
     bad_files().have_mistakes_in_order_and_in_the_file();
 }
 
-/// A file with a bit of everything.
+/// A file that uses everything.
 const WHOLE: &str = include_str!("good/everything.yaml");
 
-/// What mutations put in that means something in a lab.
+/// Pieces for mutations that mean something in a lab.
 const PIECES: [&str; 8] =
     ["count: ", "nas.files", "99999999999GiB", "raid: 10", "0", "{size: 1MiB}", "local", "1us"];
 

@@ -1,4 +1,4 @@
-//! The committed JSON Schema, and the document, against what is really read.
+//! The committed JSON Schema, and the document, checked against what is really read.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! `hosts`.
+//! Reads `hosts`.
 
 use stormeter_yaml::{Diagnostics, Node, Section};
 
@@ -8,14 +8,15 @@ use super::{keys, value};
 use crate::model::{Chap, Host, Lab, Mount, Mounted, NfsVersion, PathPolicy, Protocol};
 use crate::wiring::network;
 
-/// The clients' modules and programs, the kernel, and the image twice while it is unpacked.
+/// Enough for the clients' modules and programs, the kernel, and the image twice while it is
+/// unpacked.
 const LEAST_MEMORY_MIB: u64 = 192;
-/// What is given when nothing is said.
+/// The default.
 const MEMORY_BYTES: u64 = 256 << 20;
-/// Mounts of a host.
+/// The most mounts a host may have.
 const MOST_MOUNTS: usize = 16;
 
-/// The hosts of an entry, one by one, put into `lab`.
+/// Reads the hosts of an entry and adds them to `lab` one by one.
 pub(super) fn hosts(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnostics) {
     let title = format!("host {}", entry.name);
     let Some(section) = open(entry.node, &title, &keys::HOST, diagnostics) else { return };
@@ -33,7 +34,7 @@ pub(super) fn hosts(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnost
     }
     let mounts: Option<Vec<Mount>> =
         named.iter().map(|entry| mount(entry, &title, lab, diagnostics)).collect();
-    // What could not be read is told.
+    // What could not be read has been reported.
     let Some(mounts) = mounts else { return };
     for number in 1..=count.unwrap_or(1) {
         let name = match count {
@@ -53,11 +54,11 @@ fn mount(entry: &Entry<'_>, host: &str, lab: &Lab, diagnostics: &mut Diagnostics
     let of = settings(&section, found, diagnostics);
     let usual = network(lab, storage).map_or(MTU, |network| network.mtu);
     let mtu = value::number(&section, "mtu", MTUS.0, MTUS.1, diagnostics).unwrap_or(usual);
-    // Keys that do not belong here are told, too.
+    // Keys that do not belong here are reported, too.
     (diagnostics.count() == before).then(|| Mount { name: entry.name.into(), storage, mtu, of })
 }
 
-/// What is mounted, with the settings of its protocol; those of another are told.
+/// What is mounted, with the settings for its protocol; settings for another protocol are reported.
 fn settings(section: &Section<'_>, found: Mounted, diagnostics: &mut Diagnostics) -> Mounted {
     let (protocol, own): (_, &[&str]) = match found {
         Mounted::Nfs { .. } => ("an export (NFS)", &["version", "mtu"]),
@@ -91,7 +92,7 @@ fn settings(section: &Section<'_>, found: Mounted, diagnostics: &mut Diagnostics
     }
 }
 
-/// What an initiator says of itself.
+/// The CHAP credentials of an initiator.
 pub(super) fn chap(node: &Node, diagnostics: &mut Diagnostics) -> Option<Chap> {
     let section = open(node, "chap", &keys::CHAP, diagnostics)?;
     let mut text = |key| {
@@ -110,7 +111,7 @@ pub(super) fn chap(node: &Node, diagnostics: &mut Diagnostics) -> Option<Chap> {
     Some(Chap { user: user.into(), password_file: file.into() })
 }
 
-/// `STORAGE.SHARE`.
+/// Resolves `STORAGE.SHARE`.
 fn datastore(
     node: &Node,
     title: &str,

@@ -1,12 +1,12 @@
-//! The keys of a lab file: one list a mapping, each key with an example of its value.
+//! The keys of a lab file: one list per mapping, each key with an example of its value.
 //!
-//! These lists are what the reader accepts, what messages tell, and what the JSON Schema is held
-//! against.
+//! The reader accepts these lists, messages print them, and the JSON Schema is checked against
+//! them.
 
 use stormeter_yaml::keys;
 
 keys! {
-    /// The file itself.
+    /// The whole file.
     LAB "lab" "a lab" telling "vms" {
         "lab": "First rack",
         "networks": "{lan: {rate: 1Gb}}",
@@ -22,7 +22,7 @@ keys! {
         "mtu": "9000",
         "aggregation": "{ports: 2, mode: 802.3ad}",
     }
-    /// Ports of a network that are one.
+    /// Ports of a network that act as one.
     AGGREGATION "aggregation" "an aggregation" telling "ports" {
         "ports": "2",
         "mode": "802.3ad",
@@ -36,7 +36,7 @@ keys! {
         "exports": "{vm: slow}",
         "luns": "{vm: slow}",
     }
-    /// Disks of a storage guest.
+    /// A group of disks of a storage guest.
     DISKS "disks" "disks" telling "size" {
         "size": "1GiB",
         "count": "4",
@@ -47,30 +47,30 @@ keys! {
         "latency": "5ms",
         "ssd-cache": "{size: 64MiB}",
     }
-    /// A fast disk before others.
+    /// A fast disk that caches others.
     SSD_CACHE "ssd-cache" "an SSD cache" telling "size" {
         "size": "64MiB",
         "iops": "5000",
     }
-    /// What is served block by block.
+    /// A group of disks served as a block device.
     LUN "lun" "a LUN" telling "disks" {
         "disks": "slow",
         "protocol": "fc",
         "chap": "{user: esx1, password-file: chap.txt}",
     }
-    /// What an initiator says of itself.
+    /// The CHAP credentials of an initiator.
     CHAP "chap" "CHAP" telling "user" {
         "user": "esx1",
         "password-file": "chap.txt",
     }
-    /// Hosts.
+    /// A host, or several alike.
     HOST "host" "a host" telling "mounts" {
         "count": "2",
         "memory": "256MiB",
         "vcpus": "1",
         "mounts": "{vm: {datastore: nas.vm}}",
     }
-    /// An export or a LUN in a host.
+    /// An export or a LUN mounted on a host.
     MOUNT "mount" "a mount" telling "datastore" {
         "datastore": "nas.vm",
         "version": "4.2",
@@ -79,7 +79,7 @@ keys! {
         "chap": "{user: esx1, password-file: chap.txt}",
         "mtu": "9000",
     }
-    /// Virtual machines.
+    /// A virtual machine, or several alike.
     VM "vm" "a VM" telling "disk" {
         "count": "3",
         "memory": "128MiB",
@@ -99,7 +99,7 @@ keys! {
     }
 }
 
-/// Words that belong to a rack and that labs do not have yet, by the mapping that they would stand in.
+/// Words of site files that labs do not support yet, by the mapping in which they would appear.
 pub(super) const NOT_YET: [(&str, &[&str]); 7] = [
     ("lab", &["initiators", "faults", "clients"]),
     ("network", &["vlan", "mpls"]),
@@ -110,7 +110,7 @@ pub(super) const NOT_YET: [(&str, &[&str]); 7] = [
     ("host", &["network", "networks", "vms", "disks"]),
 ];
 
-/// Each list of keys: what the schema calls it, and its keys.
+/// Each list of keys: its name in the schema, and the keys.
 pub fn key_lists() -> Vec<(&'static str, Vec<&'static str>)> {
     ALL.iter().map(|keys| (keys.schema, keys.names().collect())).collect()
 }

@@ -1,7 +1,7 @@
-//! The lab file: YAML in, a [`Lab`] out, or every mistake with its place.
+//! The lab file: YAML in, a [`Lab`] out, or every mistake with its position.
 //!
-//! What a key means and what it is when left out is told in `docs/lab.md`. Only what labs really have
-//! is accepted; of the rest of a rack's words it is said that it is not there yet.
+//! `docs/lab.md` documents what each key means and its default. Only what labs really support is
+//! accepted; for the other words of a rack the message says that they are not supported yet.
 
 mod host;
 mod keys;
@@ -18,7 +18,7 @@ use crate::model::Lab;
 pub use keys::key_lists;
 pub use stormeter_yaml::FileErrors as LabErrors;
 
-/// What messages say of lab files.
+/// How messages describe lab files.
 const FORM: Form = Form {
     name: "a lab file",
     holds: "lab",
@@ -34,7 +34,7 @@ const MOST_STORAGE: usize = 16;
 const MOST_HOSTS: usize = 16;
 const MOST_VMS: usize = 256;
 
-/// Reads a lab file, every default filled in. Touches nothing but the text.
+/// Reads a lab file and fills in every default. Looks at nothing but the text.
 pub fn parse_lab(text: &str) -> Result<Lab, LabErrors> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut diagnostics = Diagnostics::default();
@@ -45,7 +45,7 @@ pub fn parse_lab(text: &str) -> Result<Lab, LabErrors> {
     }
 }
 
-/// The lab; what comes with errors is not to be used.
+/// Reads the lab; if there were errors, the result must not be used.
 fn lab(text: &str, diagnostics: &mut Diagnostics) -> Option<Lab> {
     let root = document(text, 0, &FORM, diagnostics)?;
     let section = part::open(&root, "a lab file", &keys::LAB, diagnostics)?;
@@ -106,7 +106,7 @@ fn lab(text: &str, diagnostics: &mut Diagnostics) -> Option<Lab> {
     Some(lab)
 }
 
-/// Tells of a name that two guests would have.
+/// Reports a name that two guests share.
 fn named_once<'n>(
     taken: &[String],
     mut new: impl Iterator<Item = &'n str>,
@@ -120,8 +120,8 @@ fn named_once<'n>(
     }
 }
 
-/// The JSON Schema (draft 2020-12) of a lab file, as it is committed. It is written by hand, because it
-/// is read by people and by editors; tests hold it against the reader's keys.
+/// The committed JSON Schema (draft 2020-12) of a lab file. It is hand-written, because people and
+/// editors read it; tests check it against the reader's keys.
 pub fn lab_schema() -> &'static str {
     include_str!("../../../../docs/schema/lab.schema.json")
 }

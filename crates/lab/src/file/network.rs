@@ -1,4 +1,4 @@
-//! `networks`, and whether guests have as many ports as their cables need.
+//! Reads `networks`, and checks that guests have as many ports as their cables need.
 
 use stormeter_yaml::{Diagnostics, Place};
 
@@ -7,11 +7,11 @@ use super::{keys, value};
 use crate::model::{Aggregation, AggregationMode, Lab, Network, Storage};
 use crate::wiring::channels;
 
-/// Packets of Ethernet, unless somebody asks for jumbo frames.
+/// Ethernet's packet size, the default unless jumbo frames are requested.
 pub(super) const MTU: u32 = 1500;
-/// What the smallest packets of TCP/IP need, and what every network card can do.
+/// The smallest size that TCP/IP needs, and a size that every network card supports.
 pub(super) const MTUS: (u32, u32) = (1280, 9000);
-/// Slots of a guest's bus that are not taken by what every guest has.
+/// Slots on a guest's bus that are not taken by devices of every guest.
 const MOST_SLOTS: usize = 26;
 
 pub(super) fn network(entry: &Entry<'_>, diagnostics: &mut Diagnostics) -> Network {
@@ -50,7 +50,7 @@ pub(super) fn network(entry: &Entry<'_>, diagnostics: &mut Diagnostics) -> Netwo
     network
 }
 
-/// Tells of a storage guest with more disks and ports than its bus has slots.
+/// Reports a storage guest with more disks and ports than its bus has slots.
 pub(super) fn ports_fit(
     lab: &Lab,
     index: usize,

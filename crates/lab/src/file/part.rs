@@ -1,4 +1,4 @@
-//! A named mapping of the lab: what messages call it, and what it must have.
+//! A named mapping of the lab: its title in messages, and its required keys.
 
 use stormeter_units::nearest;
 use stormeter_yaml::{Diagnostics, Keys, Node, Place, Section, Value, one_of, shortened};
@@ -12,8 +12,8 @@ pub(super) struct Entry<'n> {
     pub(super) node: &'n Node,
 }
 
-/// The mapping at `node`. Keys that a rack would have and a lab has not are told as such, and not as
-/// mistakes of spelling.
+/// Opens the mapping at `node`. Keys that a rack has and a lab does not are reported as unsupported,
+/// not as misspelled.
 pub(super) fn open<'n>(
     node: &'n Node,
     what: &str,
@@ -35,12 +35,12 @@ pub(super) fn open<'n>(
     if diagnostics.count() == before {
         return Section::open(node, what, keys, diagnostics);
     }
-    // Told already; the rest is read all the same.
+    // Already reported; the rest is read all the same.
     let mut others = Diagnostics::default();
     Section::open(node, what, keys, &mut others)
 }
 
-/// The entries of a section; names that processes, files and devices could not bear are told.
+/// The entries of a section; names that processes, files or devices cannot have are reported.
 pub(super) fn entries<'n>(
     node: Option<&'n Node>,
     kind: &str,
@@ -81,7 +81,7 @@ fn is_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
-/// The place in `names` of what the node names, a `kind` for `owner`.
+/// The index in `names` of what the node refers to, a `kind` for `owner`.
 pub(super) fn link(
     node: &Node,
     owner: &str,
@@ -110,7 +110,7 @@ pub(super) fn link(
     None
 }
 
-/// A key that must be there.
+/// A required key.
 pub(super) fn needed<'n>(
     section: &Section<'n>,
     owner: &str,

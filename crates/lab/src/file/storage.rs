@@ -1,4 +1,4 @@
-//! `storage`.
+//! Reads `storage`.
 
 use stormeter_yaml::{Diagnostics, Section, Value};
 
@@ -7,11 +7,11 @@ use super::part::{Entry, entries, link, needed, open};
 use super::{keys, value};
 use crate::model::{DiskGroup, Lun, Protocol, Raid, Share, Storage, StorageDisk};
 
-/// nfsd, a target and their programs need as much, and the kernel beside them.
+/// Enough for nfsd, a target and their programs, in addition to the kernel.
 const LEAST_MEMORY_MIB: u64 = 192;
-/// What is given when nothing is said.
+/// The default.
 const MEMORY_BYTES: u64 = 256 << 20;
-/// Letters of devices, and slots of the guest's bus.
+/// Limited by device letters and by the slots of the guest's bus.
 const MOST_DISKS: usize = 24;
 
 pub(super) fn storage(
@@ -63,7 +63,7 @@ pub(super) fn storage(
     storage
 }
 
-/// Disks of one name, one after the other.
+/// Reads a group of disks and appends them.
 fn group(entry: &Entry<'_>, storage: &mut Storage, diagnostics: &mut Diagnostics) {
     let title = format!("disks {}", entry.name);
     let first = storage.disks.len();
@@ -82,7 +82,7 @@ fn group(entry: &Entry<'_>, storage: &mut Storage, diagnostics: &mut Diagnostics
     if let Some(section) = open(entry.node, &title, &keys::DISKS, diagnostics) {
         cache = ssd_cache(&section, &title, diagnostics);
         needed(&section, &title, entry.place, "size", &keys::DISKS, diagnostics);
-        // What ext4 and an array's own records fit into.
+        // The minimum for ext4 and an array's metadata.
         disk.size_bytes =
             value::size(&section, "size", 16, 1 << 20, diagnostics).unwrap_or(1 << 30);
         disk.iops = value::number(&section, "iops", 1, 1_000_000, diagnostics);
@@ -106,9 +106,9 @@ fn group(entry: &Entry<'_>, storage: &mut Storage, diagnostics: &mut Diagnostics
     storage.groups.push(group);
 }
 
-/// Bytes a second.
+/// In bytes per second.
 fn rebuild_rate(section: &Section<'_>, diagnostics: &mut Diagnostics) -> Option<u64> {
-    /// The kernel counts in these.
+    /// The kernel's unit.
     const KIBIBYTE: u64 = 1 << 10;
     let rate = section.size("rebuild-rate", diagnostics)?;
     if !(64 * KIBIBYTE..=1 << 30).contains(&rate) || rate % KIBIBYTE != 0 {
@@ -121,7 +121,7 @@ fn rebuild_rate(section: &Section<'_>, diagnostics: &mut Diagnostics) -> Option<
     Some(rate)
 }
 
-/// A fast disk before others: what it is limited to, it is by QEMU.
+/// Reads a fast disk that caches others; QEMU enforces its limits.
 fn ssd_cache(
     section: &Section<'_>,
     title: &str,
@@ -132,7 +132,7 @@ fn ssd_cache(
     let section = open(node, &title, &keys::SSD_CACHE, diagnostics)?;
     needed(&section, &title, node.place, "size", &keys::SSD_CACHE, diagnostics);
     Some(StorageDisk {
-        // What the cache knows of its blocks takes 8 MiB of it.
+        // The cache's metadata takes 8 MiB of it.
         size_bytes: value::size(&section, "size", 24, 1 << 20, diagnostics)?,
         iops: value::number(&section, "iops", 1, 1_000_000, diagnostics),
         latency_ms: 0,
@@ -186,7 +186,7 @@ fn fits(section: &Section<'_>, title: &str, group: &DiskGroup, diagnostics: &mut
     }
 }
 
-/// What is served as files: names with the disks behind them.
+/// Reads exports: names with the disks behind them.
 fn shares<'n>(
     section: &Section<'n>,
     key: &str,
@@ -210,7 +210,7 @@ fn shares<'n>(
     shares
 }
 
-/// What is served block by block: names with the disks behind them, or with more than that.
+/// Reads LUNs: names with the disks behind them, or with more than that.
 fn luns<'n>(
     section: &Section<'n>,
     disks: &[&str],
@@ -243,7 +243,7 @@ fn luns<'n>(
     luns
 }
 
-/// Tells of disks that would serve two purposes.
+/// Reports disks that would serve two purposes.
 fn once(
     group: usize,
     disks: &[&str],

@@ -1,10 +1,10 @@
-//! Values with their limits.
+//! Values with limits.
 
 use stormeter_yaml::{Diagnostics, Node, Section};
 
 const MEBIBYTE: u64 = 1 << 20;
 
-/// A rate in bits a second, as networks are sold: `1Gb`, `100Mb`; decimal.
+/// A rate in bits per second, as networks are sold: `1Gb`, `100Mb`; decimal.
 pub(super) fn rate(node: &Node, diagnostics: &mut Diagnostics) -> Option<u64> {
     let text = node.text().map(str::trim).unwrap_or_default();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -37,7 +37,7 @@ pub(super) fn rate(node: &Node, diagnostics: &mut Diagnostics) -> Option<u64> {
     }
 }
 
-/// A size in whole mebibytes within limits, which are told in mebibytes.
+/// A size in whole mebibytes within limits, which messages give in mebibytes.
 pub(super) fn size(
     section: &Section<'_>,
     key: &str,

@@ -1,4 +1,4 @@
-//! `vms`.
+//! Reads `vms`.
 
 use stormeter_units::format_bytes;
 use stormeter_yaml::{Diagnostics, Node, Section};
@@ -9,18 +9,18 @@ use crate::model::{
     CacheMode, Controller, Datastore, DiskFormat, Lab, Storage, Vm, VmDisk, VmNetwork,
 };
 
-/// The kernel, the image in memory twice while it is unpacked, and the program.
+/// Enough for the kernel, the image twice while it is unpacked, and the program.
 const LEAST_MEMORY_MIB: u64 = 96;
-/// What is given when nothing is said.
+/// The default.
 const MEMORY_BYTES: u64 = 128 << 20;
-/// Letters of a disk's name: what a virtio disk's serial number has room for.
+/// Limit for a disk's name, in letters: the space in a virtio disk's serial number.
 const MOST_NAME: usize = 20;
-/// Disks of a VM: the slots of its bus are shared with what every guest has.
+/// Limit for disks of a VM: its bus slots are shared with devices of every guest.
 const MOST_DISKS: usize = 8;
-/// Disks of the one IDE controller: two channels with two each.
+/// Limit for disks on the one IDE controller: two channels with two each.
 const MOST_IDE: usize = 4;
 
-/// The VMs of an entry, one by one, put into `lab`.
+/// Reads the VMs of an entry and adds them to `lab` one by one.
 pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnostics) {
     let title = format!("VM {}", entry.name);
     let Some(section) = open(entry.node, &title, &keys::VM, diagnostics) else { return };
@@ -29,7 +29,7 @@ pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnostic
     let vcpus = value::number(&section, "vcpus", 1, 16, diagnostics).unwrap_or(1);
     let network = section.get("network").and_then(|node| network(node, &title, lab, diagnostics));
     let count = value::number(&section, "count", 1, 256, diagnostics);
-    // What could not be read is told.
+    // What could not be read has been reported.
     let Some(disks) = disks(&section, &title, &lab.storage, diagnostics) else { return };
     for number in 1..=count.unwrap_or(1) {
         let name = match count {
@@ -38,7 +38,7 @@ pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnostic
         };
         let at = lab.vms.len();
         lab.vms.push(Vm { name, memory_bytes, vcpus, network, disks: Vec::new() });
-        // One by one: each lies behind those that are there.
+        // One by one: each is placed behind the existing ones.
         for disk in &disks {
             let disk = put(disk, entry, lab, diagnostics);
             lab.vms[at].disks.extend(disk);
@@ -46,8 +46,8 @@ pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnostic
     }
 }
 
-/// What leads to a VM. The networks of the file are between storage guests and their clients, and a worker
-/// guest has nothing that could shape one.
+/// The network that leads to a VM. The file's `networks` are between storage guests and their clients, and
+/// a worker guest has nothing that could shape one.
 fn network(
     node: &Node,
     title: &str,
@@ -70,7 +70,7 @@ fn network(
     found.map(|(_, network)| *network)
 }
 
-/// The disks of a VM: `disk`, which is called so, or `disks` with names.
+/// The disks of a VM: a single `disk`, which has that name, or named `disks`.
 fn disks(
     section: &Section<'_>,
     title: &str,
@@ -140,7 +140,7 @@ fn disk(
     let cache = section.choice("cache", &CacheMode::WORDS, diagnostics).unwrap_or(CacheMode::None);
     let iops = value::number(&section, "iops", 1, 1_000_000, diagnostics);
     check(&section, controller, format, datastore, cache, diagnostics);
-    // Keys that are not there yet are told, too.
+    // Keys that labs do not support yet are reported, too.
     if diagnostics.count() > before {
         return None;
     }
@@ -177,7 +177,7 @@ fn check(
     }
 }
 
-/// `local`, or `STORAGE.SHARE`.
+/// Resolves `local` or `STORAGE.SHARE`.
 fn datastore(
     node: &Node,
     title: &str,
@@ -213,7 +213,7 @@ fn datastore(
     Some(found)
 }
 
-/// A disk with its place behind those that lie on the same LUN, or told that it does not fit.
+/// Places a disk behind the others on the same LUN, or reports that it does not fit.
 fn put(
     disk: &VmDisk,
     entry: &Entry<'_>,
@@ -253,9 +253,10 @@ fn is_same(one: Datastore, other: Datastore) -> bool {
     }
 }
 
-/// What a datastore of the lab has room for, in whole mebibytes, and its name.
+/// The space of a datastore, in whole mebibytes, and its name.
 fn room(datastore: Datastore, lab: &Lab) -> Option<(u64, String)> {
-    // An array's records at the begin of each disk, generously; ext4's own, a tenth.
+    // A generous estimate of an array's metadata at the start of each disk; ext4's own metadata
+    // takes a tenth.
     const RECORDS_BYTES: u64 = 8 << 20;
     let of = |storage: usize, name: &str, group: usize| {
         let guest = &lab.storage[storage];

@@ -1,4 +1,4 @@
-//! The address of the guest's network, where the kernel's command line says that it has one.
+//! Sets the address of the guest's network, if the kernel's command line has one.
 
 use std::fs;
 use std::net::Ipv4Addr;
@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use super::netlink::{Netlink, add_address, link_up};
 
-/// The part of the kernel's command line that says the address, as in `10.0.2.15/24`.
+/// The kernel parameter with the address, as in `10.0.2.15/24`.
 pub(crate) const WANTED: &str = "stormeter.address=";
-/// The one network card, and the loopback device that every kernel has.
+/// The only network card, besides the loopback device that every kernel has.
 const DEVICE: &str = "eth0";
 const LOOPBACK: &str = "lo";
 
@@ -41,7 +41,7 @@ fn wanted(line: &str) -> Result<Option<(Ipv4Addr, u8)>, String> {
     read().map(Some).ok_or_else(|| format!("{text} is no address with a prefix"))
 }
 
-/// The kernel's number of a device, once it is there.
+/// The kernel's index of a device, once it exists.
 fn index(device: &str) -> Result<u32, String> {
     let path = Path::new("/sys/class/net").join(device).join("ifindex");
     for _ in 0..LOOKS {

@@ -1,22 +1,22 @@
-//! Disks by the names that the lab gives them: `/dev/lab/NAME`. There is no udev that would make links.
+//! Makes the lab's disk names available as `/dev/lab/NAME`. There is no udev that would create links.
 //!
-//! A disk tells its name as its serial number, which every kind of controller passes on, each in a place
-//! of its own.
+//! A disk carries its name as its serial number, which every kind of controller passes on, each in a
+//! different place.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
-/// The part of the kernel's command line that says which disks there are.
+/// The kernel parameter that lists the disks.
 const WANTED: &str = "stormeter.disks=";
-/// Where the links are.
+/// The directory of the links.
 const LINKS: &str = "/dev/lab";
 
 const LOOK: Duration = Duration::from_millis(10);
 const LOOKS: u32 = 3000;
 
-/// Links the disks of the command line, once they are there: buses are looked through at leisure.
+/// Links the disks from the command line once they exist: buses are scanned in the background.
 pub(super) fn link() -> Result<(), String> {
     let line = fs::read_to_string("/proc/cmdline").unwrap_or_default();
     fs::create_dir_all(LINKS).map_err(|error| format!("{LINKS} cannot be made: {error}"))?;
@@ -49,7 +49,7 @@ fn named(blocks: &Path, name: &str) -> Option<String> {
     })
 }
 
-/// A disk's serial number, where its driver shows it.
+/// A disk's serial number, from wherever its driver shows it.
 fn serial(block: &Path) -> Option<String> {
     // virtio-blk; NVMe; and SCSI, whose page 80h (SPC-4, 7.8.15) has a header of four bytes.
     let plain = ["serial", "device/serial"].iter().find_map(|at| fs::read(block.join(at)).ok());

@@ -1,9 +1,8 @@
-//! Inside a worker guest: this program is init, and there is nothing else.
+//! Inside a worker guest: this program is init, and nothing else runs.
 //!
-//! It mounts what the kernel offers, loads the modules that the kernel's command line asks for, names the
-//! disks, gives the network its address, and is the agent on the virtio-serial port that the host holds the other end of. When init ends
-//! the kernel panics, so it does not: what goes wrong is told on the console, and the guest is powered
-//! off.
+//! It mounts the kernel's file systems, loads the modules listed on the kernel's command line, names the disks, sets
+//! the network address, and is the agent on the virtio-serial port whose other end the host holds. If init ended, the
+//! kernel would panic, so errors are reported on the console and the guest is powered off.
 
 mod address;
 mod disks;
@@ -20,22 +19,22 @@ use stormeter_agent::serve_port;
 pub(crate) use address::WANTED as ADDRESS_WANTED;
 pub use port::wait_for as wait_for_port;
 
-/// The name that the host gives the port of an agent.
+/// The name of the agent's port, given by the host.
 pub const AGENT_PORT: &str = "stormeter.agent";
 
-/// Whether this process is a worker guest's init: the first process, started by the name that it has
-/// in the image.
+/// Whether this process is a worker guest's init: the first process, started under its name in the
+/// image.
 pub fn is_init() -> bool {
     std::process::id() == 1 && std::env::args_os().next().is_some_and(|name| name == "/init")
 }
 
-/// Runs the guest. Returns when that is impossible, after telling why on the console.
+/// Runs the guest. Returns if that is impossible, after reporting the reason on the console.
 pub fn run() {
     println!("worker guest: stormeter {}", env!("CARGO_PKG_VERSION"));
     if let Err(why) = serve() {
         println!("worker guest: {why}");
     }
-    // Seen on the console before it is gone.
+    // Gives the console time to show the message.
     std::thread::sleep(Duration::from_millis(100));
     let _ = reboot(RebootMode::RB_POWER_OFF);
 }

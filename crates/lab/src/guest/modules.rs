@@ -1,11 +1,11 @@
-//! Modules are loaded in the order in which the image's list has them.
+//! Loads modules in the order of the lists in the image.
 
 use std::fs::{self, File};
 
 use nix::errno::Errno;
 use nix::kmod::{ModuleInitFlags, finit_module};
 
-/// The part of the kernel's command line that names lists, beside `base`.
+/// The kernel parameter that names lists, in addition to `base`.
 const WANTED: &str = "stormeter.modules=";
 
 pub(super) fn load() -> Result<(), String> {
@@ -17,7 +17,7 @@ pub(super) fn load() -> Result<(), String> {
         let path = format!("/modules/{file}");
         let module = File::open(&path).map_err(|error| format!("{path}: {error}"))?;
         match finit_module(&module, c"", ModuleInitFlags::empty()) {
-            // Two lists may have the same module.
+            // Two lists may contain the same module.
             Ok(()) | Err(Errno::EEXIST) => {}
             Err(errno) => return Err(format!("the module {file} does not load: {errno}")),
         }
@@ -25,7 +25,7 @@ pub(super) fn load() -> Result<(), String> {
     Ok(())
 }
 
-/// The files to load: those of the list `base`, then those of each list that the line names.
+/// The files to load: those of the list `base`, then those of each list that the parameter names.
 fn wanted<'o>(order: &'o str, line: &str) -> Result<Vec<&'o str>, String> {
     let named = line.split_whitespace().find_map(|word| word.strip_prefix(WANTED)).unwrap_or("");
     let mut files = Vec::new();

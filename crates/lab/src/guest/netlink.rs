@@ -1,8 +1,9 @@
-//! The kernel's own way to be told of links and addresses (rtnetlink(7), netlink(7); RFC 3549): a worker
-//! guest has no `ip`. A message is a header, a part that its kind has, and attributes, each padded to four
-//! bytes and in the machine's order of bytes.
+//! The kernel's interface for configuring links and addresses (rtnetlink(7), netlink(7); RFC 3549): a
+//! worker guest has no `ip`. A message is a header, a body specific to its type, and attributes, each
+//! padded to four bytes and in native byte order.
 //!
-//! Ours: crates for it bring types for all that can be said, and two kinds of message are sent.
+//! Our own encoder: the crates for netlink bring types for everything that it can express, and only
+//! two types of message are sent.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -14,11 +15,11 @@ use nix::sys::socket::{
 };
 use nix::sys::time::{TimeVal, TimeValLike};
 
-/// Kinds of messages (linux/rtnetlink.h, linux/netlink.h).
+/// Message types (linux/rtnetlink.h, linux/netlink.h).
 const RTM_NEWLINK: u16 = 16;
 const RTM_NEWADDR: u16 = 20;
 const NLMSG_ERROR: u16 = 2;
-/// Flags: it is a request, it is to be answered, what is not there is made.
+/// Flags: a request, to be acknowledged, creating what is missing.
 const NLM_F_REQUEST: u16 = 1;
 const NLM_F_ACK: u16 = 4;
 const NLM_F_CREATE: u16 = 0x400;
@@ -31,10 +32,10 @@ const IFA_LOCAL: u16 = 2;
 const AF_INET: u8 = 2;
 
 const HEADER_BYTES: usize = 16;
-/// The kernel answers from within the call.
+/// The kernel answers within the system call.
 const ANSWER_SECONDS: i64 = 5;
 
-/// A connection to the kernel.
+/// A netlink socket.
 pub(super) struct Netlink(OwnedFd);
 
 impl Netlink {
@@ -43,7 +44,7 @@ impl Netlink {
             let (family, protocol) = (AddressFamily::Netlink, SockProtocol::NetlinkRoute);
             let fd = socket(family, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol)?;
             setsockopt(&fd, sockopt::ReceiveTimeout, &TimeVal::seconds(ANSWER_SECONDS))?;
-            // The kernel chooses the port; 0 groups.
+            // The kernel chooses the port; no groups.
             bind(fd.as_raw_fd(), &NetlinkAddr::new(0, 0))?;
             Ok(fd)
         };
@@ -60,8 +61,8 @@ impl Netlink {
     }
 }
 
-/// What an answer says: nothing, or why it was not done. An answer is a message of the kind of an error,
-/// with the number of it, less than nothing, or 0.
+/// Reads an answer: success, or the reason for the failure. An answer is a message of type error, with a
+/// negative error number, or 0.
 fn answered(bytes: &[u8]) -> io::Result<()> {
     let number = |at: usize| Some(i32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let kind = bytes.get(4..6).map(|kind| [kind[0], kind[1]]);
@@ -74,9 +75,10 @@ fn answered(bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// The link of that number is to be up.
+/// Brings up the link with this index.
 pub(super) fn link_up(index: u32) -> Vec<u8> {
-    // struct ifinfomsg: family and a byte of padding, type, index, flags, which of them are meant.
+    // struct ifinfomsg: family and a byte of padding, type, index, flags, mask of the flags to
+    // change.
     let mut body = vec![0; 4];
     for part in [index, IFF_UP, IFF_UP] {
         body.extend(part.to_ne_bytes());
@@ -84,13 +86,13 @@ pub(super) fn link_up(index: u32) -> Vec<u8> {
     message(RTM_NEWLINK, 0, &body)
 }
 
-/// The link of that number is to have an address.
+/// Gives the link with this index an address.
 pub(super) fn add_address(index: u32, address: Ipv4Addr, prefix: u8) -> Vec<u8> {
     // struct ifaddrmsg: family, prefix, flags, scope (0: everywhere), index.
     let mut body = vec![AF_INET, prefix, 0, 0];
     body.extend(index.to_ne_bytes());
     for kind in [IFA_LOCAL, IFA_ADDRESS] {
-        // struct rtattr: its length with this, its kind.
+        // struct rtattr: its length including this header, its type.
         body.extend(8_u16.to_ne_bytes());
         body.extend(kind.to_ne_bytes());
         body.extend(address.octets());
@@ -99,7 +101,7 @@ pub(super) fn add_address(index: u32, address: Ipv4Addr, prefix: u8) -> Vec<u8> 
 }
 
 fn message(kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
-    // struct nlmsghdr: the length of all, kind, flags, a number of it, the sender's port.
+    // struct nlmsghdr: total length, type, flags, sequence number, the sender's port.
     let mut bytes = Vec::with_capacity(HEADER_BYTES + body.len());
     bytes.extend(((HEADER_BYTES + body.len()) as u32).to_ne_bytes());
     bytes.extend(kind.to_ne_bytes());
@@ -115,8 +117,8 @@ mod tests {
 
     #[test]
     fn messages_are_laid_out_as_the_kernel_reads_them() {
-        // Written out by hand after rtnetlink(7), for machines whose lowest byte comes first: so is the
-        // only one that guests are of.
+        // Written out by hand from rtnetlink(7), for little-endian machines: guests are always
+        // little-endian.
         let up = [
             [32, 0, 0, 0, 16, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0].as_slice(),
             &[0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0],
@@ -146,7 +148,7 @@ mod tests {
         }
     }
 
-    /// The kernel understands the messages: it looks for the device before it looks for the privilege, or
+    /// The kernel understands the messages: it looks for the device before it checks the privilege, or
     /// the other way round.
     #[test]
     fn the_kernel_of_this_machine_reads_them() {

@@ -1,4 +1,4 @@
-//! The virtio-serial port by its name. There is no udev that would make links with names.
+//! Finds a virtio-serial port by name. There is no udev that would create named links.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,11 @@ const PORTS: &str = "/sys/class/virtio-ports";
 const LOOK: Duration = Duration::from_millis(10);
 const LOOKS: u32 = 3000;
 
-/// Its device, once the host has told of it, which is a moment after the driver is loaded.
+/// Waits for the port's device, which appears a moment after the driver is loaded, when the host
+/// has announced it.
 ///
 /// # Errors
-/// It does not come within half a minute.
+/// It does not appear within half a minute.
 pub fn wait_for(name: &str) -> Result<PathBuf, String> {
     for _ in 0..LOOKS {
         if let Some(device) = named(Path::new(PORTS), name) {

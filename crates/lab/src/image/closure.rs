@@ -1,7 +1,7 @@
-//! Programs with the shared libraries that they need, out of unpacked packages into an archive.
+//! Copies programs and the shared libraries that they need from unpacked packages into an archive.
 //!
-//! The libraries are those that the programs' dynamic sections name, looked for where Debian puts them; what
-//! loads itself later (plug-ins) is not found this way and is listed by the recipe.
+//! The libraries are those named in the programs' dynamic sections, looked for where Debian puts them; what
+//! programs load later (plug-ins) cannot be found this way and is listed in the recipe.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,17 +11,17 @@ use super::cpio::Archive;
 use super::elf::needs;
 use crate::error::{LabError, at};
 
-/// Folders of libraries, as they are below the root of unpacked packages and of a machine: those that a dynamic
-/// loader searches without being told to.
+/// Library folders, relative to the root of unpacked packages or of a machine: those that a dynamic loader
+/// searches by default.
 const FOLDERS: [&str; 6] =
     ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "lib64", "usr/lib64", "lib", "usr/lib"];
 
-/// Copies programs (paths without the first slash) with what they need.
+/// Copies programs (paths without the leading slash) with what they need.
 #[derive(Debug)]
 pub(crate) struct Closure<'a> {
     /// Where packages were unpacked.
     pub(crate) root: &'a Path,
-    /// What was copied already.
+    /// What has been copied already.
     done: BTreeSet<String>,
 }
 
@@ -31,13 +31,13 @@ impl<'a> Closure<'a> {
     }
 
     /// # Errors
-    /// A file or a library is in none of the packages: its name.
+    /// The name of a file or library that is in none of the packages.
     pub(crate) fn copy(&mut self, path: &str, archive: &mut Archive) -> Result<(), LabError> {
         if !self.done.insert(path.into()) {
             return Ok(());
         }
         let from = self.root.join(path);
-        // Links are followed: a library is found under the name that others call it by.
+        // Links are followed: a library must be found under the name by which others refer to it.
         let bytes = fs::read(&from).map_err(at(&from))?;
         archive.file(path, 0o755, &bytes);
         let Some(needs) = needs(&bytes) else { return Ok(()) };
@@ -56,9 +56,9 @@ impl<'a> Closure<'a> {
     }
 }
 
-/// Where something that a program needs is, below the root.
+/// The location, below the root, of something that a program needs.
 pub(super) fn place_of(needed: &str, is_there: impl Fn(&String) -> bool) -> Option<String> {
-    // The kernel looks for an interpreter at its own path and nowhere else.
+    // The kernel looks for an interpreter at its exact path only.
     match needed.strip_prefix('/') {
         Some(interpreter) => Some(interpreter.to_owned()).filter(is_there),
         None => FOLDERS.iter().map(|folder| format!("{folder}/{needed}")).find(is_there),

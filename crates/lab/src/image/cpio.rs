@@ -1,12 +1,12 @@
-//! Archives in the form that the kernel unpacks into its first file system: cpio, "newc"
-//! (Linux, Documentation/driver-api/early-userspace/buffer-format.rst).
+//! Archives in the format that the kernel unpacks into its first file system: cpio, "newc" (Linux,
+//! Documentation/driver-api/early-userspace/buffer-format.rst).
 //!
-//! Written here and not by the program cpio so that an image depends on nothing but its files: all
-//! belong to root, all have the time 0, and the inode is the place in the archive.
+//! Written here rather than by the program cpio, so that an image depends on its files only: all
+//! files belong to root and have time 0, and the inode is the position in the archive.
 
 use std::collections::BTreeSet;
 
-/// An archive while it is written.
+/// An archive being written.
 #[derive(Debug, Default)]
 pub(crate) struct Archive {
     bytes: Vec<u8>,
@@ -14,13 +14,13 @@ pub(crate) struct Archive {
     folders: BTreeSet<String>,
 }
 
-/// Types of files in a mode (stat(2)).
+/// File types in a mode (stat(2)).
 const FOLDER: u32 = 0o040_000;
 const FILE: u32 = 0o100_000;
 const LINK: u32 = 0o120_000;
 
 impl Archive {
-    /// A folder with all that it lies in; paths begin without a slash.
+    /// Adds a folder with all its parents; paths start without a slash.
     pub(crate) fn folder(&mut self, path: &str) {
         if path.is_empty() || self.folders.contains(path) {
             return;
@@ -30,13 +30,13 @@ impl Archive {
         self.folders.insert(path.into());
     }
 
-    /// A file; `mode` has its permissions.
+    /// Adds a file; `mode` has its permissions.
     pub(crate) fn file(&mut self, path: &str, mode: u32, contents: &[u8]) {
         self.parent_of(path);
         self.entry(path, FILE | mode & 0o7777, contents);
     }
 
-    /// A symbolic link.
+    /// Adds a symbolic link.
     pub(crate) fn link(&mut self, path: &str, target: &str) {
         self.parent_of(path);
         self.entry(path, LINK | 0o777, target.as_bytes());
@@ -54,9 +54,9 @@ impl Archive {
         }
     }
 
-    /// Header, name and contents, each padded to four bytes. Fields of the header: inode, mode, user,
-    /// group, links, time, size, device (two numbers), device it stands for (two), length of the name
-    /// with its zero, checksum (unused in this form).
+    /// Header, name and contents, each padded to four bytes. Header fields: inode, mode, user, group,
+    /// links, time, size, device (two numbers), device it stands for (two), length of the name with
+    /// its terminating zero, checksum (unused in this format).
     fn entry(&mut self, path: &str, mode: u32, contents: &[u8]) {
         self.entries += 1;
         let links = if mode & FOLDER == FOLDER { 2 } else { 1 };
@@ -82,7 +82,7 @@ impl Archive {
 mod tests {
     use super::*;
 
-    /// What a header's field says.
+    /// The value of a header field.
     fn field(entry: &[u8], index: usize) -> usize {
         let text = std::str::from_utf8(&entry[6 + index * 8..14 + index * 8]).unwrap();
         usize::from_str_radix(text, 16).unwrap()

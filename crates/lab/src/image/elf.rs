@@ -1,4 +1,4 @@
-//! What a program's file says of itself: what must be loaded with it, and how much of it is loaded
+//! Reads from a program's ELF file what must be loaded with it, and how much of it is loaded
 //! (ELF-64 object file format, version 1.5; System V ABI, chapter 5, "Dynamic Section").
 
 use object::elf::{
@@ -12,8 +12,8 @@ use object::{LittleEndian, U16, U64, pod};
 type Header = FileHeader64<LittleEndian>;
 type Segment = ProgramHeader64<LittleEndian>;
 
-/// What a 64-bit ELF file for x86 wants to be loaded with it: its interpreter, by its path, and its
-/// libraries, by their names. Nothing for what is no such file, or is broken.
+/// What a 64-bit ELF file for x86 needs: its interpreter, by path, and its libraries, by name.
+/// `None` if it is not such a file, or is broken.
 pub(super) fn needs(file: &[u8]) -> Option<Vec<String>> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (_, segments) = parts(file)?;
@@ -34,7 +34,7 @@ pub(super) fn needs(file: &[u8]) -> Option<Vec<String>> {
         Some(entry.val(LittleEndian))
     };
     let (address, length) = (value(DT_STRTAB)?, value(DT_STRSZ)?);
-    // Segments that are not loaded may lie at the same addresses.
+    // Segments that are not loaded may have the same addresses.
     let strings = segments
         .iter()
         .filter(|segment| segment.p_type(LittleEndian) == PT_LOAD)
@@ -46,8 +46,8 @@ pub(super) fn needs(file: &[u8]) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// The file without what is never loaded and lies behind the rest: symbols and what debuggers read, which a guest
-/// would have to keep in its memory. The file itself where it is not understood.
+/// The file without what is never loaded and comes at the end: symbols and debugging information, which a guest
+/// would have to keep in memory. The unchanged file if it cannot be parsed.
 pub(super) fn loaded(file: &[u8]) -> Vec<u8> {
     let Some((header, segments)) = parts(file) else { return file.to_vec() };
     let headers = header.e_phoff.get(LittleEndian).saturating_add(size_of_val(segments) as u64);
@@ -59,7 +59,7 @@ pub(super) fn loaded(file: &[u8]) -> Vec<u8> {
     if segments.is_empty() || end >= file.len() as u64 {
         return file.to_vec();
     }
-    // There are no sections any more.
+    // The sections are gone.
     let mut header = *header;
     header.e_shoff = U64::new(LittleEndian, 0);
     header.e_shnum = U16::new(LittleEndian, 0);
@@ -69,14 +69,14 @@ pub(super) fn loaded(file: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The header and the segments of a file for this machine.
+/// The header and the segments of an ELF file for this machine type.
 fn parts(file: &[u8]) -> Option<(&Header, &[Segment])> {
     let header = Header::parse(file).ok()?;
     let is_ours = header.is_little_endian() && header.e_machine(LittleEndian) == EM_X86_64;
     is_ours.then_some((header, header.program_headers(LittleEndian, file).ok()?))
 }
 
-/// The smallest file that asks for nothing: a header for this machine, without program headers.
+/// The smallest file without dependencies: a header for this machine type, without program headers.
 #[cfg(test)]
 pub(super) const STATIC: [u8; 64] = {
     let mut header = [0; 64];
@@ -112,8 +112,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (text, program) = (folder.path().join("text"), folder.path().join("program"));
         fs::write(&text, short).unwrap();
-        // By a process of its own: what is forked here meanwhile inherits whatever this one writes to, and what
-        // anybody writes to cannot be started.
+        // Done by a separate process: a child forked here meanwhile would inherit the file open for writing,
+        // and a file that is open for writing cannot be executed.
         let install = Command::new("install").arg("-m700").args([&text, &program]).status();
         assert!(install.unwrap().success());
         let output = Command::new(&program).arg("--list").output().unwrap();

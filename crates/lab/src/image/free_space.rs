@@ -1,13 +1,13 @@
-//! Room on a file system.
+//! Free space on a file system.
 
 use std::path::{Path, PathBuf};
 
 use crate::error::{LabDirectory, LabError, at};
 
-/// Refuses what does not fit. `path` or what it will lie in exists.
+/// Fails if there is too little space. `path` or one of its parents exists.
 ///
 /// # Errors
-/// There is less than `need_bytes` for this user.
+/// Less than `need_bytes` are free for this user.
 pub(crate) fn need_room(
     what: &'static str,
     path: &Path,

@@ -1,17 +1,19 @@
-//! The kernel as an ELF file, out of the compressed image that a distribution ships.
+//! Extracts the kernel as an ELF file from the compressed image that a distribution ships.
 //!
-//! QEMU starts an ELF kernel by its PVH entry (xen/include/public/arch-x86/hvm/start_info.h) and
-//! spares the guest the decompression, which costs seconds where instructions are emulated.
+//! QEMU starts an ELF kernel at its PVH entry (xen/include/public/arch-x86/hvm/start_info.h), which
+//! saves the guest the decompression, which takes seconds where instructions are emulated.
 //!
-//! Ours: four fields of the boot header are read; unpacking is left to the programs that every distribution has.
+//! Our own reader: it needs four fields of the boot header; unpacking is left to programs that every
+//! distribution has.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::error::{LabError, tool};
 
-/// Where the boot protocol's header says what (Linux, Documentation/arch/x86/boot.rst): 512-byte
-/// sectors of set-up code after the first, the signature, and the payload's place behind them.
+/// Offsets in the boot protocol's header (Linux, Documentation/arch/x86/boot.rst): number of
+/// 512-byte sectors of set-up code after the first, the signature, and the position of the payload
+/// behind them.
 const SETUP_SECTORS: usize = 0x1f1;
 const SIGNATURE: usize = 0x202;
 const PAYLOAD_OFFSET: usize = 0x248;
@@ -26,17 +28,17 @@ fn payload(image: &[u8]) -> Option<&[u8]> {
     if image.get(SIGNATURE..SIGNATURE + 4)? != b"HdrS" {
         return None;
     }
-    // Zero means four, for kernels of long ago.
+    // Zero means four, in very old kernels.
     let sectors = match *image.get(SETUP_SECTORS)? {
         0 => 4,
         sectors => usize::from(sectors),
     };
     let start = (sectors + 1) * 512 + word(PAYLOAD_OFFSET)?;
-    // The last four bytes are the size of what was compressed and belong to no format.
+    // The last four bytes are the uncompressed size and not part of the compressed format.
     image.get(start..start.checked_add(word(PAYLOAD_LENGTH)?)?.checked_sub(4)?)
 }
 
-/// Formats by their first bytes, and who unpacks them.
+/// Magic bytes of the formats, and the program that unpacks each.
 const FORMATS: [(&[u8], &str); 4] = [
     (b"\xfd7zXZ\0", "xz"),
     (b"\x1f\x8b", "gzip"),
@@ -47,7 +49,7 @@ const FORMATS: [(&[u8], &str); 4] = [
 /// The ELF file in a bzImage.
 ///
 /// # Errors
-/// The image is none, or what unpacks it is missing or fails.
+/// The file is not such an image, or the program that unpacks it is missing or fails.
 pub(crate) fn elf_of(image: &[u8]) -> Result<Vec<u8>, LabError> {
     let payload = payload(image).ok_or(LabError::Kernel("it has no boot header"))?;
     if payload.starts_with(b"\x7fELF") {
@@ -74,7 +76,7 @@ fn unpacked(program: &'static str, payload: &[u8]) -> Result<Vec<u8>, LabError> 
     let stdin = child.stdin.take();
     let output = std::thread::scope(|scope| {
         scope.spawn(move || {
-            // It may end early; what it gave is judged by the caller.
+            // The program may stop reading early; the caller judges its output.
             stdin.map(|mut stdin| stdin.write_all(payload))
         });
         child.wait_with_output()
@@ -117,7 +119,7 @@ mod tests {
     #[test]
     fn what_is_no_kernel_is_refused_wherever_it_ends() {
         let whole = image(b"\x7fELF and more");
-        // The four bytes behind the payload say nothing.
+        // The last four bytes are ignored.
         for length in 0..whole.len() - 4 {
             assert!(elf_of(&whole[..length]).is_err(), "{length}");
         }

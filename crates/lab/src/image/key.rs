@@ -1,9 +1,9 @@
-//! Keys of what is kept: a hash of everything that it was made from.
+//! Cache keys: a hash of everything that an artefact was made from.
 
 use sha2::{Digest, Sha256};
 
-/// The first 16 hexadecimal digits of a SHA-256 over parts, each with its length, so that no two lists
-/// of parts are the same bytes.
+/// The first 16 hexadecimal digits of a SHA-256 over parts, each preceded by its length, so that no
+/// two lists of parts give the same bytes.
 pub(crate) fn key(parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
     for part in parts {

@@ -1,10 +1,10 @@
-//! Kernel and images of the guests, made of Debian's packages and kept in a cache directory.
+//! Kernel and images of the guests, built from Debian packages and kept in a cache directory.
 //!
-//! A *system* is all that depends on packages: the kernel, its modules, the storage guest's image. Its
-//! folder is named by the hash of what it was made from and appears by being renamed, so that a build
-//! that was killed leaves nothing that could be taken for one. A worker guest's image is a system's
-//! modules and stormeter as init, a host's the system's programs and stormeter behind them, with the libraries that
-//! it needs; both are made in a moment and without a network.
+//! A *system* is everything that depends on packages: the kernel, its modules, the storage guest's image. Its
+//! folder is named by the hash of its inputs and appears by a rename, so that a killed build leaves nothing that
+//! could be mistaken for one. A worker guest's image is a system's modules with stormeter as init; a host's is the
+//! system's programs with stormeter appended, and the libraries that it needs. Both are made in a moment and
+//! without a network.
 
 mod closure;
 mod cpio;
@@ -33,18 +33,18 @@ pub(crate) use usage::Held;
 use self::program::Program;
 use crate::error::{LabError, at};
 
-/// What guests are started from.
+/// The files that guests are started from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Images {
     /// The folder of the system.
     pub system: PathBuf,
     /// The kernel, an ELF file.
     pub kernel: PathBuf,
-    /// The storage guest's first file system.
+    /// The storage guest's initial file system.
     pub storage: PathBuf,
-    /// The worker guest's.
+    /// The worker guest's initial file system.
     pub worker: PathBuf,
-    /// The host's.
+    /// The host's initial file system.
     pub host: PathBuf,
 }
 
@@ -55,7 +55,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The one given, or `stormeter/lab` in the user's cache directory (XDG Base Directory
+    /// The given directory, or `stormeter/lab` in the user's cache directory (XDG Base Directory
     /// Specification).
     pub fn at(given: Option<&Path>) -> Self {
         let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -66,21 +66,21 @@ impl Cache {
                 .unwrap_or_else(std::env::temp_dir)
                 .join("stormeter/lab")
         });
-        // Processes that are started with these paths have other working directories.
+        // Made absolute because processes that get these paths have other working directories.
         Self { root: std::path::absolute(&root).unwrap_or(root) }
     }
 
-    /// Makes what is not there yet or whose inputs have changed. `say` is told what is done.
+    /// Builds what is missing or whose inputs have changed. `say` receives progress messages.
     ///
     /// # Errors
-    /// A tool or a package is missing, a module is, the disk is full, or `binary` cannot run in a guest.
+    /// A tool, a package or a module is missing, the disk is full, or `binary` cannot run in a guest.
     pub fn build(&self, binary: &Path, say: &mut dyn FnMut(&str)) -> Result<Images, LabError> {
         let program = Program::read(binary, Path::new("/"))?;
         let system = system::build(&self.root, say)?;
         Self::with_program(system, &program, say)
     }
 
-    /// What the last build left, with a worker guest for this binary.
+    /// The result of the last build, with a worker guest for this binary.
     ///
     /// # Errors
     /// Nothing was built for this version of the recipe, or `binary` cannot run in a guest.
@@ -106,11 +106,11 @@ impl Cache {
     }
 }
 
-/// A folder of work that is removed in the end, or by the next who builds. One builds at a time: the other
-/// would find what it has made in the way.
+/// A working folder that is removed at the end, or by the next build. Builds run one at a time: concurrent
+/// ones would get in each other's way.
 struct Scratch {
     path: PathBuf,
-    /// Locked.
+    /// The lock.
     turn: fs::File,
 }
 
@@ -122,7 +122,7 @@ impl Scratch {
         fs::create_dir_all(root).map_err(at(root))?;
         let turn = root.join(TURN);
         let file = fs::File::create(&turn).map_err(at(&turn))?;
-        // Until the other build has ended, which the kernel notices however it ends.
+        // Waits until the other build has ended; the kernel releases the lock however it ends.
         file.lock().map_err(at(&turn))?;
         for entry in fs::read_dir(root).map_err(at(root))?.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -141,7 +141,8 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
-        // Not by closing it: a child that another thread has forked and that is not its own program yet has it, too.
+        // Unlocked explicitly, not by closing: a child that another thread has forked and that has not executed its
+        // program yet has the file open, too.
         let _ = self.turn.unlock();
     }
 }
@@ -172,7 +173,7 @@ mod tests {
         let first = Scratch::new(root.path()).unwrap();
         let other = || fs::File::open(root.path().join(TURN)).unwrap().try_lock();
         assert!(matches!(other(), Err(fs::TryLockError::WouldBlock)));
-        // As a child has it that is forked meanwhile.
+        // As in a child that is forked meanwhile.
         let _forked = first.turn.try_clone().unwrap();
         drop(first);
         assert!(other().is_ok());

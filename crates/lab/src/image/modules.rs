@@ -1,8 +1,8 @@
-//! Which of the kernel's modules a guest needs, and in which order they are loaded.
+//! Which kernel modules a guest needs, and the order in which they are loaded.
 //!
-//! `depmod` runs when a kernel is installed, and nothing is installed here: what a module needs is
-//! read from itself (`depends=` among the lines that modinfo(8) shows). A guest's init then loads files
-//! in the order of a list and needs neither modprobe nor its databases.
+//! `depmod` runs when a kernel is installed, and nothing is installed here: the dependencies are read
+//! from the module files (`depends=` among the lines that modinfo(8) shows). A guest's init then loads
+//! files in the order of a list and needs neither modprobe nor its databases.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,16 +13,16 @@ use crate::error::{LabError, at};
 /// The modules of one kernel.
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
-    /// Files by the names that modules have among themselves.
+    /// Files by module name.
     files: BTreeMap<String, PathBuf>,
-    /// Those that are part of the kernel itself.
+    /// Modules that are built into the kernel.
     built_in: Vec<String>,
-    /// As in `6.1.0-56-amd64`.
+    /// The kernel release, as in `6.1.0-56-amd64`.
     release: String,
 }
 
 impl Modules {
-    /// Those below `directory`, which is `lib/modules/RELEASE`.
+    /// Reads the modules below `directory`, which is `lib/modules/RELEASE`.
     pub(crate) fn of(directory: &Path) -> Result<Self, LabError> {
         let release = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut modules = Self { release, ..Self::default() };
@@ -37,7 +37,7 @@ impl Modules {
         for entry in fs::read_dir(directory).map_err(at(directory))? {
             let entry = entry.map_err(at(directory))?;
             let path = entry.path();
-            // A link (`build`, `source`) leads out of what was unpacked.
+            // Links (`build`, `source`) lead out of the unpacked tree.
             if entry.file_type().map_err(at(&path))?.is_dir() {
                 self.gather(&path)?;
             } else if path.extension().is_some_and(|extension| extension == "ko") {
@@ -47,10 +47,10 @@ impl Modules {
         Ok(())
     }
 
-    /// The files that make `name` work, each after those that it needs; none where it is built in.
+    /// The files that make `name` work, each after its dependencies; empty if it is built in.
     ///
     /// # Errors
-    /// The kernel has no such module: its name.
+    /// The name of a module that the kernel does not have.
     pub(crate) fn order(&self, name: &str) -> Result<Vec<PathBuf>, LabError> {
         let mut order = Vec::new();
         self.add(name, name, &mut Vec::new(), &mut order)?;
@@ -90,8 +90,8 @@ fn name_of(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().replace('-', "_")
 }
 
-/// What a module says that it depends on. The lines of modinfo are texts that end with a zero; to look
-/// for the line is enough, for nothing else in a module begins so.
+/// A module's declared dependencies. The lines of modinfo are zero-terminated texts; searching for the
+/// line is enough, because nothing else in a module starts like that.
 fn needs(module: &[u8]) -> Vec<String> {
     const KEY: &[u8] = b"\0depends=";
     let Some(start) = module.windows(KEY.len()).position(|window| window == KEY) else {
@@ -107,7 +107,7 @@ fn needs(module: &[u8]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// A kernel with modules that say what they depend on.
+    /// A kernel whose modules declare these dependencies.
     fn kernel(modules: &[(&str, &str)]) -> (tempfile::TempDir, Modules) {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().join("6.1.0-test");

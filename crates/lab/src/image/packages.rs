@@ -1,8 +1,8 @@
-//! Debian packages: which are needed, fetched and unpacked, with nothing installed.
+//! Debian packages: resolved, fetched and unpacked without installing anything.
 //!
-//! apt is asked what it would install on a machine that has nothing (an empty status file), which
-//! resolves dependencies as an installation would, also for a user who is not root. Packages are
-//! fetched by `apt-get download`, which checks them against the signed lists.
+//! apt is asked what it would install on an empty machine (an empty status file), which resolves
+//! dependencies as an installation would, also for users other than root. Packages are fetched with
+//! `apt-get download`, which verifies them against the signed lists.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,30 +10,30 @@ use std::process::{Command, Stdio};
 
 use crate::error::{LabError, at, tool};
 
-/// A package as apt would take it.
+/// A package that apt would install.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Package {
-    /// As in `libc6`.
+    /// The package name, as in `libc6`.
     pub(crate) name: String,
-    /// With its epoch, as in `1:1.35.0-4`.
+    /// The version with its epoch, as in `1:1.35.0-4`.
     version: String,
-    /// What apt calls the file.
+    /// The file name that apt uses.
     pub(crate) file: String,
-    /// Its checksum as apt tells it, `SHA256:…` or another: part of an image's key.
+    /// The checksum that apt prints, `SHA256:…` or another: part of an image's key.
     checksum: String,
 }
 
 impl Package {
-    /// What a key of images has of it.
+    /// What identifies it in the key of an image.
     pub(crate) fn identity(&self) -> String {
         format!("{} {}", self.file, self.checksum)
     }
 }
 
-/// What `wanted` and all that they depend on are, except those whose names begin as one of `without`.
+/// `wanted` and all their dependencies, except packages whose names start with one of `without`.
 ///
 /// # Errors
-/// apt is missing, or knows one of them not: which.
+/// apt is missing, or does not know one of the packages; the error names it.
 pub(crate) fn resolve(
     wanted: &[&str],
     without: &[&str],
@@ -46,7 +46,7 @@ pub(crate) fn resolve(
     command.args(["--print-uris", "--yes", "--no-install-recommends", "install"]).args(wanted);
     let output = command.output().map_err(|source| tool("apt-get", source))?;
     if !output.status.success() {
-        // "Unable to locate package NAME": nothing else of it names one.
+        // "Unable to locate package NAME": no other line of the output names one.
         let last_line = last_words(&output.stderr);
         let unknown = wanted.iter().find(|name| last_line.ends_with(**name));
         let package = unknown.map_or_else(|| wanted.join(", "), ToString::to_string);
@@ -59,7 +59,7 @@ pub(crate) fn resolve(
     if packages.is_empty() { Err(LabError::NothingToFetch) } else { Ok(packages) }
 }
 
-/// A line like `'http://…' busybox-static_1%3a1.35.0-4_amd64.deb 928188 SHA256:…`.
+/// Parses a line like `'http://…' busybox-static_1%3a1.35.0-4_amd64.deb 928188 SHA256:…`.
 fn package(line: &str) -> Option<Package> {
     let mut words = line.strip_prefix('\'')?.split(' ').skip(1);
     let file = words.next()?;
@@ -74,7 +74,7 @@ fn package(line: &str) -> Option<Package> {
     })
 }
 
-/// Fetches what is not in `store` yet. A file is there whole or not at all.
+/// Fetches what is not in `store` yet. A file in the store is always complete.
 pub(crate) fn fetch(packages: &[Package], store: &Path, scratch: &Path) -> Result<(), LabError> {
     let missing: Vec<&Package> =
         packages.iter().filter(|package| !store.join(&package.file).exists()).collect();
@@ -84,7 +84,7 @@ pub(crate) fn fetch(packages: &[Package], store: &Path, scratch: &Path) -> Resul
     let names: Vec<String> =
         missing.iter().map(|package| format!("{}={}", package.name, package.version)).collect();
     let mut command = apt();
-    // As the user who calls; apt's own user may not write here.
+    // As the calling user; apt's own user may not write here.
     command.args(["-qq", "-o", "APT::Sandbox::User=", "download"]).args(&names);
     let output = command.current_dir(scratch).output().map_err(|source| tool("apt-get", source))?;
     for package in &missing {
@@ -114,7 +114,7 @@ pub(crate) fn unpack(package: &Package, store: &Path, root: &Path) -> Result<(),
     if output.status.success() {
         return Ok(());
     }
-    // A broken package is fetched anew next time.
+    // A broken package is fetched again next time.
     let _ = fs::remove_file(&file);
     Err(LabError::ToolFailed { program: "dpkg-deb".into(), said: last_words(&output.stderr) })
 }
@@ -126,7 +126,7 @@ fn apt() -> Command {
     command
 }
 
-/// The last line of what a program said.
+/// The last line of a program's output.
 pub(crate) fn last_words(said: &[u8]) -> String {
     let text = String::from_utf8_lossy(said);
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
@@ -137,7 +137,7 @@ pub(crate) fn last_words(said: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// Says so past the capture of the test harness; CI must not pass over a test.
+    /// Written past the capture of the test harness; in CI a test must not be skipped.
     fn not_run(why: &str) {
         use std::io::Write;
         let _ = writeln!(std::io::stderr(), "NOT RUN: {why}");

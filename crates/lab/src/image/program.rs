@@ -1,8 +1,8 @@
-//! Stormeter as guests have it: its own file and, unless that is static, the dynamic loader and the libraries of this
-//! machine.
+//! Stormeter as it is put into guests: its own file and, unless that is static, this machine's dynamic loader and
+//! libraries.
 //!
-//! What comes out of `cargo build` wants them, and a guest must be given those that it was linked with: a host has
-//! Debian's own, which may be older. So there they lie apart from the host's, and the loader is called by name.
+//! A binary from `cargo build` needs the libraries that it was linked with; a host has Debian's own, which may be
+//! older. So on a host they are kept apart, and the loader is called explicitly.
 
 use std::fs;
 use std::path::Path;
@@ -17,31 +17,31 @@ use crate::error::{LabError, at};
 #[derive(Debug)]
 pub(super) struct Program {
     file: Vec<u8>,
-    /// The first is the interpreter, where there is one.
+    /// The first is the interpreter, if there is one.
     libraries: Vec<Library>,
 }
 
-/// What is loaded with it.
+/// A library that is loaded with it.
 #[derive(Debug)]
 struct Library {
-    /// Where it is on this machine, without the first slash.
+    /// Its path on this machine, without the leading slash.
     path: String,
     file: Vec<u8>,
 }
 
-/// The folder of a host with what a stormeter that is not static needs, and itself.
+/// The folder on a host with a dynamically linked stormeter and what it needs.
 const APART: &str = "usr/lib/stormeter";
 
 impl Program {
-    /// Reads `binary` and what it needs below `root`, which is this machine's unless a test says otherwise.
+    /// Reads `binary` and what it needs below `root`, which is this machine's root except in tests.
     ///
     /// # Errors
-    /// It is no program for x86-64, or a library is not where Debian's loader looks for it.
+    /// It is not a program for x86-64, or a library is not where Debian's loader looks for it.
     pub(super) fn read(binary: &Path, root: &Path) -> Result<Self, LabError> {
         let file = loaded(&fs::read(binary).map_err(at(binary))?);
         let first = needs(&file).ok_or_else(|| LabError::NoProgram { path: binary.into() })?;
         let mut libraries: Vec<Library> = Vec::new();
-        // Whatever a library needs comes behind it.
+        // What a library needs is appended.
         let mut wanted: std::collections::VecDeque<String> = first.into();
         while let Some(name) = wanted.pop_front() {
             let is_there = |path: &String| {
@@ -62,7 +62,7 @@ impl Program {
         Ok(Self { file, libraries })
     }
 
-    /// What an image with it is named by.
+    /// The key of images that contain it.
     pub(super) fn key(&self) -> String {
         let of = |library: &'_ Library| [library.path.clone().into_bytes(), library.file.clone()];
         let libraries: Vec<Vec<u8>> = self.libraries.iter().flat_map(of).collect();
@@ -71,7 +71,7 @@ impl Program {
         key(&parts)
     }
 
-    /// Puts it where the kernel starts it, in a guest that has no other program: the libraries are where its loader
+    /// Adds it where the kernel starts it, in a guest without other programs; the libraries go where the loader
     /// finds them.
     pub(super) fn put_as_init(&self, archive: &mut Archive) {
         archive.file("init", 0o755, &self.file);
@@ -80,7 +80,7 @@ impl Program {
         }
     }
 
-    /// Puts it among the programs of a guest that has a shell and libraries of its own.
+    /// Adds it to the programs of a guest that has a shell and its own libraries.
     pub(super) fn put_as_command(&self, archive: &mut Archive) {
         const COMMAND: &str = "bin/stormeter";
         let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
@@ -141,8 +141,8 @@ mod tests {
         let put = |name: &str, file: &[u8]| {
             let (text, path) = (folder.path().join("text"), folder.path().join(name));
             fs::write(&text, file).unwrap();
-            // By a process of its own: what is forked here meanwhile inherits whatever this one writes to, and
-            // what anybody writes to cannot be started.
+            // Done by a separate process: a child forked here meanwhile would inherit the file open for
+            // writing, and a file that is open for writing cannot be executed.
             let install = Command::new("install").arg("-m700").args([&text, &path]).status();
             assert!(install.unwrap().success());
             path

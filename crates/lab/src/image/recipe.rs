@@ -1,18 +1,18 @@
 //! What the images are made of.
 
-/// What is unpacked for the kernel.
+/// The package with the kernel.
 pub(super) const KERNEL: &str = "linux-image-amd64";
 
-/// What the storage guest's programs come from.
+/// Packages with the storage guest's programs.
 pub(super) const STORAGE: [&str; 6] =
     ["busybox-static", "nfs-kernel-server", "dmsetup", "mdadm", "e2fsprogs", "iproute2"];
 
-/// What a host's programs come from, beside those of the storage guest. The library is named because apt
-/// takes a substitute for it otherwise.
+/// Packages with a host's programs, in addition to those of the storage guest. The library is listed
+/// because apt would otherwise choose a substitute for it.
 pub(super) const HOST: [&str; 2] = ["open-iscsi", "libsystemd0"];
 
-/// Packages that are depended on and that no guest uses: interpreters for their scripts, and what
-/// manages an installed system.
+/// Dependencies that no guest uses: interpreters for package scripts, and what manages an installed
+/// system.
 pub(super) const WITHOUT: [&str; 19] = [
     "adduser",
     "coreutils",
@@ -35,11 +35,11 @@ pub(super) const WITHOUT: [&str; 19] = [
     "usrmerge",
 ];
 
-/// Modules of every guest: the bus, and the serial port that controls it.
+/// Modules of every guest: the bus, and the serial port for its control connection.
 pub(super) const BASE: [&str; 2] = ["virtio_pci", "virtio_console"];
 
-/// Modules of the worker guest by the names that it is given them by: a controller of virtual disks, and
-/// the disks behind it.
+/// Modules of the worker guest, by the name with which they are requested: a controller of virtual
+/// disks, and the disks behind it.
 pub(super) const CONTROLLERS: [(&str, &[&str]); 6] = [
     ("virtio-blk", &["virtio_blk"]),
     ("virtio-scsi", &["virtio_scsi", "sd_mod"]),
@@ -52,8 +52,8 @@ pub(super) const CONTROLLERS: [(&str, &[&str]); 6] = [
 /// Modules of the worker guest for its port to this machine.
 pub(super) const UPLINK: [&str; 1] = ["virtio_net"];
 
-/// Modules of the storage guest. Checksums are named although nothing says that it depends on them:
-/// ext4 and iSCSI ask for them by their algorithm.
+/// Modules of the storage guest. The checksum modules are listed although nothing declares a
+/// dependency on them: ext4 and iSCSI request them by algorithm.
 pub(super) const SERVER: [&str; 28] = [
     "virtio_blk",
     "virtio_net",
@@ -85,7 +85,7 @@ pub(super) const SERVER: [&str; 28] = [
     "dm_cache_smq",
 ];
 
-/// Modules of a host: the clients of what storage guests serve.
+/// Modules of a host: the clients for what storage guests serve.
 pub(super) const CLIENT: [&str; 14] = [
     "virtio_net",
     "crc32c_generic",
@@ -107,7 +107,7 @@ pub(super) const CLIENT: [&str; 14] = [
 pub(super) const CLIENT_PROGRAMS: [&str; 6] =
     ["sbin/mount.nfs", "sbin/iscsid", "sbin/iscsiadm", "sbin/dmsetup", "sbin/tc", "bin/ip"];
 
-/// Programs of the storage guest with the libraries that they load.
+/// Programs of the storage guest; the libraries that they load are found automatically.
 pub(super) const PROGRAMS: [&str; 9] = [
     "sbin/rpcbind",
     "usr/sbin/rpc.nfsd",
@@ -120,11 +120,11 @@ pub(super) const PROGRAMS: [&str; 9] = [
     "bin/ip",
 ];
 
-/// Files that they read. Without the first, rpcbind ends and says nothing.
+/// Files that they read. Without the first, rpcbind exits silently.
 pub(super) const FILES: [&str; 5] =
     ["etc/netconfig", "etc/services", "etc/rpc", "etc/protocols", "etc/mke2fs.conf"];
 
-/// Files of ours: path, permissions, contents.
+/// Our own files: path, permissions, contents.
 pub(super) const OURS: [(&str, u32, &str); 5] = [
     ("init", 0o755, include_str!("storage-init.sh")),
     ("etc/exports", 0o644, ""),
@@ -137,7 +137,7 @@ pub(super) const OURS: [(&str, u32, &str); 5] = [
 pub(super) const CLIENT_FILES: [&str; 5] =
     ["etc/netconfig", "etc/services", "etc/rpc", "etc/protocols", "etc/iscsi/iscsid.conf"];
 
-/// Files of ours in a host.
+/// Our own files on a host.
 pub(super) const CLIENT_OURS: [(&str, u32, &str); 5] = [
     ("init", 0o755, include_str!("initiator-init.sh")),
     ("mounts.sh", 0o644, include_str!("mounts.sh")),

@@ -1,4 +1,4 @@
-//! A system: kernel, modules and the storage guest's image, out of packages.
+//! A system: kernel, modules and the storage guest's image, built from packages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,24 +15,24 @@ use super::{Scratch, recipe};
 use crate::error::{LabDirectory, LabError, at};
 use crate::qemu::NETWORK;
 
-/// Files of a system's folder.
+/// Files in a system's folder.
 pub(super) const KERNEL: &str = "vmlinux";
 pub(super) const STORAGE: &str = "storage.img";
-/// The host's image without stormeter, which is put behind it.
+/// The host's image without stormeter, which is appended to it.
 pub(super) const INITIATOR: &str = "initiator.img";
-/// The worker guest's modules, and lines of `NAME: FILE…` in the order in which they are loaded.
+/// The worker guest's modules, and lines of `NAME: FILE…` in loading order.
 pub(super) const MODULES: &str = "modules";
 pub(super) const ORDER: &str = "order";
 
-/// Says in the cache which system is in use, and what recipe it was made by.
+/// The file in the cache that records which system is in use and the recipe that made it.
 const CURRENT: &str = "current";
 const SYSTEM: &str = "system-";
 
-/// Room for a build: packages, the kernel unpacked, images.
+/// Space for a build: packages, the unpacked kernel, images.
 const ROOM_BYTES: u64 = 1 << 30;
 
-/// The recipe's key: images of another are not used. Whatever changes what is made of the same packages
-/// must be in it; the number is for changes of this file.
+/// The recipe's key: images of another recipe are not used. It must contain everything that changes
+/// what is made from the same packages; the number stands for changes to this file.
 fn recipe_key() -> String {
     let mut text = format!(
         "3 {:?} {:?} {:?} {:?} {:?}",
@@ -49,7 +49,7 @@ fn recipe_key() -> String {
     key(&[text.as_bytes()])
 }
 
-/// The folder of the system that the last build made or found, if this program's recipe made it.
+/// The folder of the system that the last build made or found, if it was this program's recipe.
 pub(super) fn current(root: &Path) -> Option<PathBuf> {
     let text = fs::read_to_string(root.join(CURRENT)).ok()?;
     let (system, made_by) = text.trim().split_once(' ')?;
@@ -57,7 +57,7 @@ pub(super) fn current(root: &Path) -> Option<PathBuf> {
     (made_by == recipe_key() && folder.is_dir()).then_some(folder)
 }
 
-/// Makes the system of today's packages, or finds it.
+/// Builds the system from today's packages, or finds it.
 pub(super) fn build(root: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf, LabError> {
     let scratch = Scratch::new(root)?;
     say("asking apt for packages");
@@ -86,7 +86,8 @@ pub(super) fn build(root: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf, L
     Ok(folder)
 }
 
-/// Removes systems that neither this version of stormeter nor a lab uses, and packages that are no longer used.
+/// Removes systems that neither this version of stormeter nor a lab uses, and packages that are no longer
+/// needed.
 fn forget(root: &Path, name: &str, identities: &[String]) {
     for entry in fs::read_dir(root).into_iter().flatten().flatten() {
         let other = entry.file_name().to_string_lossy().into_owned();
@@ -148,7 +149,7 @@ fn worker_modules(modules: &Modules, made: &Path) -> Result<(), LabError> {
     write(&made.join(ORDER), order.as_bytes())
 }
 
-/// The files of several modules, each once.
+/// The files of several modules, without duplicates.
 fn files(modules: &Modules, wanted: &[&str]) -> Result<Vec<PathBuf>, LabError> {
     let mut files = Vec::new();
     for name in wanted {
@@ -161,7 +162,7 @@ fn files(modules: &Modules, wanted: &[&str]) -> Result<Vec<PathBuf>, LabError> {
     Ok(files)
 }
 
-/// What a guest with a shell is made of.
+/// The contents of a guest with a shell.
 struct Contents {
     ours: &'static [(&'static str, u32, &'static str)],
     files: &'static [&'static str],
@@ -212,7 +213,7 @@ fn guest(unpacked: &Path, modules: &Modules, contents: &Contents) -> Result<Vec<
     Ok(archive.finish())
 }
 
-/// The only entry of a folder whose name begins so.
+/// The only entry of a folder whose name starts with `prefix`.
 fn only_entry(folder: &Path, prefix: &str) -> Result<PathBuf, LabError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(at(folder))? {

@@ -1,9 +1,9 @@
-//! Which systems labs still need: a guest is started again from the system that its lab came up from, also when
-//! another version of stormeter has built another since.
+//! Which systems labs still need: a guest is restarted from the system that its lab was started from, even if
+//! another version of stormeter has built a newer one since.
 //!
-//! A lab leaves a link to its file in the system's folder before it starts a guest. The link counts as long as that
-//! file is there and names the system, whether guests run or not, so nobody has to take it away. Until the file is
-//! there, a lock keeps the folder.
+//! Before a lab starts a guest, it leaves a link to its file in the system's folder. The link counts as long as
+//! that file exists and names the system, whether guests run or not, so it never has to be removed. Until the file
+//! exists, a lock protects the folder.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -12,10 +12,10 @@ use std::path::Path;
 use super::key::key;
 use crate::error::LabError;
 
-/// The folder with the links in that of a system.
+/// The folder with these links inside that of a system.
 const LABS: &str = "labs";
 
-/// A system that a lab is coming up from: nobody removes it before this is dropped.
+/// A system that a lab is starting from: it is not removed before this is dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
     /// Its folder, locked: the lock is shared with other labs.
@@ -23,21 +23,21 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Holds the system, and notes that it is used by the lab with this file.
+    /// Locks the system, and records that the lab with this file uses it.
     ///
     /// # Errors
-    /// It has been removed.
+    /// The system has been removed.
     pub(crate) fn new(system: &Path, lab_file: &Path) -> Result<Self, LabError> {
         let gone = || LabError::NotBuilt { cache: system.parent().unwrap_or(system).into() };
         let folder = fs::File::open(system).map_err(|_| gone())?;
         folder.lock_shared().map_err(|_| gone())?;
         let held = Self { folder };
-        // It may have been removed, and made again, between opening and locking.
+        // It may have been removed and recreated between opening and locking.
         let inode = |found: std::io::Result<fs::Metadata>| found.ok().map(|found| found.ino());
         if inode(held.folder.metadata()) != inode(fs::metadata(system)) {
             return Err(gone());
         }
-        // Where nothing can be written, nobody of this user removes anything either; and the same link may be there.
+        // Where this user cannot write, this user's processes remove nothing either; or the link may exist already.
         let labs = system.join(LABS);
         let _ = fs::create_dir(&labs);
         let _ = symlink(lab_file, labs.join(key(&[lab_file.as_os_str().as_encoded_bytes()])));
@@ -47,7 +47,8 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // Not by closing it: a child that another thread has forked and that is not its own program yet has it, too.
+        // Unlocked explicitly, not by closing: a child that another thread has forked and that has not executed its
+        // program yet has the file open, too.
         let _ = self.folder.unlock();
     }
 }
@@ -65,8 +66,8 @@ pub(super) fn remove_unused(system: &Path) {
     let _ = folder.unlock();
 }
 
-/// Whether the file of a lab, of whatever form, names the system. Folders may be reached in several ways, and the
-/// last part of the path is the system's own key.
+/// Whether a lab's file, of whatever form, names the system. Only the last part of the path is compared, which is
+/// the system's key: folders may be reached by several paths.
 fn names(lab_file: &Path, system: &Path) -> bool {
     let read = || -> Option<bool> {
         let text = fs::read_to_string(lab_file).ok()?;
@@ -88,7 +89,7 @@ mod tests {
         let (system, lab_file) = (cache.path().join("system-old"), lab.path().join("lab.json"));
         fs::create_dir(&system).unwrap();
         let held = Held::new(&system, &lab_file).unwrap();
-        // As a child has it that is forked meanwhile.
+        // As in a child that is forked meanwhile.
         let _forked = held.folder.try_clone().unwrap();
         remove_unused(&system);
         assert!(system.exists(), "a lab is coming up from it");
@@ -100,7 +101,7 @@ mod tests {
         drop(held);
         remove_unused(&system);
         assert!(system.exists(), "the lab is up");
-        // It went down, and came up from another in the same directory.
+        // The lab went down and was started from another system in the same directory.
         says(&cache.path().join("system-new"));
         remove_unused(&system);
         assert!(!system.exists());

@@ -1,5 +1,5 @@
-//! The images that stormeter itself is in: the worker guest's, where it is init and there is nothing else
-//! but modules, and the host's, which it is put behind.
+//! The images that contain stormeter: the worker guest's, where it is init and the only program, and the
+//! host's, to which it is appended.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use super::program::Program;
 use super::system::{INITIATOR, MODULES, ORDER};
 use crate::error::{LabError, at};
 
-/// The host's image of this system and this program, made if it is not there. The kernel unpacks one
-/// archive after the other.
+/// The host's image for this system and this program, made if it does not exist. The kernel unpacks
+/// one archive after the other.
 pub(super) fn host(
     system: &Path,
     program: &Program,
@@ -30,7 +30,7 @@ pub(super) fn host(
     Ok(path)
 }
 
-/// The worker guest's image of this system and this program, made if it is not there.
+/// The worker guest's image for this system and this program, made if it does not exist.
 pub(super) fn image(
     system: &Path,
     program: &Program,
@@ -58,7 +58,7 @@ pub(super) fn image(
     Ok(path)
 }
 
-/// Whoever is killed here leaves a file that nobody takes for an image.
+/// A killed process leaves a file that is never taken for an image.
 fn keep(system: &Path, path: &Path, image: &[u8]) -> Result<(), LabError> {
     let half = system.join(format!(".image-{}", std::process::id()));
     fs::write(&half, image).map_err(at(&half))?;

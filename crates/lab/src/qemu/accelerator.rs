@@ -1,8 +1,8 @@
-//! Whether guests run on the processor or are emulated.
+//! Whether guests run on the processor (KVM) or are emulated (TCG).
 //!
-//! That `/dev/kvm` can be opened says little: where this machine is a guest itself, guests of it may
-//! creep or die. So a worker guest is started, and has a few seconds to say hello; most machines need
-//! two. The answer is kept until the machine is started again.
+//! Being able to open `/dev/kvm` proves little: if this machine is itself a guest, nested guests may
+//! be extremely slow or crash. So a worker guest is started and has a few seconds to answer; most
+//! machines need two. The result is cached until the machine is rebooted.
 
 use std::fs;
 use std::path::Path;
@@ -13,17 +13,17 @@ use super::spawn::{Guest, Memory, Ram, spawn};
 use crate::error::LabError;
 use crate::image::{Images, key};
 
-/// What runs guests.
+/// How QEMU executes guests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Accelerator {
-    /// The processor.
+    /// On the processor, with KVM.
     Kvm,
-    /// QEMU's emulation.
+    /// By emulation.
     Tcg,
 }
 
 impl Accelerator {
-    /// The one of that name; emulation, which always works, where there is none.
+    /// The accelerator of that name; emulation, which always works, for unknown names.
     pub(crate) fn from_name(name: &str) -> Self {
         if name == Accelerator::Kvm.name() { Accelerator::Kvm } else { Accelerator::Tcg }
     }
@@ -36,19 +36,19 @@ impl Accelerator {
     }
 }
 
-/// An accelerator and why it is that one.
+/// An accelerator and the reason for choosing it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Probed {
     pub(crate) accelerator: Accelerator,
     pub(crate) why: String,
 }
 
-/// How long a guest has under KVM.
+/// How long a guest may take under KVM.
 const PATIENCE: Duration = Duration::from_secs(8);
 const DEVICE: &str = "/dev/kvm";
 
-/// Finds out whether KVM works, with a guest whose folder is `scratch`. `go_on` is asked
-/// while it does.
+/// Finds out whether KVM works by starting a guest whose folder is `scratch`. `go_on` is polled
+/// meanwhile.
 pub(crate) fn probe(
     images: &Images,
     scratch: &Path,
@@ -88,7 +88,7 @@ pub(crate) fn probe(
     let _ = fs::remove_dir_all(&guest.folder);
     match answered {
         Err(LabError::Interrupted) => Err(LabError::Interrupted),
-        // Not noted, it is tried again; nothing is lost.
+        // If it cannot be recorded, it is probed again next time.
         Ok(_) => {
             let _ = fs::write(&kept, "yes");
             Ok(Probed { accelerator: Accelerator::Kvm, why: WORKS.into() })

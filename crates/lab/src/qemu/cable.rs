@@ -1,9 +1,10 @@
-//! A cable between two guests: a Unix socket of this machine, so that no privilege is needed.
+//! A cable between two guests: a Unix socket on this machine, so that no privilege is needed.
 //!
-//! One end listens, and listens again when the other has gone. The other end looks for it once only: QEMU
-//! does not try again, and a port cannot be given another socket. So at that end the port hangs on a hub of
-//! two, whose other side is unplugged and plugged in again when the guest that listens was started anew
-//! (QEMU QMP Reference Manual, `netdev_add`, `NetdevHubPortOptions`, `NetdevStreamOptions`).
+//! One end listens, and listens again when the other end disconnects. The other end connects only once:
+//! QEMU does not retry, and a port cannot be given another socket. At that end, therefore, the port is
+//! attached to a hub with two sides, the other of which is unplugged and plugged in again when the
+//! listening guest has been restarted (QEMU QMP Reference Manual, `netdev_add`, `NetdevHubPortOptions`,
+//! `NetdevStreamOptions`).
 
 use std::path::{Path, PathBuf};
 
@@ -13,27 +14,28 @@ use super::hardware::Plug;
 use super::qmp::Qmp;
 use crate::error::LabError;
 
-/// The name that QEMU knows a port to another guest by.
+/// QEMU's id of a port to another guest.
 pub(crate) fn port(index: usize) -> String {
     format!("nic{index}")
 }
 
-/// The name that QEMU knows one end of a cable by: what the port hangs on.
+/// QEMU's id of one end of a cable: the network device's counterpart.
 pub(crate) fn cable_end(index: usize) -> String {
     format!("cable{index}")
 }
 
-/// The socket behind the hub.
+/// QEMU's id of the socket behind the hub.
 fn wire(index: usize) -> String {
     format!("wire{index}")
 }
 
-/// The side of the hub that the socket is in.
+/// QEMU's id of the side of the hub with the socket.
 fn plug(index: usize) -> String {
     format!("plug{index}")
 }
 
-/// What `-netdev` is given for a port, in their order; `name` is what QEMU calls a socket.
+/// The values of `-netdev` for a port, in order; `name` maps a socket's path to the one that QEMU
+/// uses.
 pub(super) fn arguments(index: usize, end: &Plug, name: &dyn Fn(&Path) -> PathBuf) -> Vec<String> {
     let stream = |id: &str, path: &Path, server| {
         let path = name(path).to_string_lossy().replace(',', ",,");
@@ -52,11 +54,11 @@ pub(super) fn arguments(index: usize, end: &Plug, name: &dyn Fn(&Path) -> PathBu
     }
 }
 
-/// Takes the socket away from the end that looks for the other. Nothing where it was taken away before.
+/// Removes the socket from the end that connects. Does nothing if it has already been removed.
 pub(crate) fn unplug(qmp: &mut Qmp, index: usize) -> Result<(), LabError> {
     for id in [plug(index), wire(index)] {
         match qmp.run("netdev_del", json!({"id": id})) {
-            // That it has no such device.
+            // An error means that there is no such device.
             Ok(_) | Err(LabError::Qmp { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -64,7 +66,7 @@ pub(crate) fn unplug(qmp: &mut Qmp, index: usize) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Connects the end that looks for the other, which listens at `path`, as QEMU calls it.
+/// Connects this end to the other, which listens at `path` (as QEMU refers to it).
 pub(crate) fn plug_in(qmp: &mut Qmp, index: usize, path: &Path) -> Result<(), LabError> {
     let wire = wire(index);
     let address = json!({"type": "unix", "path": path.to_string_lossy()});
@@ -72,8 +74,8 @@ pub(crate) fn plug_in(qmp: &mut Qmp, index: usize, path: &Path) -> Result<(), La
     qmp.run("netdev_add", socket)?;
     let side = json!({"type": "hubport", "id": plug(index), "hubid": index, "netdev": wire});
     qmp.run("netdev_add", side)?;
-    // What the guest sent meanwhile waits in a hub that had nowhere to go, and nobody wakes it but a guest
-    // that goes on.
+    // What the guest has sent meanwhile is queued in the unconnected hub, and only resuming the guest
+    // flushes it.
     if qmp.run("query-status", json!({}))?["running"] == true {
         qmp.run("stop", json!({}))?;
         qmp.run("cont", json!({}))?;
@@ -95,7 +97,7 @@ mod tests {
         assert_eq!(ends(Plug::Listens(path.into())), [listens]);
         let connects = ends(Plug::Connects(path.into()));
         assert_eq!(connects[0], format!("stream,id=wire3,server=off,{socket}"));
-        // What is named must be there before.
+        // A device must be defined before it is referred to.
         assert_eq!(connects[1], "hubport,id=plug3,hubid=3,netdev=wire3");
         assert_eq!(connects[2], "hubport,id=cable3,hubid=3", "as the frozen guest has it");
     }

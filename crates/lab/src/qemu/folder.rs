@@ -1,10 +1,10 @@
-//! The folder of a guest: the file that says that it is one, and how its sockets are reached.
+//! The folder of a guest: the marker file that identifies it, and how its sockets are addressed.
 //!
-//! Nothing of a folder without that file is removed, and no process of it is ended.
+//! No folder without that file is removed, and no process in it is killed.
 //!
-//! An address of a socket has room for 108 bytes (unix(7)), whatever a path may have. So QEMU is given the folder of
-//! all guests as a file that is open already, and calls sockets by the way through that (proc(5), `/proc/pid/fd`),
-//! which is short wherever the lab is. Names of guests have at most 24 letters and a number.
+//! A socket address has space for 108 bytes (unix(7)), however long a path may be. So QEMU inherits the folder of
+//! all guests as an open file, and addresses sockets through it (proc(5), `/proc/pid/fd`), which is short wherever
+//! the lab is. Guest names have at most 24 letters and a number.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,19 +16,19 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use super::process::Process;
 use crate::error::{LabError, at};
 
-/// The mark.
+/// The marker file.
 const MARK: &str = "stormeter-lab.guest";
-/// The file with the process id, which QEMU is started with and known by.
+/// The file with the process id; QEMU is started with it and recognized by it.
 pub(crate) const PID_FILE: &str = "pid";
 
-/// Makes a guest's folder, if it is not there, and marks it before anything else is in it.
+/// Creates a guest's folder, if it does not exist, and marks it before anything else is in it.
 pub(crate) fn make(folder: &Path) -> Result<(), LabError> {
     fs::create_dir_all(folder).map_err(at(folder))?;
     let mark = folder.join(MARK);
     File::create(&mark).map(drop).map_err(at(&mark))
 }
 
-/// Whether it is marked. A link to a folder is none.
+/// Whether the folder is marked. A link to a folder does not count.
 pub(crate) fn is_guests(folder: &Path) -> bool {
     let is = |path: &Path, wanted: fn(&fs::Metadata) -> bool| {
         fs::symlink_metadata(path).is_ok_and(|found| wanted(&found))
@@ -36,7 +36,7 @@ pub(crate) fn is_guests(folder: &Path) -> bool {
     is(folder, fs::Metadata::is_dir) && is(&folder.join(MARK), fs::Metadata::is_file)
 }
 
-/// The folder of all guests, open for a process that is to be started.
+/// The folder of all guests, open for a process that is about to be started.
 #[derive(Debug)]
 pub(super) struct Opened {
     folder: PathBuf,
@@ -44,8 +44,8 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Opens the folder that a guest's is in. Whatever is started while this lives has it open, too, which is of no
-    /// consequence to others than QEMU.
+    /// Opens the parent of a guest's folder. Every process that is started while this lives inherits it, which
+    /// matters to QEMU only.
     pub(super) fn around(folder: &Path) -> Result<Self, LabError> {
         let all = folder.parent().unwrap_or(folder);
         let file = File::open(all).map_err(at(all))?;
@@ -54,14 +54,14 @@ impl Opened {
         Ok(Self { folder: all.into(), file })
     }
 
-    /// What the process calls a file in a guest's folder.
+    /// The path by which the process refers to a file in a guest's folder.
     pub(super) fn name(&self, path: &Path) -> PathBuf {
         through(self.file.as_raw_fd(), path.strip_prefix(&self.folder).unwrap_or(path))
     }
 }
 
-/// What a guest's process that runs calls a file in the folder of a guest of the same lab: the path itself where it
-/// was not given the folder.
+/// The path by which a guest's running process refers to a file in the folder of another guest of the lab: the path
+/// itself if it did not inherit the folder.
 pub(crate) fn seen_by(process: &Process, path: &Path) -> PathBuf {
     let Some(all) = path.parent().and_then(Path::parent) else { return path.into() };
     let of = format!("/proc/{}/fd", process.pid);
@@ -106,7 +106,7 @@ mod tests {
         assert!(name.as_os_str().len() < 40, "{name:?}");
         fs::write(&name, "reached").unwrap();
         assert_eq!(fs::read(&socket).unwrap(), b"reached");
-        // The child has what this process has opened for it, and no other.
+        // The child has inherited this open file and no other.
         let mut child = std::process::Command::new("cat");
         let mut child = child.stdin(std::process::Stdio::piped()).spawn().unwrap();
         let process = Process { pid: child.id() as i32, pid_file: PathBuf::new() };

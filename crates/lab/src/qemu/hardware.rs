@@ -1,8 +1,8 @@
-//! What a guest's machine is made of, as arguments of QEMU.
+//! A guest's machine, as QEMU arguments.
 //!
-//! What a guest can see (devices, their order, sizes) is kept apart from what stands behind it (files,
-//! servers, limits): a frozen guest may be cloned with anything behind its disks, as long as all that it
-//! sees stays the same.
+//! What a guest can see (devices, their order, sizes) is kept separate from what is behind it (files,
+//! servers, limits): a frozen guest can be cloned with anything behind its disks, as long as everything
+//! that it sees stays the same.
 
 use std::path::{Path, PathBuf};
 
@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 use super::{cable, layer};
 use crate::model::{CacheMode, Controller, DiskFormat};
 
-/// What the modules of a network are called in a worker guest.
+/// The name of a network's modules in a worker guest.
 pub(crate) const NETWORK: &str = "network";
 
-/// Which image a guest runs.
+/// The image that a guest runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// stormeter as init.
     Worker,
     /// NFS and iSCSI servers.
     Storage,
-    /// Clients of storage guests, and an agent.
+    /// Clients for storage guests, and an agent.
     Host,
 }
 
@@ -33,20 +33,20 @@ pub(crate) struct Hardware {
     pub(crate) vcpus: u32,
     pub(crate) disks: Vec<Disk>,
     /// Whether a port leads to this machine: QEMU's user-mode network, in which the guest has the first
-    /// address that it gives away.
+    /// address of the DHCP range.
     pub(crate) uplink: bool,
-    /// Ports to other guests, behind the one that leads to this machine where there is one.
+    /// Ports to other guests, after the one that leads to this machine if there is one.
     pub(crate) nics: Vec<Plug>,
 }
 
-/// What stands behind a port.
+/// What is behind a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Plug {
-    /// Nothing: a guest that is to be frozen.
+    /// Nothing: the guest will be frozen.
     Blank,
-    /// This end of a cable is there first, and again when the other has gone.
+    /// This end of a cable is started first, and listens again when the other end disconnects.
     Listens(PathBuf),
-    /// This end looks for the other.
+    /// This end connects to the other.
     Connects(PathBuf),
 }
 
@@ -58,26 +58,26 @@ pub(crate) struct Disk {
     pub(crate) controller: Controller,
     pub(crate) size_bytes: u64,
     pub(crate) cache: CacheMode,
-    /// What it is limited to, in requests a second, reads and writes together.
+    /// Limit in requests per second, reads and writes together.
     pub(crate) iops: Option<u32>,
     pub(crate) backend: Backend,
 }
 
-/// What stands behind a disk.
+/// What is behind a disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Backend {
-    /// Nothing: a guest that is to be frozen.
+    /// Nothing: the guest will be frozen.
     Blank,
-    /// A file of the host. What was written since its snapshot, if it has one, is in the layer of this number.
+    /// A file on the host. Writes since its snapshot, if there is one, are in the layer of this number.
     File { path: PathBuf, format: DiskFormat, layer: Option<u32> },
-    /// A file on an NFS export that QEMU itself is the client of.
+    /// A file on an NFS export; QEMU itself is the client.
     Nfs { host: String, path: String, format: DiskFormat },
-    /// A part of a LUN that QEMU itself is the initiator of.
+    /// Part of a LUN; QEMU itself is the initiator.
     Iscsi { host: String, target: String, lun: u32, offset_bytes: u64 },
 }
 
 impl Hardware {
-    /// With nothing behind disks and ports.
+    /// The same machine with nothing behind disks and ports.
     pub(crate) fn blank(&self) -> Hardware {
         let blank = |disk: &Disk| Disk { backend: Backend::Blank, iops: None, ..disk.clone() };
         Hardware {
@@ -87,7 +87,7 @@ impl Hardware {
         }
     }
 
-    /// With what was written since the snapshot of this number, where there is one.
+    /// The same machine with the writes since the snapshot of this number, if there is one.
     pub(crate) fn since(mut self, generation: Option<u32>) -> Hardware {
         for disk in &mut self.disks {
             if let Backend::File { layer, .. } = &mut disk.backend {
@@ -97,12 +97,12 @@ impl Hardware {
         self
     }
 
-    /// Whether QEMU can freeze such a machine: its NVMe controller has no state that could be saved.
+    /// Whether QEMU can freeze such a machine: the state of its NVMe controller cannot be saved.
     pub(crate) fn can_freeze(&self) -> bool {
         self.disks.iter().all(|disk| disk.controller != Controller::Nvme)
     }
 
-    /// What a worker guest's init is told on the kernel's command line.
+    /// The module lists that a worker guest's init gets on the kernel's command line.
     pub(crate) fn modules(&self) -> String {
         let mut names: Vec<&str> = self.disks.iter().map(|disk| disk.controller.name()).collect();
         if self.uplink {
@@ -113,14 +113,14 @@ impl Hardware {
         names.join(",")
     }
 
-    /// The names of its disks, as a worker guest's init is told them.
+    /// The names of its disks, for a worker guest's init.
     pub(crate) fn disk_names(&self) -> String {
         let names: Vec<&str> = self.disks.iter().map(|disk| disk.name.as_str()).collect();
         names.join(",")
     }
 
-    /// Arguments for the machine without its kernel, memory and ports to this machine; `name` is what QEMU calls a
-    /// socket.
+    /// Arguments for the machine without its kernel, memory and ports to this machine; `name` maps a socket's path
+    /// to the one that QEMU uses.
     pub(crate) fn arguments(&self, name: &dyn Fn(&Path) -> PathBuf) -> Vec<String> {
         let mut arguments = vec!["-smp".to_owned(), self.vcpus.to_string()];
         let mut add = |option: &str, value: String| arguments.extend([option.to_owned(), value]);
@@ -142,7 +142,8 @@ impl Hardware {
                 Controller::VirtioBlk => add("-device", format!("virtio-blk-pci,{drive},{serial}")),
                 Controller::Nvme => add("-device", format!("nvme,drive=disk{index},{serial}")),
                 Controller::Ide => {
-                    // One for all: a second one would have the same ports and interrupts.
+                    // One controller for all: a second one would have the same ports and
+                    // interrupts.
                     if ide_disks == 0 {
                         add("-device", "piix3-ide,id=pata".into());
                     }
@@ -168,8 +169,8 @@ impl Hardware {
             for end in cable::arguments(index, plug, name) {
                 add("-netdev", end);
             }
-            // The guest is given another hardware address at its set-up: frozen ones are alike. Ports whose
-            // speed is unknown cannot be joined by LACP.
+            // The guest gets another hardware address during set-up: frozen guests are identical. Ports of
+            // unknown speed cannot be aggregated with LACP.
             let device = format!(
                 "virtio-net-pci,id={},netdev=cable{index},mac=52:54:00:4c:00:{index:02x},\
                  speed=10000,duplex=full,romfile=",
@@ -181,24 +182,24 @@ impl Hardware {
     }
 }
 
-/// The group of throttled disks that a disk is alone in.
+/// The throttle group of a disk; each disk has its own.
 pub(crate) fn group(index: usize) -> String {
     format!("limit{index}")
 }
 
 impl Disk {
-    /// How QEMU's nodes cache.
+    /// Cache settings of QEMU's block nodes.
     pub(super) fn cache_of_nodes(&self) -> Value {
         let direct = matches!(self.cache, CacheMode::None);
         json!({"direct": direct, "no-flush": self.cache == CacheMode::Unsafe})
     }
 
-    /// QEMU's name of what a file has, below layers and limits.
+    /// QEMU's id of a disk's file node, below layers and limits.
     pub(super) fn base_node(index: usize) -> String {
         format!("base{index}")
     }
 
-    /// The topmost node of a disk, over `below`: its limit, or one that does nothing and whose name stays.
+    /// The topmost node of a disk, over `below`: its limit, or a pass-through node that keeps the id.
     pub(super) fn top_node(&self, index: usize, below: Value) -> Value {
         let mut node = match self.iops {
             Some(_) => json!({"driver": "throttle", "throttle-group": group(index)}),
@@ -209,7 +210,7 @@ impl Disk {
         node
     }
 
-    /// The nodes of a file of the host, with the layer over it if there is one.
+    /// The nodes of a file on the host, with the layer over it if there is one.
     fn file_node(
         &self,
         index: usize,
@@ -226,7 +227,7 @@ impl Disk {
                 "cache": cache,
             })
         };
-        // What is below a layer is written when the two are merged.
+        // Merging a layer writes to the node below it.
         let base = json!({
             "driver": format.name(),
             "node-name": Self::base_node(index),
@@ -246,8 +247,8 @@ impl Disk {
         })
     }
 
-    /// The tree of block nodes, as `blockdev-add` takes it (QEMU QMP Reference Manual,
-    /// `BlockdevOptions`), the topmost named `disk` and its place.
+    /// The tree of block nodes in the form of `blockdev-add` (QEMU QMP Reference Manual,
+    /// `BlockdevOptions`); the topmost is named `disk` and its index.
     fn node(&self, index: usize) -> Value {
         let cache = self.cache_of_nodes();
         let formatted = |format: DiskFormat, file: Value| json!({"driver": format.name(), "cache": cache, "file": file});
@@ -319,7 +320,7 @@ mod tests {
         }
     }
 
-    /// What the guest sees of it: devices, not block nodes and limits.
+    /// The part that the guest sees: devices, not block nodes and limits.
     fn devices(arguments: &[String]) -> Vec<&String> {
         let pairs = arguments.chunks(2);
         pairs.filter(|pair| pair[0] == "-device").map(|pair| &pair[1]).collect()

@@ -1,9 +1,9 @@
-//! A disk's file and what was written since: a layer on top of the file that is thrown away to have the file's
-//! contents again, in the same time however large the disk is.
+//! A disk's file and the writes since a snapshot: a layer on top of the file, which is discarded to restore
+//! the file's contents in a time that does not depend on the disk's size.
 //!
-//! A layer is a qcow2 file of subclusters of 4 KiB, so that a write of a page copies nothing from below. QEMU puts
-//! it under the disk while the guest runs (QEMU QMP Reference Manual, `blockdev-reopen`); nothing may be written
-//! meanwhile, and what the guest has in its memory of the disk is the caller's.
+//! A layer is a qcow2 file with subclusters of 4 KiB, so that writing a page copies nothing from below. QEMU
+//! inserts it under the disk while the guest runs (QEMU QMP Reference Manual, `blockdev-reopen`); nothing may be
+//! written meanwhile, and the caller must deal with what the guest has cached of the disk.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,13 +16,13 @@ use super::hardware::{Backend, Disk};
 use super::qmp::Qmp;
 use crate::error::{LabError, at};
 
-/// How long it may take to write all of a layer into its file.
+/// How long writing a whole layer into its file may take.
 const PATIENCE: Duration = Duration::from_secs(600);
 const LOOK: Duration = Duration::from_millis(5);
 /// 32 subclusters of 4 KiB.
 const CLUSTER_BYTES: u64 = 128 << 10;
 
-/// A disk of a guest that runs, whose contents are in a file.
+/// A disk of a running guest whose contents are in a file.
 #[derive(Debug)]
 pub(crate) struct Layers<'a> {
     qmp: &'a mut Qmp,
@@ -31,24 +31,24 @@ pub(crate) struct Layers<'a> {
     file: &'a Path,
 }
 
-/// Where a layer is: beside the file.
+/// The path of a layer: next to the file.
 pub(super) fn layer_file(file: &Path, generation: u32) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     file.with_file_name(format!("{name}.since-{generation}"))
 }
 
-/// QEMU's name of a layer.
+/// QEMU's id of a layer.
 pub(super) fn layer_node(index: usize, generation: u32) -> String {
     format!("layer{index}-{generation}")
 }
 
-/// QEMU's name of the node that has a layer's file.
+/// QEMU's id of the node of a layer's file.
 pub(super) fn file_node(index: usize, generation: u32) -> String {
     format!("{}-file", layer_node(index, generation))
 }
 
 impl<'a> Layers<'a> {
-    /// The disk of this place in its guest; `None` where its contents are elsewhere.
+    /// The disk with this index in its guest; `None` if its contents are not in a file here.
     pub(crate) fn of(qmp: &'a mut Qmp, disk: &'a Disk, index: usize) -> Option<Self> {
         match &disk.backend {
             Backend::File { path, .. } => Some(Self { qmp, disk, index, file: path }),
@@ -56,9 +56,9 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Makes an empty layer on top of the file, which is not used yet.
+    /// Creates an empty layer on top of the file, not in use yet.
     pub(crate) fn make(&mut self, generation: u32) -> Result<(), LabError> {
-        // Somebody may have been killed who had begun with it.
+        // An earlier process may have been killed while it was creating it.
         self.forget(generation)?;
         let path = layer_file(self.file, generation);
         File::create(&path).map_err(at(&path))?;
@@ -88,14 +88,15 @@ impl<'a> Layers<'a> {
         self.qmp.run("blockdev-add", node).map(drop)
     }
 
-    /// Puts a layer under the disk, instead of what was there.
+    /// Inserts a layer under the disk, in place of the previous one.
     pub(crate) fn put(&mut self, generation: u32) -> Result<(), LabError> {
         self.put_node(&layer_node(self.index, generation))
     }
 
-    /// Writes what a layer has into the file. The layer stays under the disk, and says the same.
+    /// Writes a layer's contents into the file. The layer stays under the disk, with the same
+    /// contents.
     pub(crate) fn merge(&mut self, generation: u32) -> Result<(), LabError> {
-        // QEMU merges what is the topmost, and below a disk nothing is.
+        // QEMU commits only a topmost layer, so nothing may be above it.
         let (nothing, layer) =
             (format!("nothing{}", self.index), layer_node(self.index, generation));
         let node = json!({"driver": "null-co", "node-name": nothing, "size": self.disk.size_bytes});
@@ -129,7 +130,7 @@ impl<'a> Layers<'a> {
     /// Removes a layer that is not under the disk.
     fn forget(&mut self, generation: u32) -> Result<(), LabError> {
         for node in [layer_node(self.index, generation), file_node(self.index, generation)] {
-            // Not there, or one that QEMU was started with and that has gone by itself.
+            // It may be missing, or one that QEMU was started with and has already deleted.
             let _ = self.qmp.run("blockdev-del", json!({"node-name": node}));
         }
         let path = layer_file(self.file, generation);
@@ -139,7 +140,7 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// The layers that have a file.
+    /// The numbers of the layers that have a file.
     fn generations(&self) -> Result<Vec<u32>, LabError> {
         let folder = self.file.parent().unwrap_or(self.file);
         let prefix = layer_file(self.file, 0).to_string_lossy().trim_end_matches('0').to_owned();
@@ -148,13 +149,13 @@ impl<'a> Layers<'a> {
         Ok(paths.filter_map(|path| path.strip_prefix(&prefix)?.parse().ok()).collect())
     }
 
-    /// Waits for the end of a job. One that merges is ready before, and is told to end.
+    /// Waits for the end of a job. A merge job becomes ready first and is then completed.
     fn wait_for(&mut self, job: &str) -> Result<(), LabError> {
         let end = Instant::now() + PATIENCE;
         loop {
             let jobs = self.qmp.run("query-jobs", json!({}))?;
             let of = jobs.as_array().and_then(|jobs| jobs.iter().find(|found| found["id"] == job));
-            // A job that merges is forgotten when it has ended.
+            // A finished merge job disappears from the list.
             let Some(found) = of else { return Ok(()) };
             let said = |said: &Value| LabError::Qmp {
                 command: job.into(),

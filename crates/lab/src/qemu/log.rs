@@ -1,21 +1,22 @@
-//! What a guest's console has said, as far as an error of the guest needs it: the kernel's own report when the
-//! kernel has failed, otherwise the last lines.
+//! Extracts from a guest's console log what an error about the guest needs: the kernel's own report if the
+//! kernel has crashed, otherwise the last lines.
 
-/// How many lines of a console an error shows.
+/// Number of lines of a console that an error shows.
 const TAIL: usize = 12;
-/// As many as lead to the instruction and the functions that called it.
+/// Enough lines to include the instruction and the call trace.
 const REPORT: usize = 40;
 
-/// How reports of Linux begin (`arch/x86/mm/fault.c`, `arch/x86/kernel/traps.c`, `kernel/panic.c`).
+/// How Linux starts crash reports (`arch/x86/mm/fault.c`, `arch/x86/kernel/traps.c`,
+/// `kernel/panic.c`).
 const BEGINNINGS: [&str; 4] = ["BUG: ", "Oops: ", "general protection fault", "Kernel panic"];
 
-/// The end of what a console has said.
+/// The last lines of a console log.
 pub(super) fn tail(console: &str) -> String {
     let lines: Vec<&str> = console.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(TAIL)..].join("\n")
 }
 
-/// What the kernel said when it failed; none when it has not.
+/// The kernel's crash report; `None` if it has not crashed.
 pub(super) fn kernel_report(console: &str) -> Option<String> {
     let lines = console.lines().map(unstamped).filter(|line| !line.trim().is_empty());
     let report: Vec<&str> = lines
@@ -25,7 +26,7 @@ pub(super) fn kernel_report(console: &str) -> Option<String> {
     (!report.is_empty()).then(|| report.join("\n"))
 }
 
-/// A line without the kernel's time.
+/// A line without the kernel's time stamp.
 fn unstamped(line: &str) -> &str {
     match line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
         Some((time, said)) if time.trim().parse::<f64>().is_ok() => said,

@@ -1,4 +1,4 @@
-//! QEMU: what a guest's machine is made of, how it is started, spoken to and ended.
+//! QEMU: describing a guest's machine, starting, controlling and ending it.
 
 mod accelerator;
 mod cable;

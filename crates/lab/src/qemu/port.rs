@@ -11,8 +11,8 @@ pub(crate) struct Port {
     reader: BufReader<UnixStream>,
 }
 
-/// How often a guest is asked that may not listen yet: what is written to a port that nobody in the guest
-/// has opened is kept, so asking again costs an answer too many and loses none.
+/// How often the request is repeated while the guest may not be listening yet: what is written to a port
+/// that is not open in the guest is kept, so repeating costs an extra answer and loses none.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
 
 impl Port {
@@ -20,7 +20,7 @@ impl Port {
         Ok(Self { reader: BufReader::new(stormeter_agent::connect(socket)?) })
     }
 
-    /// Asks for a hello until `patience` ends or `go_on` says no; the line that came.
+    /// Asks for a hello until `patience` ends or `go_on` returns false; returns the line received.
     pub(crate) fn hello(
         &mut self,
         patience: Duration,
@@ -44,7 +44,7 @@ impl Port {
         Err(io::Error::new(io::ErrorKind::TimedOut, "it said no hello"))
     }
 
-    /// Gives a storage guest its set-up and waits until that is done.
+    /// Sends a storage guest its set-up script and waits until it is done.
     pub(crate) fn set_up(&mut self, script: &str, patience: Duration) -> io::Result<()> {
         let mut text = String::from("begin\n");
         for line in script.lines() {
@@ -61,7 +61,7 @@ impl Port {
                     answer if answer.starts_with("failed ") => {
                         return Err(io::Error::other(answer));
                     }
-                    // A hello that was asked for once more.
+                    // The answer to a repeated hello request.
                     _ => line.clear(),
                 }
             }
@@ -69,7 +69,7 @@ impl Port {
         Err(io::Error::new(io::ErrorKind::TimedOut, "its set-up takes too long"))
     }
 
-    /// Reads on; whether the line is whole now.
+    /// Reads more; returns whether the line is complete.
     fn part_of_line(&mut self, line: &mut String, patience: Duration) -> io::Result<bool> {
         self.reader.get_ref().set_read_timeout(Some(patience))?;
         let mut bytes = Vec::new();
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use stormeter_agent::listen;
 
-    /// A guest that answers each line that it is told by the next of these.
+    /// A guest that answers each line it receives with the next of these.
     fn guest(answers: &'static [&'static str]) -> (tempfile::TempDir, Port) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("port");

@@ -1,9 +1,8 @@
-//! The processes of a lab's guests: found again by what they were started with, ended one by one.
+//! The processes of a lab's guests: recognized by their arguments, ended one by one.
 //!
-//! A process id in a file may long be somebody else's. A process is a guest's when it is this user's and
-//! its command line has the guest's own pid file behind `-pidfile`: nothing else is ever signalled.
-//! So a guest is found, too, that was started by a command that was killed before it could note
-//! anything.
+//! A process id in a file may have been reused by another process. A process counts as a guest's if it
+//! is this user's and its command line has the guest's own pid file after `-pidfile`: nothing else is
+//! ever signalled. This also finds guests whose starter was killed before it could record anything.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -15,21 +14,21 @@ use nix::unistd::{Pid, Uid};
 
 use crate::error::LabError;
 
-/// How long a process may take to end by itself and when it is killed.
+/// How long a process may take to end by itself, and again after being killed.
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(5);
 
 /// A guest's process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Process {
-    /// Its id.
+    /// Its process id.
     pub(crate) pid: i32,
     /// The pid file that it was started with.
     pub(crate) pid_file: PathBuf,
 }
 
 impl Process {
-    /// All of this user's guests whose pid files lie below `directory`, an absolute path.
+    /// All of this user's guests whose pid files are below `directory`, an absolute path.
     pub(crate) fn below(directory: &Path) -> Vec<Process> {
         let mut found = Vec::new();
         for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -45,15 +44,15 @@ impl Process {
         found
     }
 
-    /// Whether it still is that process.
+    /// Whether the process still exists and is the same one.
     pub(crate) fn is_alive(&self) -> bool {
         pid_file_of(self.pid).as_ref() == Some(&self.pid_file)
     }
 
-    /// Ends it: asked first, killed when it does not.
+    /// Ends it: first with a request, then by killing it.
     ///
     /// # Errors
-    /// It outlives both.
+    /// It survives both.
     pub(crate) fn end(&self) -> Result<(), LabError> {
         self.end_by(&[Signal::SIGTERM, Signal::SIGKILL])
     }
@@ -63,7 +62,7 @@ impl Process {
             if !self.is_alive() {
                 return Ok(());
             }
-            // It may end in between, which is what is wanted.
+            // It may end in between, which is fine.
             let _ = kill(Pid::from_raw(self.pid), signal);
             let end = Instant::now() + PATIENCE;
             while Instant::now() < end {
@@ -79,20 +78,20 @@ impl Process {
     /// Ends it at once, as a power cut would.
     ///
     /// # Errors
-    /// It outlives that.
+    /// It survives.
     pub(crate) fn kill(&self) -> Result<(), LabError> {
         self.end_by(&[Signal::SIGKILL])
     }
 
-    /// The guest's name: the folder that its pid file is in.
+    /// The guest's name: the name of its pid file's folder.
     pub(crate) fn guest(&self) -> String {
         let folder = self.pid_file.parent().and_then(Path::file_name);
         folder.unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Memory that is its own: what it has written, which ends with it (proc(5), `Private_Dirty` of
-    /// `smaps_rollup`). Pages that it has only read are those of files (QEMU's, the frozen guest's), and are
-    /// called private, too, as long as no other guest has looked at them.
+    /// Its own memory: what it has written, which is freed when it ends (proc(5), `Private_Dirty` of
+    /// `smaps_rollup`). Pages that it has only read belong to files (QEMU's, the frozen guest's), and count
+    /// as private too as long as no other guest has read them.
     pub(crate) fn private_bytes(&self) -> Option<u64> {
         let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.pid)).ok()?;
         let dirty = text.lines().find_map(|line| line.strip_prefix("Private_Dirty:"))?;
@@ -100,8 +99,8 @@ impl Process {
     }
 }
 
-/// What stands behind `-pidfile` in the command line of a process of this user. A process that has ended
-/// and is not yet waited for has no command line.
+/// The argument after `-pidfile` in the command line of a process of this user. A process that has ended
+/// but has not been waited for has no command line.
 fn pid_file_of(pid: i32) -> Option<PathBuf> {
     let folder = format!("/proc/{pid}");
     if fs::metadata(&folder).ok()?.uid() != Uid::effective().as_raw() {
@@ -119,15 +118,15 @@ mod tests {
     use super::*;
     use std::process::{Child, Command};
 
-    /// Something that looks like a guest to others.
+    /// A process that looks like a guest.
     fn pretender(pid_file: &Path, script: &str) -> Child {
         let mut command = Command::new("sh");
         command.args(["-c", script, "guest", "-pidfile"]).arg(pid_file);
         command.stdout(std::process::Stdio::piped());
-        // One that a failing test leaves behind keeps nobody waiting for the end of what the test says.
+        // One that a failing test leaves behind must not keep the test's output open.
         command.stderr(std::process::Stdio::null());
         let mut child = command.spawn().unwrap();
-        // Its traps are set when it says so.
+        // It writes a byte when its traps are set.
         let mut byte = [0];
         std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut byte).unwrap();
         child
@@ -149,14 +148,14 @@ mod tests {
             |processes: &[Process]| processes.iter().map(|p| p.pid as u32).collect::<Vec<_>>();
         let end = Instant::now() + PATIENCE;
         let mut found = Process::below(ours.path());
-        // Between fork and exec it is still this test.
+        // Between fork and exec it still looks like this test.
         while found.is_empty() && Instant::now() < end {
             found = Process::below(ours.path());
         }
         assert_eq!(named(&found), [children[0].id()]);
         assert_eq!(found[0].guest(), "vm1");
         assert!(found[0].private_bytes().is_some_and(|bytes| bytes > 0));
-        // The number of a process of another directory is not taken for ours.
+        // The process id of a guest in another directory is not taken for ours.
         let stale = Process { pid: children[1].id() as i32, pid_file: ours.path().join("vm1/pid") };
         assert!(!stale.is_alive());
         stale.end().unwrap();
@@ -171,7 +170,7 @@ mod tests {
     fn one_that_does_not_listen_is_killed() {
         let directory = tempfile::tempdir().unwrap();
         let pid_file = directory.path().join("vm1/pid");
-        // Without a child: between fork and exec that would look like a second guest.
+        // Without a child process: between fork and exec that would look like a second guest.
         let mut child = pretender(&pid_file, "trap '' TERM; echo; while :; do kill -STOP $$; done");
         let waiter = std::thread::spawn(move || child.wait().unwrap());
         let found = Process::below(directory.path());

@@ -1,7 +1,8 @@
-//! QEMU's control socket: one command and its answer at a time, in lines of JSON
-//! (QEMU Machine Protocol Specification, docs/interop/qmp-spec).
+//! QEMU's control socket: one command and its answer at a time, as lines of JSON (QEMU Machine
+//! Protocol Specification, docs/interop/qmp-spec).
 //!
-//! Ours: crates for it bring all commands of one QEMU as types, and here some twenty are sent.
+//! Our own client: the crates for it bring all commands of one QEMU version as types, and about
+//! twenty are used here.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -16,7 +17,7 @@ use crate::error::LabError;
 const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A connection whose greeting is over.
+/// A connection after its greeting.
 #[derive(Debug)]
 pub(crate) struct Qmp {
     guest: String,
@@ -25,7 +26,7 @@ pub(crate) struct Qmp {
 }
 
 impl Qmp {
-    /// Connects and leaves the mode in which nothing but capabilities can be negotiated.
+    /// Connects and leaves the capabilities negotiation mode.
     pub(crate) fn connect(guest: &str, socket: &Path, log: &Path) -> Result<Self, LabError> {
         let failed =
             |source| LabError::QmpSocket { guest: guest.into(), source, log: log.to_owned() };
@@ -51,14 +52,14 @@ impl Qmp {
                 let said = error["desc"].as_str().unwrap_or("it does not say why").to_owned();
                 return Err(LabError::Qmp { command: command.into(), said });
             }
-            // Events come in between.
+            // Events may arrive in between.
             if let Some(value) = answer.get_mut("return") {
                 return Ok(value.take());
             }
         }
     }
 
-    /// Waits until a migration is over, in either direction.
+    /// Waits until a migration, in either direction, is complete.
     pub(crate) fn wait_for_migration(&mut self) -> Result<(), LabError> {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
     use stormeter_agent::listen;
 
-    /// A QEMU that says these lines, one after each that it is told, the first unasked.
+    /// A QEMU that sends these lines: the first unasked, then one after each line it receives.
     fn qemu(lines: &'static [&'static str]) -> (tempfile::TempDir, Result<Qmp, LabError>) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("qmp");

@@ -1,5 +1,5 @@
-//! Starting a guest: QEMU goes into the background by itself once its machine is made, so whatever is
-//! wrong with it is told before that.
+//! Starts a guest: QEMU daemonizes once its machine has been created, so every error is reported
+//! before that.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -21,21 +21,22 @@ use crate::error::{LabError, at, tool};
 use crate::guest::{ADDRESS_WANTED, AGENT_PORT};
 use crate::image::{Images, last_words};
 
-/// What makes Linux start faster in a guest that is emulated and that nobody attacks. A kernel that has failed ends
-/// its guest at once, which is seen and told, instead of leaving it to hang.
+/// Speeds up Linux in an emulated guest that needs no protection against attacks. A kernel that crashes ends its
+/// guest at once, which is detected and reported, instead of hanging.
 const COMMAND_LINE: &str = "console=ttyS0 quiet oops=panic panic=-1 mitigations=off nopti no_timer_check \
                             tsc=reliable lpj=4000000 cryptomgr.notests audit=0 \
                             random.trust_cpu=on 8250.nr_uarts=1 rcupdate.rcu_expedited=1";
 
-/// Room for the emulated code of a worker guest (QEMU's `tb-size`). The loop of a trial fits; with as much room as QEMU
-/// takes, each guest fills 20 MiB with code that ran once. With 6 MiB a guest that had worked had 37.5 to 40.3 MiB of
-/// its own, with 4 it has 35.3 to 37.4; the test that has two work takes 25.5 s instead of 21.
+/// Translation cache for a worker guest (QEMU's `tb-size`). The loop of a trial fits; with QEMU's default size, each
+/// guest fills 20 MiB with code that ran once. With 6 MiB, a guest that had done work used 37.5 to 40.3 MiB of its
+/// own memory, with 4 it uses 35.3 to 37.4; the test with two working guests takes 25.5 s instead of 21.
 const WORKER_CODE_MIB: u32 = 4;
 
-/// What QEMU's user-mode network leads ports of this machine to (its option `dhcpstart`).
+/// The guest's address in QEMU's user-mode network, to which ports are forwarded (option
+/// `dhcpstart`).
 const UPLINK_ADDRESS: &str = "10.0.2.15/24";
 
-/// The port over which a guest with a shell is told what to do.
+/// The port over which a guest with a shell receives commands.
 const CONTROL_PORT: &str = "stormeter.control";
 
 /// The files of a guest.
@@ -58,7 +59,7 @@ impl Guest {
         self.folder.join("console")
     }
 
-    /// All that the console has shown.
+    /// The log of the console.
     pub(crate) fn log(&self) -> PathBuf {
         self.folder.join("console.log")
     }
@@ -93,7 +94,7 @@ impl Guest {
         })
     }
 
-    /// Waits until the guest answers. `go_on` is asked ten times a second.
+    /// Waits until the guest answers. `go_on` is polled ten times a second.
     pub(crate) fn wait_for(
         &self,
         kind: Kind,
@@ -111,23 +112,23 @@ impl Guest {
         }
     }
 
-    /// The port over which it is told what to do.
+    /// Opens the control port.
     pub(crate) fn control_port(&self) -> Result<Port, LabError> {
         Port::connect(&self.control()).map_err(at(&self.control()))
     }
 
-    /// Waits until its agent answers, and leaves it for whoever comes next.
+    /// Waits until its agent answers, and leaves the connection to the next client.
     fn knock(&self, patience: Duration, go_on: &mut dyn FnMut() -> bool) -> std::io::Result<()> {
         let mut line = connect(&self.agent())?;
         line.set_read_timeout(Some(Duration::from_millis(100)))?;
-        // A guest that never comes up reads nothing, and the socket is full one day.
+        // A guest that never comes up reads nothing, and the socket's buffer fills up eventually.
         line.set_write_timeout(Some(patience))?;
         let end = Instant::now() + patience;
         let mut in_time = || Instant::now() < end && go_on();
         knock(&mut line, &format!("lab-{}", std::process::id()), &mut in_time).map(|_| ())
     }
 
-    /// An error of this guest, with what its console says.
+    /// An error about this guest, with the end of its console log.
     pub(crate) fn failed(&self, what: &str) -> LabError {
         let bytes = fs::read(self.log()).unwrap_or_default();
         let said = String::from_utf8_lossy(&bytes);
@@ -139,18 +140,18 @@ impl Guest {
     }
 }
 
-/// Where a guest's memory is.
+/// What a guest's memory is backed by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ram {
-    /// Its own.
+    /// Anonymous memory.
     Own,
-    /// In this file, which keeps what the guest writes: to be frozen.
+    /// This file, which keeps what the guest writes: the guest will be frozen.
     Kept(PathBuf),
-    /// What is in this file, each page copied when the guest writes to it.
+    /// A private mapping of this file: each page is copied when the guest writes to it.
     Copied(PathBuf),
 }
 
-/// How a guest begins.
+/// How a guest starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Memory {
     pub(crate) ram: Ram,
@@ -158,10 +159,10 @@ pub(crate) struct Memory {
     pub(crate) waits: bool,
 }
 
-/// Starts a guest. `forwards` are ports of the host that lead to ports of the guest, as QEMU writes them.
+/// Starts a guest. `forwards` are ports of the host that are forwarded to the guest, in QEMU's syntax.
 ///
 /// # Errors
-/// QEMU is not there, or says no: what it said.
+/// QEMU is missing or fails; the error contains its message.
 pub(crate) fn spawn(
     guest: &Guest,
     hardware: &Hardware,
@@ -228,19 +229,19 @@ pub(crate) fn spawn(
         command.arg("-device").arg(format!("virtserialport,chardev={port},name={name}"));
     }
     if hardware.uplink {
-        // Nothing that runs in a worker guest calls anybody.
+        // Nothing in a worker guest connects to other machines.
         let restrict = if hardware.kind == Kind::Worker { ",restrict=on" } else { "" };
         let forwards: String =
             forwards.iter().map(|forward| format!(",hostfwd={forward}")).collect();
         command.arg("-netdev").arg(format!("user,id=net{restrict}{forwards}"));
-        // A ROM to start from the network would only cost time.
+        // A network boot ROM would only cost time.
         command.args(["-device", "virtio-net-pci,netdev=net,romfile="]);
     }
     command.args(hardware.arguments(&|path| folders.name(path)));
     if memory.waits {
         command.args(["-incoming", "defer"]);
     }
-    // What a terminal sends to us is not for QEMU: we end it ourselves, in order.
+    // Signals from the terminal must not reach QEMU: we end it ourselves, in order.
     let output = command
         .process_group(0)
         .current_dir(&guest.folder)
@@ -254,7 +255,7 @@ pub(crate) fn spawn(
     Err(LabError::ToolFailed { program: QEMU.into(), said })
 }
 
-/// A path in an option of QEMU: a comma is written twice.
+/// Escapes a path in a QEMU option: commas are doubled.
 fn escaped(path: &Path) -> String {
     path.to_string_lossy().replace(',', ",,")
 }

@@ -1,16 +1,16 @@
-//! Which QEMU this is.
+//! The version of QEMU.
 
 use std::process::Command;
 
 use crate::error::{LabError, tool};
 
-/// The program; what it emulates is what Debian's kernel for amd64 runs on.
+/// The program; it emulates what Debian's amd64 kernel runs on.
 pub(crate) const QEMU: &str = "qemu-system-x86_64";
 
-/// The line in which it tells its version.
+/// The line in which QEMU reports its version.
 ///
 /// # Errors
-/// It is not there: the package that has it.
+/// QEMU is missing; the error names the package that has it.
 pub(crate) fn version() -> Result<String, LabError> {
     let output =
         Command::new(QEMU).arg("--version").output().map_err(|source| tool(QEMU, source))?;

@@ -1,7 +1,7 @@
-//! Addresses on which guests are reached from this machine.
+//! Addresses at which guests are reached from this machine.
 //!
-//! Every storage guest, and every VM with a network, has a loopback address of its own (127.0.0.0/8 is all this machine, RFC 1122,
-//! section 3.2.1.3), so protocols have their usual ports and labs do not meet.
+//! Every storage guest, and every VM with a network, has its own loopback address (127.0.0.0/8 is all this machine,
+//! RFC 1122, section 3.2.1.3), so protocols use their standard ports and labs do not collide.
 
 use std::net::{Ipv4Addr, TcpListener};
 
@@ -10,7 +10,7 @@ use crate::image::key;
 
 /// iSCSI, NFS, MOUNT.
 const PORTS: [u16; 3] = [3260, 2049, 20048];
-/// Where QEMU's NFS client asks for the others.
+/// Where QEMU's NFS client looks up the other ports.
 pub(super) const PORTMAPPER: u16 = 111;
 
 /// The ports of a storage guest.
@@ -18,8 +18,8 @@ pub(super) fn storage_ports(portmapper: bool) -> Vec<u16> {
     PORTS.into_iter().chain(portmapper.then_some(PORTMAPPER)).collect()
 }
 
-/// An address on which all `ports` are free at this moment; others are tried when they are not. `seed` is
-/// what it is chosen by, so that a lab has the same address each time.
+/// An address on which all `ports` are free at this moment, starting from one that is derived from
+/// `seed`, so that a lab gets the same address each time.
 pub(super) fn free_address(
     guest: &str,
     seed: &str,
@@ -34,13 +34,14 @@ pub(super) fn free_address(
     address.map(|it| it.to_string()).ok_or_else(|| LabError::NoAddress { guest: guest.into() })
 }
 
-/// The first of a guest's addresses that is free.
+/// The first of a guest's candidate addresses that is free.
 fn choose(guest: &str, seed: &str, is_free: impl Fn(Ipv4Addr) -> bool) -> Option<Ipv4Addr> {
     const ATTEMPTS: u32 = 64;
     let address = |attempt: u32| {
         let digits = key(&[seed.as_bytes(), guest.as_bytes(), &attempt.to_le_bytes()]);
         let part = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap_or(1);
-        // Low addresses are what others listen on; the last part is neither the net nor its broadcast.
+        // Low addresses are used by other programs; the last part must not be the network or broadcast
+        // address.
         Ipv4Addr::new(127, 64 | part(0), part(2), part(4).clamp(1, 254))
     };
     (0..ATTEMPTS).map(address).find(|&address| is_free(address))
@@ -48,14 +49,14 @@ fn choose(guest: &str, seed: &str, is_free: impl Fn(Ipv4Addr) -> bool) -> Option
 
 /// Whether this user may listen on the portmapper's port.
 pub(super) fn may_have_portmapper() -> bool {
-    // An address that nobody has: what is refused here is the port.
+    // An address that nothing else uses: if this is refused, the reason is the port.
     match TcpListener::bind((Ipv4Addr::new(127, 63, 0, 1), PORTMAPPER)) {
         Err(error) => error.kind() != std::io::ErrorKind::PermissionDenied,
         Ok(_) => true,
     }
 }
 
-/// What leads from the address to the guest, as QEMU writes it.
+/// The forwards from the address to the guest, in QEMU's syntax.
 pub(super) fn forwards(address: &str, ports: &[u16]) -> Vec<String> {
     ports.iter().map(|port| format!("tcp:{address}:{port}-:{port}")).collect()
 }

@@ -1,6 +1,6 @@
-//! The arrays of a storage guest: which disk is which, a disk that fails, and a new one in its place.
+//! The arrays of a storage guest: finding a disk, failing it, and replacing it.
 //!
-//! mdadm(8) is told with full paths of devices; there is no udev that would know others.
+//! mdadm(8) gets full paths of devices; there is no udev that would resolve others.
 
 use super::setup::Disks;
 use crate::error::LabError;
@@ -11,13 +11,13 @@ use crate::model::{DiskGroup, Raid, Storage};
 pub(super) struct ArrayDisk {
     /// The array's device.
     array: String,
-    /// The disk's, behind its latency if it has one.
+    /// The disk's device, including its latency if it has one.
     disk: String,
-    /// How many disks the array lacks from the beginning, as the file has it.
+    /// Number of disks that the array lacks from the start, according to the lab file.
     missing: usize,
 }
 
-/// The device of a disk of a storage guest, by its place.
+/// The device of a storage guest's disk, by its index.
 pub(super) fn device(storage: &Storage, disk: usize) -> String {
     match storage.disks[disk].latency_ms {
         0 => raw_device(disk),
@@ -30,12 +30,12 @@ pub(super) fn raw_device(disk: usize) -> String {
     format!("/dev/vd{}", char::from(b'a' + disk as u8))
 }
 
-/// What the device mapper calls a disk with latency.
+/// The device mapper name of a disk with latency.
 pub(super) fn delayed_name(disk: usize) -> String {
     format!("disk{disk}")
 }
 
-/// The device of a group of disks, by its place: an array, or its only disk.
+/// The device of a disk group, by its index: an array, or its only disk.
 pub(super) fn group_device(storage: &Storage, group: usize) -> String {
     let DiskGroup { raid, first, .. } = storage.groups[group];
     raid.map_or_else(|| device(storage, first), |_| format!("/dev/md{group}"))
@@ -77,8 +77,8 @@ pub(super) fn find(storage: &Storage, name: &str, number: usize) -> Result<Array
     Ok(ArrayDisk { array, disk: device(storage, first + number), missing })
 }
 
-/// Lines after which the last disk of an array is rebuilt at this rate, in bytes a second: neither faster nor,
-/// as the kernel would to be kind to what else is done, slower (md(4)).
+/// Lines that rebuild the last disk of an array at this rate, in bytes per second: neither faster nor slower,
+/// as the kernel would otherwise go to leave bandwidth to other I/O (md(4)).
 pub(super) fn rebuild(storage: &Storage, group: usize, rate: u64, disks: Disks) -> Vec<String> {
     let array = group_device(storage, group);
     let DiskGroup { first, count, .. } = storage.groups[group];
@@ -93,10 +93,10 @@ pub(super) fn rebuild(storage: &Storage, group: usize, rate: u64, disks: Disks) 
     lines
 }
 
-/// Lines that have the disk fail and pull it out.
+/// Lines that make the disk fail and remove it.
 pub(super) fn fail(disk: &ArrayDisk) -> String {
     let ArrayDisk { array, disk, .. } = disk;
-    // It is busy until what was under way has failed.
+    // It is busy until outstanding I/O has failed.
     format!(
         "/sbin/mdadm {array} --fail {disk}\n\
          tries=0\n\
@@ -106,19 +106,19 @@ pub(super) fn fail(disk: &ArrayDisk) -> String {
     )
 }
 
-/// Lines that put a new disk in the place of one that was pulled out; the array begins to rebuild.
+/// Lines that replace a removed disk with a new one; the array starts to rebuild.
 pub(super) fn replace(disk: &ArrayDisk) -> String {
     let ArrayDisk { array, disk, .. } = disk;
     format!("/sbin/mdadm --zero-superblock {disk}\n/sbin/mdadm {array} --add {disk}\n")
 }
 
-/// Lines that make the array whole, if it is not, and wait until it is.
+/// Lines that complete the array, if it is not complete, and wait until it is.
 pub(super) fn whole(disk: &ArrayDisk) -> String {
     let missing = disk.missing;
     let array = disk.array.trim_start_matches("/dev/");
     let name = disk.disk.rsplit('/').next().unwrap_or_default();
-    // The kernel calls a disk with latency dm-0, and tells beside what that is to the device mapper. Half an
-    // hour, then it is given up: a guest that waits for ever hears nothing more.
+    // The kernel calls a disk with latency dm-0, and lists its device mapper name separately. The wait is
+    // limited to half an hour: a guest that waited forever would accept no other command.
     format!(
         "found=\n\
          for member in /sys/block/{array}/slaves/*; do\n\

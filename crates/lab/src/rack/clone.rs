@@ -1,4 +1,4 @@
-//! A guest of a lab comes up: as a clone of a frozen one, or cold when there is none.
+//! Brings up a guest of a lab: as a clone of a frozen one, or by booting if there is none.
 
 use serde_json::json;
 
@@ -7,14 +7,15 @@ use crate::error::LabError;
 use crate::image::Images;
 use crate::qemu::{Accelerator, Guest, Hardware, Memory, Ram, spawn};
 
-/// What guests of one lab have in common.
+/// What the guests of a lab have in common.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Common<'a> {
     pub(super) images: &'a Images,
     pub(super) accelerator: Accelerator,
 }
 
-/// Starts the guest and waits until it answers. Why it was booted although there is a frozen one, if it was.
+/// Starts the guest and waits until it answers. If it was booted although a frozen one exists, returns the
+/// reason.
 pub(super) fn bring_up(
     common: Common<'_>,
     guest: &Guest,
@@ -27,7 +28,7 @@ pub(super) fn bring_up(
     let mut cold_because = None;
     if let Some(template) = template {
         let memory = Memory { ram: Ram::Copied(template.ram.clone()), waits: true };
-        // What is wrong with the disks is wrong with a cold guest, too.
+        // A problem with the disks affects a booted guest as well.
         spawn(guest, hardware, images, accelerator, &memory, forwards)?;
         match thaw(guest, template).and_then(|()| guest.wait_for(hardware.kind, BOOT, go_on)) {
             Ok(()) => return Ok(None),

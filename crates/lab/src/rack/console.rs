@@ -1,4 +1,4 @@
-//! `lab console`: the serial console of a guest, until Ctrl-] or the guest's end.
+//! `lab console`: the serial console of a guest, until Ctrl-] or the end of the guest.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -11,11 +11,11 @@ use nix::sys::termios::{SetArg, Termios, cfmakeraw, tcgetattr, tcsetattr};
 use super::directory::{guest, started};
 use crate::error::{LabError, at};
 
-/// Ctrl-], as telnet has it.
+/// Ctrl-], as in telnet.
 const LEAVE: u8 = 0x1d;
 
-/// Joins standard input and output to the console of `name` in the lab in `directory`. What the console
-/// has shown so far is in the log beside it, which `say` is told of.
+/// Connects standard input and output to the console of `name` in the lab in `directory`. The console's
+/// earlier output is in its log; `say` receives the path.
 ///
 /// # Errors
 /// There is no such lab or guest, or it does not run.
@@ -34,7 +34,7 @@ pub fn console(directory: &Path, name: &str, say: &mut dyn FnMut(&str)) -> Resul
     join(&mut io::stdin(), stream, &mut io::stdout()).map_err(at(&guest.console()))
 }
 
-/// Passes on what is typed and what is shown, as it comes.
+/// Copies input and output in both directions as they come.
 fn join(
     keys: &mut (impl Read + AsFd),
     mut stream: UnixStream,
@@ -63,7 +63,7 @@ fn join(
         if readable.get(1) == Some(&true) {
             let count = keys.read(&mut bytes)?;
             let typed = &bytes[..count];
-            // The end of a file that was piped in is not the end of what is shown.
+            // The end of piped input is not the end of the output.
             typing = count > 0;
             let end = typed.iter().position(|byte| *byte == LEAVE);
             stream.write_all(&typed[..end.unwrap_or(count)])?;
@@ -74,7 +74,7 @@ fn join(
     }
 }
 
-/// The terminal gives every key as it is pressed, until this is dropped.
+/// The terminal in raw mode until this is dropped.
 struct Raw {
     before: Option<Termios>,
 }

@@ -1,4 +1,4 @@
-//! The directory of a lab: whose it is, who works in it, what runs in it.
+//! The directory of a lab: ownership, locking, and the guests that run in it.
 
 use std::fs;
 use std::io;
@@ -13,35 +13,35 @@ use crate::error::{LabError, at};
 use crate::qemu::folder::{PID_FILE, is_guests};
 use crate::qemu::{Guest, Process};
 
-/// A directory that is a lab's, and locked for this process as long as this lives.
+/// A lab's directory, locked for this process while this lives.
 #[derive(Debug)]
 pub(super) struct Directory {
-    /// Absolute and without links, so that it is always spelt alike.
+    /// Absolute and without links, so that its spelling is unique.
     pub(super) path: PathBuf,
     lock: Lock,
 }
 
 const GUESTS: &str = "guests";
-/// The lock of labs that were started before there was a mark: an empty file.
+/// The lock file of labs from before the marker file existed: an empty file.
 const OLD_LOCK: &str = "lock";
 
-/// Files of a lab beside its mark.
+/// Files of a lab in addition to its marker.
 const OWN_FILES: [&str; 5] =
     [FILE, state::NEW, super::fault::FILE, super::snapshot::FILE, super::snapshot::NEW];
 
-/// Where the guests' folders are.
+/// The guest with this name and its folder.
 pub(super) fn guest(directory: &Path, name: &str) -> Guest {
     Guest { name: name.into(), folder: directory.join(GUESTS).join(name) }
 }
 
 impl Directory {
-    /// Makes it or takes it over: an empty directory, or one that a lab has left.
+    /// Creates the directory or takes it over: an empty one, or one that a lab has left.
     ///
     /// # Errors
-    /// It is somebody else's, has other things in it, or somebody works in it.
+    /// It belongs to another user, contains other things, or another process works in it.
     pub(super) fn claim(path: &Path) -> Result<Self, LabError> {
         if !path.exists() {
-            // Nobody else may look at consoles or give commands.
+            // Other users must not see consoles or give commands.
             fs::DirBuilder::new().mode(0o700).recursive(true).create(path).map_err(at(path))?;
         }
         let path = fs::canonicalize(path).map_err(at(path))?;
@@ -54,14 +54,14 @@ impl Directory {
         Ok(Self { path, lock })
     }
 
-    /// The directory of a lab that was started.
+    /// Opens the directory of a lab that has been started.
     pub(super) fn open(path: &Path) -> Result<Self, LabError> {
         let path = existing(path)?;
         let lock = Lock::take(&path)?;
         Ok(Self { path, lock })
     }
 
-    /// Refuses a directory with guests in it.
+    /// Fails if guests run in the directory.
     pub(super) fn check_idle(&self) -> Result<(), LabError> {
         let guests = self.processes().len();
         if guests == 0 {
@@ -70,8 +70,8 @@ impl Directory {
         Err(LabError::Running { directory: self.path.clone(), guests })
     }
 
-    /// Ends every guest, by its own process id; storage guests last, for a VM whose storage is gone
-    /// waits for it. How many there were.
+    /// Ends every guest by its process id; storage guests last, because a VM whose storage is gone
+    /// would wait for it. Returns their number.
     pub(super) fn end_guests(&self) -> Result<usize, LabError> {
         let state = State::read(&self.path);
         let serves = |process: &Process| {
@@ -92,7 +92,7 @@ impl Directory {
         Ok(processes.len())
     }
 
-    /// The guests that run: processes that were started with the pid file in a folder of ours.
+    /// The running guests: processes that were started with the pid file in a folder of ours.
     fn processes(&self) -> Vec<Process> {
         let folders = self.guests();
         let is_ours = |process: &Process| {
@@ -101,7 +101,7 @@ impl Directory {
         Process::below(&self.path).into_iter().filter(is_ours).collect()
     }
 
-    /// The folders of guests: those that have a mark, and those whose names are in the lab's own file.
+    /// The folders of guests: those with a marker, and those named in the lab's own file.
     fn guests(&self) -> Vec<PathBuf> {
         let all = self.path.join(GUESTS);
         let named =
@@ -115,12 +115,13 @@ impl Directory {
         folders
     }
 
-    /// Removes what a lab has made; the directory itself when nothing else is in it.
+    /// Removes everything that a lab has created; the directory itself if nothing else is in it.
     pub(super) fn clear(self) -> Result<(), LabError> {
         for folder in self.guests() {
             gone(fs::remove_dir_all(&folder)).map_err(at(&folder))?;
         }
-        // One that was not marked yet is empty. What somebody put there is not, and stays.
+        // A folder that was not marked yet is empty. If other files were put there, it is not, and
+        // stays.
         let all = self.path.join(GUESTS);
         for entry in fs::read_dir(&all).into_iter().flatten().flatten() {
             let _ = fs::remove_dir(entry.path());
@@ -137,15 +138,15 @@ impl Directory {
         {
             let _ = fs::remove_file(&old);
         }
-        // The mark is the last.
+        // The marker goes last.
         self.lock.remove(&self.path)?;
-        // Somebody may have put something of his own there.
+        // Other files may have been put there.
         let _ = fs::remove_dir(&self.path);
         Ok(())
     }
 }
 
-/// That it was not there is as good.
+/// A file that did not exist counts as removed.
 fn gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -153,12 +154,12 @@ fn gone(removed: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Whether a lab's mark is in the directory, or the file in which a lab says what it is.
+/// Whether the directory has a lab's marker, or the file in which a lab describes itself.
 fn is_labs(path: &Path) -> bool {
     mark::is_labs(path) || (!path.join(mark::LAB).is_symlink() && state::names(path).is_some())
 }
 
-/// A directory in which a lab was started, and its own description of it.
+/// The directory of a lab that has been started, and its stored state.
 pub(super) fn started(path: &Path) -> Result<(PathBuf, State), LabError> {
     let path = existing(path)?;
     match State::read(&path) {
@@ -174,7 +175,7 @@ fn existing(path: &Path) -> Result<PathBuf, LabError> {
         check_owner(&path)?;
         return Ok(path);
     }
-    // It looks like one, and it is somebody else's.
+    // It looks like a lab, but belongs to another user.
     let looks = [FILE, OLD_LOCK, mark::LAB, GUESTS].iter().any(|name| path.join(name).exists());
     Err(if looks { mark::foreign(&path) } else { no_lab() })
 }
@@ -219,7 +220,7 @@ mod tests {
         fs::create_dir_all(guest(&first.path, "vm1").folder).unwrap();
         make(&guest(&first.path, "vm1").folder).unwrap();
         fs::write(path.join(FILE), "half").unwrap();
-        // As a child has it that is forked meanwhile.
+        // As in a child that is forked meanwhile.
         let _forked = first.lock.forked();
         drop(first);
         let second = Directory::claim(&path).unwrap();
@@ -241,7 +242,7 @@ mod tests {
         assert!(!path.join(mark::LAB).exists() && !path.join("guests/vm1").exists());
     }
 
-    /// All that is in a directory, with its contents.
+    /// Everything in a directory, with contents.
     fn contents(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         let mut found = Vec::new();
         for entry in fs::read_dir(path).unwrap().flatten() {
@@ -257,7 +258,7 @@ mod tests {
 
     #[test]
     fn what_looks_like_a_lab_and_is_somebodys_is_refused_and_untouched() {
-        // What is in the directory beside `guests/web`.
+        // What is in the directory in addition to `guests/web`.
         for files in [
             &[("lock", "")][..],
             &[("lock", "12345\n"), ("README", "readme")],
@@ -308,7 +309,7 @@ mod tests {
             let path = parent.path().join("lab");
             fs::create_dir(&path).unwrap();
             fs::write(path.join(mark::LAB), words).unwrap();
-            // A guest's folder that was not marked yet.
+            // A guest's folder that has not been marked yet.
             fs::create_dir_all(path.join("guests/vm1")).unwrap();
             drop(Directory::claim(&path).unwrap());
             Directory::open(&path).unwrap().clear().unwrap();
@@ -316,7 +317,7 @@ mod tests {
         }
     }
 
-    /// As labs were before they had marks.
+    /// Like labs from before marker files existed.
     #[test]
     fn the_guests_of_a_lab_without_marks_are_those_that_its_file_names() {
         let parent = tempfile::tempdir().unwrap();
@@ -335,7 +336,7 @@ mod tests {
         assert!(own.join("disk").exists());
     }
 
-    /// Something that looks like a guest to others; it ends with its second part.
+    /// A process that looks like a guest; it ends when its second part does.
     fn pretender(pid_file: &Path) -> (std::process::Child, std::process::ChildStdin) {
         let mut child = std::process::Command::new("sh")
             .args(["-c", "echo; read line", "guest", "-pidfile"])
@@ -345,7 +346,7 @@ mod tests {
             .spawn()
             .unwrap();
         std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
-        // To wait for a child closes what it reads from, at whose end it would end by itself.
+        // Waiting for a child closes its standard input, at whose end it would exit.
         let keys = child.stdin.take().unwrap();
         (child, keys)
     }

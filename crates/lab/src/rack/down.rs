@@ -1,21 +1,22 @@
-//! `lab down`: every guest is ended by its own process id, and what the lab made is removed.
+//! `lab down`: ends every guest by its process id and removes what the lab created.
 
 use std::path::Path;
 
 use super::directory::Directory;
 use crate::error::LabError;
 
-/// What was ended.
+/// The result of ending a lab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
-    /// How many guests ran.
+    /// Number of guests that were running.
     pub guests: usize,
 }
 
-/// Ends the lab in `directory`, however it was left: running, half started, killed.
+/// Ends the lab in `directory`, whatever its state: running, partly started, killed.
 ///
 /// # Errors
-/// There is none, it is another user's, somebody is starting or ending it, or a process does not end.
+/// There is no lab, it belongs to another user, another process is starting or ending it, or a
+/// process does not end.
 pub fn down(directory: &Path) -> Result<Ended, LabError> {
     let directory = Directory::open(directory)?;
     let guests = directory.end_guests()?;

@@ -1,19 +1,19 @@
-//! A storage guest's disks as what it serves: disks with their latency, arrays and caches joined of them, file
-//! systems on these; and how all of that lets go of its disks while their contents are changed below it.
+//! Turns a storage guest's disks into what it serves: disks with latency, arrays and caches built from them,
+//! file systems on top; and makes all of that let go of the disks while their contents are changed underneath.
 //!
-//! The kernel remembers of an array, a cache and a file system what it has read of them once. So these are taken
-//! apart before other contents come, and put together again of what is there then. What serves them meanwhile
-//! keeps its device: on top of every array and cache is one of the device mapper that waits.
+//! The kernel caches the metadata of arrays, caches and file systems. They are therefore taken apart before the
+//! disks get other contents, and reassembled afterwards. What serves them keeps its device meanwhile: on top of
+//! every array and cache is a device-mapper device that can be suspended.
 
 use super::array::{self, delayed_name, group_device, raw_device};
 use super::setup::{Disks, export_path};
 use crate::model::{DiskGroup, Lab, Mounted, NfsVersion, Storage};
 
-/// The program, which waits for no udev.
+/// The program, with the option of not waiting for udev.
 const DMSETUP: &str = "/sbin/dmsetup";
 const NO_UDEV: &str = "--noudevsync --noudevrules";
 
-/// Makes the disks of a storage guest ready; the device of each group.
+/// Lines that set up the disks of a storage guest; returns the device of each group.
 pub(super) fn make(storage: &Storage, disks: Disks, lines: &mut Vec<String>) -> Vec<String> {
     for (index, disk) in storage.disks.iter().enumerate() {
         // A frozen guest has seen another disk here.
@@ -51,11 +51,11 @@ pub(super) fn make(storage: &Storage, disks: Disks, lines: &mut Vec<String>) -> 
     (0..storage.groups.len()).map(|group| served(storage, group)).collect()
 }
 
-/// Mounts a file system and lets it be reached.
+/// Lines that mount a file system and export it.
 pub(super) fn export(storage: &Storage, number: usize) -> [String; 2] {
     let export = &storage.exports[number];
     let (device, path) = (served(storage, export.group), export_path(&export.name));
-    // Clients come through the host, from any port and as any user.
+    // Clients connect through the host, from any port and as any user.
     let options = "rw,sync,insecure,no_root_squash,no_subtree_check";
     [
         format!("mkdir -p {path} && mount -t ext4 {device} {path}"),
@@ -63,8 +63,8 @@ pub(super) fn export(storage: &Storage, number: usize) -> [String; 2] {
     ]
 }
 
-/// Lines after which the kernel of a storage guest knows nothing of what its disks have, and has nothing left to
-/// write. They may be given again where they were cut off.
+/// Lines after which the kernel of a storage guest caches nothing of its disks and has nothing left to write.
+/// They can be repeated if they were interrupted.
 pub(super) fn let_go(lab: &Lab, index: usize) -> String {
     let storage = &lab.storage[index];
     let mut lines = vec!["sync".to_owned()];
@@ -74,7 +74,8 @@ pub(super) fn let_go(lab: &Lab, index: usize) -> String {
     for export in &storage.exports {
         let path = export_path(&export.name);
         lines.push(format!("/usr/sbin/exportfs -u '*:{path}' || true"));
-        // Files that clients have open are let go by the server when it ends; they come again when it is back.
+        // When the server stops, it closes the files that clients have open; clients reclaim them when it is
+        // back.
         lines.push("tries=0".into());
         lines.push("/usr/sbin/exportfs -f".into());
         lines.push(format!(
@@ -91,7 +92,7 @@ pub(super) fn let_go(lab: &Lab, index: usize) -> String {
             lines.push(format!("{DMSETUP} suspend {NO_UDEV} {top}"));
             lines.push(format!("{DMSETUP} load {top} --table \"0 $sectors error\""));
             lines.push(format!("{DMSETUP} resume {NO_UDEV} {top}"));
-            // What comes all the same waits.
+            // I/O that arrives anyway waits.
             lines.push(format!("{DMSETUP} suspend {NO_UDEV} {top}"));
         }
         if storage.groups[group].raid.is_some() {
@@ -105,7 +106,7 @@ pub(super) fn let_go(lab: &Lab, index: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Lines that put together what the disks have now, and serve it again.
+/// Lines that reassemble what is on the disks now, and serve it again.
 pub(super) fn take_up(lab: &Lab, index: usize) -> String {
     let storage = &lab.storage[index];
     let mut lines = Vec::new();
@@ -151,7 +152,8 @@ pub(super) fn take_up(lab: &Lab, index: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Whether the server knows clients and their files: those of NFSv4. It forgets them only with all else.
+/// Whether the server keeps state about clients and their files, as for NFSv4. It discards that state
+/// only by stopping completely.
 fn keeps_state(lab: &Lab, storage: usize) -> bool {
     let mounts = lab.hosts.iter().flat_map(|host| &host.mounts);
     mounts
@@ -159,11 +161,11 @@ fn keeps_state(lab: &Lab, storage: usize) -> bool {
         .any(|mount| matches!(mount.of, Mounted::Nfs { version: NfsVersion::FourTwo, .. }))
 }
 
-/// Makes an array, or puts it together again.
+/// Creates an array, or assembles it again.
 fn join(storage: &Storage, group: usize, disks: Disks) -> String {
     let device = group_device(storage, group);
     let group = &storage.groups[group];
-    // A disk to be rebuilt comes to an array that is there.
+    // A disk that is to be rebuilt is added to an existing array.
     let absent = match disks {
         Disks::New => group.missing + usize::from(group.rebuild_rate.is_some()),
         Disks::Kept => group.missing,
@@ -172,7 +174,7 @@ fn join(storage: &Storage, group: usize, disks: Disks) -> String {
     let there: Vec<String> = there.map(|disk| array::device(storage, disk)).collect();
     let of = there.join(" ");
     match (disks, group.raid) {
-        // New disks are all zeros, of which mirrors and parities are right already.
+        // New disks are all zeros, for which mirrors and parities are already consistent.
         (Disks::New, Some(raid)) => format!(
             "/sbin/mdadm --create {device} --run --quiet --metadata=1.2 --bitmap=none \
              --assume-clean --level={} --raid-devices={} {of}{}",
@@ -180,21 +182,21 @@ fn join(storage: &Storage, group: usize, disks: Disks) -> String {
             group.count,
             " missing".repeat(absent),
         ),
-        // An array that was cut off while it was written to is put together all the same.
+        // Force the assembly of an array that was interrupted while it was being written to.
         _ => format!("/sbin/mdadm --assemble {device} --run --force --quiet {of}"),
     }
 }
 
-/// Lines that have an array rebuild its last disk, where the file says so.
+/// Lines that make an array rebuild its last disk, if the lab file asks for it.
 fn rebuild(storage: &Storage, group: usize, disks: Disks) -> Vec<String> {
     let rate = storage.groups[group].rebuild_rate;
     rate.map_or_else(Vec::new, |rate| array::rebuild(storage, group, rate, disks))
 }
 
-/// What a cache knows of its blocks is at the begin of the fast disk: zeros there are a new cache.
+/// A cache's metadata is at the start of the fast disk: zeros there mean a new cache.
 const KNOWN_SECTORS: u64 = 16384;
 
-/// What the device mapper calls the device on top of an array or a cache.
+/// The device-mapper name of the device on top of an array or a cache.
 fn top(storage: &Storage, group: usize) -> Option<String> {
     let group = &storage.groups[group];
     match (group.raid, group.cache) {
@@ -204,7 +206,7 @@ fn top(storage: &Storage, group: usize) -> Option<String> {
     }
 }
 
-/// The table of that device; `$sectors` is the size. A cache is dm-cache, written back.
+/// The table of that device; `$sectors` is the size. A cache is dm-cache in writeback mode.
 fn table(storage: &Storage, group: usize) -> String {
     const BLOCK_SECTORS: u64 = 128;
     let device = group_device(storage, group);
@@ -218,7 +220,7 @@ fn table(storage: &Storage, group: usize) -> String {
     }
 }
 
-/// What is served of a group.
+/// The device of a group that is served.
 fn served(storage: &Storage, group: usize) -> String {
     match top(storage, group) {
         Some(top) => format!("/dev/mapper/{top}"),

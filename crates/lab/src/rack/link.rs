@@ -1,15 +1,15 @@
-//! The network of a storage guest: how fast, how far away, and how much of it is lost.
+//! The network of a storage guest: its rate, delay and loss.
 //!
-//! The kernel's netem does it in the guest (tc-netem(8)), in each direction: what comes in passes through a
-//! device of its own, because only what goes out of one can be queued.
+//! The kernel's netem in the guest implements it (tc-netem(8)), in each direction: incoming packets pass
+//! through a separate device, because only outgoing packets can be queued.
 
 use super::ports::netem;
 use crate::model::Network;
 
-/// QEMU's name of a storage guest's network.
+/// QEMU's id of a storage guest's network.
 pub(super) const NETDEV: &str = "net";
 
-/// Rate and delay of a network, as lines of a guest's set-up; none where it has neither.
+/// Rate and delay of a network, as lines of a guest's set-up; empty if it has neither.
 pub(super) fn shape(network: &Network) -> Vec<String> {
     match netem(network) {
         Some(netem) => both_ways(&netem),
@@ -17,7 +17,7 @@ pub(super) fn shape(network: &Network) -> Vec<String> {
     }
 }
 
-/// Lines that have a share of the packets lost, 0 to 1, beside what the network is anyhow.
+/// Lines that drop a share of the packets, 0 to 1, in addition to the network's usual settings.
 pub(super) fn loss(network: Option<&Network>, share: f64) -> String {
     let lossy = network.map(|network| {
         let ppm = network.loss_ppm + (share * 1e6).round() as u32;
@@ -31,10 +31,10 @@ pub(super) fn loss(network: Option<&Network>, share: f64) -> String {
     both_ways(&netem.unwrap_or_else(|| QUEUE.into())).join("\n") + "\n"
 }
 
-/// A queue that drops nothing by itself.
+/// A queue that is long enough not to drop packets.
 const QUEUE: &str = "netem limit 100000";
 
-/// The same in both directions; lines that may be given again with another netem.
+/// Applies the same netem in both directions; the lines can be repeated with different settings.
 fn both_ways(netem: &str) -> Vec<String> {
     let filter = "/sbin/tc filter add dev eth0 parent ffff: protocol all matchall action mirred egress \
                   redirect dev ifb0";

@@ -1,8 +1,8 @@
-//! What says of a directory that it is a lab's: a file of our own, with a name and contents that nobody else's has.
-//! Nothing is removed from a directory without it, and no process there is ended.
+//! Marks a directory as a lab's: a file of our own, with a name and contents that no other program uses. Without it
+//! nothing is removed from a directory and no process there is killed.
 //!
-//! It is the lab's lock as well, and the first thing that is made in a directory. So whoever is killed, at whatever
-//! moment, leaves a directory that is known as a lab's again.
+//! It is also the lab's lock, and the first file that is created in a directory. A process that is killed, at
+//! whatever moment, therefore leaves a directory that is still recognized as a lab's.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
@@ -13,27 +13,27 @@ use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
 
 use crate::error::{LabError, at};
 
-/// The lab's mark and lock.
+/// The marker and lock file.
 pub(super) const LAB: &str = "stormeter-lab.lock";
-/// What it says.
+/// Its contents.
 const WORDS: &[u8] = b"A lab of stormeter is in this directory.\n";
 
-/// The lab's mark, locked for this process as long as this lives.
+/// The marker file, locked for this process while this lives.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
 }
 
 impl Lock {
-    /// Locks the directory, and marks it where it has no mark yet; whether it may be marked is the caller's to know.
+    /// Locks the directory, and marks it if it has no marker yet; the caller has to know that it may be marked.
     ///
     /// # Errors
-    /// Somebody works in it, or something else has the mark's name.
+    /// Another process works in it, or something else has the marker's name.
     pub(super) fn take(directory: &Path) -> Result<Self, LabError> {
         let path = directory.join(LAB);
         loop {
             let mut options = OpenOptions::new();
-            // No link is followed, and a FIFO is not waited for.
+            // Does not follow a link and does not wait for a FIFO.
             options.read(true).write(true).create(true).custom_flags(O_NOFOLLOW | O_NONBLOCK);
             let file = match options.open(&path) {
                 Ok(file) => file,
@@ -52,7 +52,7 @@ impl Lock {
                 }
                 Err(TryLockError::Error(source)) => return Err(at(&path)(source)),
             }
-            // Whoever had it before may have removed the file between our opening and our locking it.
+            // The previous holder may have removed the file between our opening and locking it.
             if !is_at(&file, &path).map_err(at(&path))? {
                 continue;
             }
@@ -63,13 +63,13 @@ impl Lock {
         }
     }
 
-    /// Removes the mark; the lock is let go afterwards.
+    /// Removes the marker, then releases the lock.
     pub(super) fn remove(self, directory: &Path) -> Result<(), LabError> {
         let path = directory.join(LAB);
         fs::remove_file(&path).map_err(at(&path))
     }
 
-    /// The open file, as a child has it that is forked meanwhile.
+    /// The open file, as a child inherits it that is forked meanwhile.
     #[cfg(test)]
     pub(super) fn forked(&self) -> File {
         self.file.try_clone().unwrap()
@@ -77,14 +77,15 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// Not by closing it: a child that another thread has forked and that is not its own program yet has the lock, too.
+    /// Unlocked explicitly, not by closing: a child that another thread has forked and that has not executed its
+    /// program yet has the lock, too.
     fn drop(&mut self) {
         let _ = self.file.unlock();
     }
 }
 
-/// Whether the directory has a lab's mark: a file of that name with those words, or as many of them as somebody wrote
-/// who was killed.
+/// Whether the directory has a lab's marker: a file of that name with those contents, or with a prefix of them that a
+/// killed process has left.
 pub(super) fn is_labs(directory: &Path) -> bool {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK);
@@ -105,7 +106,7 @@ fn is_ours(file: &File) -> io::Result<bool> {
     Ok(WORDS.starts_with(&words))
 }
 
-/// Whether the name still is that file's.
+/// Whether the path still refers to that file.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let locked = file.metadata()?;
     match fs::symlink_metadata(path) {

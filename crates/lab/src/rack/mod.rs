@@ -1,4 +1,4 @@
-//! A lab that runs: started, looked at, ended. Everything that it has is in one directory.
+//! A running lab: started, inspected, ended. Everything that belongs to it is in one directory.
 
 mod address;
 mod array;

@@ -1,5 +1,5 @@
-//! What a host is told to do: its ports, then what it mounts, as lines of its set-up. The words are those
-//! of `mounts.sh` in its image.
+//! A host's set-up: its ports, then its mounts, as lines of a script that uses the commands of
+//! `mounts.sh` in its image.
 
 use super::ports::{self, End, devices, start_fc};
 use super::secrets::Secrets;
@@ -8,7 +8,7 @@ use super::state::{target, target_of};
 use crate::model::{Lab, Mount, Mounted};
 use crate::wiring::{Carries, Channel, network};
 
-/// The whole script for the lab's host of this place.
+/// The whole script for the lab's host with this index.
 pub(super) fn script(lab: &Lab, index: usize, channels: &[Channel], secrets: &Secrets) -> String {
     let host = &lab.hosts[index];
     let mut lines = vec![". /mounts.sh".to_owned(), format!("hostname {}", host.name)];
@@ -61,7 +61,7 @@ fn line(lab: &Lab, mount: &Mount, channel: &Channel, secrets: &Secrets) -> Strin
     }
 }
 
-/// Where a mount is in its host: a datastore of its agent.
+/// Where a mount is on its host: a datastore of its agent.
 pub(super) fn place(mount: &Mount) -> String {
     match mount.of {
         Mounted::Nfs { .. } => format!("/lab/{}", mount.name),
@@ -69,7 +69,7 @@ pub(super) fn place(mount: &Mount) -> String {
     }
 }
 
-/// How it comes there, for people.
+/// How it is connected, for people.
 pub(super) fn way(lab: &Lab, mount: &Mount) -> String {
     let storage = &lab.storage[mount.storage];
     let (share, how) = match &mount.of {

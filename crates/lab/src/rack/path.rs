@@ -1,33 +1,33 @@
-//! One of the paths of a host to its LUNs over FC: a cable, cut at both ends, so that both see at once that there
-//! is nothing to wait for.
+//! One of the paths of a host to its LUNs over FC: a cable, cut at both ends, so that both notice at once and
+//! neither waits.
 //!
-//! Linux's FC target must have nothing under way when its port loses the link: it forgets the exchange of such a
-//! request and never lets go of the request, and the next logoff of the initiator waits for it for ever, with the locks
-//! of the port and of all networks held (`ft_recv_seq`, `ft_queue_status` and `ft_prlo` of tcm_fc, Linux 6.1). Under a
-//! load that is what every other cut ends in. So a path is cut in two steps: commands no longer arrive, what is under
-//! way is answered, and then the cable is cut. To the host the path is dead from the first step on.
+//! Linux's FC target must have nothing outstanding when its port loses the link: it forgets the exchange of such a
+//! request and never releases the request, and the initiator's next logoff waits for it forever, holding the locks of
+//! the port and of all networks (`ft_recv_seq`, `ft_queue_status` and `ft_prlo` of tcm_fc, Linux 6.1). Under load,
+//! every other cut ends like that. A path is therefore cut in two steps: commands are blocked until outstanding ones
+//! have been answered, and then the cable is cut. For the host the path is dead from the first step on.
 //!
-//! What is under way is counted: commands that arrived less responses that left. That a port is silent does not say
-//! it: a request may wait at its disk for as long as the disk likes.
+//! Outstanding requests are counted: commands that arrived minus responses that left. A silent port proves nothing:
+//! a request may wait for its disk for any length of time.
 
 use crate::error::LabError;
 use crate::model::{Lab, Mounted};
 use crate::wiring::{Cable, Carries, channels};
 
-/// A path.
+/// A path between a host and a storage guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FcPath {
     pub(super) host: String,
     pub(super) storage: String,
-    /// The ports of its ends, by their places among those of their guests.
+    /// The ports at its ends, as indices among those of their guests.
     pub(super) cable: Cable,
-    /// The name of the storage guest's port.
+    /// The port name of the storage guest's port.
     port_name: String,
-    /// The mounts of the host that it leads to.
+    /// The host's mounts that it leads to.
     mounts: Vec<String>,
 }
 
-/// The path of this number, from 0, of the host's mount.
+/// The path with this number, from 0, of the host's mount.
 pub(super) fn find(lab: &Lab, host: &str, mount: &str, number: usize) -> Result<FcPath, LabError> {
     let Some(place) = lab.hosts.iter().position(|of| of.name == host) else {
         let known: Vec<&str> = lab.hosts.iter().map(|host| host.name.as_str()).collect();
@@ -70,8 +70,8 @@ pub(super) fn find(lab: &Lab, host: &str, mount: &str, number: usize) -> Result<
     })
 }
 
-/// Lines that count the commands that arrive at a port of a storage guest, by its place among the guest's, and the
-/// responses that leave it. They are to be there before the host logs in.
+/// Lines that count the commands that arrive at a storage guest's port (by its index) and the responses that leave
+/// it. They must run before the host logs in.
 pub(super) fn count(port: usize) -> [String; 3] {
     let device = device(port);
     let filter = |direction, unit, counter| {
@@ -87,20 +87,20 @@ pub(super) fn count(port: usize) -> [String; 3] {
     ]
 }
 
-/// The numbers of a port's counters. They have some of their own because filters cannot be told apart where they are
-/// listed: those of both directions are in one table (cls_u32, Linux 6.1).
+/// The handles of a port's counters. Each needs its own because the list does not distinguish filters: those of both
+/// directions are in one table (cls_u32, Linux 6.1).
 fn counters(port: usize) -> [usize; 2] {
     [2 * port + 2, 2 * port + 3]
 }
 
-/// What fits the information unit of a command (R_CTL 06h, FC-FS-3; FCP_CMND, FCP-4) that arrives: behind the 14 bytes
-/// of the header of FC over Ethernet (FC-BB-6).
+/// Matches the information unit of an arriving command (R_CTL 06h, FC-FS-3; FCP_CMND, FCP-4), after the 14 bytes of
+/// the header of FC over Ethernet (FC-BB-6).
 const COMMAND: &str = "protocol 0x8906 u32 match u8 0x06 0xff at 14";
-/// And that of a response (R_CTL 07h, FCP_RSP) that leaves: there the header of Ethernet, of 14 bytes, counts too.
+/// Matches a leaving response (R_CTL 07h, FCP_RSP): there the Ethernet header, of 14 bytes, counts too.
 const RESPONSE: &str = "protocol 0x8906 u32 match u8 0x07 0xff at 28";
 
-/// Lines after which no command arrives at the storage guest over the path, and what was under way has been answered.
-/// They fail when that takes longer than `patience_s`, and say how much is left.
+/// Lines after which no command reaches the storage guest over the path, and outstanding ones have been answered.
+/// They fail if that takes longer than `patience_s`, and report how many are left.
 pub(super) fn drain(path: &FcPath, patience_s: u64) -> String {
     let device = device(path.cable.storage);
     let [commands, responses] = counters(path.cable.storage);
@@ -122,28 +122,29 @@ pub(super) fn drain(path: &FcPath, patience_s: u64) -> String {
     )
 }
 
-/// For how many tenths of a second the counts stay as they are when everything was answered: a command may have been
-/// on its way.
+/// How many tenths of a second the counts must stay unchanged once everything was answered: a command may have been
+/// in transit.
 const STILL: u32 = 2;
-/// And when they never become equal, because the host has taken commands back (ABTS, FC-FS-3).
+/// How long to wait if they never become equal, because the host has aborted commands (ABTS,
+/// FC-FS-3).
 const GIVEN_UP: u32 = 300;
 
-/// Lines after which commands arrive at the storage guest again, and are counted from nothing.
+/// Lines after which commands reach the storage guest again, with the counters restarted.
 pub(super) fn admit(path: &FcPath) -> String {
     let port = path.cable.storage;
     format!("/sbin/tc qdisc del dev {} clsact\n{}\n", device(port), count(port).join("\n"))
 }
 
-/// What a storage guest calls its port of this place; its first leads to this machine.
+/// A storage guest's name for its port with this index; its first port leads to this machine.
 fn device(port: usize) -> String {
     format!("eth{}", port + 1)
 }
 
-/// Lines with which a host waits until the path, whose ends are up, is used again; they fail after `patience_s` by the
-/// guest's clock, whose programs may be slow, and say what is missing.
+/// Lines with which a host waits until the path, whose ends are up, is in use again; they fail after `patience_s` by
+/// the guest's clock, because its programs may be slow, and report what is missing.
 ///
-/// The host's port must not be reset meanwhile, however long it takes: that is a logoff like any other, which the
-/// target waits for as said above.
+/// The host's port must not be reset meanwhile, however long it takes: that is a logoff like any other, for which
+/// the target waits as described above.
 pub(super) fn back(path: &FcPath, patience_s: u64) -> String {
     let port = path.port_name.replace(':', "");
     let mut lines = format!(
@@ -156,7 +157,7 @@ pub(super) fn back(path: &FcPath, patience_s: u64) -> String {
          patience \"the port 0x{port} does not come back ($(state))\"; done\n"
     );
     for mount in &path.mounts {
-        // Somebody in the host tries failed paths each second.
+        // multipathd in the host tries failed paths every second.
         lines += &format!(
             "while /sbin/dmsetup status fc-{mount} | grep -q '[0-9]*:[0-9]* F'; do\n\
              patience 'a path of {mount} stays failed'; done\n"
@@ -198,7 +199,7 @@ mod tests {
         }
     }
 
-    /// Once its patience was a number of turns, which took longer than anybody waited where programs were slow.
+    /// The patience was once a number of iterations, which took far too long where programs were slow.
     #[test]
     fn a_slow_host_says_in_time_what_is_missing() {
         let path = find(&parse_lab(LAB).unwrap(), "esx", "two", 1).unwrap();

@@ -1,4 +1,4 @@
-//! The machines of a lab's guests, and what they need of the host.
+//! The machines of a lab's guests, and what they need from the host.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use crate::model::{CacheMode, Controller, Datastore, Lab, Vm, VmDisk};
 use crate::qemu::{Backend, Disk, Hardware, Kind, Plug};
 use crate::wiring::channels;
 
-/// What runs the guests.
+/// The user's choice of accelerator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AcceleratorChoice {
-    /// KVM where it works, else TCG.
+    /// KVM if it works, otherwise TCG.
     #[default]
     Auto,
-    /// KVM, or nothing.
+    /// KVM, or fail.
     Kvm,
     /// TCG without trying KVM.
     Tcg,
@@ -33,16 +33,16 @@ pub(super) fn local_file(lab: &Path, vm: &Vm, disk: &VmDisk) -> PathBuf {
     directory::guest(lab, &vm.name).folder.join(file_name(vm, disk))
 }
 
-/// A storage guest's machine. Its disks' limits are set when it is ready: file systems are made at
-/// full speed.
+/// A storage guest's machine. Its disks' limits are set when it is ready: file systems are created
+/// at full speed.
 pub(super) fn storage_hardware(directory: &Path, lab: &Lab, index: usize) -> Hardware {
     let storage = &lab.storage[index];
     let disks = storage.disks.iter().enumerate().map(|(index, disk)| Disk {
         name: format!("disk{index}"),
         controller: Controller::VirtioBlk,
         size_bytes: disk.size_bytes,
-        // As a storage system's own disks: what it has acknowledged, the host's cache may hold; what it
-        // reads must not come from the memory of the host.
+        // Like a storage system's own disks: the host's cache may hold acknowledged writes, but reads
+        // must not come from the host's memory.
         cache: CacheMode::None,
         iops: disk.iops.map(|_| 0),
         backend: Backend::File {
@@ -61,7 +61,7 @@ pub(super) fn storage_hardware(directory: &Path, lab: &Lab, index: usize) -> Har
     }
 }
 
-/// The cables of a storage guest, whose other ends listen: it may be started again while hosts run.
+/// The cables of a storage guest, whose other ends listen: it may be restarted while hosts run.
 fn storage_plugs(directory: &Path, lab: &Lab, index: usize) -> Vec<Plug> {
     let channels = channels(lab);
     let of = channels.iter().filter(|channel| channel.storage == index);
@@ -72,11 +72,11 @@ fn storage_plugs(directory: &Path, lab: &Lab, index: usize) -> Vec<Plug> {
 
 /// The other end of one of a host's cables.
 pub(super) struct FarEnd {
-    /// The place of the storage guest.
+    /// Index of the storage guest.
     pub(super) storage: usize,
-    /// The place of the cable among its ports to other guests.
+    /// Index of the cable among its ports to other guests.
     pub(super) port: usize,
-    /// Where the host listens.
+    /// The socket at which the host listens.
     pub(super) path: PathBuf,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn far_ends(directory: &Path, lab: &Lab, host: usize) -> Vec<FarEnd> 
     .collect()
 }
 
-/// Where a cable is: with the host.
+/// The socket of a cable, in the host's folder.
 fn cable_path(directory: &Path, host: &str, port: usize) -> PathBuf {
     directory::guest(directory, host).folder.join(format!("cable{port}"))
 }
@@ -158,7 +158,7 @@ pub(super) fn vm_hardware(directory: &Path, lab: &Lab, vm: &Vm, addresses: &[Str
     }
 }
 
-/// An export that a VM's disk lies on, as `nas.vm`: QEMU's NFS client wants a portmapper.
+/// An export that a VM's disk is on, as `nas.vm`: QEMU's NFS client needs a portmapper.
 pub(super) fn export_in_use(lab: &Lab, storage: usize) -> Option<String> {
     let mut disks = lab.vms.iter().flat_map(|vm| &vm.disks);
     disks.find_map(|disk| match disk.datastore {
@@ -170,7 +170,7 @@ pub(super) fn export_in_use(lab: &Lab, storage: usize) -> Option<String> {
     })
 }
 
-/// Bytes of files in the lab's directory, when all are written.
+/// Size of the files in the lab's directory when they are fully written, in bytes.
 pub(super) fn file_bytes(lab: &Lab) -> u64 {
     let storage: u64 =
         lab.storage.iter().flat_map(|storage| &storage.disks).map(|disk| disk.size_bytes).sum();
@@ -179,7 +179,7 @@ pub(super) fn file_bytes(lab: &Lab) -> u64 {
     storage + local.map(|disk| disk.size_bytes).sum::<u64>()
 }
 
-/// Refuses guests that would drive the host into its swap.
+/// Fails if the guests would make the host swap.
 pub(super) fn need_memory(need_bytes: u64) -> Result<(), LabError> {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     match available_bytes(&text) {
@@ -190,7 +190,7 @@ pub(super) fn need_memory(need_bytes: u64) -> Result<(), LabError> {
     }
 }
 
-/// What the kernel thinks could be taken without swapping (proc(5), `MemAvailable`).
+/// The kernel's estimate of what can be allocated without swapping (proc(5), `MemAvailable`).
 fn available_bytes(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)

@@ -1,24 +1,25 @@
-//! The ends of cables in guests: hardware addresses, sizes of packets, aggregation, rate, delay and loss, as
+//! The ends of cables in guests: hardware addresses, packet sizes, aggregation, rate, delay and loss, as
 //! lines of a guest's set-up.
 //!
-//! Each end shapes what it sends, so both directions are shaped, and each port for itself: that is what a
-//! link is.
+//! Each end shapes what it sends, so both directions are shaped, and each port separately: that is what a
+//! link does.
 
 use crate::model::Network;
 use crate::wiring::{Carries, Channel, FC_MTU};
 
-/// Which end of a cable.
+/// The end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Host,
     Storage,
 }
 
-/// Lines that make the ports of a channel ready at one end.
+/// Lines that set up the ports of a channel at one end.
 pub(super) fn lines(channel: &Channel, network: Option<&Network>, end: End) -> Vec<String> {
     let is_storage = end == End::Storage;
     let (mtu, bond) = match channel.carries {
-        // A fabric of its own: it is not the storage guest's network, and must lose nothing.
+        // A separate fabric: it does not use the storage guest's network settings, and must not
+        // lose frames.
         Carries::Fc => (FC_MTU, None),
         Carries::Ip { mtu } => (mtu, network.and_then(|network| network.aggregation)),
     };
@@ -48,7 +49,7 @@ pub(super) fn lines(channel: &Channel, network: Option<&Network>, end: End) -> V
         if bond.is_some() {
             lines.push(format!("/bin/ip link set {device} master {joint}"));
         }
-        // FC's ports are up when somebody can take their frames ([`start_fc`]).
+        // FC ports are brought up when their frames can be received ([`start_fc`]).
         if channel.carries != Carries::Fc {
             lines.push(format!("/bin/ip link set {device} up"));
         }
@@ -62,10 +63,10 @@ pub(super) fn lines(channel: &Channel, network: Option<&Network>, end: End) -> V
     lines
 }
 
-/// Lines that make of a port one that speaks to the port at the other end without a switch (VN2VN, FC-BB-6).
+/// Lines that make a port talk to the port at the other end without a switch (VN2VN, FC-BB-6).
 ///
-/// In this order: Linux takes frames for a port before it has made what they are for, and one that comes in between,
-/// which the other end sends on its own account, ends the kernel.
+/// In this order: Linux accepts frames for a port before it has created the objects for them, and a frame in
+/// between, which the other end may send at any time, crashes the kernel.
 pub(super) fn start_fc(device: &str) -> [String; 2] {
     [
         format!("echo {device} > /sys/module/libfcoe/parameters/create_vn2vn"),
@@ -73,7 +74,8 @@ pub(super) fn start_fc(device: &str) -> [String; 2] {
     ]
 }
 
-/// What the guest calls its ports of a channel. A storage guest's first leads to this machine.
+/// The guest's names for its ports of a channel. A storage guest's first port leads to this
+/// machine.
 pub(super) fn devices(channel: &Channel, end: End) -> Vec<String> {
     let cables = channel.cables.iter();
     match end {
@@ -82,12 +84,13 @@ pub(super) fn devices(channel: &Channel, end: End) -> Vec<String> {
     }
 }
 
-/// What a port waits, drops and is limited to (tc-netem(8)); nothing where it is as fast as the emulation.
+/// Delay, loss and rate of a port (tc-netem(8)); `None` if it is as fast as the emulation.
 pub(super) fn netem(network: &Network) -> Option<String> {
     if network.rate_bits_per_s.is_none() && network.delay_ns == 0 && network.loss_ppm == 0 {
         return None;
     }
-    // In packets: more than a second's worth at a gigabit, so that what waits is never dropped.
+    // In packets: more than a second's worth at one gigabit, so that waiting packets are never
+    // dropped.
     let mut netem = String::from("netem limit 100000");
     if network.delay_ns > 0 {
         netem += &format!(" delay {}us", network.delay_ns / 1000);

@@ -1,5 +1,5 @@
-//! A guest comes up again, as a machine does whose power was cut: with the disks that it had, and nothing
-//! in its memory. It is booted, not cloned: how long that takes is part of what is measured.
+//! Restarts a guest, like a machine after a power cut: with its disks, and nothing in memory. It is
+//! booted, not cloned: the boot time is part of what is measured.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::qemu::folder::seen_by;
 use crate::qemu::{Accelerator, Guest, plug_in, unplug};
 use crate::wiring::channels;
 
-/// Ends the guest `name`, if it runs, and starts it; back when it serves.
+/// Ends the guest `name`, if it runs, and starts it; returns when it serves.
 pub(super) fn start_again(directory: &Path, state: &State, name: &str) -> Result<(), LabError> {
     let State { lab, addresses, images, .. } = state;
     let guest = guest(directory, name);
@@ -47,7 +47,7 @@ pub(super) fn start_again(directory: &Path, state: &State, name: &str) -> Result
     bring_up(common, &guest, &hardware, None, &forwards, &mut || true).map(drop)
 }
 
-/// Starts a host, joins its cables again, and has it mount what it had mounted.
+/// Starts a host, reconnects its cables, and has it mount its mounts again.
 fn host_again(
     directory: &Path,
     state: &State,
@@ -56,7 +56,7 @@ fn host_again(
 ) -> Result<(), LabError> {
     let lab = &state.lab;
     let guest = guest(directory, &lab.hosts[index].name);
-    // One that does not run finds the host by itself when it is started.
+    // A storage guest that is not running connects to the host when it is started.
     let ends: Vec<(Guest, FarEnd)> = far_ends(directory, lab, index)
         .into_iter()
         .map(|end| (directory::guest(directory, &lab.storage[end.storage].name), end))

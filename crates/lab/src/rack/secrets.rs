@@ -1,4 +1,4 @@
-//! Passwords of CHAP: read when a lab is started, and never written into its directory.
+//! CHAP passwords: read when a lab is started, and never written into its directory.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,15 +7,15 @@ use std::path::PathBuf;
 use crate::error::LabError;
 use crate::model::{Chap, Lab, Mounted};
 
-/// Passwords by the files that they are in.
+/// Passwords by the files that contain them.
 #[derive(Default)]
 pub(super) struct Secrets(BTreeMap<PathBuf, String>);
 
 impl Secrets {
-    /// All that a lab needs.
+    /// Reads all passwords that a lab needs.
     ///
     /// # Errors
-    /// A file is not there, or what is in it is no password.
+    /// A file is missing, or its contents are not a valid password.
     pub(super) fn read(lab: &Lab) -> Result<Self, LabError> {
         let luns = lab.storage.iter().flat_map(|storage| &storage.luns);
         let mounts = lab.hosts.iter().flat_map(|host| &host.mounts);
@@ -29,7 +29,7 @@ impl Secrets {
             let wrong = |why: &str| LabError::Password { path: path.clone(), why: why.into() };
             let text = fs::read_to_string(&path).map_err(|error| wrong(&error.to_string()))?;
             let password = text.trim_end_matches(['\n', '\r']);
-            // It passes through a shell of the guest, between single quotes.
+            // It passes through a shell of the guest, in single quotes.
             let plain = |c: char| c.is_ascii_graphic() && c != '\'' && c != '\\';
             // RFC 7143, 9.2.1: at least 96 bits, or IPsec.
             if !(12..=128).contains(&password.len()) || !password.chars().all(plain) {
@@ -43,7 +43,7 @@ impl Secrets {
         Ok(Self(found))
     }
 
-    /// The password of a login.
+    /// The password for a login.
     pub(super) fn of(&self, chap: &Chap) -> &str {
         self.0.get(&chap.password_file).map_or("", String::as_str)
     }

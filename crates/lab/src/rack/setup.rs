@@ -1,7 +1,7 @@
-//! What a storage guest is told to do: a script of the lines that are different in each lab.
+//! A storage guest's set-up: a script with the lines that differ from lab to lab.
 //!
-//! Programs are called by their paths: busybox has lesser ones of the same names, and its shell prefers
-//! them.
+//! Programs are called by their full paths: busybox has simpler ones with the same names, and its shell
+//! prefers them.
 
 use super::groups;
 use super::link::shape;
@@ -11,7 +11,7 @@ use super::targets;
 use crate::model::{Datastore, DiskFormat, Lab, Vm, VmDisk};
 use crate::wiring::{Channel, network};
 
-/// Where exports are mounted in the guest, and what clients call them.
+/// Where exports are mounted in the guest, and the path that clients use.
 pub(super) fn export_path(name: &str) -> String {
     format!("/export/{name}")
 }
@@ -24,13 +24,13 @@ pub(super) fn file_name(vm: &Vm, disk: &VmDisk) -> String {
 /// What a storage guest finds on its disks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Disks {
-    /// Nothing: arrays and file systems are made.
+    /// Nothing: arrays and file systems are created.
     New,
-    /// What it has left there: they are put together and mounted again.
+    /// What it has left there: arrays are reassembled and file systems mounted again.
     Kept,
 }
 
-/// The whole script for the lab's storage guest of this place.
+/// The whole script for the lab's storage guest with this index.
 pub(super) fn script(
     lab: &Lab,
     index: usize,

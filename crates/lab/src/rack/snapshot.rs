@@ -1,11 +1,12 @@
-//! The state that every trial begins with: all disks of a lab have what they had at its snapshot.
+//! The state in which every trial starts: all disks of a lab have the contents that they had at its
+//! snapshot.
 //!
-//! A lab has one snapshot, of the disks of all storage guests and of the VMs' disks that are files here. What was
-//! written since lies in a layer on each disk; a rollback puts an empty one in its place. Below a kernel that
-//! runs this is sound only where that kernel knows nothing of the old contents: so exports are unmounted, arrays
-//! and caches are taken apart, and afterwards all of them are put together of what the disks have then. Clients
-//! keep their connections, devices and file handles, and forget what they have cached. Nothing may use the
-//! storage meanwhile.
+//! A lab has one snapshot, of the disks of all storage guests and of the VMs' disks that are files here. Writes
+//! since then are in a layer on each disk; a rollback replaces the layer with an empty one. Under a running
+//! kernel this is sound only if that kernel caches nothing of the old contents: so exports are unmounted, arrays
+//! and caches are taken apart, and afterwards all of them are reassembled from what is on the disks then. Clients
+//! keep their connections, devices and file handles, and drop what they have cached. Nothing may use the storage
+//! meanwhile.
 
 use std::fs;
 use std::io;
@@ -24,35 +25,35 @@ use crate::image::need_room;
 use crate::model::{Datastore, DiskFormat, Lab};
 use crate::qemu::{Guest, Hardware, Layers, Qmp};
 
-/// What the lab's directory says of its snapshot.
+/// The record of the snapshot in the lab's directory.
 pub(super) const FILE: &str = "lab.json.snapshot";
-/// The next one, while it is written.
+/// Its successor, while it is being written.
 pub(super) const NEW: &str = "lab.json.snapshot.new";
-/// Slow disks are let go and taken up with a few requests each.
+/// Slow disks are released and reassembled with a few requests each.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What a host that keeps no data does: what it has cached of storage is forgotten.
+/// Makes a host drop what it has cached of storage.
 const FORGET: &str = "sync\n\
     echo 3 > /proc/sys/vm/drop_caches\n\
     for block in /sys/block/sd* /sys/block/nvme*n* /sys/block/dm-*; do\n\
     [ ! -b /dev/${block##*/} ] || blockdev --flushbufs /dev/${block##*/}\n\
     done\n";
 
-/// Which layer the lab's disks have.
+/// The layer that the lab's disks have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Mark {
     generation: u32,
-    /// What is below the layers is a snapshot: nobody has begun to write them into it.
+    /// What is below the layers is a snapshot: merging the layers into it has not started.
     is_whole: bool,
 }
 
-/// The snapshot of a lab that runs.
+/// The snapshot of a running lab.
 #[derive(Debug)]
 pub struct Snapshots {
     directory: PathBuf,
     state: State,
 }
 
-/// The layer of the disks of the lab in `directory`, where they have one.
+/// The layer of the disks of the lab in `directory`, if they have one.
 pub(super) fn layer(directory: &Path) -> Result<Option<u32>, LabError> {
     Ok(Mark::read(directory)?.map(|mark| mark.generation))
 }
@@ -69,7 +70,7 @@ impl Mark {
         }
     }
 
-    /// Replaces the file in one step.
+    /// Replaces the file atomically.
     fn write(self, directory: &Path) -> Result<(), LabError> {
         let (path, half) = (directory.join(FILE), directory.join(NEW));
         let text =
@@ -80,20 +81,20 @@ impl Mark {
 }
 
 impl Snapshots {
-    /// The lab in `directory`.
+    /// Opens the lab in `directory`.
     ///
     /// # Errors
-    /// There is none, or it is another user's.
+    /// There is no lab, or it belongs to another user.
     pub fn open(directory: &Path) -> Result<Self, LabError> {
         let (directory, state) = started(directory)?;
         Ok(Self { directory, state })
     }
 
-    /// Whether a snapshot could be taken and rolled back. Touches nothing.
+    /// Whether a snapshot could be taken and rolled back. Changes nothing.
     ///
     /// # Errors
-    /// There is no room for what is written after it, a guest does not run, or a disk is of a kind whose
-    /// contents cannot be changed below those who use it.
+    /// There is no space for later writes, a guest does not run, or a disk is of a kind whose contents
+    /// cannot be changed while it is in use.
     pub fn check(&self) -> Result<(), LabError> {
         check_disks(&self.state.lab)?;
         for name in self.state.lab.names() {
@@ -103,10 +104,10 @@ impl Snapshots {
         need_room("what is written after a snapshot", &self.directory, room, LabDirectory::Lab)
     }
 
-    /// Takes the snapshot. One that was there is forgotten, and what was written since stays.
+    /// Takes the snapshot. An earlier one is dropped, and writes since then are kept.
     ///
     /// # Errors
-    /// As [`Snapshots::check`]; or a guest did not do its part.
+    /// See [`Snapshots::check`]; or a guest failed to do its part.
     pub fn take(&mut self) -> Result<(), LabError> {
         let _lock = Directory::open(&self.directory)?;
         self.check()?;
@@ -120,10 +121,10 @@ impl Snapshots {
         })
     }
 
-    /// All disks have again what they had when the snapshot was taken.
+    /// Restores all disks to the contents they had when the snapshot was taken.
     ///
     /// # Errors
-    /// There is no snapshot, or a guest did not do its part.
+    /// There is no snapshot, or a guest failed to do its part.
     pub fn roll_back(&mut self) -> Result<(), LabError> {
         let _lock = Directory::open(&self.directory)?;
         let Some(Mark { generation, is_whole: true }) = Mark::read(&self.directory)? else {
@@ -138,7 +139,7 @@ impl Snapshots {
     /// Gives every disk an empty layer.
     fn renew(&self, generation: u32) -> Result<(), LabError> {
         self.each_disk(&mut |disk| disk.make(generation))?;
-        // A guest that is started from now on finds it, whether it is under the disk already or not.
+        // A guest that is started from now on uses it, whether it is under the disk already or not.
         Mark { generation, is_whole: true }.write(&self.directory)?;
         self.each_disk(&mut |disk| {
             disk.put(generation)?;
@@ -146,7 +147,7 @@ impl Snapshots {
         })
     }
 
-    /// Does something to disks of which no kernel knows anything meanwhile.
+    /// Does something to the disks while no kernel caches any of their contents.
     fn apart(&self, work: impl FnOnce() -> Result<(), LabError>) -> Result<(), LabError> {
         let State { lab, .. } = &self.state;
         let storage = |index: usize| guest(&self.directory, &lab.storage[index].name);
@@ -159,7 +160,7 @@ impl Snapshots {
             });
         }
         let mut result = result.and_then(|()| work());
-        // Whatever went wrong, all is served again.
+        // Even after an error everything is served again.
         for index in 0..lab.storage.len() {
             let taken = tell(&storage(index), &take_up(lab, index));
             let limited = limit(&storage(index), lab, index, true);
@@ -209,7 +210,7 @@ impl Snapshots {
     }
 }
 
-/// A qcow2 file on an export is read and written by QEMU, which keeps its tables in memory.
+/// QEMU itself reads and writes a qcow2 file on an export, and keeps its tables in memory.
 fn check_disks(lab: &Lab) -> Result<(), LabError> {
     for vm in &lab.vms {
         for disk in &vm.disks {
@@ -236,7 +237,7 @@ fn tell(guest: &Guest, script: &str) -> Result<(), LabError> {
     guest.control_port()?.set_up(script, PATIENCE).map_err(told)
 }
 
-/// Sets the limits of a storage guest's disks, or takes them away.
+/// Sets the limits of a storage guest's disks, or removes them.
 fn limit(guest: &Guest, lab: &Lab, index: usize, on: bool) -> Result<(), LabError> {
     let mut storage = lab.storage[index].clone();
     if !on {
@@ -333,7 +334,7 @@ mod tests {
         assert!(matches!(snapshots.roll_back(), Err(LabError::NoSnapshot)));
         let error = snapshots.take().unwrap_err().to_string();
         assert!(error.contains("nas does not run"), "{error}");
-        // Layers that were being written into their files are no snapshot any more.
+        // Layers that were being written into their files are no longer a snapshot.
         Mark { generation: 3, is_whole: false }.write(&path).unwrap();
         assert!(matches!(snapshots.roll_back(), Err(LabError::NoSnapshot)));
         assert_eq!(layer(&path).unwrap(), Some(3));

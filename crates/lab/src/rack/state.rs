@@ -1,5 +1,5 @@
-//! What a lab's directory says of itself: written before the first guest is started, so that whoever
-//! comes later knows what may be there.
+//! The state stored in a lab's directory: written before the first guest is started, so that later
+//! commands know what may be there.
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
@@ -16,33 +16,33 @@ use crate::model::{Lab, Storage};
 
 /// The file.
 pub(super) const FILE: &str = "lab.json";
-/// The next one, while it is written.
+/// Its successor, while it is being written.
 pub(super) const NEW: &str = "lab.json.new";
 
 /// A lab as it was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
-    /// The form of this file.
+    /// Version of this file's format.
     pub(super) version: u32,
-    /// What was asked for.
+    /// The lab as described by its file.
     pub(super) lab: Lab,
     /// `kvm` or `tcg`.
     pub(super) accelerator: String,
-    /// Why it is that.
+    /// Why that accelerator was chosen.
     pub(super) why: String,
-    /// The loopback addresses of the storage guests, in their order.
+    /// The loopback addresses of the storage guests, in order.
     pub(super) addresses: Vec<String>,
-    /// The loopback addresses of the VMs, in their order; none where a VM has no network.
+    /// The loopback addresses of the VMs, in order; `None` for a VM without a network.
     pub(super) vm_addresses: Vec<Option<String>>,
-    /// What the guests were started from, and one that is started again is.
+    /// The images that the guests were started from and are restarted from.
     pub(super) images: Images,
 }
 
-/// The form that is written here.
+/// The format version that is written.
 pub(super) const VERSION: u32 = 4;
 
 impl State {
-    /// What leads from this machine to a VM, as QEMU writes it.
+    /// The forwards from this machine to a VM, in QEMU's syntax.
     pub(super) fn vm_forwards(&self, vm: usize) -> Vec<String> {
         let address = self.vm_addresses.get(vm).and_then(Option::as_deref);
         address.map(|address| forwards(address, &[GUEST_PORT])).unwrap_or_default()
@@ -54,7 +54,7 @@ impl State {
         Some((address.parse::<IpAddr>().ok()?, GUEST_PORT).into())
     }
 
-    /// Replaces the file in one step.
+    /// Replaces the file atomically.
     pub(super) fn write(&self, directory: &Path) -> Result<(), LabError> {
         let path = directory.join(FILE);
         let half = directory.join(NEW);
@@ -64,7 +64,7 @@ impl State {
         fs::rename(&half, &path).map_err(at(&path))
     }
 
-    /// The directory's, if it has one of this form.
+    /// Reads the directory's state, if it has one of this version.
     pub(super) fn read(directory: &Path) -> Option<Self> {
         let text = fs::read_to_string(directory.join(FILE)).ok()?;
         let state: Self = serde_json::from_str(&text).ok()?;
@@ -72,8 +72,8 @@ impl State {
     }
 }
 
-/// The names of a lab's guests, of whatever form its file is; nothing where it is no lab's file. Those that could
-/// lead out of the lab's directory are left out.
+/// The names of a lab's guests, whatever the version of its file; `None` if it is not a lab's file. Names that
+/// could lead out of the lab's directory are left out.
 pub(super) fn names(directory: &Path) -> Option<Vec<String>> {
     let text = fs::read_to_string(directory.join(FILE)).ok()?;
     let state: Value = serde_json::from_str(&text).ok()?;

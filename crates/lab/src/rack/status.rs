@@ -1,4 +1,4 @@
-//! `lab status`: what runs, on how much memory, and how its storage is reached.
+//! `lab status`: what runs, how much memory it uses, and how its storage is reached.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ use crate::model::{Datastore, Protocol};
 /// A lab as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
-    /// What its file calls it.
+    /// Its name in the lab file.
     pub name: String,
-    /// `kvm` or `tcg`, and why.
+    /// `kvm` or `tcg`, and the reason.
     pub accelerator: String,
     /// Storage guests first.
     pub guests: Vec<GuestStatus>,
@@ -31,34 +31,34 @@ pub struct GuestStatus {
     pub name: String,
     /// `storage`, `host` or `vm`.
     pub kind: &'static str,
-    /// As QEMU tells it (`running`, `paused`, …); `gone` without a process.
+    /// QEMU's run state (`running`, `paused`, …); `gone` without a process.
     pub state: String,
-    /// Its process.
+    /// Its process id.
     pub pid: Option<i32>,
-    /// Memory that ends with it.
+    /// Memory that is freed when it ends, in bytes.
     pub private_bytes: Option<u64>,
-    /// URLs of what it serves; of a host or a VM, its mounts and disks as datastores of its agent, and what
-    /// leads to its network.
+    /// URLs of what it serves; for a host or a VM, its mounts and disks as datastores of its agent, and the
+    /// address of its network.
     pub urls: Vec<String>,
 }
 
-/// A guest in which an agent can be reached.
+/// A guest with an agent that can be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuestAgent {
     /// The guest's name.
     pub name: String,
     /// This machine's end of the agent's port.
     pub socket: PathBuf,
-    /// What runs it, and why.
+    /// The accelerator that runs it, and the reason.
     pub accelerator: String,
-    /// What leads to its port for transfers, where it has a network.
+    /// The address of its port for transfers, if it has a network.
     pub address: Option<SocketAddr>,
 }
 
-/// The agents of the lab in `directory`; none where there is no lab.
+/// The agents of the lab in `directory`; empty if there is no lab.
 ///
 /// # Errors
-/// It is another user's.
+/// It belongs to another user.
 pub fn agents(directory: &Path) -> Result<Vec<GuestAgent>, LabError> {
     let (path, state) = match started(directory) {
         Ok(found) => found,
@@ -77,10 +77,10 @@ pub fn agents(directory: &Path) -> Result<Vec<GuestAgent>, LabError> {
     Ok(hosts.chain(vms.map(|(index, vm)| agent(&vm.name, state.vm_address(index)))).collect())
 }
 
-/// Looks at the lab in `directory`.
+/// Returns the status of the lab in `directory`.
 ///
 /// # Errors
-/// There is none, or it is another user's.
+/// There is no lab, or it belongs to another user.
 pub fn status(directory: &Path) -> Result<Status, LabError> {
     let (path, state) = started(directory)?;
     let mut guests = Vec::new();
@@ -100,7 +100,7 @@ pub fn status(directory: &Path) -> Result<Status, LabError> {
                     let (user, target) = (&chap.user, target_of(storage, lun));
                     urls.push(format!("iscsi://{user}@{address}/{target}/{number}"));
                 }
-                // This machine has no initiator of these.
+                // This machine has no initiator for these.
                 (Protocol::Fc | Protocol::NvmeTcp, _) => {}
             }
         }
@@ -158,7 +158,7 @@ pub fn status_text(status: &Status) -> String {
     let width = status.guests.iter().map(|guest| guest.name.chars().count()).max().unwrap_or(0);
     for guest in &status.guests {
         let pid = guest.pid.map_or_else(|| "-".into(), |pid| pid.to_string());
-        // Whole mebibytes: pages come and go.
+        // In whole mebibytes: the exact number changes all the time.
         let memory = guest
             .private_bytes
             .map_or_else(|| "-".into(), |bytes| format_bytes(bytes.next_multiple_of(1 << 20)));

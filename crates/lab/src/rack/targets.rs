@@ -1,5 +1,6 @@
-//! What a storage guest serves block by block, as lines of its set-up: the kernel's targets are made in its
-//! file system of settings (Linux, Documentation/target/scripts.rst and drivers/nvme/target/configfs.c).
+//! What a storage guest serves as block devices, as lines of its set-up: the kernel's targets are
+//! configured through configfs (Linux, Documentation/target/scripts.rst and
+//! drivers/nvme/target/configfs.c).
 
 use super::path;
 use super::ports::{End, devices, start_fc};
@@ -26,7 +27,7 @@ pub(super) fn lines(
         lines.push(format!("mkdir -p {store}"));
         lines.push(format!("echo udev_path={} > {store}/control", groups[lun.group]));
         lines.push(format!("echo 1 > {store}/enable"));
-        // What an initiator tells two LUNs apart by.
+        // Distinguishes two LUNs for an initiator.
         lines.push(format!("echo {}-{} > {store}/wwn/vpd_unit_serial", storage.name, lun.name));
     }
     let open: Vec<&str> = (0..storage.luns.len())
@@ -74,7 +75,7 @@ fn iscsi(target: &str, luns: &[&str], login: Option<(&Chap, &str)>, lines: &mut 
     lines.push(format!("echo 1 > {group}/enable"));
 }
 
-/// Puts LUNs into a group of ports.
+/// Adds LUNs to a port group.
 fn serve(group: &str, luns: &[&str], lines: &mut Vec<String>) {
     for (number, lun) in luns.iter().enumerate() {
         lines.push(format!("mkdir {group}/lun/lun_{number}"));
@@ -82,7 +83,7 @@ fn serve(group: &str, luns: &[&str], lines: &mut Vec<String>) {
     }
 }
 
-/// A port that the one at the other end may log in to. The target must be there before it does.
+/// A port to which the port at the other end may log in. The target must exist before it does.
 fn fc(lab: &Lab, channel: &Channel, lines: &mut Vec<String>) {
     let storage = &lab.storage[channel.storage];
     let fc = storage.luns.iter().filter(|lun| lun.protocol == Protocol::Fc);
@@ -124,7 +125,8 @@ fn nvme(lab: &Lab, index: usize, groups: &[String], lines: &mut Vec<String>) {
         lines.push(format!("echo 1 > {subsystem}/attr_allow_any_host"));
         let device = &groups[lun.group];
         lines.push(format!("echo -n {device} > {subsystem}/namespaces/1/device_path"));
-        // By which hosts know it again when the guest was restarted: another one is another disk to them.
+        // Hosts recognize it by this after the guest was restarted: with another one it would be a
+        // different disk.
         lines.push(format!(
             "echo 4c616200-0000-4000-8000-{index:04x}{number:08x} > {subsystem}/namespaces/1/device_uuid"
         ));

@@ -1,9 +1,9 @@
-//! Guests that were frozen when they were up, to be cloned in a tenth of a second.
+//! Guests that were frozen once they were up, to be cloned in a tenth of a second.
 //!
-//! The memory of the guest that is frozen is a file, which migration then need not copy
-//! (`x-ignore-shared`, QEMU's docs/devel/migration); its state is a second, small file. A clone maps the
-//! memory and copies the pages that it writes to. The key of a template is what its clones see and what
-//! runs them.
+//! The memory of the frozen guest is a file, which migration then need not copy (`x-ignore-shared`,
+//! QEMU's docs/devel/migration); its state is a second, small file. A clone maps the memory and copies
+//! the pages that it writes to. The key of a template consists of what its clones see and what runs
+//! them.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -21,27 +21,28 @@ use crate::qemu::{Accelerator, Guest, Hardware, Kind, Memory, Qmp, Ram, spawn};
 /// How long a guest may take to boot.
 pub(super) const BOOT: Duration = Duration::from_secs(120);
 
-/// Counts changes of the arguments that guests are started with.
+/// Counts changes to the arguments that guests are started with.
 const FORM: &str = "6";
 
-/// How many are kept; those that were not used for longest go first, and none that a lab is coming up from.
+/// How many are kept; the least recently used are removed first, but none that a lab is starting from.
 const MOST: usize = 12;
 
-/// A frozen guest. Nobody removes it before it is dropped, by when its clones have its files open.
+/// A frozen guest. It is not removed before this is dropped, by when its clones have opened its
+/// files.
 #[derive(Debug)]
 pub(super) struct Template {
     pub(super) ram: PathBuf,
     pub(super) state: PathBuf,
-    /// Its folder, locked: the lock is shared with other labs that come up from it.
+    /// Its folder, locked: the lock is shared with other labs that start from it.
     in_use: fs::File,
 }
 
 impl Template {
-    /// The one in this folder, if there is one. Its use is noted in the time at which the folder was modified.
+    /// The template in this folder, if there is one. Its use is recorded in the folder's modification time.
     fn open(folder: &Path) -> Option<Self> {
         let opened = fs::File::open(folder).ok()?;
         opened.lock_shared().ok()?;
-        // It may have been removed, and made again, between opening and locking.
+        // It may have been removed and recreated between opening and locking.
         let is_still_there = opened.metadata().ok()?.ino() == fs::metadata(folder).ok()?.ino();
         opened.set_modified(SystemTime::now()).ok()?;
         is_still_there.then(|| Self {
@@ -54,7 +55,8 @@ impl Template {
 
 impl Drop for Template {
     fn drop(&mut self) {
-        // Not by closing it: a child that another thread has forked and that is not its own program yet has it, too.
+        // Unlocked explicitly, not by closing: a child that another thread has forked and that has not executed its
+        // program yet has the file open, too.
         let _ = self.in_use.unlock();
     }
 }
@@ -65,14 +67,14 @@ fn folder(images: &Images, hardware: &Hardware, accelerator: Accelerator, qemu: 
         Kind::Storage => &images.storage,
         Kind::Host => &images.host,
     };
-    // The system's folder is named by its own key, and what is seen of a disk is all that is left of a
-    // blank one.
+    // The system's folder is named by its own key, and a blank disk consists only of what is visible
+    // of it.
     let text =
         format!("{FORM} {qemu} {} {} {:?}", image.display(), accelerator.name(), hardware.blank());
     images.system.join("templates").join(key(&[text.as_bytes()]))
 }
 
-/// The one for this hardware, if it is there.
+/// The template for this hardware, if it exists.
 pub(super) fn find(
     images: &Images,
     hardware: &Hardware,
@@ -82,10 +84,10 @@ pub(super) fn find(
     Template::open(&folder(images, hardware, accelerator, qemu))
 }
 
-/// Boots a guest of this hardware in the lab's directory and freezes it.
+/// Boots a guest with this hardware in the lab's directory and freezes it.
 ///
 /// # Errors
-/// It does not boot, or QEMU cannot freeze it; nothing is left of it then.
+/// It does not boot, or QEMU cannot freeze it; nothing of it is left then.
 pub(super) fn make(
     images: &Images,
     hardware: &Hardware,
@@ -100,7 +102,7 @@ pub(super) fn make(
     let half = all.join(format!(".build-{}", std::process::id()));
     let _ = fs::remove_dir_all(&half);
     fs::create_dir_all(&half).map_err(at(&half))?;
-    // Where it is found again, and ended, if this process is killed.
+    // Here it can be found and ended if this process is killed.
     let guest = directory::guest(lab, ".frozen");
     let frozen = freeze(&guest, images, &hardware.blank(), accelerator, &half, go_on);
     if let Some(process) = guest.process() {
@@ -108,7 +110,7 @@ pub(super) fn make(
     }
     let _ = fs::remove_dir_all(&guest.folder);
     let kept = frozen.and_then(|()| match fs::rename(&half, &folder) {
-        // Somebody else made the same one meanwhile.
+        // Another process has made the same one meanwhile.
         Err(_) if folder.is_dir() => Ok(()),
         other => other.map_err(at(&folder)),
     });
@@ -136,23 +138,23 @@ fn freeze(
     let state = half.join("state");
     qmp.run("migrate", json!({"uri": format!("exec:cat > {}", quoted(&state))}))?;
     qmp.wait_for_migration()?;
-    // QEMU closes the pipe, and ends, when all is written.
+    // QEMU closes the pipe, and exits, when everything is written.
     let _ = qmp.run("quit", json!({}));
     Ok(())
 }
 
-/// Turns off copying of memory that is a file.
+/// Turns off the copying of file-backed memory.
 pub(super) fn ignore_shared(qmp: &mut Qmp) -> Result<(), LabError> {
     let capabilities = json!([{"capability": "x-ignore-shared", "state": true}]);
     qmp.run("migrate-set-capabilities", json!({"capabilities": capabilities})).map(|_| ())
 }
 
-/// For the shell that QEMU hands it to.
+/// Quotes a path for the shell to which QEMU passes it.
 pub(super) fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
 }
 
-/// Removes what is beyond `most`, and what killed processes left half made.
+/// Removes templates beyond `most`, and what killed processes left unfinished.
 fn forget(all: &Path, most: usize) {
     let mut folders = Vec::new();
     for entry in fs::read_dir(all).into_iter().flatten().flatten() {
@@ -167,7 +169,7 @@ fn forget(all: &Path, most: usize) {
     }
     folders.sort();
     for (_, folder) in folders.iter().take(folders.len().saturating_sub(most)) {
-        // A lab that is coming up from it, in this process or another, has locked it.
+        // A lab that is starting from it, in this process or another, has locked it.
         let Ok(opened) = fs::File::open(folder) else { continue };
         if opened.try_lock().is_ok() {
             let _ = fs::remove_dir_all(folder);
@@ -176,7 +178,7 @@ fn forget(all: &Path, most: usize) {
     }
 }
 
-/// Guests of a lab that are to be cloned, each kind of hardware once.
+/// The distinct kinds of hardware among guests that will be cloned.
 pub(super) fn kinds(hardware: impl Iterator<Item = Hardware>) -> Vec<Hardware> {
     let mut kinds: Vec<Hardware> = Vec::new();
     for one in hardware.filter(Hardware::can_freeze) {
@@ -188,7 +190,7 @@ pub(super) fn kinds(hardware: impl Iterator<Item = Hardware>) -> Vec<Hardware> {
     kinds
 }
 
-/// What all guests may take together.
+/// The memory of all guests together, in bytes.
 pub(super) fn memory_bytes(lab: &Lab) -> u64 {
     let storage: u64 = lab.storage.iter().map(|storage| storage.memory_bytes).sum();
     let vms: u64 = lab.vms.iter().map(|vm| vm.memory_bytes).sum();

@@ -1,5 +1,5 @@
-//! `lab up`: checks first, then the storage guests, then the VMs. Whatever fails, or a signal, ends all
-//! that was started.
+//! `lab up`: checks first, then the storage guests, then the VMs. An error, or a signal, ends
+//! everything that was started.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -33,7 +33,7 @@ use crate::wiring::channels;
 /// How a lab is started.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UpOptions {
-    /// What runs the guests.
+    /// The accelerator for the guests.
     pub accelerator: AcceleratorChoice,
     /// Boot every guest instead of cloning frozen ones.
     pub cold: bool,
@@ -42,24 +42,24 @@ pub struct UpOptions {
 /// A lab that is up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Started {
-    /// How many guests there are.
+    /// Number of guests.
     pub guests: usize,
-    /// From the first process to the last answer.
+    /// Time from the first process to the last answer.
     pub took: Duration,
-    /// Booting guests to be frozen, before that.
+    /// Time for booting guests to be frozen, before that.
     pub froze: Duration,
-    /// `kvm` or `tcg`, and why.
+    /// `kvm` or `tcg`, and the reason.
     pub accelerator: String,
 }
 
-/// How long a storage guest may take to make its file systems and LUNs.
+/// How long a storage guest may take to create its file systems and LUNs.
 const SET_UP: Duration = Duration::from_secs(120);
 
-/// Starts a lab in `directory`. `say` is told what is done; `cancel` ends it.
+/// Starts a lab in `directory`. `say` receives progress messages; `cancel` ends it.
 ///
 /// # Errors
-/// What is missing, taken or too small, before anything is started; or what went wrong with a guest,
-/// after everything that was started has been ended.
+/// What is missing, in use or too small, before anything is started; or what went wrong with a
+/// guest, after everything that was started has been ended.
 pub fn up(
     lab: &Lab,
     directory: &Path,
@@ -148,7 +148,7 @@ fn start(
             notes.push(format!("{name} was booted, not cloned: {why}"));
         }
     };
-    // Hosts' ends of cables are there before those of storage guests, which look for them.
+    // The hosts' ends of cables must exist before those of storage guests, which connect to them.
     side_by_side(lab.hosts.len(), &|index| {
         let guest = guest(path, &lab.hosts[index].name);
         let hardware = &hosts[index];
@@ -213,7 +213,7 @@ fn vm_addresses(lab: &Lab, path: &Path, taken: &[String]) -> Result<Vec<Option<S
     lab.vms.iter().map(address).collect()
 }
 
-/// Sets the limits of a storage guest's disks, which is ready: until then they had none.
+/// Sets the limits of a storage guest's disks once it is ready: until then they have none.
 pub(super) fn limit_disks(guest: &Guest, storage: &Storage) -> Result<(), LabError> {
     let mut qmp = guest.connect()?;
     for (disk, asked) in storage.disks.iter().enumerate() {
@@ -229,7 +229,7 @@ pub(super) fn limit_disks(guest: &Guest, storage: &Storage) -> Result<(), LabErr
     Ok(())
 }
 
-/// Has a guest with a shell carry out a script.
+/// Runs a script on a guest with a shell.
 pub(super) fn set_up(guest: &Guest, script: &str) -> Result<(), LabError> {
     guest
         .control_port()?
@@ -258,7 +258,7 @@ fn choose(
     }
 }
 
-/// The templates of all kinds of hardware; those that cannot be made are told of and left out.
+/// The templates of all kinds of hardware; those that cannot be made are reported and left out.
 fn freeze(
     common: Common<'_>,
     all: impl Iterator<Item = Hardware>,
@@ -287,7 +287,8 @@ fn freeze(
     Ok(templates)
 }
 
-/// Does so many things, a few at a time; the first error, after all that were begun have ended.
+/// Does `count` things, a few at a time; returns the first error after all that were started have
+/// ended.
 fn side_by_side(
     count: usize,
     work: &(dyn Fn(usize) -> Result<(), LabError> + Sync),
@@ -318,8 +319,8 @@ fn sparse(path: &Path, bytes: u64) -> Result<(), LabError> {
     File::create(path).and_then(|file| file.set_len(bytes)).map_err(at(path))
 }
 
-/// Makes the files of a VM's disks where its guest does not: raw files on an export are the storage
-/// guest's to make, and LUNs are there.
+/// Creates the files of a VM's disks unless a guest does: raw files on an export are created by the
+/// storage guest, and LUNs exist already.
 fn disk_files(
     directory: &Path,
     lab: &Lab,
@@ -337,7 +338,7 @@ fn disk_files(
             (Datastore::Export { storage, export }, DiskFormat::Qcow2) => {
                 let folder = export_path(&lab.storage[storage].exports[export].name);
                 let file = file_name(vm, disk);
-                // libnfs acts as this user unless it is told otherwise.
+                // libnfs acts as this user unless the URL says otherwise.
                 let url = format!("nfs://{}{folder}/{file}?uid=0&gid=0", addresses[storage]);
                 qcow2(&url, disk.size_bytes)
             }

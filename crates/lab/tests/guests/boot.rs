@@ -1,4 +1,4 @@
-//! A lab from its templates: it comes up, loses a guest, and goes without a trace.
+//! A lab from its templates: it comes up, loses a guest, and goes down without a trace.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -12,7 +12,8 @@ use stormeter_lab::{
 
 use crate::place::{Place, said};
 
-/// A storage guest, and a VM whose disk is on its LUN: booted, frozen, cloned and joined over iSCSI.
+/// A storage guest, and a VM whose disk is on its LUN: booted, frozen, cloned and connected over
+/// iSCSI.
 const LAB: &str = "storage: {nas: {disks: {slow: {size: 64MiB, iops: 300}}, luns: {vm: slow}}}\n\
                    vms: {vm: {disk: {datastore: nas.vm, size: 32MiB, controller: virtio-scsi}}}\n";
 
@@ -50,7 +51,7 @@ fn a_lab_comes_up_loses_a_guest_and_goes_without_a_trace() {
     }
     assert_eq!(down(&directory).unwrap().guests, 1);
     assert!(!directory.exists());
-    // One that has ended and that nobody has waited for yet has no command line.
+    // A process that has ended but has not been waited for has no command line.
     let line = std::fs::read(format!("/proc/{nas}/cmdline")).unwrap_or_default();
     assert!(line.is_empty(), "process {nas} is still there");
 
@@ -59,7 +60,7 @@ fn a_lab_comes_up_loses_a_guest_and_goes_without_a_trace() {
     assert!(!directory.exists(), "what was started is ended again");
 }
 
-/// A host with an agent beside its own programs, and a VM in which there is nothing else.
+/// A host with an agent in addition to its own programs, and a VM that contains nothing else.
 const BOTH: &str = "storage: {nas: {disks: {a: {size: 64MiB}}, exports: {files: a}}}\n\
                     hosts: {esx: {mounts: {files: {datastore: nas.files}}}}\n\
                     vms: {vm: {disk: {datastore: local, size: 16MiB, iops: 100}}}\n";
@@ -84,7 +85,7 @@ fn stormeter_runs_in_guests_whatever_it_was_built_for() {
     place.down();
 }
 
-/// What a study says of two VMs with a disk each on a local file that is limited to 120 requests a second.
+/// A study of two VMs with a disk each on a local file that is limited to 120 requests per second.
 const STUDY: &str = "hosts: {vm1: 'lab:vm1', vm2: 'lab:vm2'}\n\
                      datastores: {limited: /dev/lab/limited}\n\
                      load: {vms: [2], outstanding: 2}\n\
@@ -119,13 +120,14 @@ fn a_study_runs_in_vms_and_ends_with_the_reason_when_one_is_killed() {
     let json = place.command(&["report", "a.db", "--json"]).output().unwrap().stdout;
     let report: serde_json::Value = serde_json::from_slice(&json).unwrap();
     for host in report["hosts"].as_array().unwrap() {
-        // Half a second's requests may be ahead of the limit (QEMU's throttling is a leaky bucket).
+        // Half a second's requests may exceed the limit (QEMU's throttling is a leaky bucket).
         let iops = host["cells"][0]["iops"].as_f64().unwrap();
         assert!(iops > 10.0 && iops < 120.0 * 1.3, "{iops}");
     }
 
     for vm in place.guests() {
-        // What fills the code buffer of an emulator, or a guest's memory, shows once it has worked.
+        // What fills an emulator's translation cache, or a guest's memory, shows once it has done
+        // work.
         let bytes = vm.private_bytes.unwrap();
         assert!(bytes <= 40 << 20, "{} has {bytes} bytes of its own", vm.name);
     }

@@ -1,7 +1,7 @@
-//! Faults in guests that run for real.
+//! Faults in real guests.
 //!
-//! What is asked each time is what a client of the storage sees over its protocol: that nothing is served
-//! while the fault lasts, and that after its mending the same blocks are.
+//! Each test looks at what a client of the storage sees over its protocol: that nothing is served while
+//! the fault lasts, and that the same blocks are served after it is undone.
 
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -18,10 +18,10 @@ const LAB: &str = "networks: {lan: {delay: 100us}}\n\
                    luns: {vm: mirror}, exports: {files: pair}}}\n\
                    vms: {vm: {disk: {datastore: local, size: 8MiB}}}\n";
 
-/// Longer than any step takes on a machine that does other things too.
+/// Longer than any step takes on a machine that also does other things.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A lab to which things are done.
+/// A lab for fault injection.
 struct Lab {
     place: Place,
     faults: Faults,
@@ -41,7 +41,7 @@ impl Lab {
         self.place.guest(name).state
     }
 
-    /// A study of one datastore under load, every read held against what was written.
+    /// A study of one datastore under load, with every read verified against what was written.
     fn load(&self, url: &str, duration: &str) -> Child {
         let text = format!(
             "datastores: {{it: \"{url}\"}}\ndisk: {{size: 8MiB}}\nload: {{outstanding: 2}}\n\
@@ -59,8 +59,8 @@ impl Lab {
     }
 }
 
-/// Waits for the end of a load: every byte that it read was the one written. Its trial may be said to be
-/// invalid for a busy machine, as in [`Place::ran`].
+/// Waits for the end of a load: every byte that it read must be the one written. Its trial may be
+/// invalid because the machine is busy, as in [`Place::ran`].
 fn ended(child: Child) {
     let (code, text) = said(child.wait_with_output().unwrap());
     assert!(matches!(code, Some(0 | 5)), "{text}");
@@ -84,10 +84,10 @@ fn every_fault_is_felt_and_mended() {
     let mut lab = Lab { place, faults };
     let (lun, export) = (lab.url("iscsi:"), lab.url("nfs:"));
 
-    // Under load a pause and a cut link stop it, and it goes on: no I/O is lost and none is wrong.
+    // Under load, a pause and a cut link stop it, and it resumes: no I/O is lost and none is wrong.
     let mut load = lab.load(&lun, "6s");
     let mut rounds = 0;
-    // A link that is never up for long lets nothing through, which is right and ends the load.
+    // A link that is never up for long lets nothing through, which is correct and ends the load.
     while rounds < 3 && load.try_wait().unwrap().is_none() {
         lab.apply("pause nas");
         assert_eq!(lab.state("nas"), "paused");
@@ -103,7 +103,7 @@ fn every_fault_is_felt_and_mended() {
     ended(load);
     lab.faults.restore().unwrap();
 
-    // A mirror goes on with one disk, and is whole again when restoring has ended.
+    // A mirror keeps working with one disk, and is complete again when the restore has ended.
     let load = lab.load(&lun, "3s");
     lab.apply("disk-fail nas.mirror 1");
     let again = lab.faults.apply(&"disk-fail nas.mirror 1".parse().unwrap());
@@ -112,12 +112,12 @@ fn every_fault_is_felt_and_mended() {
     lab.apply("disk-fail nas.pair 0");
     lab.apply("disk-replace nas.pair 0");
     lab.faults.restore().unwrap();
-    // Only a whole mirror can lose the other disk.
+    // Only a complete mirror can lose the other disk.
     lab.apply("disk-fail nas.mirror 0");
     lab.apply("disk-fail nas.pair 1");
     lab.faults.restore().unwrap();
 
-    // What is killed is found and brought back by whoever comes next, with its file system.
+    // The next run finds a killed guest and brings it back, with its file system.
     ended(lab.load(&export, "1s"));
     lab.apply("kill nas");
     lab.apply("kill vm");

@@ -1,5 +1,5 @@
-//! A host's own kernel as the client of a storage guest, for real: every protocol is written and read by the
-//! agent in the host.
+//! A host's own kernel as the client of a storage guest: the agent on the host reads and writes over every
+//! protocol.
 
 use stormeter_lab::Faults;
 
@@ -7,7 +7,7 @@ use crate::place::Place;
 
 const EXAMPLE: &str = include_str!("../../../../examples/lab/kernel-path.yaml");
 
-/// What is asked of each datastore of the example: some writes and reads.
+/// For each datastore of the example: some writes and reads.
 const STUDY: &str = "hosts: {esx: 'lab:esx'}\n\
     datastores:\n  \
       nfs3: /lab/nfs3\n  \
@@ -34,9 +34,10 @@ fn uses(place: &Place, path: &str) {
     assert_eq!(place.script("esx", &written), "ready", "{path}");
 }
 
-/// Fails the script unless the map of a mount was written over so many of its paths.
+/// Fails the script unless the multipath map of a mount was written over the expected number of
+/// paths.
 fn paths_written(mount: &str, expected: &str) -> String {
-    // The seventh figure of a disk's statistics is how many sectors were written to it.
+    // The seventh field of a disk's statistics is the number of sectors written.
     format!(
         "name=$(grep -lx fc-{mount} /sys/block/dm-*/dm/name); used=0; \
          for path in ${{name%/dm/name}}/slaves/*; do \
@@ -64,10 +65,10 @@ fn a_study_runs_on_every_protocol_of_a_hosts_kernel() {
     for path in BLOCKS.iter().chain(&["/lab/nfs3", "/lab/nfs4"]) {
         assert!(text.contains(path), "{path}: {text}");
     }
-    // The lab's own devices need nobody's leave to be written.
+    // The lab's own devices may be written without further permission.
     place.ran(&["run", "study.yaml", "--output", "a.db"], "1 block");
 
-    // What a script says when it fails is told, and the port serves on.
+    // A failing script's output is reported, and the port keeps serving.
     let said = place.script("esx", &["echo no such thing", "false"]);
     assert_eq!(said, "failed no such thing");
     let mounted = ["grep -q '/lab/nfs3 nfs .*vers=3' /proc/mounts"];
@@ -77,7 +78,8 @@ fn a_study_runs_on_every_protocol_of_a_hosts_kernel() {
     assert_eq!(place.script("esx", &[&paths_written("fc-round-robin", "2")]), "ready");
     assert_eq!(place.script("esx", &[&paths_written("fc-fixed", "1")]), "ready");
 
-    // The host goes on over the other path under both policies, and takes the first again when it is back.
+    // The host continues over the other path under both policies, and uses the first again when it is
+    // back.
     let mut faults = Faults::open(&place.directory()).unwrap();
     faults.apply(&"path-down esx.fc-fixed 0".parse().unwrap()).unwrap();
     for mount in ["fc-fixed", "fc-round-robin"] {
@@ -91,8 +93,8 @@ fn a_study_runs_on_every_protocol_of_a_hosts_kernel() {
         assert_eq!(place.script("esx", &[&whole]), "ready", "{mount}");
     }
 
-    // A path that is cut while the storage guest answers, and again: it comes back each time, also when the disk is so
-    // slow that the guest is silent for long with requests under way.
+    // A path is cut repeatedly while the storage guest answers: it comes back each time, even when the disk is so
+    // slow that the guest is silent for long with requests outstanding.
     let load = "while [ ! -e /tmp/enough ]; do dd if=/bin/busybox of=/dev/lab/fc-round-robin bs=64k count=16 \
                 oflag=direct; done > /dev/null 2>&1";
     let begin = [
@@ -104,25 +106,26 @@ fn a_study_runs_on_every_protocol_of_a_hosts_kernel() {
         let slow = disk_latency("disk3", milliseconds);
         assert_eq!(place.script("nas", &slow.each_ref().map(String::as_str)), "ready");
         faults.apply(&"path-down esx.fc-round-robin 0".parse().unwrap()).unwrap();
-        // Back when the other path is written, which is when this one was given up.
+        // Restore the path while the other one is being written, which is when this one was given
+        // up.
         uses(&place, "/dev/lab/fc-fixed");
         faults.restore().unwrap();
     }
     assert_eq!(place.script("esx", &["touch /tmp/enough"]), "ready");
 
-    // A storage guest that is started again is found again by a host that lives.
+    // A running host reconnects to a restarted storage guest.
     let files = ["/lab/nfs3/file", "/lab/nfs4/file"];
     faults.apply(&"restart nas".parse().unwrap()).unwrap();
     BLOCKS.iter().chain(&files).for_each(|path| uses(&place, path));
-    // A host whose kernel fails has ended at once. What could not be done to it was not
-    // half done: its path is there when it is started again.
+    // A host whose kernel crashes ends at once. An action that failed on it was not half done: its
+    // path is there when it is restarted.
     place.crash("esx");
     let refused =
         faults.apply(&"path-down esx.fc-fixed 0".parse().unwrap()).unwrap_err().to_string();
     assert!(refused.contains("its kernel has failed") && refused.contains("sysrq"), "{refused}");
     faults.apply(&"restart esx".parse().unwrap()).unwrap();
     uses(&place, "/dev/lab/fc-fixed");
-    // And both are brought back, in the order that they need.
+    // Both are restored, in the order that they need.
     for action in ["kill nas", "kill esx"] {
         faults.apply(&action.parse().unwrap()).unwrap();
     }

@@ -1,6 +1,6 @@
-//! Labs of guests that are booted for real, in one binary: built once, and two labs at a time where there are two
-//! cores, since a lab mostly waits. Slow, and in need of QEMU, packages and built stormeters: the step `lab` of
-//! `cargo xtask test` runs this and says where these are; anywhere else each test says that it was not run.
+//! Labs with guests that really boot, in one binary: built once, with two labs at a time on two cores, since a
+//! lab mostly waits. Slow, and needs QEMU, packages and built stormeters: the step `lab` of `cargo xtask test`
+//! runs this and says where these are; elsewhere each test reports that it was not run.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod boot;

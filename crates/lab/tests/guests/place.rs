@@ -1,4 +1,4 @@
-//! An empty folder with a lab in it, as a user has one: stormeter is run there, and the lab ends with the folder.
+//! An empty folder with a lab in it, as a user has one: stormeter runs there, and the lab ends with the folder.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -7,28 +7,28 @@ use std::process::{Command, Output};
 use stormeter_agent::connect;
 use stormeter_lab::{GuestStatus, down, status};
 
-/// The static stormeter.
+/// Path of the static stormeter.
 const BINARY: &str = "STORMETER_LAB_BINARY";
-/// Stormeter as `cargo build` makes it.
+/// Path of the stormeter that `cargo build` makes.
 const ANY_BUILD: &str = "STORMETER_LAB_ANY_BUILD";
-/// Set where another step of the same run boots guests.
+/// Set if another step of the same run boots guests.
 const LATER: &str = "STORMETER_LAB_LATER";
 
-/// Where a test that boots guests does so.
+/// The place of a test that boots guests.
 pub(crate) struct Place {
     _folder: tempfile::TempDir,
-    /// So deep in that one that no address of a socket has room for it.
+    /// Nested so deep that its path does not fit into a socket address.
     deep: PathBuf,
     binary: PathBuf,
 }
 
 impl Place {
-    /// A new one, the images made; none where guests cannot be booted, which is said.
+    /// A new place, with the images built; `None`, with a message, if guests cannot be booted.
     pub(crate) fn new() -> Option<Self> {
         Self::with(BINARY)
     }
 
-    /// The same for a stormeter that is not static.
+    /// The same with a stormeter that is not static.
     pub(crate) fn of_any_build() -> Option<Self> {
         Self::with(ANY_BUILD)
     }
@@ -47,7 +47,7 @@ impl Place {
         Some(place)
     }
 
-    /// The program that is tried, and put into guests.
+    /// The program under test, which is also put into guests.
     pub(crate) fn binary(&self) -> &Path {
         &self.binary
     }
@@ -66,27 +66,27 @@ impl Place {
         std::fs::write(self.path(name), text).unwrap();
     }
 
-    /// Stormeter, to be run here.
+    /// A command that runs stormeter here.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
         command.current_dir(&self.deep).args(arguments);
         command
     }
 
-    /// Runs stormeter here; its exit code and all that it said.
+    /// Runs stormeter here; returns its exit code and all output.
     pub(crate) fn stormeter(&self, arguments: &[&str]) -> (Option<i32>, String) {
         said(self.command(arguments).output().unwrap())
     }
 
-    /// Runs stormeter here, which must succeed; all that it said.
+    /// Runs stormeter here and expects success; returns all output.
     pub(crate) fn done(&self, arguments: &[&str]) -> String {
         let (code, text) = self.stormeter(arguments);
         assert_eq!(code, Some(0), "stormeter {arguments:?}: {text}");
         text
     }
 
-    /// Runs a study to its end, after so many blocks. That a machine which is busy with emulating processors is
-    /// said to be busy, and a trial invalid for it, is none of what these tests are about.
+    /// Runs a study to its end, after the given number of blocks. Warnings that the machine is busy emulating
+    /// processors, and trials that are invalid for that reason, are not what these tests are about.
     pub(crate) fn ran(&self, arguments: &[&str], blocks: &str) -> String {
         let (code, text) = self.stormeter(arguments);
         assert!(matches!(code, Some(0 | 5)), "stormeter {arguments:?}: {text}");
@@ -94,7 +94,7 @@ impl Place {
         text
     }
 
-    /// Tries to bring up this lab, its processors emulated.
+    /// Tries to bring up this lab, with emulated processors.
     pub(crate) fn try_up(&self, lab: &str) -> (Option<i32>, String) {
         self.write("lab.yaml", lab);
         self.stormeter(&["lab", "up", "lab.yaml", "--accelerator", "tcg"])
@@ -107,7 +107,7 @@ impl Place {
         println!("{text}");
     }
 
-    /// Ends the lab, without a trace of it.
+    /// Ends the lab and checks that no trace of it is left.
     pub(crate) fn down(&self) {
         self.done(&["lab", "down"]);
         assert!(!self.directory().exists());
@@ -122,18 +122,18 @@ impl Place {
         self.guests().into_iter().find(|guest| guest.name == name).unwrap()
     }
 
-    /// Has a guest carry out a script over its control port, and returns its last word: `ready`, or `failed` and the
-    /// last that it said.
+    /// Runs a script on a guest over its control port, and returns its last word: `ready`, or `failed` and the last
+    /// line of output.
     pub(crate) fn script(&self, guest: &str, lines: &[&str]) -> String {
         self.told(guest, lines).unwrap_or_else(|| panic!("{guest} has gone"))
     }
 
-    /// Has a guest's kernel fail, and waits until the guest has ended.
+    /// Crashes a guest's kernel, and waits until the guest has ended.
     pub(crate) fn crash(&self, guest: &str) {
         assert_eq!(self.told(guest, &["echo c > /proc/sysrq-trigger"]), None);
     }
 
-    /// What a guest says at the end of a script; nothing when it has ended itself.
+    /// A guest's answer at the end of a script; `None` if the guest has ended.
     fn told(&self, guest: &str, lines: &[&str]) -> Option<String> {
         let socket = self.directory().join("guests").join(guest).join("control");
         let mut stream = connect(&socket).unwrap();
@@ -142,27 +142,28 @@ impl Place {
             text += &format!("line {line}\n");
         }
         stream.write_all((text + "run\n").as_bytes()).unwrap();
-        // Answers to a hello that was asked for once more are passed over.
+        // Answers to repeated hello requests are skipped.
         let mut said = BufReader::new(stream).lines().map_while(Result::ok);
         said.find(|line| !line.starts_with("hello"))
     }
 }
 
-/// A failed test leaves no lab.
+/// A failed test leaves no lab behind.
 impl Drop for Place {
     fn drop(&mut self) {
         let _ = down(&self.directory());
     }
 }
 
-/// What a program that has ended gave back: its exit code and all that it said.
+/// The exit code and all output of a program that has ended.
 pub(crate) fn said(output: Output) -> (Option<i32>, String) {
     let text =
         [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
     (output.status.code(), text.concat())
 }
 
-/// Says so past the capture of the test harness. CI must not pass over a test that no other step runs.
+/// Written past the capture of the test harness. In CI a test must not be skipped unless another step
+/// runs it.
 fn not_run() {
     let _ = writeln!(std::io::stderr(), "NOT RUN: boots guests; cargo xtask test --only lab");
     let elsewhere = std::env::var_os("CI").is_none() || std::env::var_os(LATER).is_some();

@@ -1,5 +1,5 @@
-//! A lab's snapshot for real: what is written after it is gone after a rollback, for clients that stay connected,
-//! over iSCSI, FC and both versions of NFS, from arrays and behind a cache.
+//! A lab's snapshot with real guests: what is written after it is gone after a rollback, for clients that stay
+//! connected, over iSCSI, FC and both versions of NFS, from arrays and behind a cache.
 
 use stormeter_lab::{LabError, Snapshots};
 
@@ -34,8 +34,8 @@ const STUDY: &str = "hosts: {esx: 'lab:esx'}\n\
     measure: {ramp: 200ms, duration: 600ms, interval: 200ms}\n\
     design: {blocks: 1, reset: snapshot}\n";
 
-/// Has the host write a word to all that it has mounted: at two places of each LUN, and into two files of
-/// each export, one of them new.
+/// Has the host write a word to everything that it has mounted: at two offsets of each LUN, and into two
+/// files of each export, one of them new.
 fn write(place: &Place, word: &str) {
     let lines = [
         "for lun in mirror parity slow; do for at in 0 3000; do",
@@ -48,7 +48,7 @@ fn write(place: &Place, word: &str) {
     assert_eq!(place.script("esx", &lines), "ready");
 }
 
-/// Asks the host whether all has this word, and files that are new are there or not.
+/// Checks on the host that everything contains this word, and whether new files exist.
 fn has(place: &Place, word: &str, new: bool) {
     let not = if new { "" } else { "! " };
     let lines = [

@@ -1,8 +1,8 @@
-//! What is done to guests of a lab that runs: paused, killed, cut off, a disk failed; and the mending.
+//! Faults in the guests of a running lab: pause, kill, cut off, fail a disk; and undoing them.
 //!
-//! What a study does is noted in the lab's directory before it is done. So what a run that was killed has
-//! left is found and undone by the next one, and what somebody has done by hand (`lab do`), to measure an
-//! array without one of its disks perhaps, is his and stays.
+//! Actions of a study are recorded in the lab's directory before they are done. The next run therefore
+//! finds and undoes what a killed run has left; what a user has done by hand (`lab do`), for example to
+//! measure an array without one of its disks, is left alone.
 
 use std::fs;
 use std::io;
@@ -24,20 +24,20 @@ use crate::qemu::{Guest, cable_end};
 
 /// What a study has done and not undone, one fault a line.
 pub(super) const FILE: &str = "lab.json.faults";
-/// A guest that stands still hears nothing; one that runs answers in less.
+/// A paused guest hears nothing; a running one answers in less.
 const ANSWER: Duration = Duration::from_secs(20);
-/// What is under way over a path waits at disks, which may be slow. In seconds.
+/// Outstanding I/O on a path waits for disks, which may be slow. In seconds.
 const DRAINED_S: u64 = 60;
-/// The storage guest says by itself what is left then.
+/// After this time the storage guest itself reports what is still outstanding.
 const DRAIN: Duration = Duration::from_secs(DRAINED_S + 30);
-/// A path that is up again is tried each second, after its ports have found each other. In seconds.
+/// A restored path is tried every second once its ports have found each other. In seconds.
 const BACK_S: u64 = 120;
-/// The host says by itself what is missing then.
+/// After this time the host itself reports what is missing.
 const PATH: Duration = Duration::from_secs(BACK_S + 30);
-/// Rebuilding an array whose disks are slow, which is done before the next trial.
+/// For rebuilding an array with slow disks, which has to finish before the next trial.
 const REBUILD: Duration = Duration::from_secs(1800);
 
-/// A lab that runs, to do something to.
+/// A running lab, for injecting faults.
 #[derive(Debug)]
 pub struct Faults {
     directory: PathBuf,
@@ -47,17 +47,17 @@ pub struct Faults {
 /// Whose account a fault is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doer {
-    /// A study: it is undone after the trial.
+    /// A study: undone after the trial.
     Study,
-    /// A person, who undoes it.
+    /// A user, who undoes it.
     Hand,
 }
 
 impl Faults {
-    /// The lab in `directory`.
+    /// Opens the lab in `directory`.
     ///
     /// # Errors
-    /// There is none, or it is another user's.
+    /// There is no lab, or it belongs to another user.
     pub fn open(directory: &Path) -> Result<Self, LabError> {
         let (directory, state) = started(directory)?;
         Ok(Self { directory, state })
@@ -84,7 +84,7 @@ impl Faults {
         }
     }
 
-    /// Does it for a study, and notes it first: [`Faults::restore`] undoes it.
+    /// Does an action for a study, after recording it: [`Faults::restore`] undoes it.
     ///
     /// # Errors
     /// The lab has no such thing, or it could not be done.
@@ -92,7 +92,7 @@ impl Faults {
         self.perform(fault, Doer::Study)
     }
 
-    /// Does it for a person: it stays until it is undone by hand.
+    /// Does an action for a user: it lasts until it is undone by hand.
     ///
     /// # Errors
     /// As [`Faults::apply`].
@@ -100,15 +100,15 @@ impl Faults {
         self.perform(fault, Doer::Hand)
     }
 
-    /// Undoes what studies have done, the last first, that of hosts last of all, and waits until it is undone: arrays are rebuilt,
-    /// guests are up. Nothing where nothing was done.
+    /// Undoes the actions of studies, the latest first, those on hosts at the very end, and waits until the effects
+    /// are gone: arrays are rebuilt, guests are up. Does nothing if there are none.
     ///
     /// # Errors
-    /// Something cannot be undone. It stays noted, and the rest is undone all the same.
+    /// Something cannot be undone. It stays recorded, and the rest is still undone.
     pub fn restore(&mut self) -> Result<(), LabError> {
         let _lock = Directory::open(&self.directory)?;
         let mut left = self.noted()?;
-        // A host that is started again mounts what storage guests serve: its turn comes after theirs.
+        // A restarted host mounts what storage guests serve, so it is restarted after them.
         let is_host = |name: &str| self.state.lab.hosts.iter().any(|host| host.name == name);
         left.sort_by_key(|fault| !is_host(&fault.target));
         let mut kept = Vec::new();
@@ -249,17 +249,17 @@ impl Faults {
         path::find(&self.state.lab, &fault.target, mount, fault.number as usize)
     }
 
-    /// Cuts both ends of a path, or joins them.
+    /// Cuts both ends of a path, or reconnects them.
     fn set_path(&self, path: &FcPath, up: bool) -> Result<(), LabError> {
         let end = |name| self.running(&guest(&self.directory, name))?.connect();
-        // Neither end is touched when the other cannot be reached.
+        // Neither end is touched if the other cannot be reached.
         let ends = [(end(&path.storage)?, path.cable.storage), (end(&path.host)?, path.cable.host)];
         let storage = guest(&self.directory, &path.storage);
         let admit = || self.tell(&storage, &path::admit(path), ANSWER);
         if up {
             admit()?;
         } else {
-            // What could not be cut is whole again.
+            // If the drain failed, the path is restored.
             self.tell(&storage, &path::drain(path, DRAINED_S), DRAIN)
                 .inspect_err(|_| drop(admit()))?;
         }
@@ -281,7 +281,7 @@ impl Faults {
         Ok(link::loss(network, share))
     }
 
-    /// Has a storage guest carry out lines of a script.
+    /// Runs lines of a script on a storage guest.
     fn tell(&self, guest: &Guest, script: &str, patience: Duration) -> Result<(), LabError> {
         let told = |error: io::Error| guest.failed(&format!("did not do it: {error}"));
         self.running(guest)?.control_port()?.set_up(script, patience).map_err(told)
@@ -294,7 +294,7 @@ impl Faults {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(at(&path)(error)),
         };
-        // A line that is half written was not yet acted on.
+        // An incomplete line has not been acted on yet.
         Ok(text.lines().filter_map(|line| line.parse().ok()).collect())
     }
 

@@ -104,7 +104,7 @@ fn what_a_study_does_is_noted_before_it_is_done_and_what_is_done_by_hand_is_not(
     faults.apply(&pause).unwrap_err();
     faults.apply(&fault("link-down san")).unwrap_err();
     assert_eq!(faults.noted().unwrap(), std::slice::from_ref(&pause));
-    // Found by the next one; without images the guest does not come up, and it stays noted.
+    // The next run finds it; without images the guest does not come up, so it stays recorded.
     let mut next = Faults::open(&path).unwrap();
     next.restore().unwrap_err();
     assert_eq!(next.noted().unwrap(), [pause]);
