@@ -1,15 +1,15 @@
-//! Whether a program runs on another machine without this one's libraries.
+//! Whether a program runs on another machine without this machine's libraries.
 
 use std::io::{self, Read};
 use std::path::Path;
 
 /// The program header that names a dynamic loader (ELF specification 1.2, "Program Header": PT_INTERP).
 const PT_INTERP: u32 = 3;
-/// Program headers of real programs end long before this.
+/// The program headers of real programs end long before this.
 const MOST_BYTES: u64 = 1 << 16;
 
-/// Whether the program at `path` needs no loader and so no libraries: an ELF file of 64 bits,
-/// little-endian, without a PT_INTERP header.
+/// Whether the program at `path` needs no loader and therefore no libraries: a 64-bit little-endian
+/// ELF file without a PT_INTERP header.
 ///
 /// # Errors
 /// It cannot be read.
@@ -19,7 +19,7 @@ pub fn is_static(path: &Path) -> io::Result<bool> {
     Ok(has_no_loader(&start).unwrap_or(false))
 }
 
-/// `None` where it is no such file.
+/// `None` if it is not such a file.
 fn has_no_loader(elf: &[u8]) -> Option<bool> {
     // e_ident: magic, ELFCLASS64, ELFDATA2LSB; then e_phoff, e_phentsize and e_phnum of Elf64_Ehdr.
     if elf.get(..6)? != b"\x7fELF\x02\x01" {

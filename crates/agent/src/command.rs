@@ -1,7 +1,7 @@
 //! How a host is reached: the command that starts an agent there and carries its bytes.
 //!
-//! There is no daemon and no port: `ssh`, `kubectl exec -i`, `podman exec -i` and whatever else connects
-//! two pipes will do.
+//! There is no daemon and no port: `ssh`, `kubectl exec -i`, `podman exec -i` and anything else that
+//! connects two pipes will do.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -10,12 +10,13 @@ use std::process::Command;
 
 use stormeter_study::Reach;
 
-/// The user's own way to call ssh, such as `ssh -F config -i key`.
+/// The user's own ssh command, such as `ssh -F config -i key`.
 const SSH_VARIABLE: &str = "STORMETER_SSH";
-/// Stands in a command for the agent: it is replaced by what finds or receives the program there.
+/// The placeholder for the agent in a command: replaced by what finds or receives the program
+/// there.
 const PLACEHOLDER: &str = "{agent}";
 
-/// A way to a host.
+/// How a host is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transport {
     /// This machine: the program starts itself again.
@@ -24,66 +25,66 @@ pub enum Transport {
     Ssh {
         /// `host` or `user@host`.
         destination: String,
-        /// The port, if it is not ssh's own.
+        /// The port, if it differs from ssh's default.
         port: Option<u16>,
     },
-    /// By a command of the user's, run by the shell. It ends in `stormeter agent` over there, or has
-    /// `{agent}` where that should stand.
+    /// By the user's own command, run by the shell. It must end in `stormeter agent` on the host, or
+    /// contain `{agent}` in its place.
     Command(String),
     /// A guest of a lab on this machine.
     Guest(Guest),
 }
 
-/// A guest of a lab whose agent can be reached.
+/// A lab guest whose agent can be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guest {
     /// Its name: `lab:NAME` in studies.
     pub name: String,
-    /// This machine's end of its port.
+    /// This machine's end of its serial port.
     pub socket: PathBuf,
-    /// What runs it, such as `tcg (there is no /dev/kvm)`.
+    /// Its accelerator, such as `tcg (there is no /dev/kvm)`.
     pub accelerator: String,
-    /// What leads to its [`GUEST_PORT`], where it has a network.
+    /// The address of its [`GUEST_PORT`], if it has a network.
     pub address: Option<SocketAddr>,
 }
 
-/// The port at which clients of transfers are let in in a guest of a lab.
+/// The port on which lab guests accept clients of transfers.
 pub const GUEST_PORT: u16 = 7878;
 
-/// Where guests of a lab have their disks by name.
+/// The directory of a lab guest's disks, by name.
 const GUEST_DISKS: &str = "/dev/lab/";
 
-/// A way that leads nowhere.
+/// Why a host cannot be reached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransportError {
-    /// A guest, and no lab.
+    /// The host is a lab guest, but no lab is up.
     #[error(
         "lab:{0} is a guest of the lab, and no lab is up here; start it with `stormeter lab up`, say \
          where it is, or name another way to the host"
     )]
     NoLab(String),
-    /// A guest that the lab has not.
+    /// The lab has no such guest.
     #[error("the lab has no guest {name} with an agent; it has {}", .guests.join(", "))]
     NoGuest {
-        /// Its name.
+        /// The name that was given.
         name: String,
-        /// Those that there are.
+        /// The lab's guests.
         guests: Vec<String>,
     },
 }
 
 impl Transport {
-    /// Whether a device at the far end is a lab's own, which was made to be written: nobody has to allow it.
-    /// In a guest there is no other device of that name, and none of this machine.
+    /// Whether a device on the host belongs to a lab and was created to be written, so that no permission is
+    /// needed. In a guest no other device has such a name, and this machine has none.
     pub(crate) fn has_lab_disk(&self, url: &str) -> bool {
         let name = url.strip_prefix(GUEST_DISKS);
         matches!(self, Self::Guest(_)) && name.is_some_and(|name| !name.contains('/'))
     }
 
-    /// The way to a host; `guests` are those of the lab that is up.
+    /// The transport to a host; `guests` are those of the lab that is up.
     ///
     /// # Errors
-    /// It leads to a guest that is not there.
+    /// It refers to a guest that does not exist.
     pub fn of(reach: &Reach, guests: &[Guest]) -> Result<Self, TransportError> {
         Ok(match reach {
             Reach::Local => Self::Local,
@@ -104,7 +105,7 @@ impl Transport {
         })
     }
 
-    /// Whether the program can be sent to the host by the same way.
+    /// Whether the program can be sent to the host over the same transport.
     pub(crate) fn can_copy(&self) -> bool {
         match self {
             Self::Local | Self::Guest(_) => false,
@@ -113,8 +114,8 @@ impl Transport {
         }
     }
 
-    /// What starts an agent. `program` is this machine's; `script` is run by a shell over there, where there
-    /// is a choice.
+    /// The command that starts an agent. `program` is this machine's program; `script` is run by a shell on
+    /// the host where that is possible.
     pub(crate) fn start(&self, program: &Path, script: &str) -> Command {
         match self {
             // Guests are reached without a process.
@@ -127,13 +128,14 @@ impl Transport {
         }
     }
 
-    /// What runs a script by a shell over there; a command without the placeholder is run as it is.
+    /// The command that runs a script in a shell on the host; a command without the placeholder is
+    /// run unchanged.
     pub(crate) fn shell(&self, script: &str) -> Command {
         match self {
             Self::Local | Self::Guest(_) => shell_here(script),
             Self::Ssh { destination, port } => {
                 let mut command = match std::env::var(SSH_VARIABLE) {
-                    // "$@": the rest of the arguments, whatever they are made of.
+                    // "$@": the remaining arguments, whatever they contain.
                     Ok(own) if !own.trim().is_empty() => {
                         let mut command = shell_here(&format!("exec {own} \"$@\""));
                         command.arg("ssh");
@@ -141,8 +143,7 @@ impl Transport {
                     }
                     _ => Command::new("ssh"),
                 };
-                // Nobody is there to type a password; a host that is gone is noticed; no terminal, which
-                // would change bytes.
+                // No password prompt; a dead host is noticed; no terminal, which would change bytes.
                 for option in [
                     "BatchMode=yes",
                     "ConnectTimeout=10",
@@ -155,7 +156,7 @@ impl Transport {
                 if let Some(port) = port {
                     command.args(["-p", &port.to_string()]);
                 }
-                // The login shell over there may be any; ours is asked for by name.
+                // The login shell on the host may be any shell; ours is requested by name.
                 command.arg("--").arg(destination).arg(format!("exec sh -c {}", quoted(script)));
                 command
             }
@@ -173,7 +174,7 @@ fn shell_here(script: &str) -> Command {
     command
 }
 
-/// As one word of a shell.
+/// Quotes a text as one word for a shell.
 pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -1,8 +1,9 @@
-//! The program on a host that has it not, or another version: sent by the way that reaches the host.
+//! Sends the program to a host that does not have it, or has another version, over the transport
+//! that reaches the host.
 //!
-//! It goes into a directory of its own below the user's cache directory, named by version and content, so
-//! that nothing of anybody is replaced; it is written under another name first, so that one that was cut
-//! off is never run.
+//! It goes into a separate directory below the user's cache directory, named by version and content, so
+//! that no existing file is replaced; it is first written under another name, so that an incomplete copy
+//! is never run.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -16,21 +17,22 @@ use crate::command::Transport;
 use crate::error::HostError;
 use crate::link::{Tail, end};
 
-/// The program has some ten megabytes: a slow line takes a minute.
+/// The program has about ten megabytes: a slow line takes a minute.
 const WITHIN: Duration = Duration::from_secs(300);
-/// How often an ending is looked for.
+/// How often to check whether a process has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The program to be sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     path: PathBuf,
-    /// Names its directory over there.
+    /// Names its directory on the host.
     id: String,
 }
 
 impl Program {
-    /// The one that was named, or this one. `needs_static`: it must run without this machine's libraries.
+    /// The program that was named, or this one. `needs_static`: it must run without this machine's
+    /// libraries.
     pub(crate) fn find(
         own: &Path,
         named: Option<&Path>,
@@ -40,7 +42,7 @@ impl Program {
         let unread = |error: io::Error| {
             HostError::Copy(format!("the program {} cannot be read: {error}", path.display()))
         };
-        // One that was named is taken at its word: its machine may have the libraries.
+        // A program that the user named is not checked: the host may have its libraries.
         if named.is_none() && !is_static(path).map_err(unread)? {
             return Err(HostError::Copy(
                 "this program needs libraries of this machine; name a static one for agents, or install \
@@ -52,7 +54,7 @@ impl Program {
         Ok(Program { path: path.into(), id: format!("{version}-{:016x}", fingerprint(&bytes)) })
     }
 
-    /// What starts it over there, if it is there; else what is installed.
+    /// The script that starts it on the host if it is there; otherwise the installed program.
     pub(crate) fn start_script(&self) -> String {
         format!(
             "p=\"{}/stormeter\"; if [ -x \"$p\" ]; then exec \"$p\" agent; fi; \
@@ -102,10 +104,10 @@ impl Program {
     }
 }
 
-/// What starts an agent that is installed.
+/// Starts an installed agent.
 pub(crate) const INSTALLED: &str = "exec stormeter agent";
 
-/// FNV-1a of 64 bits: names a content, and guards against nobody.
+/// 64-bit FNV-1a: identifies a content, and is not meant as protection.
 fn fingerprint(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)

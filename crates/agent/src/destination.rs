@@ -1,10 +1,10 @@
-//! Where the clients of a transfer find its servers on a host: an address, and a port to listen at.
+//! Where the clients of a transfer find its servers on a host: an address, and a port to listen on.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 
 use crate::command::{GUEST_PORT, Transport};
 
-/// The way of a transfer's bytes to a host.
+/// How a transfer's bytes reach a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Destination {
     /// This machine, over its loopback address.
@@ -13,17 +13,17 @@ pub(crate) enum Destination {
     Machine {
         /// Its name or address.
         name: String,
-        /// The port that servers there are to listen at; `None`: any.
+        /// The port on which servers there should listen; `None`: any.
         port: Option<u16>,
     },
-    /// A guest of a lab, by what leads to its port.
+    /// A lab guest, by the address of its port.
     Guest(SocketAddr),
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
 impl Destination {
-    /// Of a host that is reached so; `address` is what the study says of it.
+    /// The destination for a host with this transport; `address` is the one in the study.
     pub(crate) fn of(way: &Transport, address: Option<&str>) -> Self {
         if let Some(address) = address {
             let (name, port) = match address.rsplit_once(':') {
@@ -45,7 +45,7 @@ impl Destination {
         }
     }
 
-    /// The port that the servers are to listen at; 0: any.
+    /// The port on which the servers should listen; 0: any.
     pub(crate) fn listen_port(&self) -> u16 {
         match self {
             Self::Here | Self::Unknown => 0,
@@ -54,10 +54,11 @@ impl Destination {
         }
     }
 
-    /// Where servers that listen at `port` over there are reached from here. Names are looked up now.
+    /// The addresses at which servers listening on `port` of the host are reached from here. Names
+    /// are resolved now.
     ///
     /// # Errors
-    /// The reason why a name leads nowhere.
+    /// Why a name does not resolve.
     pub(crate) fn reached(&self, port: u16) -> Result<Vec<SocketAddr>, String> {
         match self {
             Self::Here => Ok(vec![(IpAddr::V4(Ipv4Addr::LOCALHOST), port).into()]),

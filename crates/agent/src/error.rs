@@ -1,52 +1,52 @@
-//! Why a host cannot be worked with.
+//! Why work with a host fails.
 
 use crate::command::TransportError;
 use crate::message::PROTOCOL;
 
-/// What went wrong with a host, as the rest of a sentence that begins with the agent's name.
+/// What went wrong with a host, as the rest of a sentence that starts with the agent's name.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// The way to it makes no sense.
+    /// Its transport is invalid.
     #[error("cannot be started: {0}")]
     Transport(#[from] TransportError),
     /// The command could not be started.
     #[error("cannot be started: {program}: {reason}; is it installed?")]
     Start {
-        /// What was to be run.
+        /// The program to run.
         program: String,
-        /// The system's reason.
+        /// The reason that the system gave.
         reason: String,
     },
-    /// It ended, or the way to it broke.
+    /// The agent ended, or the connection to it broke.
     #[error("is gone: {reason}{}", said(stderr))]
     Gone {
-        /// What was seen of it.
+        /// What was observed.
         reason: String,
         /// The last lines on its standard error.
         stderr: String,
     },
-    /// It does not answer any more.
+    /// It no longer answers.
     #[error(
         "has not answered for {seconds:.0} s while it was to {what}; it was ended{}",
         said(stderr)
     )]
     Silent {
-        /// What was waited for.
+        /// What it was asked to do.
         what: &'static str,
-        /// How long.
+        /// For how long, in seconds.
         seconds: f64,
         /// The last lines on its standard error.
         stderr: String,
     },
-    /// It lives and does not get on.
+    /// It answers but makes no progress.
     #[error("did not {what} within {seconds:.0} s; it was ended")]
     Slow {
-        /// What was waited for.
+        /// What it was asked to do.
         what: &'static str,
-        /// How long.
+        /// For how long, in seconds.
         seconds: f64,
     },
-    /// It speaks no protocol of ours.
+    /// It does not speak our protocol.
     #[error(
         "is of version {theirs} and speaks another protocol than this one ({PROTOCOL}, version \
          {ours}); put the same version there"
@@ -57,23 +57,23 @@ pub enum HostError {
         /// The controller's.
         ours: String,
     },
-    /// It is another version, which may measure otherwise.
+    /// It has another version, which may measure differently.
     #[error("is of version {theirs}, and this is {ours}; put the same version there{hint}")]
     OtherVersion {
         /// Its version.
         theirs: String,
         /// The controller's.
         ours: String,
-        /// What would do it.
+        /// What fixes it.
         hint: &'static str,
     },
-    /// It says what nobody asked for.
+    /// It sent something that was not requested.
     #[error("answered something else than it was asked for ({0})")]
     OutOfTurn(String),
-    /// The program could not be copied to it.
+    /// The program could not be copied to the host.
     #[error("is not there, and cannot be copied there: {0}")]
     Copy(String),
-    /// It heard of the start too late.
+    /// It learned of the common start too late.
     #[error(
         "heard of the common start {late_ms:.0} ms too late, so its window is another than the \
          others'; is the way to it overloaded?"

@@ -1,20 +1,20 @@
-//! Frames: a length of four bytes (unsigned, least significant first), then so many bytes of JSON.
+//! Frames: a length of four bytes (unsigned, little-endian), then that many bytes of JSON.
 //!
-//! JSON, because a message can then be read by people and gain fields; bounded, because what comes may
-//! be no agent at all but a login banner, whose first letters would be a length of a gigabyte.
+//! JSON, so that people can read messages and fields can be added; bounded, because the other end may
+//! not be an agent at all but a login banner, whose first letters would be a length of a gigabyte.
 
 use std::io::{self, Read, Write};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The longest body. A trial's end with its histograms, a thousand disks and an hour of intervals is a few
-/// megabytes.
+/// The longest body, in bytes. The end of a trial with its histograms, a thousand disks and an hour of
+/// intervals takes a few megabytes.
 pub const MOST_BYTES: u32 = 64 << 20;
-/// So much of what was no frame is shown.
+/// How much of an invalid frame is shown, in bytes.
 const SHOWN_BYTES: usize = 200;
 
-/// Why there is no message.
+/// Why no message could be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
     /// The stream ended between two frames.
@@ -23,9 +23,9 @@ pub enum FrameError {
     /// The stream ended within a frame.
     #[error("the connection ended in the middle of a message, after {got} of {expected} bytes")]
     Truncated {
-        /// Bytes of the frame that came, its length included.
+        /// Bytes of the frame that were received, including its length.
         got: u64,
-        /// Bytes that it has.
+        /// Bytes of the whole frame.
         expected: u64,
     },
     /// A length that no frame has.
@@ -37,21 +37,21 @@ pub enum FrameError {
     TooLong {
         /// The length that was given.
         length: u32,
-        /// What came instead of it, as far as it is text.
+        /// The start of what was received, as far as it is text.
         start: String,
     },
-    /// A body that is no message.
+    /// A body that is not a valid message.
     #[error("a message is not understood ({reason}){}", seen(start))]
     Garbage {
         /// The decoder's reason.
         reason: String,
-        /// How it begins.
+        /// The start of the body.
         start: String,
     },
-    /// A message that cannot be written.
+    /// A message that cannot be encoded.
     #[error("a message cannot be encoded: {0}")]
     Encode(String),
-    /// The stream itself.
+    /// The stream failed.
     #[error("the connection broke: {0}")]
     Io(#[from] io::Error),
 }
@@ -60,10 +60,10 @@ fn seen(start: &str) -> String {
     if start.is_empty() { String::new() } else { format!(": \"{start}\"") }
 }
 
-/// Writes one message and sends it off.
+/// Writes one message and flushes it.
 ///
 /// # Errors
-/// It is too long, cannot be encoded, or the stream is broken.
+/// The message is too long or cannot be encoded, or the stream is broken.
 pub fn write_frame<T: Serialize>(output: &mut impl Write, message: &T) -> Result<(), FrameError> {
     let mut frame = vec![0; 4];
     serde_json::to_writer(&mut frame, message)
@@ -82,7 +82,8 @@ pub fn write_frame<T: Serialize>(output: &mut impl Write, message: &T) -> Result
 /// Reads one message.
 ///
 /// # Errors
-/// The stream ended ([`FrameError::Ended`] between two frames), broke, or brought no message.
+/// The stream ended ([`FrameError::Ended`] between two frames), broke, or contained something other
+/// than a message.
 pub fn read_frame<T: DeserializeOwned>(input: &mut impl Read) -> Result<T, FrameError> {
     let mut head = [0; 4];
     let got = fill(input, &mut head)?;
@@ -96,7 +97,7 @@ pub fn read_frame<T: DeserializeOwned>(input: &mut impl Read) -> Result<T, Frame
     if length > MOST_BYTES {
         return Err(FrameError::TooLong { length, start: banner(&head, input) });
     }
-    // Grows as bytes come: a length alone must not take memory.
+    // Grows as bytes arrive: a claimed length alone must not allocate memory.
     let mut body = Vec::new();
     let read = input.by_ref().take(u64::from(length)).read_to_end(&mut body)?;
     if (read as u64) < u64::from(length) {
@@ -111,7 +112,7 @@ pub fn read_frame<T: DeserializeOwned>(input: &mut impl Read) -> Result<T, Frame
     })
 }
 
-/// Reads until the buffer is full or the stream ends; gives how much came.
+/// Reads until the buffer is full or the stream ends; returns the number of bytes read.
 fn fill(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut got = 0;
     while got < buffer.len() {
@@ -125,8 +126,8 @@ fn fill(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(got)
 }
 
-/// What stands where a frame should, if it is text: one more reading at most, which does not wait for
-/// what may never come.
+/// What was received instead of a frame, if it is text: reads at most once more, so as not to wait
+/// for what may never come.
 fn banner(head: &[u8], input: &mut impl Read) -> String {
     if text(head).chars().count() < head.len() {
         return String::new();

@@ -1,25 +1,25 @@
-//! Meeting on a line that never closes, such as a guest's virtual serial port.
+//! The handshake on a line that never closes, such as a guest's virtual serial port.
 //!
-//! A pipe is new with each controller; such a line is not. What an earlier controller left half said may
-//! still be on it, both ways, and nobody sees another's end for sure. So both ends speak lines before
-//! they speak frames: the controller knocks until it is heard, with a word that is its own, enters, and
-//! throws away whatever comes before the answer to that. No line can be taken for a frame: its first four
-//! bytes would be a length that no frame has.
+//! A pipe is new for each controller; such a line is not. Incomplete data of an earlier controller may
+//! still be on it, in both directions, and neither end reliably notices when the other disconnects. So
+//! both ends exchange lines before frames: the controller repeats a line with a nonce of its own until it
+//! is answered, then enters, and discards whatever arrives before the answer to that. No line can be
+//! mistaken for a frame: its first four bytes would be a length that no frame has.
 
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 
-/// How often it is knocked. A guest that does not listen yet has what is written kept for it, so knocking
-/// again costs an answer too many and loses none.
+/// How often the line is repeated. What is written to a guest that is not listening yet is kept for it,
+/// so repeating costs an extra answer and loses none.
 const KNOCK_EVERY: Duration = Duration::from_millis(250);
-/// No line of ours is longer.
+/// Longer than any of our lines.
 const LONGEST: usize = 200;
 
-/// Knocks until the far end answers; its version. `stream` gives up reading after a short time of its own
-/// (a read timeout); `word` is one that no other controller of the line uses; `go_on` is asked in between.
+/// Knocks until the far end answers; returns its version. Reads from `stream` must time out after a short
+/// time; `word` must be one that no other controller of the line uses; `go_on` is polled in between.
 ///
 /// # Errors
-/// The line broke or ended, or `go_on` said no ([`io::ErrorKind::TimedOut`]).
+/// The line broke or ended, or `go_on` returned false ([`io::ErrorKind::TimedOut`]).
 pub fn knock(
     stream: &mut (impl Read + Write),
     word: &str,
@@ -42,10 +42,10 @@ pub fn knock(
     Err(io::Error::new(io::ErrorKind::TimedOut, "nobody answers"))
 }
 
-/// Knocks and enters: what comes next on the stream are frames of an agent that waits for a hello.
+/// Knocks and enters: what follows on the stream are frames of an agent that waits for a hello.
 ///
 /// # Errors
-/// As [`knock`].
+/// See [`knock`].
 pub(crate) fn enter(
     stream: &mut (impl Read + Write),
     word: &str,
@@ -55,7 +55,7 @@ pub(crate) fn enter(
     stream.write_all(format!("stormeter enter {word}\n").as_bytes())?;
     let mut lines = Lines::default();
     while go_on() {
-        // Answers to knocks that were too many come before it.
+        // Answers to superfluous knocks come before it.
         if let Some(line) = lines.next(stream)?
             && said(&line, "entered", word).is_some()
         {
@@ -65,8 +65,8 @@ pub(crate) fn enter(
     Err(io::Error::new(io::ErrorKind::TimedOut, "nobody answers"))
 }
 
-/// The far end: answers knocks until somebody enters. A read of nothing is asked again after `rest`: nobody
-/// holds the other end then.
+/// The far end: answers knocks until a controller enters. If a read returns nothing, the other end is not
+/// open; it is retried after `rest`.
 ///
 /// # Errors
 /// The line broke.
@@ -81,7 +81,7 @@ pub(crate) fn answer(
             Ok(Some(line)) => line,
             Ok(None) => continue,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                // What was begun is not finished by whoever comes next.
+                // An incomplete line is not continued by the next controller.
                 lines.begun.clear();
                 rest();
                 continue;
@@ -97,7 +97,7 @@ pub(crate) fn answer(
             "enter" => format!("\nstormeter entered {word}\n"),
             _ => continue,
         };
-        // Whoever has left meanwhile does not miss it.
+        // A controller that has left meanwhile does not miss it.
         let written = stream.write_all(answered.as_bytes());
         if verb == "enter" && written.is_ok() {
             return Ok(());
@@ -105,21 +105,21 @@ pub(crate) fn answer(
     }
 }
 
-/// What follows `stormeter VERB WORD`, if the line is that.
+/// What follows `stormeter VERB WORD`, if the line has that form.
 fn said<'l>(line: &'l str, verb: &str, word: &str) -> Option<&'l str> {
     let rest = line.strip_prefix("stormeter ")?.strip_prefix(verb)?.strip_prefix(' ')?;
     let rest = rest.strip_prefix(word)?;
     (rest.is_empty() || rest.starts_with(' ')).then(|| rest.trim_start())
 }
 
-/// Lines of a stream, read byte by byte: what follows them is not ours.
+/// Lines of a stream, read byte by byte: what follows them must not be consumed.
 #[derive(Default)]
 struct Lines {
     begun: Vec<u8>,
 }
 
 impl Lines {
-    /// The next line; `None` if it is not whole yet.
+    /// The next line; `None` if it is not complete yet.
     fn next(&mut self, stream: &mut impl Read) -> io::Result<Option<String>> {
         let mut byte = [0];
         loop {
@@ -131,7 +131,7 @@ impl Lines {
                     return Ok(Some(line));
                 }
                 Ok(_) if self.begun.len() < LONGEST => self.begun.push(byte[0]),
-                // The rest of a frame: forgotten up to its next line end.
+                // The rest of a frame: discarded up to its next line end.
                 Ok(_) => self.begun.clear(),
                 Err(error)
                     if matches!(
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
     use std::os::unix::net::UnixStream;
 
-    /// The two ends of a line; the first gives up reading after a moment.
+    /// The two ends of a line; reads on the first time out after a moment.
     fn line() -> (UnixStream, UnixStream) {
         let (near, far) = UnixStream::pair().unwrap();
         near.set_read_timeout(Some(Duration::from_millis(20))).unwrap();

@@ -1,9 +1,9 @@
-//! Trials on other hosts: the protocol that a controller and its agents speak, the far end of it, and the
-//! fleet of agents that a study's hosts are.
+//! Trials on other hosts: the protocol between a controller and its agents, the agent itself, and the
+//! fleet of agents on a study's hosts.
 //!
-//! An agent is led without a port: it speaks on its standard input and output (or on any pair of streams, such as
-//! a virtual serial port), and whoever can start a command on a host can measure there. What is measured
-//! is the runner's own trial; this crate only carries it there and back.
+//! An agent is controlled without a port: it uses its standard input and output (or any pair of streams, such as
+//! a virtual serial port), so anyone who can start a command on a host can measure there. What is measured is the
+//! runner's own trial; this crate only transports orders and results.
 
 mod binary;
 mod command;

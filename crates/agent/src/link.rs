@@ -1,8 +1,8 @@
-//! A connection to one agent: a child process or a guest's port, what it says, and its end.
+//! A connection to one agent: a child process or a guest's port, its messages, and its end.
 //!
-//! One thread reads, one writes and one keeps the last lines of standard error, so that no agent can hold
-//! the controller up. Whatever happens, the child and all that it started are ended, by a process
-//! group that is theirs alone. A guest's agent stays for the next controller.
+//! One thread reads, one writes and one keeps the last lines of standard error, so that no agent can
+//! block the controller. Whatever happens, the child and everything that it started are ended, through
+//! their own process group. A guest's agent keeps running for the next controller.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -29,26 +29,27 @@ use crate::knock::enter;
 use crate::message::{Command, Report};
 use crate::socket::connect;
 
-/// How often an ending is looked for.
+/// How often to check whether the process has ended.
 const LOOK: Duration = Duration::from_millis(5);
-/// An agent whose input ended gives up what it does and removes its disks: seconds, on slow storage.
+/// An agent whose input has ended cancels what it does and removes its disks: seconds, on slow
+/// storage.
 const LEAVE_WITHIN: Duration = Duration::from_secs(20);
-/// What is asked to end by a signal does so at once, or not at all.
+/// A process that is asked to end by a signal does so at once, or not at all.
 const TERMINATE_WITHIN: Duration = Duration::from_secs(2);
-/// The end of a process and the rest of what it said are there at once, or never.
+/// The end of a process and the rest of its output arrive at once, or never.
 const MOMENT: Duration = Duration::from_millis(200);
 /// Lines of standard error that are kept, and characters of each.
 const LINES: usize = 5;
 const LINE_CHARACTERS: usize = 300;
 
-/// What was heard of an agent.
+/// A message received from an agent.
 #[derive(Debug)]
 pub(crate) struct Heard {
-    /// Which host's.
+    /// Number of the host.
     pub(crate) host: usize,
-    /// Which of its connections: what an earlier one said does not count.
+    /// Number of its connection: messages on an earlier one do not count.
     pub(crate) connection: u64,
-    /// When, by the controller's clock.
+    /// When it was received, by the controller's clock.
     pub(crate) at_ns: u64,
     pub(crate) what: Result<Report, FrameError>,
 }
@@ -61,20 +62,20 @@ pub(crate) struct Link {
     port: Option<Port>,
     tail: Tail,
     pub(crate) connection: u64,
-    /// When it was last heard of.
+    /// When a message was last received.
     pub(crate) heard: Instant,
 }
 
 /// The socket behind a guest's port.
 struct Port {
     socket: UnixStream,
-    /// Closed when nothing more will be heard.
+    /// Closed when no more messages will arrive.
     heard_all: Receiver<()>,
-    /// It was told goodbye, which it answers when its disks are removed.
+    /// It has been sent a goodbye, which it answers once its disks are removed.
     leaves: bool,
 }
 
-/// Whose words are heard, and who listens.
+/// Receives messages from an agent and forwards them.
 struct Ear {
     host: usize,
     connection: u64,
@@ -83,7 +84,7 @@ struct Ear {
 }
 
 impl Ear {
-    /// Whether somebody still listens.
+    /// Forwards a message; returns whether the receiver still exists.
     fn pass(&mut self, what: Result<Report, FrameError>) -> bool {
         let heard = Heard {
             host: self.host,
@@ -94,7 +95,7 @@ impl Ear {
         self.inbox.send(heard).is_ok()
     }
 
-    /// Hears until the last word, or the end.
+    /// Receives until the last message, or the end.
     fn hear(mut self, mut from: impl Read) {
         loop {
             let what = read_frame::<Report>(&mut from);
@@ -112,7 +113,7 @@ fn send(commands: &Receiver<Command>, mut to: impl Write, mut clock: RealClock) 
         if let Command::Ping { sent_ns } = &mut command {
             *sent_ns = clock.now_ns();
         }
-        // An agent that is gone is seen by the reader.
+        // The reader notices an agent that is gone.
         if write_frame(&mut to, &command).is_err() {
             return;
         }
@@ -120,7 +121,7 @@ fn send(commands: &Receiver<Command>, mut to: impl Write, mut clock: RealClock) 
 }
 
 impl Link {
-    /// Starts a command whose pipes are the way to an agent.
+    /// Starts a command whose pipes connect to an agent.
     pub(crate) fn start(
         mut process: Process,
         (host, connection): (usize, u64),
@@ -131,8 +132,8 @@ impl Link {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // Ctrl-C is for the controller: the agents have to be told to clean up. And so that all of
-            // it can be ended.
+            // Ctrl-C is for the controller, which tells the agents to clean up. The group also makes
+            // it possible to end all of it.
             .process_group(0)
             .spawn()
             .map_err(|error| HostError::Start {
@@ -154,8 +155,8 @@ impl Link {
         Ok(link)
     }
 
-    /// Connects to the agent at a guest's port, of which `path` is this machine's end. That somebody else
-    /// holds it is seen by nothing being heard.
+    /// Connects to the agent at a guest's port; `path` is this machine's end. If another controller holds
+    /// the port, no answer arrives.
     pub(crate) fn at_port(
         path: &Path,
         (host, connection): (usize, u64),
@@ -163,7 +164,7 @@ impl Link {
         inbox: &Sender<Heard>,
     ) -> Result<Self, HostError> {
         let connected = connect(path).and_then(|socket| {
-            // Between two knocks it is looked whether there was an answer.
+            // Between two knocks the answer is checked for.
             socket.set_read_timeout(Some(Duration::from_millis(100)))?;
             Ok((socket.try_clone()?, socket.try_clone()?, socket))
         });
@@ -218,7 +219,7 @@ impl Link {
         Self { to: Some(queue), child: None, port: None, tail, connection, heard: Instant::now() }
     }
 
-    /// Sends a command. That it cannot arrive is seen by what comes back.
+    /// Sends a command. A failure to deliver it shows in what is received.
     pub(crate) fn say(&mut self, command: Command) {
         if let Some(port) = &mut self.port {
             port.leaves |= command == Command::Goodbye;
@@ -228,13 +229,13 @@ impl Link {
         }
     }
 
-    /// What it said last on its standard error.
+    /// The last lines of its standard error.
     pub(crate) fn stderr(&self) -> String {
         self.tail.settle();
         self.tail.text()
     }
 
-    /// How it ended, if it did or does so in a moment: ` (exit status 1)`.
+    /// How it ended, if it has or does so in a moment: ` (exit status 1)`.
     pub(crate) fn ending(&self) -> String {
         let Some(child) = &self.child else { return String::new() };
         match ended(child, MOMENT) {
@@ -244,12 +245,12 @@ impl Link {
         }
     }
 
-    /// Ends its input: an agent cleans up then and leaves.
+    /// Closes its input, upon which an agent cleans up and exits.
     pub(crate) fn close(&mut self) {
         self.to = None;
     }
 
-    /// Ends it at once: for one that hangs. What it can still remove, it removes when its input ends.
+    /// Ends it at once, for one that hangs. What it can still remove, it removes when its input ends.
     pub(crate) fn kill(mut self) {
         self.close();
         if let Some(port) = &mut self.port {
@@ -269,7 +270,7 @@ impl Drop for Link {
             if port.leaves {
                 let _ = port.heard_all.recv_timeout(LEAVE_WITHIN);
             }
-            // One that was not told goodbye sees this as its controller's end.
+            // An agent that got no goodbye takes this as the end of its controller.
             let _ = port.socket.shutdown(Shutdown::Both);
         }
         if let Some(mut child) = self.child.take() {
@@ -279,13 +280,13 @@ impl Drop for Link {
     }
 }
 
-/// Waits for the child's end for a while; whether it came. Its end note is left where it is, so that its
-/// process id, which is its group's, stays its own.
+/// Waits for the child's end for a while; returns whether it ended. The child is not reaped, so that its
+/// process id, which is also its group's, is not reused.
 fn wait(child: &Child, within: Duration) -> bool {
     ended(child, within).is_some()
 }
 
-/// As [`wait`], with how it ended.
+/// Like [`wait`], but returns how it ended.
 fn ended(child: &Child, within: Duration) -> Option<WaitStatus> {
     let began = Instant::now();
     let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
@@ -294,19 +295,19 @@ fn ended(child: &Child, within: Duration) -> Option<WaitStatus> {
             Ok(WaitStatus::StillAlive) if began.elapsed() > within => return None,
             Ok(WaitStatus::StillAlive) | Err(Errno::EINTR) => thread::sleep(LOOK),
             Ok(status) => return Some(status),
-            // Somebody else took its end note.
+            // It was reaped elsewhere.
             Err(_) => return Some(WaitStatus::StillAlive),
         }
     }
 }
 
-/// Ends a child and all that it started, and takes its end note, so that no zombie stays.
+/// Ends a child and everything that it started, and reaps it, so that no zombie remains.
 pub(crate) fn end(child: &mut Child) {
-    // Its group is ours: nothing else is in it.
+    // The group is ours: nothing else is in it.
     let group = Pid::from_raw(child.id() as i32);
     if !wait(child, Duration::ZERO) {
         let _ = killpg(group, Signal::SIGTERM);
-        // One that is stopped hears nothing until it goes on.
+        // A stopped process receives no signal until it continues.
         let _ = killpg(group, Signal::SIGCONT);
         wait(child, TERMINATE_WITHIN);
     }
@@ -323,7 +324,7 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// Follows a stream to its end, on a thread of its own.
+    /// Reads a stream to its end on a separate thread.
     pub(crate) fn follow(stream: Option<ChildStderr>) -> Self {
         let lines = Arc::new(Mutex::new(VecDeque::new()));
         let (open, ended) = mpsc::channel();
@@ -331,7 +332,7 @@ impl Tail {
             let kept = lines.clone();
             thread::spawn(move || {
                 let _open = open;
-                // Bounded: a stream without line ends must not take memory.
+                // Bounded: a stream without line ends must not consume memory.
                 let mut stream = BufReader::new(stream);
                 loop {
                     let mut bytes = Vec::new();
@@ -346,7 +347,7 @@ impl Tail {
         Self { lines, ended: Some(Arc::new(Mutex::new(ended))) }
     }
 
-    /// Waits a moment for the rest, where the process has just ended.
+    /// Waits a moment for the rest if the process has just ended.
     pub(crate) fn settle(&self) {
         if let Some(ended) = &self.ended {
             let ended = ended.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,8 @@
-//! What a controller and an agent say to each other, as plain values.
+//! The messages between a controller and an agent, as plain values.
 //!
-//! The controller speaks first: so an agent can wait on a virtual serial port, or in a guest that was
-//! frozen and cloned, until somebody comes. Then each side says what it is; a number of the protocol that
-//! both know is used, or they part.
+//! The controller speaks first: an agent can therefore wait on a virtual serial port, or in a guest that
+//! was frozen and cloned, until a controller connects. Then each side identifies itself; the newest
+//! protocol that both know is used, or they disconnect.
 
 use serde::{Deserialize, Serialize};
 use stormeter_results::Environment;
@@ -11,45 +11,45 @@ use stormeter_runner::{
 };
 use stormeter_trial::Interval;
 
-/// The protocol of this version. It is raised when a message changes so that an older end would
-/// misunderstand it.
+/// This version's protocol number. It is raised when a message changes in a way that an older end
+/// would misunderstand.
 pub const PROTOCOL: u32 = 5;
 
-/// What an agent of this version can be asked to do.
+/// What an agent of this version can do.
 pub(crate) const CAPABILITIES: [&str; 5] = ["prepare", "trial", "ceiling", "file", "transfer"];
 
 /// From the controller to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Command {
-    /// Who speaks. Nothing comes before it.
+    /// Identifies the sender. Nothing precedes it.
     Hello {
         /// The protocols that the controller knows.
         protocols: Vec<u32>,
-        /// Its version, for messages.
+        /// The controller's version, for messages.
         version: String,
     },
-    /// Open these datastores; those of before are removed.
+    /// Open these datastores; earlier ones are removed.
     Open(OpenOrder),
-    /// Write the disks of one.
+    /// Write the disks of a datastore.
     Prepare(PrepareOrder),
-    /// What time is it? Answered at once, whatever else goes on.
+    /// Request the time. Answered at once, whatever else is in progress.
     Ping {
-        /// When it was sent, by the controller's clock; comes back as it is.
+        /// When it was sent, by the controller's clock; returned unchanged.
         sent_ns: u64,
     },
-    /// Get ready for a trial.
+    /// Prepare for a trial.
     Trial(Box<TrialOrder>),
-    /// Begin it then.
+    /// Start the trial at this time.
     Start {
         /// By the agent's own clock.
         at_ns: u64,
     },
-    /// Give up what is being done, at once; it ends with [`Report::Cancelled`].
+    /// Cancel the current work, at once; it ends with [`Report::Cancelled`].
     Cancel,
     /// Remove the disks.
     CleanUp,
-    /// Clean up if that was not done, and leave.
+    /// Clean up, unless that is done already, and exit.
     Goodbye,
 }
 
@@ -57,74 +57,74 @@ pub enum Command {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Report {
-    /// Who answers.
+    /// Identifies the agent.
     Hello {
-        /// The protocol to be spoken; 0 if it knows none of those that were named.
+        /// The protocol to use; 0 if it knows none of the offered ones.
         protocol: u32,
         /// The agent's version.
         version: String,
-        /// What it can be asked to do.
+        /// What it can do.
         capabilities: Vec<String>,
-        /// Where it runs.
+        /// The machine that it runs on.
         facts: Box<HostFacts>,
     },
     /// The datastores are open.
     Opened(OpenedStores),
     /// Disks are being written.
     Preparing {
-        /// Bytes done.
+        /// Bytes written so far.
         done: u64,
-        /// Bytes in all.
+        /// Bytes to write in total.
         total: u64,
     },
     /// Disks are written.
     Prepared(PreparedStore),
     /// The answer to a ping.
     Pong {
-        /// From the ping.
+        /// Copied from the ping.
         sent_ns: u64,
         /// The agent's clock.
         now_ns: u64,
         /// Its time of day, in nanoseconds since 1970-01-01 UTC.
         unix_ns: u64,
     },
-    /// The clients of a transfer are let in.
+    /// Clients of the transfer are accepted.
     Listening {
-        /// At this port.
+        /// On this port.
         port: u16,
     },
-    /// All threads of the trial wait for its start.
+    /// All threads of the trial are waiting for its start.
     Ready,
-    /// The start was heard of.
+    /// The start was received.
     Starting {
-        /// How long after it; 0: before it, as it should be.
+        /// How late it was received, in nanoseconds; 0: in time, as it should be.
         late_ns: u64,
     },
     /// An interval of the trial ended.
     Interval(Interval),
     /// The trial ended.
     Done(Box<TrialEnd>),
-    /// What was asked for last cannot be done.
+    /// The last request cannot be done.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Everything that was asked for before the cancel has ended.
+    /// Everything that was requested before the cancel has ended.
     Cancelled,
     /// The disks are removed.
     CleanedUp {
-        /// What stays and why.
+        /// What remains and why.
         left: Vec<String>,
     },
-    /// The last word.
+    /// The last message.
     Goodbye,
 }
 
 /// The machine that an agent runs on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostFacts {
-    /// What results files say of a machine.
+    /// The machine's description in results files.
     pub environment: Environment,
-    /// Names the running kernel: agents with the same one see the same CPUs.
+    /// Identifies the running kernel: agents with the same one see the same CPUs.
     pub boot_id: Option<String>,
 }

@@ -1,8 +1,8 @@
-//! An agent at a virtual serial port: the only way into a guest that has no network.
+//! An agent at a virtual serial port: the only connection into a guest that has no network.
 //!
-//! The port outlives its controllers, so the agent serves one after the other. The kernel tells that nobody
-//! holds the other end by reads of nothing, and keeps a writer waiting until somebody does; a writer here
-//! is refused instead, because what an agent does has to end with its controller.
+//! The port outlives its controllers, so the agent serves one after the other. When the other end is not
+//! open, the kernel returns reads of zero bytes and blocks writers; a writer here fails instead, because an
+//! agent's work has to end with its controller.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -16,15 +16,16 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use crate::knock::answer;
 use crate::serve::{Stop, serve};
 
-/// How long to rest when nobody holds the other end.
+/// How long to pause while the other end is not open.
 const NOBODY: Duration = Duration::from_millis(5);
 
-/// Serves controllers at the port, one after the other, for ever. `say` is told why one ended early.
+/// Serves controllers at the port, one after the other, forever. `say` receives the reason when one
+/// ends early.
 ///
 /// # Errors
 /// The port cannot be opened, or broke.
 pub fn serve_port(port: &Path, version: &str, say: &mut dyn FnMut(&str)) -> io::Result<()> {
-    // A port has one opener: both directions are of the same file.
+    // A port can be opened only once: both directions use the same file.
     let mut line = Line(OpenOptions::new().read(true).write(true).open(port)?);
     loop {
         answer(&mut line, version, &mut || thread::sleep(NOBODY))?;

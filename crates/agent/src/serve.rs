@@ -1,8 +1,9 @@
-//! The far end: does what a controller asks for, until it says goodbye or is gone.
+//! The agent: does what a controller asks for, until the controller says goodbye or is gone.
 //!
-//! One thread hears, another works. So a ping is answered while a trial runs, and a cancel is heard.
-//! The end of the input is the controller's end: what is being done is given up, the disks are removed and
-//! the agent leaves, so that nothing stays on a host whose controller was killed or cut off.
+//! One thread receives, another works. Pings are therefore answered while a trial runs, and cancels are
+//! received. The end of the input means that the controller is gone: the current work is cancelled, the
+//! disks are removed and the agent exits, so that nothing remains on a host whose controller was killed or
+//! disconnected.
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,50 +23,52 @@ use stormeter_trial::Interval;
 use crate::frame::{FrameError, read_frame, write_frame};
 use crate::message::{CAPABILITIES, Command, HostFacts, PROTOCOL, Report};
 
-/// How often a wish to stop is looked for.
+/// How often cancellation is checked.
 const LOOK: Duration = Duration::from_millis(50);
-/// A controller that has heard that all is ready names a start, or is gone: other hosts may need as long as
-/// this to open their disks.
+/// After all is ready, a controller names a start or is gone: other hosts may need this long to open their
+/// disks.
 const START_WITHIN: Duration = Duration::from_secs(300);
-/// The threads are woken so long before the start; they wait the rest by themselves.
+/// How long before the start the threads are woken; they wait out the rest by themselves.
 const AWAKE_NS: u64 = 2_000_000;
-/// Progress is told no more often than this.
+/// Progress is reported no more often than this.
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
-/// How long the idle machine is read: shorter than where a machine is on its own, as the study waits for all hosts.
+/// How long the idle machine is observed: shorter than on a single machine, as the study waits for all hosts.
 const IDLE_READING: Duration = Duration::from_millis(500);
 
-/// How an agent is stopped from outside, such as by signals.
+/// How an agent is stopped from outside, for example by signals.
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
-    /// Ends what is being done. Cleared by the agent.
+    /// Cancels the current work. Cleared by the agent.
     pub cancel: Arc<AtomicBool>,
-    /// Ends the agent. Set it with `cancel`.
+    /// Makes the agent exit. Set it together with `cancel`.
     pub leave: Arc<AtomicBool>,
 }
 
 /// Why an agent ended before its goodbye.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// What came was no message, or the way back is closed.
+    /// Something other than a message was received, or messages can no longer be sent.
     #[error("{0}; an agent is started by a controller, `stormeter run` with hosts in its study")]
     Frame(#[from] FrameError),
-    /// The controller did not begin with a hello.
+    /// The controller did not start with a hello.
     #[error("the controller did not say hello first")]
     NoHello,
 }
 
-/// Serves one controller. Returns when it said goodbye or is gone; by then the disks are removed.
+/// Serves one controller. Returns when the controller has said goodbye or is gone; by then the
+/// disks are removed.
 ///
 /// # Errors
-/// What comes is not of a controller, or cannot be answered.
+/// The input is not from a controller, or cannot be answered.
 pub fn serve(
     mut input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     version: &str,
     stop: Stop,
 ) -> Result<(), ServeError> {
-    // Not before somebody is there: a guest may have been frozen meanwhile, and its clock with it.
+    // Only once a controller is there: a guest may have been frozen meanwhile, and its clock with
+    // it.
     let hello = match read_frame(&mut input) {
         Ok(hello) => hello,
         Err(FrameError::Ended) => return Ok(()),
@@ -95,7 +98,8 @@ pub fn serve(
         work: work_in,
         start: start_in,
     };
-    // Not joined: it waits for input that may never come once the agent was told to leave otherwise.
+    // Not joined: it waits for input that may never come if the agent was told to exit in another
+    // way.
     thread::Builder::new()
         .name("ears".into())
         .spawn(move || ears.hear(&mut input))
@@ -103,7 +107,7 @@ pub fn serve(
     Worker { back, clock, stop, start, executor: None }.work(&work)
 }
 
-/// The way back, for both threads.
+/// The connection back to the controller, for both threads.
 struct Back<W>(Arc<Mutex<W>>);
 
 impl<W> Clone for Back<W> {
@@ -119,10 +123,10 @@ impl<W: Write> Back<W> {
     }
 }
 
-/// What the listening thread passes on.
+/// What the receiving thread forwards.
 enum Work {
     Do(Command),
-    /// What came was no message.
+    /// Something other than a message was received.
     Broken(FrameError),
 }
 
@@ -135,7 +139,7 @@ struct Ears<W> {
 }
 
 impl<W: Write> Ears<W> {
-    /// Hears until the input ends; what is under way is given up then.
+    /// Receives until the input ends; then cancels the current work.
     fn hear(mut self, input: &mut impl Read) {
         loop {
             let command = match read_frame(input) {
@@ -169,7 +173,7 @@ impl<W: Write> Ears<W> {
         let now_ns = self.clock.now_ns();
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let pong = Report::Pong { sent_ns, now_ns, unix_ns: unix.as_nanos() as u64 };
-        // A way back that is closed is seen by whoever works; the input ends as well.
+        // The working thread notices a closed connection; the input ends as well.
         let _ = self.back.say(&pong);
         true
     }
@@ -184,7 +188,7 @@ struct Worker<W> {
 }
 
 impl<W: Write> Worker<W> {
-    /// Works until there is no more to come. Whatever ends it, the disks are removed.
+    /// Works until there is nothing more to do. However it ends, the disks are removed.
     fn work(mut self, work: &Receiver<Work>) -> Result<(), ServeError> {
         loop {
             let command = match work.recv_timeout(LOOK) {
@@ -203,7 +207,7 @@ impl<W: Write> Worker<W> {
                     return Ok(());
                 }
                 Command::Cancel => {
-                    // All that was asked for before has ended, so nothing else is meant.
+                    // Everything requested before has ended, so the cancel applies to nothing else.
                     self.stop.cancel.store(false, Ordering::Relaxed);
                     Report::Cancelled
                 }
@@ -243,7 +247,7 @@ impl<W: Write> Worker<W> {
     }
 
     fn trial(&mut self, order: &TrialOrder) -> Result<Report, RunError> {
-        // Starts of trials that ended before they were told.
+        // Starts of trials that ended before their start arrived.
         while self.start.try_recv().is_ok() {}
         let executor = self.executor.as_mut().ok_or_else(nothing_open)?;
         match order.work {
@@ -264,7 +268,7 @@ impl<W: Write> Worker<W> {
     }
 }
 
-/// The controller, as it leads a trial.
+/// The controller, as seen by a trial.
 struct Controller<'a, W> {
     back: &'a Back<W>,
     start: &'a Receiver<u64>,
@@ -278,7 +282,7 @@ impl<W: Write> StartCoordinator for Controller<'_, W> {
     }
 
     fn listens(&mut self, port: u16) {
-        // Who cannot hear this sends no client, which has its end.
+        // A controller that does not receive this sends no client, and that wait has a limit.
         let _ = self.back.say(&Report::Listening { port });
     }
 
@@ -291,7 +295,7 @@ impl<W: Write> StartCoordinator for Controller<'_, W> {
     }
 }
 
-/// The moment of the start, once it is told.
+/// The time of the start, once it has been received.
 fn told(start: &Receiver<u64>, cancel: &AtomicBool) -> Option<u64> {
     let began = Instant::now();
     loop {
@@ -326,7 +330,7 @@ fn nothing_open() -> RunError {
     RunError::Order("no datastore was opened".into())
 }
 
-/// Passes on what the runner tells.
+/// Forwards what the runner reports.
 struct Teller<'a, W> {
     back: &'a Back<W>,
     told: Option<Instant>,
@@ -338,7 +342,8 @@ impl<W: Write> Progress for Teller<'_, W> {
             return;
         }
         self.told = Some(Instant::now());
-        // Who cannot hear this does not hear the end either, and that is looked at.
+        // A controller that does not receive this does not receive the end either, and that is
+        // checked.
         let _ = self.back.say(&Report::Preparing { done, total });
     }
 

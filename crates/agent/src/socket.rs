@@ -1,7 +1,7 @@
-//! Sockets of this machine at any depth: an address has room for 108 bytes (unix(7)), which a path may exceed.
+//! Unix sockets at paths of any length: an address has space for 108 bytes (unix(7)), which a path may exceed.
 //!
-//! So the folder is opened, and the socket is called by the way through that (proc(5), `/proc/pid/fd`). It is the one
-//! way for short paths, too, so that it is always the way that was tried.
+//! So the folder is opened, and the socket is addressed through it (proc(5), `/proc/pid/fd`). Short paths use this
+//! too, so that the same code is always exercised.
 
 use std::fs::File;
 use std::io;
@@ -15,15 +15,15 @@ use nix::libc::{O_DIRECTORY, O_PATH};
 /// Connects to the socket at `path`, however long that is.
 ///
 /// # Errors
-/// As those of connect(2), and those of opening its folder.
+/// Those of connect(2), and of opening its folder.
 pub fn connect(path: &Path) -> io::Result<UnixStream> {
     through(path, UnixStream::connect)
 }
 
-/// Makes a socket at `path`, however long that is, and listens.
+/// Creates a socket at `path`, however long that is, and listens on it.
 ///
 /// # Errors
-/// As those of bind(2), and those of opening its folder.
+/// Those of bind(2), and of opening its folder.
 pub fn listen(path: &Path) -> io::Result<UnixListener> {
     through(path, UnixListener::bind)
 }

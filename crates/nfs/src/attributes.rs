@@ -1,4 +1,4 @@
-//! A file's attributes, as servers tell them (`fattr3`) and clients set them (`sattr3`), RFC 1813
+//! File attributes, as servers report them (`fattr3`) and clients set them (`sattr3`), RFC 1813
 //! section 2.6.
 
 use crate::xdr::{Decoder, XdrError, put_optional_u32, put_u32, put_u64};
@@ -8,7 +8,7 @@ pub(crate) const ATTRIBUTES_BYTES: usize = 84;
 /// `wcc_attr` on the wire: size, mtime, ctime.
 pub(crate) const BEFORE_BYTES: usize = 24;
 
-/// A moment on the server's clock.
+/// A time on the server's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Time {
     /// Seconds since 1970.
@@ -28,7 +28,7 @@ impl Time {
     }
 }
 
-/// What a file is (`ftype3`).
+/// The type of a file (`ftype3`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum FileType {
@@ -51,31 +51,31 @@ pub enum FileType {
 /// A file's attributes (`fattr3`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attributes {
-    /// What it is.
+    /// The type of the file.
     pub file_type: FileType,
     /// Permission bits.
     pub mode: u32,
-    /// Names that it has.
+    /// Number of hard links.
     pub links: u32,
-    /// Owner.
+    /// User id of the owner.
     pub uid: u32,
-    /// Group.
+    /// Group id.
     pub gid: u32,
-    /// Length, in bytes.
+    /// Length in bytes.
     pub size_bytes: u64,
-    /// Space taken on the server's disk, in bytes.
+    /// Space used on the server's disk, in bytes.
     pub used_bytes: u64,
-    /// Major and minor number of a device.
+    /// Major and minor number, for devices.
     pub device: (u32, u32),
-    /// The server's number of the file system.
+    /// The server's id of the file system.
     pub file_system: u64,
-    /// The file's number within the file system.
+    /// The file's id within the file system.
     pub file_number: u64,
-    /// Last read.
+    /// Time of the last read.
     pub accessed: Time,
-    /// Last written.
+    /// Time of the last write.
     pub modified: Time,
-    /// Attributes last changed.
+    /// Time of the last change to the attributes.
     pub changed: Time,
 }
 
@@ -113,8 +113,8 @@ impl Attributes {
     }
 }
 
-/// `wcc_data`: what a file was like before and after a change. Of use to caches; only what came
-/// after is kept.
+/// `wcc_data`: a file's attributes before and after a change. Useful for caches; only those after
+/// the change are kept.
 pub(crate) fn decode_change(decoder: &mut Decoder<'_>) -> Result<Option<Attributes>, XdrError> {
     if decoder.bool("attributes before")? {
         decoder.skip(BEFORE_BYTES, "attributes before")?;
@@ -125,12 +125,12 @@ pub(crate) fn decode_change(decoder: &mut Decoder<'_>) -> Result<Option<Attribut
 /// A time to set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SetTime {
-    /// Leave it.
+    /// Do not change it.
     #[default]
     Keep,
-    /// The server's present.
+    /// The server's current time.
     ServerNow,
-    /// This one.
+    /// This time.
     To(Time),
 }
 
@@ -147,20 +147,20 @@ impl SetTime {
     }
 }
 
-/// Attributes to set (`sattr3`); those that are `None` stay.
+/// Attributes to set (`sattr3`); those that are `None` are not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SetAttributes {
     /// Permission bits.
     pub mode: Option<u32>,
-    /// Owner.
+    /// User id of the owner.
     pub uid: Option<u32>,
-    /// Group.
+    /// Group id.
     pub gid: Option<u32>,
-    /// Length, in bytes: cuts the file or lets it grow with a hole.
+    /// Length in bytes: truncates the file or extends it with a hole.
     pub size_bytes: Option<u64>,
-    /// Last read.
+    /// Time of the last read.
     pub accessed: SetTime,
-    /// Last written.
+    /// Time of the last write.
     pub modified: SetTime,
 }
 

@@ -8,13 +8,13 @@ use crate::handle::FileHandle;
 use crate::procedure::Procedure;
 use crate::xdr::{Decoder, XdrError, put_opaque, put_u32, put_u64};
 
-/// How stable written data is to be, or is (`stable_how`).
+/// How stable written data should be, or is (`stable_how`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[repr(u32)]
 pub enum Stability {
     /// In the server's memory; lost if it restarts before a COMMIT.
     Unstable = 0,
-    /// The data, and what is needed to find it, survives a restart.
+    /// The data, and the metadata needed to find it, survive a restart.
     DataSync = 1,
     /// Data and attributes survive a restart.
     #[default]
@@ -32,15 +32,16 @@ impl Stability {
     }
 }
 
-/// The server's mark for its present life (`writeverf3`): if it changes, unstable data may be lost.
+/// Identifies the server's current instance (`writeverf3`): if it changes, unstable data may be
+/// lost.
 pub type WriteVerifier = [u8; 8];
 
-/// What a READ gave.
+/// The result of a READ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadData {
-    /// The bytes.
+    /// The data.
     pub data: Vec<u8>,
-    /// Whether the file ends behind them.
+    /// Whether the file ends after them.
     pub end_of_file: bool,
 }
 
@@ -49,9 +50,9 @@ pub struct ReadData {
 pub struct Read {
     /// The file.
     pub file: FileHandle,
-    /// Where to begin, in bytes.
+    /// Offset in bytes.
     pub offset_bytes: u64,
-    /// How many bytes.
+    /// Length in bytes.
     pub length_bytes: u32,
 }
 
@@ -72,7 +73,7 @@ impl Procedure for Read {
         Attributes::decode_optional(decoder)?;
         let count = decoder.u32("the count")?;
         let end_of_file = decoder.bool("the end of file")?;
-        // Limited by the record, whose length was limited when it came.
+        // Limited by the record, whose length was checked when it arrived.
         let data = decoder.opaque(decoder.left(), "the data")?.to_vec();
         if data.len() != count as usize {
             return Err(NfsError::CountDiffers { count, carried: data.len() as u32 });
@@ -81,14 +82,14 @@ impl Procedure for Read {
     }
 }
 
-/// What a WRITE did.
+/// The result of a WRITE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written {
-    /// Bytes written: fewer than given is allowed.
+    /// Bytes written; may be fewer than given.
     pub count: u32,
     /// How stable they are.
     pub stability: Stability,
-    /// The server's present life.
+    /// The server's current instance.
     pub verifier: WriteVerifier,
 }
 
@@ -97,11 +98,11 @@ pub struct Written {
 pub struct Write<'a> {
     /// The file.
     pub file: FileHandle,
-    /// Where to begin, in bytes.
+    /// Offset in bytes.
     pub offset_bytes: u64,
-    /// How stable it is to be.
+    /// The requested stability.
     pub stability: Stability,
-    /// The bytes.
+    /// The data.
     pub data: &'a [u8],
 }
 
@@ -130,14 +131,15 @@ impl Procedure for Write<'_> {
     }
 }
 
-/// NFSPROC3_COMMIT: makes stable what was written unstably. The reply is the server's present life.
+/// NFSPROC3_COMMIT: makes unstable writes stable. The reply identifies the server's current
+/// instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Commit {
     /// The file.
     pub file: FileHandle,
-    /// Where to begin, in bytes.
+    /// Offset in bytes.
     pub offset_bytes: u64,
-    /// How many bytes; 0: all that follow.
+    /// Length in bytes; 0: to the end of the file.
     pub length_bytes: u32,
 }
 

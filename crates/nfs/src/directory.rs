@@ -9,28 +9,28 @@ use crate::xdr::{Decoder, XdrError, put_u32, put_u64};
 
 /// Longer names are refused; the protocol leaves the limit to the server, file systems have 255.
 const MAX_NAME_BYTES: usize = 1024;
-/// More entries in one reply are refused; a reply of a mebibyte holds fewer.
+/// More entries in one reply are refused; a reply of a mebibyte contains fewer.
 const MAX_ENTRIES: usize = 1 << 16;
 
-/// Where a listing stands. It begins with the default.
+/// A position in a listing. The default is the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cursor {
     /// The last entry's cookie.
     pub cookie: u64,
-    /// The server's mark for the directory's present state.
+    /// The server's mark for the directory's current state.
     pub verifier: [u8; 8],
 }
 
 /// One name in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The file's number within the file system.
+    /// The file's id within the file system.
     pub file_number: u64,
-    /// The name; bytes that need not be text.
+    /// The name as bytes, which need not be text.
     pub name: Vec<u8>,
-    /// The attributes: READDIRPLUS only, and where the server says.
+    /// The attributes: READDIRPLUS only, if the server sends them.
     pub attributes: Option<Attributes>,
-    /// The handle: READDIRPLUS only, and where the server says.
+    /// The handle: READDIRPLUS only, if the server sends it.
     pub file: Option<FileHandle>,
 }
 
@@ -39,8 +39,8 @@ pub struct Entry {
 pub struct Listing {
     /// The names.
     pub entries: Vec<Entry>,
-    /// Where to go on; `None` at the end. A server that gives neither entries nor an end is at the
-    /// end.
+    /// Where to continue; `None` at the end. A server that sends neither entries nor an end is
+    /// taken to be at the end.
     pub next: Option<Cursor>,
 }
 
@@ -73,9 +73,9 @@ fn decode_plus(
 pub struct ReadDirectory {
     /// The directory.
     pub directory: FileHandle,
-    /// Where to go on.
+    /// Where to continue.
     pub cursor: Cursor,
-    /// The most bytes that the result may take.
+    /// The largest size of the result, in bytes.
     pub most_bytes: u32,
 }
 
@@ -102,11 +102,11 @@ impl Procedure for ReadDirectory {
 pub struct ReadDirectoryPlus {
     /// The directory.
     pub directory: FileHandle,
-    /// Where to go on.
+    /// Where to continue.
     pub cursor: Cursor,
-    /// The most bytes that names and numbers may take.
+    /// The largest size of names and ids, in bytes.
     pub most_name_bytes: u32,
-    /// The most bytes that the result may take.
+    /// The largest size of the result, in bytes.
     pub most_bytes: u32,
 }
 

@@ -1,4 +1,4 @@
-//! All that can go wrong between this client and a server.
+//! Everything that can go wrong between this client and a server.
 
 use crate::record::RecordError;
 use crate::rpc::RpcError;
@@ -8,10 +8,10 @@ use crate::xdr::XdrError;
 /// What went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NfsError {
-    /// Bytes that are not what the protocol prescribes.
+    /// Bytes that violate the protocol.
     #[error(transparent)]
     Xdr(#[from] XdrError),
-    /// A record that is not what was asked for.
+    /// A record that does not fit the request.
     #[error(transparent)]
     Record(#[from] RecordError),
     /// A call that the server's RPC layer refused.
@@ -31,28 +31,28 @@ pub enum NfsError {
         /// Transaction number of the reply.
         found: u32,
     },
-    /// The oldest request has had no reply for too long.
+    /// The oldest request has been waiting for its reply for too long.
     #[error(
         "the server has not answered for {} ms; check that it runs and the network carries packets \
          of full size",
         waited_ns / 1_000_000
     )]
     Silent {
-        /// How long, in nanoseconds.
+        /// For how long, in nanoseconds.
         waited_ns: u64,
     },
     /// Too many replies to calls that were never made, or were answered already.
     #[error("the server sent {count} replies that nobody waits for; its state is not trusted")]
     UnknownReplies {
-        /// How many on this connection.
+        /// Number of them on this connection.
         count: u32,
     },
-    /// More bytes moved than asked for.
+    /// More bytes moved than requested.
     #[error("the server says it moved {moved_bytes} bytes where {asked_bytes} were asked for")]
     MovedTooMuch {
-        /// What the request asked for.
+        /// Bytes requested.
         asked_bytes: u32,
-        /// What the reply says.
+        /// Bytes moved according to the reply.
         moved_bytes: u32,
     },
     /// Nothing was moved, and no reason was given.
@@ -61,7 +61,7 @@ pub enum NfsError {
          have no end"
     )]
     MovedNothing {
-        /// What the request asked for.
+        /// Bytes requested.
         asked_bytes: u32,
     },
     /// The count of a READ reply and the length of its data differ.
@@ -69,22 +69,22 @@ pub enum NfsError {
     CountDiffers {
         /// The count.
         count: u32,
-        /// The length of the data.
+        /// Actual length of the data, in bytes.
         carried: u32,
     },
-    /// Data that was to be made stable and was not.
+    /// Data should have become stable and did not.
     #[error(
         "data that the server had taken could not be made stable: it answered {stability}, \
          FILE_SYNC was asked for; use stable writes with this server"
     )]
     NotStable {
-        /// What it answered (`stable_how`).
+        /// The stability in the server's answer (`stable_how`).
         stability: u32,
     },
-    /// A buffer that an operation names is not there, or in use.
+    /// An operation refers to a buffer that does not exist, or is in use.
     #[error("buffer {buffer} is not there or in use; this is an error of the caller")]
     Buffer {
-        /// Which buffer.
+        /// Number of the buffer.
         buffer: u32,
     },
 }

@@ -9,7 +9,7 @@ use crate::xdr::{Decoder, put_opaque, put_u32};
 
 /// The NFS program's number.
 pub const NFS_PROGRAM: u32 = 100_003;
-/// The version spoken here.
+/// The version implemented here.
 pub const NFS_VERSION: u32 = 3;
 
 /// Reads the status that precedes every result.
@@ -25,7 +25,7 @@ pub(crate) fn decode_status(decoder: &mut Decoder<'_>) -> Result<(), NfsError> {
 pub struct Place<'a> {
     /// The directory.
     pub directory: FileHandle,
-    /// The name; bytes, as the server gave it or takes it.
+    /// The name as bytes, as the server sends or expects it.
     pub name: &'a [u8],
 }
 
@@ -36,7 +36,7 @@ impl Place<'_> {
     }
 }
 
-/// NFSPROC3_NULL: is anybody there?
+/// NFSPROC3_NULL: checks that the server answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Null;
 
@@ -76,8 +76,8 @@ impl Procedure for GetAttributes {
     }
 }
 
-/// NFSPROC3_SETATTR: sets a file's attributes, its length among them. The reply is what the file
-/// is like afterwards, where the server says.
+/// NFSPROC3_SETATTR: sets a file's attributes, including its length. The reply has the attributes
+/// after the change, if the server sends them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangeAttributes {
     /// The file.
@@ -109,12 +109,12 @@ impl Procedure for ChangeAttributes {
     }
 }
 
-/// A file that was looked up.
+/// The result of a lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
-    /// Its handle.
+    /// The file's handle.
     pub file: FileHandle,
-    /// Its attributes, where the server says.
+    /// The file's attributes, if the server sends them.
     pub attributes: Option<Attributes>,
 }
 
@@ -144,12 +144,12 @@ impl Procedure for Lookup<'_> {
     }
 }
 
-/// NFSPROC3_ACCESS: which of some rights the caller has. The reply is those it has.
+/// NFSPROC3_ACCESS: which of the given rights the caller has. The reply contains those.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     /// The file.
     pub file: FileHandle,
-    /// The rights asked about, a sum of the constants.
+    /// The rights in question, a sum of the constants.
     pub rights: u32,
 }
 
@@ -158,9 +158,9 @@ impl Access {
     pub const READ: u32 = 1;
     /// Look up names in a directory.
     pub const LOOKUP: u32 = 2;
-    /// Change what a file holds.
+    /// Change a file's contents.
     pub const MODIFY: u32 = 4;
-    /// Let a file grow, add names to a directory.
+    /// Extend a file, add names to a directory.
     pub const EXTEND: u32 = 8;
     /// Remove names from a directory.
     pub const DELETE: u32 = 16;

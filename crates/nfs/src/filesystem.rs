@@ -7,26 +7,26 @@ use crate::handle::FileHandle;
 use crate::procedure::Procedure;
 use crate::xdr::Decoder;
 
-/// How full a file system is.
+/// Total and free space of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
-    /// Its size.
+    /// Total size, in bytes.
     pub total_bytes: u64,
-    /// What is free.
+    /// Free space, in bytes.
     pub free_bytes: u64,
-    /// What is free to this user.
+    /// Free space available to this user, in bytes.
     pub available_bytes: u64,
-    /// Files that it can hold.
+    /// Total number of file slots.
     pub total_files: u64,
-    /// Of these free.
+    /// Free file slots.
     pub free_files: u64,
-    /// Of these free to this user.
+    /// Free file slots available to this user.
     pub available_files: u64,
-    /// How long this is likely to hold, in seconds.
+    /// How long these numbers are likely to stay valid, in seconds.
     pub unchanged_seconds: u32,
 }
 
-/// NFSPROC3_FSSTAT: how full a file system is.
+/// NFSPROC3_FSSTAT: the space of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileSystemSpace {
     /// A file in it.
@@ -58,32 +58,32 @@ impl Procedure for FileSystemSpace {
     }
 }
 
-/// What a server can do with a file system.
+/// What a server supports for a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The longest READ (`rtmax`).
+    /// The largest READ (`rtmax`), in bytes.
     pub read_max_bytes: u32,
-    /// The READ that the server likes best.
+    /// The preferred size of a READ, in bytes.
     pub read_preferred_bytes: u32,
-    /// READs ought to be multiples of this.
+    /// READ sizes should be multiples of this.
     pub read_multiple_bytes: u32,
-    /// The longest WRITE (`wtmax`).
+    /// The largest WRITE (`wtmax`), in bytes.
     pub write_max_bytes: u32,
-    /// The WRITE that the server likes best.
+    /// The preferred size of a WRITE, in bytes.
     pub write_preferred_bytes: u32,
-    /// WRITEs ought to be multiples of this.
+    /// WRITE sizes should be multiples of this.
     pub write_multiple_bytes: u32,
-    /// The READDIR that the server likes best.
+    /// The preferred size of a READDIR, in bytes.
     pub directory_preferred_bytes: u32,
-    /// The largest file.
+    /// The largest file, in bytes.
     pub file_max_bytes: u64,
-    /// The step of the server's times.
+    /// The resolution of the server's times.
     pub time_step: Time,
     /// Properties (`FSF3_*`), a sum of bits.
     pub properties: u32,
 }
 
-/// NFSPROC3_FSINFO: what a server can do with a file system.
+/// NFSPROC3_FSINFO: what a server supports for a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileSystemLimits {
     /// The file system's root.
@@ -118,24 +118,24 @@ impl Procedure for FileSystemLimits {
     }
 }
 
-/// What names a server allows.
+/// Which names a server allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameRules {
-    /// The most links to a file.
+    /// The largest number of links to a file.
     pub links_max: u32,
     /// The longest name, in bytes.
     pub name_max_bytes: u32,
-    /// Longer names are refused; else they are cut.
+    /// Longer names are refused; otherwise they are truncated.
     pub refuses_long: bool,
-    /// Only root may give files away.
+    /// Only root may change a file's owner.
     pub giving_restricted: bool,
-    /// Upper and lower case are one.
+    /// Names are case-insensitive.
     pub case_insensitive: bool,
-    /// Case is kept.
+    /// Names keep their case.
     pub case_preserving: bool,
 }
 
-/// NFSPROC3_PATHCONF: what names a server allows.
+/// NFSPROC3_PATHCONF: which names a server allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathRules {
     /// A file.

@@ -1,4 +1,4 @@
-//! For fuzzers: whole decoders and a whole session, driven by nothing but bytes.
+//! For fuzzers: all decoders and a whole session, driven by bytes alone.
 //!
 //! These functions assert what must hold whatever a server sends; a panic is a finding.
 
@@ -12,17 +12,17 @@ use crate::{
     RemoveDirectory, Rename, SessionOptions, Stability, Umnt, Write, decode_reply,
 };
 
-/// The transaction number that streams for [`replies`] and [`session`] begin with.
+/// The transaction number with which streams for [`replies`] and [`session`] start.
 pub const FIRST_XID: u32 = 1;
 const BUFFER_BYTES: u32 = 64 << 10;
 const SPLIT_BYTES: u32 = 3000;
 
 fn decode<P: Procedure>(record: &[u8]) {
-    // Any reply or error will do; it must be one of them.
+    // Any reply or error will do, but it must be one of the two.
     let _ = decode_reply::<P>(record, FIRST_XID);
 }
 
-/// Takes `bytes` as a stream of records and every record as the reply of every control procedure.
+/// Takes `bytes` as a stream of records and every record as the reply to every control procedure.
 pub fn replies(bytes: &[u8]) {
     let mut assembler = Assembler::new(64 << 10);
     let mut rest = bytes;
@@ -53,22 +53,22 @@ pub fn replies(bytes: &[u8]) {
     }
 }
 
-/// What the bytes of [`session`] begin with: how the session is set up and cut.
+/// The first bytes of [`session`]: how the session is set up and its stream is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Script {
     /// Unstable writes.
     pub unstable: bool,
-    /// Operations submitted, 1 to 16. The even ones write; number `n` is `1000 * (n + 1)` bytes long
-    /// and begins at 64 KiB times `n`; those of more than 3000 bytes are split.
+    /// Number of operations submitted, 1 to 16. The even ones write; number `n` is `1000 * (n + 1)`
+    /// bytes long and starts at 64 KiB times `n`; those of more than 3000 bytes are split.
     pub operations: u32,
-    /// The stream comes in parts of so many bytes, 1 to 256 times 16.
+    /// The stream arrives in parts of this many bytes, 1 to 256 times 16.
     pub part_bytes: usize,
-    /// After so many parts the connection breaks once.
+    /// After this many parts the connection breaks once.
     pub break_after: usize,
 }
 
 impl Script {
-    /// The bytes that stand for it.
+    /// Encodes it.
     #[must_use]
     pub fn bytes(self) -> [u8; 4] {
         [
@@ -79,7 +79,7 @@ impl Script {
         ]
     }
 
-    /// Reads it back.
+    /// Decodes it.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 4]) -> Self {
         let [flags, operations, part, break_after] = bytes;
@@ -105,7 +105,7 @@ impl Script {
         (0..self.operations).map(operation).collect()
     }
 
-    /// The session that is driven.
+    /// The session under test.
     ///
     /// # Panics
     /// Never: its handles are short.
@@ -124,11 +124,11 @@ impl Script {
     }
 }
 
-/// Drives a session with what follows the [`Script`] in `bytes` as what the server sends.
+/// Drives a session; the server sends what follows the [`Script`] in `bytes`.
 ///
 /// # Panics
-/// When an operation completes twice or not at all, moves more than it has, or the session takes
-/// more than it was given or leaves more than it may.
+/// An operation completes twice or not at all, or moves more than its length, or the session
+/// consumes more than it was given or leaves more than it may.
 pub fn session(bytes: &[u8]) {
     let Some((script, mut stream)) = bytes.split_first_chunk::<4>() else { return };
     let script = Script::from_bytes(*script);

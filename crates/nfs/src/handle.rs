@@ -1,11 +1,11 @@
-//! A file handle: the server's name for a file, which means nothing to the client.
+//! A file handle: the server's identifier of a file, opaque to the client.
 
 use crate::xdr::{Decoder, XdrError, put_opaque};
 
 /// The longest handle (RFC 1813 section 2.4, `NFS3_FHSIZE`).
 const MAX_BYTES: usize = 64;
 
-/// A file handle. Kept in place, so that it can be copied without allocation.
+/// A file handle. Stored inline, so that it can be copied without allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileHandle {
     bytes: [u8; MAX_BYTES],
@@ -13,10 +13,10 @@ pub struct FileHandle {
 }
 
 impl FileHandle {
-    /// From its bytes.
+    /// Makes a handle from its bytes.
     ///
     /// # Errors
-    /// More than 64 of them.
+    /// More than 64 bytes.
     pub fn new(bytes: &[u8]) -> Result<Self, XdrError> {
         let mut handle = Self { bytes: [0; MAX_BYTES], length: bytes.len() as u8 };
         match handle.bytes.get_mut(..bytes.len()) {

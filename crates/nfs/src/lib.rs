@@ -1,13 +1,14 @@
-//! NFS version 3 as a client speaks it (RFC 1813, over RFC 5531 and RFC 4506), without sockets,
-//! clock, threads or randomness.
+//! An NFS version 3 client (RFC 1813, over RFC 5531 and RFC 4506), without sockets, clock, threads
+//! or randomness.
 //!
-//! There are two ways through. Control calls (finding ports, mounting, creating files, asking for
-//! limits) are values of types that implement [`Procedure`]: [`call_bytes`] makes the bytes,
-//! [`Assembler`] finds the reply in the stream, [`decode_reply`] reads it. Data goes through
-//! [`NfsSession`], which keeps any number of READs and WRITEs outstanding and touches each byte of
-//! payload at most once.
+//! There are two paths. Control calls (finding ports, mounting, creating files, querying limits)
+//! are values of types that implement [`Procedure`]: [`call_bytes`] encodes the call, [`Assembler`]
+//! finds the reply in the stream, [`decode_reply`] reads it. Data goes through [`NfsSession`],
+//! which keeps any number of READs and WRITEs outstanding and touches each byte of payload at most
+//! once.
 //!
-//! Nothing that a server sends makes this crate panic, or allocate by a length it claims.
+//! Nothing that a server sends makes this crate panic, or allocate by a length that the server
+//! claims.
 
 mod attributes;
 mod data;

@@ -8,18 +8,18 @@ use crate::xdr::{Decoder, XdrError, put_opaque};
 
 /// The MOUNT program's number.
 pub const MOUNT_PROGRAM: u32 = 100_005;
-/// The version that belongs to NFS version 3.
+/// The version for NFS version 3.
 pub const MOUNT_VERSION: u32 = 3;
 /// The longest path (`MNTPATHLEN`).
 const MAX_PATH_BYTES: usize = 1024;
 /// The longest name of a host or group (`MNTNAMLEN`).
 const MAX_NAME_BYTES: usize = 255;
-/// The protocol sets no limit to the list of flavors; there are not that many.
+/// The protocol does not limit the list of flavors; there are fewer than this.
 const MAX_FLAVORS: u32 = 64;
-/// Nor to the list of exports and of groups.
+/// Nor does it limit the lists of exports and of groups.
 const MAX_EXPORTS: usize = 1 << 16;
 
-/// An export that was mounted.
+/// The result of mounting an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mounted {
     /// The handle of its directory.
@@ -84,17 +84,17 @@ impl Procedure for Umnt<'_> {
     }
 }
 
-/// A directory that a server exports. Names are shown, never sent back: what is not UTF-8 is
+/// A directory that a server exports. Names are only shown, never sent back: invalid UTF-8 is
 /// replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportEntry {
     /// Its path on the server.
     pub path: String,
-    /// Hosts and groups that may mount it; none: everybody.
+    /// Hosts and groups that may mount it; empty: all.
     pub groups: Vec<String>,
 }
 
-/// MOUNTPROC3_EXPORT: what the server exports.
+/// MOUNTPROC3_EXPORT: lists what the server exports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Export;
 

@@ -1,4 +1,4 @@
-//! NFS procedures that make, remove and rename: CREATE, MKDIR, REMOVE, RMDIR, RENAME (RFC 1813
+//! NFS procedures that create, remove and rename: CREATE, MKDIR, REMOVE, RMDIR, RENAME (RFC 1813
 //! section 3.3).
 
 use crate::attributes::{Attributes, SetAttributes, decode_change};
@@ -8,24 +8,24 @@ use crate::handle::FileHandle;
 use crate::procedure::Procedure;
 use crate::xdr::{Decoder, put_u32};
 
-/// How CREATE deals with a file that is there (`createmode3`).
+/// How CREATE handles an existing file (`createmode3`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CreateMode {
-    /// Takes it, and sets the attributes.
+    /// Uses it, and sets the attributes.
     Unchecked(SetAttributes),
-    /// Refuses (NFS3ERR_EXIST).
+    /// Refuses it (NFS3ERR_EXIST).
     Guarded(SetAttributes),
-    /// Refuses unless it was made by a call with the same verifier: safe to send twice. Attributes
-    /// have to be set afterwards.
+    /// Refuses it unless it was created by a call with the same verifier: safe to send twice.
+    /// Attributes have to be set afterwards.
     Exclusive([u8; 8]),
 }
 
-/// A file or directory that was made.
+/// The result of creating a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Created {
-    /// Its handle; where the server leaves it out, look it up.
+    /// Its handle; if the server omits it, look it up.
     pub file: Option<FileHandle>,
-    /// Its attributes, where the server says.
+    /// Its attributes, if the server sends them.
     pub attributes: Option<Attributes>,
 }
 
@@ -39,12 +39,12 @@ impl Created {
     }
 }
 
-/// NFSPROC3_CREATE: makes a regular file.
+/// NFSPROC3_CREATE: creates a regular file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Create<'a> {
     /// Directory and name.
     pub place: Place<'a>,
-    /// What if there is one.
+    /// How to handle an existing file.
     pub mode: CreateMode,
 }
 
@@ -77,12 +77,12 @@ impl Procedure for Create<'_> {
     }
 }
 
-/// NFSPROC3_MKDIR: makes a directory.
+/// NFSPROC3_MKDIR: creates a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MakeDirectory<'a> {
     /// Directory and name.
     pub place: Place<'a>,
-    /// Attributes to begin with.
+    /// Initial attributes.
     pub attributes: SetAttributes,
 }
 

@@ -8,10 +8,10 @@ use crate::xdr::{Decoder, XdrError, put_u32};
 pub const PORTMAP_PORT: u16 = 111;
 const TCP: u32 = 6;
 
-/// PMAPPROC_GETPORT for TCP. The reply is `None` where the service is not registered.
+/// PMAPPROC_GETPORT for TCP. The reply is `None` if the service is not registered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GetPort {
-    /// The program looked for: [`crate::NFS_PROGRAM`] or [`crate::MOUNT_PROGRAM`].
+    /// The requested program: [`crate::NFS_PROGRAM`] or [`crate::MOUNT_PROGRAM`].
     pub program: u32,
     /// Its version.
     pub version: u32,

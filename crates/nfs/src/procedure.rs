@@ -1,7 +1,7 @@
-//! What every remote procedure has in common: a call made of bytes, a reply read from bytes.
+//! What every remote procedure has in common: a call encoded as bytes, a reply decoded from bytes.
 //!
-//! Control connections (finding the port, mounting, creating files) go this way, one call after
-//! another; the data path has its own in [`crate::NfsSession`].
+//! Control connections (finding the port, mounting, creating files) use this, one call after
+//! another; the data path has its own implementation in [`crate::NfsSession`].
 
 use crate::error::NfsError;
 use crate::record::LAST_FRAGMENT;
@@ -10,7 +10,7 @@ use crate::xdr::Decoder;
 
 /// One remote procedure; a value of the type is a call's arguments.
 pub trait Procedure {
-    /// What the server answers.
+    /// The result.
     type Reply;
     /// The program's number.
     const PROGRAM: u32;
@@ -25,11 +25,11 @@ pub trait Procedure {
     /// Reads the results.
     ///
     /// # Errors
-    /// The server's refusal, or bytes that are not these results.
+    /// The server's refusal, or bytes that are not valid results.
     fn decode(decoder: &mut Decoder<'_>) -> Result<Self::Reply, NfsError>;
 }
 
-/// A whole call as it goes onto the wire, record mark included.
+/// A whole call as sent on the wire, including the record mark.
 #[must_use]
 pub fn call_bytes<P: Procedure>(xid: u32, auth: &Auth, procedure: &P) -> Vec<u8> {
     let mut out = vec![0; 4];
@@ -45,7 +45,7 @@ pub fn call_bytes<P: Procedure>(xid: u32, auth: &Auth, procedure: &P) -> Vec<u8>
 /// Reads a record (see [`crate::Assembler`]) as the reply to call `xid`.
 ///
 /// # Errors
-/// The reply of another call, a refusal, or bytes that are no such reply.
+/// The reply to another call, a refusal, or bytes that are not a valid reply.
 pub fn decode_reply<P: Procedure>(record: &[u8], xid: u32) -> Result<P::Reply, NfsError> {
     let mut decoder = Decoder::new(record);
     let found = decoder.u32("the transaction's number")?;

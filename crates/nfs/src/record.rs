@@ -1,48 +1,48 @@
-//! Record marking (RFC 5531 section 11): how messages are told apart in a stream.
+//! Record marking (RFC 5531 section 11): how messages are separated in a stream.
 //!
-//! A record is one or more fragments; each begins with four bytes, the highest bit saying whether
-//! it is the last, the others its length.
+//! A record is one or more fragments; each starts with four bytes, whose highest bit says whether
+//! it is the last; the other bits are its length.
 
-/// The bit of a fragment's mark that says that it is the record's last.
+/// The bit of a fragment's mark that marks the record's last fragment.
 pub const LAST_FRAGMENT: u32 = 1 << 31;
 
-/// More fragments than this in one record are refused: empty ones would never end.
+/// More fragments than this in one record are refused: empty ones could continue forever.
 const MAX_FRAGMENTS: u32 = 1 << 16;
 
 /// Marks that no honest peer sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
-    /// A record longer than any that was asked for.
+    /// A record longer than any that was requested.
     #[error(
         "the server announces a message of {length_bytes} bytes, at most {limit_bytes} were asked \
          for; is this port that of an NFS server?"
     )]
     TooLong {
-        /// What the marks add up to.
+        /// The sum of the marks.
         length_bytes: u64,
-        /// What is allowed.
+        /// The largest allowed length.
         limit_bytes: u32,
     },
-    /// A record of fragments without end.
+    /// A record with too many fragments.
     #[error("the server splits one message into more than {MAX_FRAGMENTS} fragments")]
     TooManyFragments,
 }
 
-/// Puts records together from a stream, however it is cut.
+/// Reassembles records from a stream, however it is split.
 #[derive(Debug, Clone)]
 pub struct Assembler {
     limit_bytes: u32,
     record: Vec<u8>,
     mark: [u8; 4],
     mark_bytes: usize,
-    /// What the current fragment still lacks; meaningful when its mark is complete.
+    /// Bytes that the current fragment still lacks; meaningful once its mark is complete.
     fragment_bytes: u32,
     last: bool,
     fragments: u32,
 }
 
 impl Assembler {
-    /// Records of at most `limit_bytes`.
+    /// Accepts records of at most `limit_bytes`.
     #[must_use]
     pub fn new(limit_bytes: u32) -> Self {
         Self {
@@ -56,11 +56,11 @@ impl Assembler {
         }
     }
 
-    /// Takes from the front of `bytes` until a record is complete, which it returns, or nothing is
-    /// left. Memory grows with what really came.
+    /// Consumes the front of `bytes` until a record is complete, which it returns, or nothing is
+    /// left. Memory grows only with bytes that have arrived.
     ///
     /// # Errors
-    /// A record above the limit, or of too many fragments. The stream is then of no more use.
+    /// A record above the limit, or with too many fragments. The stream is then unusable.
     pub fn feed(&mut self, bytes: &mut &[u8]) -> Result<Option<Vec<u8>>, RecordError> {
         loop {
             while let Some(slot) = self.mark.get_mut(self.mark_bytes) {
@@ -103,7 +103,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Forgets a record that was begun: for a new connection.
+    /// Discards an incomplete record, for a new connection.
     pub fn reset(&mut self) {
         *self = Self::new(self.limit_bytes);
     }

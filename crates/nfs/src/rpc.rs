@@ -1,4 +1,4 @@
-//! Remote procedure calls (RFC 5531): the head of a call and the head of a reply.
+//! Remote procedure calls (RFC 5531): the headers of calls and replies.
 
 use crate::error::NfsError;
 use crate::xdr::{Decoder, XdrError, put_opaque, put_u32};
@@ -16,7 +16,7 @@ const MAX_GROUPS: usize = 16;
 /// The longest machine name that AUTH_SYS carries.
 const MAX_MACHINE_BYTES: usize = 255;
 
-/// Who calls, as the server is told.
+/// The caller's credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Auth {
     flavor: u32,
@@ -35,13 +35,13 @@ pub enum AuthError {
 }
 
 impl Auth {
-    /// AUTH_NONE: nobody.
+    /// AUTH_NONE: anonymous.
     #[must_use]
     pub fn none() -> Self {
         Self { flavor: AUTH_NONE, body: Vec::new() }
     }
 
-    /// AUTH_SYS (RFC 5531 appendix A): a user and groups that the server believes or squashes.
+    /// AUTH_SYS (RFC 5531 appendix A): a user and groups that the server trusts or squashes.
     ///
     /// # Errors
     /// More than 16 groups, or a machine name of more than 255 bytes.
@@ -53,7 +53,7 @@ impl Auth {
             return Err(AuthError::Machine(machine.len()));
         }
         let mut body = Vec::new();
-        // The stamp: any number. One that never changes lets a server's cache of credentials hit.
+        // The stamp may be any number. A constant one lets a server's credential cache hit.
         put_u32(&mut body, 0);
         put_opaque(&mut body, machine.as_bytes());
         put_u32(&mut body, uid);
@@ -66,7 +66,7 @@ impl Auth {
     }
 }
 
-/// Appends the head of a call, without record mark.
+/// Appends the header of a call, without record mark.
 pub(crate) fn put_call_head(
     out: &mut Vec<u8>,
     xid: u32,
@@ -99,10 +99,10 @@ pub enum RpcError {
         "the server refuses the credentials: {0}; check the export's sec= option (sys is needed)"
     )]
     Auth(AuthStatus),
-    /// The program is not there.
+    /// The server does not offer the program.
     #[error("the server does not offer this service on this port; check that NFS version 3 is on")]
     ProgramUnavailable,
-    /// The program is there in other versions.
+    /// The server offers other versions of the program.
     #[error(
         "the server offers versions {low} to {high} of this service; switch NFS version 3 on \
          (Linux: vers3=y in /etc/nfs.conf)"
@@ -113,7 +113,7 @@ pub enum RpcError {
         /// Highest version.
         high: u32,
     },
-    /// The procedure is not there.
+    /// The server does not offer the procedure.
     #[error("the server does not know this procedure")]
     ProcedureUnavailable,
     /// The server could not read the call.
@@ -121,13 +121,13 @@ pub enum RpcError {
         "the server could not read the call's arguments; check that a proxy does not alter them"
     )]
     GarbageArguments,
-    /// The server is out of memory or the like.
+    /// The server is out of memory or has a similar problem.
     #[error("the server's RPC layer failed (out of memory?); see the server's log")]
     System,
 }
 
 impl RpcError {
-    /// The `errno` of the operating system that comes nearest.
+    /// The closest `errno` of the operating system.
     #[must_use]
     pub fn errno(self) -> i32 {
         match self {
@@ -163,10 +163,10 @@ impl std::fmt::Display for AuthStatus {
     }
 }
 
-/// Reads a reply's head from behind the XID up to the procedure's results.
+/// Reads a reply's header from after the XID up to the procedure's results.
 ///
 /// # Errors
-/// The server's refusal, or bytes that are no reply.
+/// The server's refusal, or bytes that are not a valid reply.
 #[inline(always)]
 pub(crate) fn decode_reply_head(decoder: &mut Decoder<'_>) -> Result<(), NfsError> {
     let direction = decoder.u32("the message type")?;

@@ -1,4 +1,4 @@
-//! What NFS and MOUNT servers say when they refuse, with words and advice.
+//! The error codes of NFS and MOUNT servers, with explanations and advice.
 
 use stormeter_disk::DeviceError;
 
@@ -18,10 +18,10 @@ macro_rules! statuses {
         }
 
         impl $name {
-            /// All that the protocol defines, success aside.
+            /// All codes that the protocol defines, except success.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// From the number on the wire, which is not 0 (success).
+            /// From the number on the wire, which must not be 0 (success).
             #[must_use]
             pub fn from_code(code: u32) -> Self {
                 match code {
@@ -39,7 +39,7 @@ macro_rules! statuses {
                 }
             }
 
-            /// The `errno` of Linux that comes nearest.
+            /// The closest `errno` of Linux.
             #[must_use]
             pub fn errno(self) -> DeviceError {
                 DeviceError(match self {
@@ -65,7 +65,7 @@ macro_rules! statuses {
 }
 
 statuses! {
-    /// `nfsstat3` (RFC 1813 section 2.6), success aside.
+    /// `nfsstat3` (RFC 1813 section 2.6), except success.
     NfsStatus {
         Perm = 1, "NFS3ERR_PERM", 1,
             "the server allows this to the owner or root only; check the uid and root_squash";
@@ -110,7 +110,7 @@ statuses! {
 }
 
 statuses! {
-    /// `mountstat3` (RFC 1813 section 5.1.5), success aside.
+    /// `mountstat3` (RFC 1813 section 5.1.5), except success.
     MountStatus {
         Perm = 1, "MNT3ERR_PERM", 1, "the server allows mounting to root or privileged ports only";
         NoEntry = 2, "MNT3ERR_NOENT", 2,

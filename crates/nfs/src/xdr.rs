@@ -1,9 +1,9 @@
-//! External data representation (RFC 4506), as much of it as NFS needs.
+//! External data representation (RFC 4506), as far as NFS needs it.
 //!
-//! Nothing is allocated by a length that the other end claims: a decoder gives out parts of the
-//! bytes that really came, and each item of variable length has a limit of its own.
+//! Nothing is allocated by a length that the other end claims: a decoder returns slices of the
+//! bytes that really arrived, and each item of variable length has its own limit.
 
-/// Bytes that are not what the protocol prescribes.
+/// Bytes that violate the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum XdrError {
     /// The bytes ended within an item.
@@ -27,9 +27,9 @@ pub enum XdrError {
     TooLong {
         /// The item, in words.
         what: &'static str,
-        /// What was claimed.
+        /// The claimed length.
         length: usize,
-        /// What is allowed.
+        /// The largest allowed length.
         limit: usize,
     },
     /// A value that the protocol does not define.
@@ -42,14 +42,14 @@ pub enum XdrError {
     },
 }
 
-/// Reads items from the front of a run of bytes.
+/// Reads items from the front of a byte slice.
 #[derive(Debug, Clone)]
 pub struct Decoder<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Decoder<'a> {
-    /// Reads from the beginning of `bytes`.
+    /// Reads from the start of `bytes`.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
@@ -85,7 +85,7 @@ impl<'a> Decoder<'a> {
         Ok(u64::from_be_bytes(self.array(what)?))
     }
 
-    /// A truth value; anything but 0 and 1 is undefined.
+    /// A boolean; anything but 0 and 1 is undefined.
     ///
     /// # Errors
     /// Too few bytes are left, or another number.
@@ -113,7 +113,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Passes over `length` bytes.
+    /// Skips `length` bytes.
     ///
     /// # Errors
     /// Too few bytes are left.
@@ -147,10 +147,10 @@ impl<'a> Decoder<'a> {
         Ok(bytes)
     }
 
-    /// An optional item: a truth value and, if true, the item.
+    /// An optional item: a boolean and, if true, the item.
     ///
     /// # Errors
-    /// Those of the parts.
+    /// Those of its parts.
     pub fn optional<T>(
         &mut self,
         what: &'static str,
@@ -163,7 +163,7 @@ impl<'a> Decoder<'a> {
     /// items.
     ///
     /// # Errors
-    /// Those of the items, or more of them than the limit.
+    /// Those of the items, or more items than the limit.
     pub fn list<T>(
         &mut self,
         limit: usize,
@@ -181,8 +181,8 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Zero bytes that follow opaque data of this length, so that the next item lies on a multiple of
-/// four.
+/// Number of zero bytes after opaque data of this length, so that the next item starts at a
+/// multiple of four.
 #[inline]
 #[must_use]
 pub fn padding(length: usize) -> usize {
@@ -201,7 +201,7 @@ pub fn put_u64(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&value.to_be_bytes());
 }
 
-/// Appends opaque bytes of variable length: length, bytes, padding. What a length cannot count
+/// Appends opaque bytes of variable length: length, bytes, padding. Data whose length does not fit
 /// (4 GiB and more) is left out.
 pub fn put_opaque(out: &mut Vec<u8>, bytes: &[u8]) {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);

@@ -1,5 +1,5 @@
 //! The corpus and mutations of it, through the entry points for fuzzers. `STORMETER_FUZZ_RUNS` sets
-//! how many mutations; a finding is printed with its seed and as hexadecimal digits.
+//! the number of mutations; a finding is printed with its seed and as hexadecimal digits.
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
@@ -31,7 +31,7 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
 }
 
-/// Numbers at which lengths go wrong.
+/// Boundary values for lengths.
 const EXTREME: [u32; 12] = [
     0,
     1,
@@ -65,7 +65,7 @@ fn mutate(corpus: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
                 bytes.extend_from_slice(&other[from..]);
             }
             4 => {
-                // Words lie at multiples of four.
+                // Words are at multiples of four.
                 let place = place & !3;
                 let value = EXTREME[random.below(EXTREME.len())].to_be_bytes();
                 let end = bytes.len().min(place + 4);
@@ -112,7 +112,8 @@ fn a_session_bears_any_stream() {
     run("session", fuzz::session);
 }
 
-/// Every file of the corpus carries its session to the end: else mutations of it reach nothing.
+/// Every file of the corpus must bring its session to the end: otherwise mutations of it reach
+/// nothing.
 #[test]
 fn the_corpus_completes_its_operations() {
     for bytes in corpus("session") {
@@ -134,7 +135,7 @@ fn completes(bytes: &[u8]) -> bool {
     for operation in &operations {
         session.submit(operation, 0, &memory, &mut out);
     }
-    // Fragment by fragment, as when it was recorded: numbers follow from the order of events.
+    // Fragment by fragment, as when it was recorded: numbers depend on the order of events.
     let mut rest = &bytes[4..];
     while let Some(mark) = rest.first_chunk::<4>() {
         let length = 4 + (u32::from_be_bytes(*mark) & !(1 << 31)) as usize;
@@ -145,8 +146,8 @@ fn completes(bytes: &[u8]) -> bool {
     session.outstanding() == 0
 }
 
-/// The corpus goes stale when scripts or sessions change: with `STORMETER_WRITE_CORPUS` set this
-/// writes `corpus/session` anew, streams of the model's server.
+/// The corpus becomes outdated when scripts or sessions change: with `STORMETER_WRITE_CORPUS` set
+/// this rewrites `corpus/session` with streams of the model's server.
 #[test]
 fn the_session_corpus_is_what_the_model_says() {
     let writes = std::env::var_os("STORMETER_WRITE_CORPUS").is_some();

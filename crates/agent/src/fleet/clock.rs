@@ -1,8 +1,8 @@
-//! How far an agent's clocks are from the controller's, by round trips.
+//! The offset of an agent's clocks from the controller's, measured by round trips.
 //!
-//! The agent's time at the middle of a round trip is that of its answer, give or take half of the round
+//! The agent's time at the middle of a round trip is that in its answer, plus or minus half of the round
 //! trip (Cristian, "Probabilistic clock synchronization", Distributed Computing 3, 1989, section 3). The
-//! shortest of several says most.
+//! shortest of several round trips is the most accurate.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -15,25 +15,25 @@ use super::gather::Trouble;
 use crate::error::HostError;
 use crate::message::{Command, Report};
 
-/// Round trips; the shortest counts.
+/// Number of round trips; the shortest counts.
 const ROUNDS: usize = 8;
-/// How often limits are looked at.
+/// How often limits are checked.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// An agent's clocks less the controller's.
+/// An agent's clocks minus the controller's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ClockOffset {
-    /// The clocks that trials are timed by. Each counts from its own beginning.
+    /// The clocks that time trials. Each has its own origin.
     pub(super) monotonic_ns: i64,
     /// The times of day.
     pub(super) unix_ns: i64,
-    /// Half of the shortest round trip: so far either may be off.
+    /// Half of the shortest round trip: the largest possible error of either.
     pub(super) error_ns: u64,
 }
 
 impl ClockOffset {
-    /// From one round trip: sent and received by the controller's clock, answered by the agent's clocks;
-    /// `unix_base_ns` is the controller's time of day when its clock said 0.
+    /// Computes it from one round trip: sent and received by the controller's clock, answered by the
+    /// agent's clocks; `unix_base_ns` is the controller's time of day when its clock was 0.
     fn of(sent_ns: u64, received_ns: u64, agent: (u64, u64), unix_base_ns: i128) -> Self {
         let middle_ns = i128::from(sent_ns) + i128::from(received_ns.saturating_sub(sent_ns)) / 2;
         let (now_ns, unix_ns) = agent;
@@ -44,7 +44,7 @@ impl ClockOffset {
         }
     }
 
-    /// The same moment by the agent's clock.
+    /// The same moment on the agent's clock.
     pub(super) fn there(self, here_ns: u64) -> u64 {
         here_ns.saturating_add_signed(self.monotonic_ns)
     }
@@ -76,7 +76,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// One round trip to each of them. Pongs of earlier pings are told from these by their times.
+    /// One round trip to each of them. Answers to earlier pings are recognized by their times.
     fn round(&mut self, hosts: &[usize], cancel: &AtomicBool) -> Result<Vec<ClockOffset>, Trouble> {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let began_ns = self.clock.now_ns();
@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn the_middle_of_a_round_trip_is_the_agents_moment() {
-        // The controller's clock began at 1 000 000 of its day; the agent's is 500 behind in both.
+        // The controller's clock started at 1 000 000 of its time of day; the agent's is 500 behind
+        // in both.
         let offset = ClockOffset::of(1000, 1040, (520, 1_000_520), 1_000_000);
         assert_eq!(offset, ClockOffset { monotonic_ns: -500, unix_ns: -500, error_ns: 20 });
         assert_eq!(offset.there(10_000), 9500);

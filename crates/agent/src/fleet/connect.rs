@@ -1,4 +1,5 @@
-//! Reaching hosts: starting what leads there, the hello, and the program where it is missing.
+//! Connecting to hosts: starting the transport, the hello, and sending the program where it is
+//! missing.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -15,13 +16,13 @@ use crate::frame::FrameError;
 use crate::link::Link;
 use crate::message::{Command, PROTOCOL, Report};
 
-/// How often limits are looked at.
+/// How often limits are checked.
 const LOOK: Duration = Duration::from_millis(50);
-/// So many copies at once: more would only share the line.
+/// Number of copies at a time: more would only share the line.
 const COPIES: usize = 8;
 
 impl Fleet {
-    /// Connects hosts, with the program sent to those that have not the right one and can be sent it.
+    /// Connects hosts, and sends the program to those that lack the right version and can receive it.
     pub(super) fn connect(
         &mut self,
         hosts: &[usize],
@@ -73,8 +74,8 @@ impl Fleet {
         self.hello_all(&missing, &script, false, cancel).map(|_| ())
     }
 
-    /// Starts what leads to these hosts and waits for their hellos. Gives those that have not the right
-    /// program, if they may be sent it.
+    /// Starts the transports to these hosts and waits for their hellos. Returns the hosts that lack the
+    /// right program and may receive it.
     fn hello_all(
         &mut self,
         hosts: &[usize],
@@ -138,7 +139,7 @@ impl Fleet {
         Ok(missing)
     }
 
-    /// Looks at the first thing that an agent says.
+    /// Checks the first message of an agent.
     fn hello(&mut self, host: usize, said: Result<Report, FrameError>) -> Result<(), HostError> {
         let ours = self.options.version.clone();
         match said {
@@ -163,7 +164,7 @@ impl Fleet {
                     let name = format!("lab:{}", guest.name);
                     let facts = &mut self.hosts[host].facts;
                     facts.environment.notes.push(note);
-                    // Guests that were cloned from one that was frozen have its identity.
+                    // Guests that were cloned from the same frozen guest share its identity.
                     facts.boot_id = Some(name);
                 }
                 Ok(())
@@ -177,8 +178,8 @@ impl Fleet {
         }
     }
 
-    /// Whether sending the program may help: it is not there (a shell says so and ends with 127), or is
-    /// another one.
+    /// Whether sending the program may help: it is missing (a shell reports that and exits with 127),
+    /// or has another version.
     fn can_be_mended(&self, host: usize, error: &HostError) -> bool {
         let is_the_program = match error {
             HostError::OtherProtocol { .. } | HostError::OtherVersion { .. } => true,
@@ -192,8 +193,8 @@ impl Fleet {
         is_the_program && self.hosts[host].way.can_copy()
     }
 
-    /// Takes leave of hosts that were to be connected: before their hello there is nothing to stop, and
-    /// nothing to remove.
+    /// Disconnects from hosts whose connection was in progress: before their hello there is nothing to
+    /// stop, and nothing to remove.
     fn part_after(&mut self, trouble: Trouble, hosts: &[usize]) -> RunError {
         let error = match trouble {
             Trouble::Lost(host, error) => {

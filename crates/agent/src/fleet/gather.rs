@@ -1,4 +1,4 @@
-//! Waiting for answers of several agents at once, with an end to every wait.
+//! Waiting for answers of several agents at once, with a limit on every wait.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,27 +11,27 @@ use crate::frame::FrameError;
 use crate::link::Heard;
 use crate::message::{Command, Report};
 
-/// How often limits and the wish to stop are looked at.
+/// How often limits and cancellation are checked.
 const LOOK: Duration = Duration::from_millis(50);
-/// An agent that says nothing is pinged so often.
+/// How often a silent agent is pinged.
 const PING_EVERY: Duration = Duration::from_secs(1);
 
 /// What went wrong with which host.
 pub(super) enum Trouble {
-    /// The agent, or the way to it: it is given up.
+    /// The agent, or the connection to it, has failed: it is given up.
     Lost(usize, HostError),
-    /// It said that it cannot do it, and lives.
+    /// It reported that it cannot do it, and is still running.
     Refused(usize, String),
-    /// The run is to end.
+    /// The run was cancelled.
     Cancelled,
 }
 
 impl Fleet {
-    /// Waits until each of the hosts has given its answer, in their order. `take` looks at what they say:
-    /// an answer, nothing yet, or what is not for it.
+    /// Waits until each of the hosts has given its answer, and returns the answers in order. `take`
+    /// inspects each message: an answer, no answer yet, or something unexpected.
     ///
     /// # Errors
-    /// A host failed, or it was cancelled; all of them were stopped then.
+    /// A host failed, or the run was cancelled; all hosts have been stopped then.
     pub(super) fn gather<T>(
         &mut self,
         hosts: &[usize],
@@ -43,7 +43,7 @@ impl Fleet {
         self.gather_within(hosts, what, work, cancel, take)
     }
 
-    /// As [`Fleet::gather`], with so much time between two things that a host says.
+    /// Like [`Fleet::gather`], with a given limit between two messages of a host.
     pub(super) fn gather_within<T>(
         &mut self,
         hosts: &[usize],
@@ -58,8 +58,8 @@ impl Fleet {
         }
     }
 
-    /// The waiting itself; nobody is stopped. `is_busy` is asked often: as long as it says so, a host that
-    /// says nothing gets on.
+    /// The wait itself, without stopping any host. `is_busy` is polled: while it returns true, a silent
+    /// host counts as making progress.
     pub(super) fn listen<T>(
         &mut self,
         hosts: &[usize],
@@ -98,7 +98,7 @@ impl Fleet {
                     Ok(said) => said,
                     Err(error) => return Err(Trouble::Lost(host, self.why(host, &error))),
                 };
-                // What a host says that is not waited for is late, and of no use any more.
+                // A message from a host that is not being waited for is late, and no longer needed.
                 let Some(place) = hosts.iter().position(|of| *of == host) else { continue };
                 advanced[place] = Instant::now();
                 match take(host, said) {
@@ -145,7 +145,7 @@ impl Fleet {
         Ok(answers.into_iter().flatten().collect())
     }
 
-    /// Why nothing more comes from a host.
+    /// Why no further messages come from a host.
     pub(super) fn why(&self, host: usize, error: &FrameError) -> HostError {
         let link = self.hosts[host].link.as_ref();
         let ending = link.map(|link| link.ending()).unwrap_or_default();
@@ -153,7 +153,7 @@ impl Fleet {
         HostError::Gone { reason: format!("{error}{ending}"), stderr }
     }
 
-    /// Stops all hosts after one of them failed, and says what happened.
+    /// Stops all hosts after one of them failed, and returns the error.
     pub(super) fn stop_after(&mut self, trouble: Trouble) -> RunError {
         let error = match trouble {
             Trouble::Cancelled => RunError::Interrupted,
@@ -170,14 +170,14 @@ impl Fleet {
         error
     }
 
-    /// Ends the way to a host.
+    /// Ends the connection to a host.
     pub(super) fn give_up(&mut self, host: usize) {
         if let Some(link) = self.hosts[host].link.take() {
             link.kill();
         }
     }
 
-    /// Has every agent give up what it does. One that does not is given up itself.
+    /// Makes every agent cancel what it is doing. An agent that does not is given up.
     pub(super) fn stop_all(&mut self) {
         let mut open = self.live();
         for &host in &open {

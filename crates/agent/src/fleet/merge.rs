@@ -1,7 +1,7 @@
-//! What several hosts did, as one.
+//! Combines the results of several hosts.
 //!
-//! Samples are joined as those of threads are: counts and histograms add up. CPU time adds up over
-//! machines; agents that see the same machine count it once.
+//! Samples are combined like those of threads: counts and histograms add up. CPU time adds up over
+//! machines; agents on the same machine count it once.
 
 use stormeter_results::{HostShare, Incident};
 use stormeter_runner::{OpenedStores, PreparedStore, TrialEnd};
@@ -10,7 +10,7 @@ use stormeter_trial::{CpuUsage, HostCpu, MonitorRow, Sample};
 use super::Host;
 use super::trial::Ended;
 
-/// The datastores as the first host found them, with what the others note.
+/// The datastores as the first host found them, with the notes of the others.
 pub(super) fn opened(hosts: &[Host], opened: Vec<OpenedStores>) -> OpenedStores {
     let mut opened = opened.into_iter().zip(hosts);
     let Some((mut all, first)) = opened.next() else { return OpenedStores::default() };
@@ -41,7 +41,7 @@ pub(super) fn opened(hosts: &[Host], opened: Vec<OpenedStores>) -> OpenedStores 
     all
 }
 
-/// Disks count as used again if no host wrote them anew.
+/// Disks count as reused if no host wrote them again.
 pub(super) fn prepared(hosts: &[Host], prepared: Vec<PreparedStore>) -> PreparedStore {
     let mut all = PreparedStore { reused: true, notes: Vec::new() };
     for (one, host) in prepared.into_iter().zip(hosts) {
@@ -56,7 +56,7 @@ pub(super) fn prepared(hosts: &[Host], prepared: Vec<PreparedStore>) -> Prepared
     all
 }
 
-/// One trial of all; `None` if no host had a part in it.
+/// The combined trial; `None` if no host took part in it.
 pub(super) fn trial(hosts: &[Host], ended: Vec<Ended>) -> Option<TrialEnd> {
     let mut all: Option<TrialEnd> = None;
     let mut machines: Vec<&str> = Vec::new();
@@ -105,7 +105,7 @@ pub(super) fn trial(hosts: &[Host], ended: Vec<Ended>) -> Option<TrialEnd> {
     all
 }
 
-/// VM 0 of host 1 of 3 is VM 1 of all, its VM 1 is VM 4.
+/// VM 0 of host 1 of 3 becomes VM 1 overall, its VM 1 becomes VM 4.
 fn renumber(sample: &mut Sample, host: u32, hosts: u32) {
     let number = |disk: u32| disk.saturating_mul(hosts).saturating_add(host);
     sample.disks.iter_mut().for_each(|row| row.disk = number(row.disk));
@@ -133,14 +133,14 @@ fn share(number: usize, host: &Host, vms: u32, end: &TrialEnd, late_ns: u64) -> 
     }
 }
 
-/// Adds what another agent spent; the machine's time only if it is another machine's.
+/// Adds another agent's CPU time; the machine's time only if it is another machine.
 fn add_cpu(all: &mut CpuUsage, one: &CpuUsage, is_new: bool) {
     let machine =
         HostCpu { cpus: all.host.cpus + if is_new { one.host.cpus } else { 0 }, ..all.host };
     let mut one = *one;
     if !is_new {
         one.host = HostCpu::default();
-        // The server of a datastore on that machine was seen by both.
+        // Both have seen a datastore's server on that machine.
         one.target_ns = all.target_ns.map(|_| 0);
     }
     let (host, target_ns, pressure) = (all.host, all.target_ns, all.pressure);
@@ -148,13 +148,14 @@ fn add_cpu(all: &mut CpuUsage, one: &CpuUsage, is_new: bool) {
     if !is_new {
         (all.host, all.target_ns) = (host, target_ns);
     }
-    // They waited at the same time: a share of the window is that of the machine that waited longest.
+    // They waited at the same time: the share of the window is that of the machine that waited
+    // longest.
     all.pressure = if is_new { pressure.zip(one.pressure, u64::max) } else { pressure };
     all.host.cpus = machine.cpus;
 }
 
-/// Joins the lives of two machines, row by row: they began at about the same time. `cpus` are those of each
-/// side, by which their shares count.
+/// Combines the monitoring rows of two machines, row by row: they started at about the same time. `cpus`
+/// are the CPU counts of both sides, by which their shares are weighted.
 fn add_monitor(all: &mut Vec<MonitorRow>, one: &[MonitorRow], cpus: (u32, u32)) {
     all.truncate(one.len());
     let (mine, theirs) = (f64::from(cpus.0), f64::from(cpus.1));

@@ -1,8 +1,8 @@
-//! The fleet: the agents of a study's hosts, led as one place where trials are carried out.
+//! The fleet: the agents on a study's hosts, controlled as one executor of trials.
 //!
-//! Every wait has an end: agents are pinged while they work, and one that does not answer, breaks off or
-//! does not get on is given up; then the others are stopped, and the trial has failed with the host's name
-//! and the reason. Before the next trial the fleet tries to reach the lost host again.
+//! Every wait has a limit: agents are pinged while they work, and one that does not answer, disconnects or
+//! makes no progress is given up; then the others are stopped, and the trial has failed with the host's
+//! name and the reason. Before the next trial the fleet tries to reach the lost host again.
 
 mod clock;
 mod connect;
@@ -33,23 +33,23 @@ use crate::message::{Command, HostFacts, Report};
 use clock::ClockOffset;
 use start::Lead;
 
-/// So long may an agent that was cut off take to leave: another one is refused its datastores until then.
+/// How long a disconnected agent may take to exit: a new one is refused its datastores until then.
 const REFUSED_WITHIN: Duration = Duration::from_secs(20);
 /// Between two attempts.
 const AGAIN_AFTER: Duration = Duration::from_millis(250);
 
-/// How long is waited for what.
+/// Limits on waiting.
 #[derive(Debug, Clone, Copy)]
 pub struct Timeouts {
     /// From starting the command to the agent's hello: a login, a container, a busy machine.
     pub connect: Duration,
-    /// Nothing at all is heard although the agent is pinged every second: the host, the way or the agent
-    /// hangs. Longer than a busy machine keeps a thread from running.
+    /// No message at all although the agent is pinged every second: the host, the connection or the
+    /// agent hangs. Longer than a busy machine may keep a thread from running.
     pub silence: Duration,
-    /// The agent answers and what it was asked for does not get on. Storage that stalls is given up by the
-    /// driver after 30 s and by a network datastore after its own time.
+    /// The agent answers but makes no progress. The driver gives up on stalled storage after 30 s, a
+    /// network datastore after its own limit.
     pub work: Duration,
-    /// From a cancel to its answer: requests that are outstanding have to come back first.
+    /// From a cancel to its answer: outstanding requests have to complete first.
     pub stop: Duration,
 }
 
@@ -64,31 +64,31 @@ impl Default for Timeouts {
     }
 }
 
-/// How a fleet is led.
+/// Settings of a fleet.
 #[derive(Debug, Clone)]
 pub struct FleetOptions {
     /// This program, which `local` hosts start and others receive.
     pub program: PathBuf,
-    /// The program that hosts receive instead.
+    /// Another program for hosts to receive instead.
     pub agent_binary: Option<PathBuf>,
-    /// This program's version: agents have to be of the same.
+    /// This program's version: agents must have the same.
     pub version: String,
     /// Guests of the lab that is up.
     pub guests: Vec<Guest>,
-    /// How long is waited.
+    /// Limits on waiting.
     pub patience: Timeouts,
 }
 
-/// The agents of a study's hosts.
+/// The agents on a study's hosts.
 pub struct Fleet {
     hosts: Vec<Host>,
     options: FleetOptions,
     clock: RealClock,
     inbox: Receiver<Heard>,
     inbox_in: Sender<Heard>,
-    /// What was opened, for hosts that are reached again.
+    /// The order to open, for hosts that are connected again.
     opened: Option<OpenOrder>,
-    /// What was written since, by store.
+    /// The orders to write disks since then, by datastore.
     prepared: Vec<PrepareOrder>,
     lead: Lead,
 }
@@ -104,15 +104,15 @@ struct Host {
     version: String,
     facts: HostFacts,
     offset: ClockOffset,
-    /// In vain, one after the other.
+    /// Number of failed attempts in a row.
     tried_again: u32,
 }
 
 impl Fleet {
-    /// A fleet of these hosts. None of them is reached yet.
+    /// A fleet of these hosts, not connected yet.
     ///
     /// # Errors
-    /// A way that leads nowhere.
+    /// A host that cannot be reached as described.
     pub fn new(hosts: &[StudyHost], options: FleetOptions) -> Result<Self, RunError> {
         let (inbox_in, inbox) = mpsc::channel();
         let host = |host: &StudyHost| {
@@ -143,10 +143,10 @@ impl Fleet {
         })
     }
 
-    /// Whether transfers can be done on these hosts: their clients are here and must reach all of them.
+    /// Whether transfers are possible on these hosts: the clients run here and must reach all hosts.
     ///
     /// # Errors
-    /// A host that nobody knows an address of, with what would give it one.
+    /// A host without a known address, with advice on how to give it one.
     pub fn check_transfers(&self) -> Result<(), RunError> {
         let unknown = self.hosts.iter().find(|host| host.destination == Destination::Unknown);
         unknown.map_or(Ok(()), |host| Err(RunError::Hosts(no_address(host))))
@@ -170,18 +170,18 @@ impl Fleet {
         self.hosts.len() as u32
     }
 
-    /// The part of an order to open that is a host's.
+    /// A host's part of an order to open.
     fn open_order(&self, order: &OpenOrder, host: usize) -> OpenOrder {
         let mut own = order.clone();
         own.disks.count = self.disks_of(order.disks.count, host);
-        // Hosts may share storage: each has folders of its own.
+        // Hosts may share storage: each has its own folders.
         own.first_number = (host * order.urls.len()) as u32;
         let lab = order.urls.iter().filter(|url| self.hosts[host].way.has_lab_disk(url));
         own.destroy_data.extend(lab.map(PathBuf::from));
         own
     }
 
-    /// A host without VMs opens its datastores as if it had one: that it could is found out early.
+    /// A host without VMs opens its datastores as if it had one: this shows early whether it could.
     fn disks_of(&self, all: u32, host: usize) -> u32 {
         vms_of_host(all, host as u32, self.count()).max(1)
     }
@@ -193,13 +193,13 @@ impl Fleet {
         own
     }
 
-    /// Reaches the hosts again that were lost, and brings them to where the others are.
+    /// Reconnects lost hosts, and brings them to the state of the others.
     fn reach_again(
         &mut self,
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
-        /// A host that is not back by then ends the study: its trials would all fail.
+        /// A host that is not back by then ends the study: all of its trials would fail.
         const MOST: u32 = 3;
         let lost: Vec<usize> =
             self.all().into_iter().filter(|&host| self.hosts[host].link.is_none()).collect();
@@ -207,7 +207,7 @@ impl Fleet {
             return Ok(());
         };
         if let Some(verification) = &mut opened.verification {
-            // What an agent that is gone wrote is no surprise to the next one.
+            // The next agent must accept what a lost agent has written.
             verification.resumptions += 1;
         }
         let order = opened.clone();
@@ -219,10 +219,10 @@ impl Fleet {
         let reached = loop {
             let reached = self.reach(&lost, &order, cancel, progress);
             if reached.is_err() {
-                // Half of the way is none: the next attempt begins anew.
+                // A partial reconnection is of no use: the next attempt starts from scratch.
                 self.part(&lost);
             }
-            // An agent that was cut off may still be removing its disks.
+            // A disconnected agent may still be removing its disks.
             let refused = matches!(reached, Err(RunError::OnHost { .. }));
             if !refused || cancel.load(Ordering::Relaxed) || began.elapsed() > REFUSED_WITHIN {
                 break reached;
@@ -248,7 +248,7 @@ impl Fleet {
         }
     }
 
-    /// Connects hosts, opens their datastores, writes what the others have.
+    /// Connects hosts, opens their datastores, and writes the disks that the others have.
     fn reach(
         &mut self,
         hosts: &[usize],
@@ -273,7 +273,7 @@ impl Fleet {
         Ok(opened)
     }
 
-    /// Has the disks of a store written.
+    /// Makes the hosts write the disks of a datastore.
     fn write(
         &mut self,
         hosts: &[usize],
@@ -312,7 +312,7 @@ impl Fleet {
     }
 }
 
-/// Why no client of a transfer reaches a host, and what to do.
+/// Why clients of a transfer cannot reach a host, and what to do.
 fn no_address(host: &Host) -> String {
     let Host { name, reached_by, .. } = host;
     let advice = match &host.way {
@@ -325,8 +325,8 @@ fn no_address(host: &Host) -> String {
     format!("the clients of transfers cannot reach host {name} ({reached_by}); {advice}")
 }
 
-/// Hosts get other operations and contents than one another, each the same for all datastores of a block.
-/// The first has those that this machine would have by itself.
+/// Hosts get different operations and contents, each the same for all datastores of a block. The first
+/// host gets those that this machine alone would have.
 fn seed_of(seed: u64, host: usize) -> u64 {
     if host == 0 { seed } else { stormeter_study::trial_seed(seed, host as u32) }
 }
@@ -373,7 +373,7 @@ impl Executor for Fleet {
     fn remove(&mut self) -> Vec<String> {
         let never = AtomicBool::new(false);
         let mut left = Vec::new();
-        // An agent that was killed could not clean up; another one can. One try.
+        // An agent that was killed could not clean up; a new one can. One attempt.
         let lost: Vec<usize> =
             self.all().into_iter().filter(|&host| self.hosts[host].link.is_none()).collect();
         if let Some(order) = self.opened.take() {
@@ -412,7 +412,7 @@ impl Executor for Fleet {
 }
 
 impl Fleet {
-    /// Takes leave of agents: first all are told, then each is waited for.
+    /// Ends agents: first says goodbye to all, then waits for each.
     fn part(&mut self, hosts: &[usize]) {
         for &host in hosts {
             if let Some(link) = &mut self.hosts[host].link {

@@ -1,9 +1,10 @@
-//! The common start of a trial: named to all agents ahead of it, each in its own time, and confirmed.
+//! The common start of a trial: announced to all agents in advance, each in its own clock's time, and
+//! confirmed.
 //!
-//! How far ahead is enough depends on the way and on how busy the machines are, which nobody knows
-//! beforehand. So each agent tells whether it heard in time. If one did not, its window would be another
-//! than the others': the trial is given up at once, not measured to its end, and is begun again with a
-//! longer lead.
+//! How much lead time is enough depends on the connection and on how busy the machines are, which is not
+//! known in advance. So each agent reports whether the announcement was in time. If it was late for one,
+//! its window would differ from the others': the trial is given up at once instead of being measured to
+//! its end, and is started again with more lead time.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -16,24 +17,24 @@ use super::Fleet;
 use crate::error::HostError;
 use crate::message::{Command, Report};
 
-/// All agents hear of the start so long before it, to begin with: the longest way there is added.
+/// Initial lead time of an announcement; the longest latency to a host is added.
 const AHEAD_NS: u64 = 20_000_000;
-/// Telling one more agent takes less.
+/// Announcing the start to one more agent takes less than this.
 const AHEAD_EACH_NS: u64 = 500_000;
-/// No start is farther ahead than this: a way that takes longer is none for trials.
+/// The longest lead time: a connection that needs more is not suitable for trials.
 const AHEAD_MOST_NS: u64 = 5_000_000_000;
-/// A host that begins later than this share of the trial measures another window.
+/// A host that starts later than this share of the trial measures another window.
 const LATE_SHARE: f64 = 0.02;
-/// Hearing of the start a little late is no harm, however short the trial.
+/// A slightly late announcement does no harm, however short the trial.
 const LATE_LEAST_NS: u64 = 10_000_000;
-/// A start that somebody hears of too late so often is the way's fault.
+/// After this many late announcements in a row the connection is considered unsuitable.
 const STARTS: u32 = 4;
 
-/// How far ahead starts are named.
+/// The lead time of announcements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lead {
     ahead_ns: u64,
-    /// Starts in a row that somebody heard of too late.
+    /// Number of late announcements in a row.
     in_vain: u32,
 }
 
@@ -44,20 +45,22 @@ impl Default for Lead {
 }
 
 impl Lead {
-    /// The lead of a start for so many hosts, of which the clock of the farthest is known to ± so much.
+    /// The lead time for a start on `hosts` hosts; the clock of the farthest is known to ±
+    /// `farthest_ns`.
     fn for_hosts(self, hosts: usize, farthest_ns: u64) -> u64 {
         let far_ns = farthest_ns.saturating_mul(8);
         let each_ns = AHEAD_EACH_NS.saturating_mul(hosts as u64);
         self.ahead_ns.saturating_add(each_ns).saturating_add(far_ns).min(AHEAD_MOST_NS)
     }
 
-    /// Learns from a start that all heard of in time.
+    /// Records a start that was announced in time to all.
     fn was_enough(&mut self) {
         self.in_vain = 0;
     }
 
-    /// Learns from a start that somebody heard of so much too late. Whether another one is worth it. What
-    /// happened once on a busy machine happens again, so the longer lead is kept.
+    /// Records a start that was announced too late to a host, by `late_ns`. Returns whether another
+    /// attempt is worthwhile. What happened once on a busy machine happens again, so the longer lead time
+    /// is kept.
     fn was_too_short(&mut self, late_ns: u64) -> bool {
         self.in_vain += 1;
         let more_ns = self.ahead_ns.saturating_add(late_ns.saturating_mul(2));
@@ -70,25 +73,25 @@ impl Lead {
     }
 }
 
-/// What came of naming a start.
+/// The result of announcing a start.
 pub(super) enum Start {
-    /// All heard of it in time, or as good as.
+    /// All learned of it in time, or nearly so.
     Begun(CommonStart),
-    /// Somebody did not; all are stopped and wait for orders.
+    /// At least one did not; all are stopped and wait for orders.
     TooLate,
 }
 
-/// The moment, by this machine's clocks, and how late each host heard of it.
+/// The start in this machine's clocks, and how late each host learned of it.
 pub(super) struct CommonStart {
     pub(super) at: Instant,
     pub(super) at_ns: u64,
-    /// In the order of the hosts; 0: before it.
+    /// In the order of the hosts; 0: in time.
     pub(super) late_ns: Vec<u64>,
 }
 
 impl Fleet {
-    /// Names the start of a trial for which all hosts are ready, and waits until they heard of it.
-    /// `early` takes what those say that heard of it before others and get on.
+    /// Announces the start of a trial for which all hosts are ready, and waits until they have
+    /// confirmed. `early` receives the messages of hosts that confirmed first and continue.
     pub(super) fn start(
         &mut self,
         orders: &[(usize, TrialOrder)],
@@ -124,11 +127,11 @@ impl Fleet {
     }
 }
 
-/// How late a host may hear of the start of a trial.
+/// How late a host may learn of the start of a trial.
 fn allowed_ns(orders: &[(usize, TrialOrder)]) -> u64 {
     let length_ns = orders.iter().map(|(_, order)| match order.work {
         WorkloadKind::Io(_) => order.timing.ramp_ns.saturating_add(order.timing.duration_ns),
-        // A trial of fixed work lasts as long as it takes.
+        // A trial of fixed work takes as long as it needs.
         _ => 0,
     });
     let share_ns = length_ns.max().unwrap_or(0) as f64 * LATE_SHARE;

@@ -1,9 +1,9 @@
-//! A transfer whose servers are on the hosts and whose clients are here, as a user's is.
+//! A transfer whose servers are on the hosts and whose clients are here, as a user's would be.
 //!
-//! The servers are let know of the trial and a token by the way that leads to their agents, and listen; the
-//! clients connect over the network that is measured and say the token. From then on it is a trial as any
-//! other: begun at one moment, watched, joined. What a message took is the clients' to say, what it cost
-//! is that of the hosts.
+//! The servers receive the trial and a token over the connection to their agents, and listen; the clients
+//! connect over the network that is measured and send the token. From then on it is a trial like any other:
+//! started at one moment, watched, combined. How long a message took is reported by the clients, its cost
+//! by the hosts.
 
 use std::fs::File;
 use std::io::Read;
@@ -26,8 +26,8 @@ use crate::destination::Destination;
 use crate::message::{Command, Report};
 
 impl Fleet {
-    /// Carries out a transfer. What is asked of the hosts that have VMs is in `orders`. `None` if somebody
-    /// heard of its start too late.
+    /// Executes a transfer. `orders` are for the hosts that have VMs. `None` if a host learned of the
+    /// start too late.
     pub(super) fn transfer(
         &mut self,
         mut orders: Vec<(usize, TrialOrder)>,
@@ -66,7 +66,7 @@ impl Fleet {
             other => Err(other),
         })?;
         let start = self.start(&orders, cancel, |_, report| match report {
-            // The clients' rows count.
+            // Only the clients' rows count.
             Report::Interval(_) => Ok(()),
             other => Err(other),
         })?;
@@ -105,7 +105,7 @@ impl Fleet {
         (0..vms).map(connect).collect()
     }
 
-    /// From the start to the last word of the last host.
+    /// From the start to the last message of the last host.
     fn exchange(
         &mut self,
         orders: &[(usize, TrialOrder)],
@@ -116,7 +116,7 @@ impl Fleet {
     ) -> Result<Vec<Ended>, RunError> {
         let hosts: Vec<usize> = orders.iter().map(|(host, _)| *host).collect();
         let clock = self.clock.clone();
-        // A server that is gone ends its clients, too, but not at once on every network.
+        // If a server is gone, its clients end too, but not immediately on every network.
         let given_up = AtomicBool::new(false);
         let mut rows = Rows::new(self.hosts.len());
         let (heard, clients) =
@@ -168,8 +168,8 @@ impl Fleet {
     }
 }
 
-/// What the servers of a host and their clients say, as one. The servers' reason for an early end comes
-/// first: clients only see their connections end.
+/// Combines the results of a host's servers and their clients. The servers' reason for an early end
+/// comes first: clients only see their connections close.
 fn joined(servers: TrialEnd, clients: TrialEnd) -> TrialEnd {
     let mut all = servers;
     all.sample.merge(clients.sample);
@@ -184,7 +184,7 @@ fn joined(servers: TrialEnd, clients: TrialEnd) -> TrialEnd {
     all
 }
 
-/// 32 letters that nobody can guess.
+/// 32 letters that cannot be guessed.
 fn new_token() -> Result<Password, RunError> {
     const SOURCE: &str = "/dev/urandom";
     let mut bytes = [0; 16];
@@ -193,7 +193,7 @@ fn new_token() -> Result<Password, RunError> {
     Ok(Password(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
 }
 
-/// Passes on the rows of a host's clients.
+/// Forwards the rows of a host's clients.
 struct Teller {
     host: usize,
     told: Sender<(usize, Interval)>,

@@ -1,4 +1,4 @@
-//! A trial on all hosts: made ready everywhere, begun at one moment, joined.
+//! A trial on all hosts: prepared everywhere, started at one moment, combined.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use super::start::Start;
 use super::{Fleet, merge, seed_of};
 use crate::message::{Command, Report};
 
-/// What may be done after the window: outstanding requests come back (the driver gives up after 30 s), a
-/// network datastore confirms what was written.
+/// What may follow the window: outstanding requests complete (the driver gives up after 30 s), a network
+/// datastore confirms what was written.
 pub(super) const AFTERWARDS: Duration = Duration::from_secs(120);
 const TOO_LATE: &str = "a host heard of the common start too late, so the trial was begun again";
 
-/// What a host did.
+/// What one host did.
 pub(super) struct Ended {
     pub(super) host: usize,
     pub(super) vms: u32,
@@ -26,7 +26,7 @@ pub(super) struct Ended {
 }
 
 impl Fleet {
-    /// Carries out a trial.
+    /// Executes a trial.
     pub(super) fn carry_out(
         &mut self,
         order: &TrialOrder,
@@ -57,7 +57,8 @@ impl Fleet {
         Ok(end)
     }
 
-    /// A trial that is all the hosts' own. `None` if somebody heard of its start too late.
+    /// A trial in which all I/O is done by the hosts. `None` if a host learned of the start too
+    /// late.
     fn drive(
         &mut self,
         orders: &[(usize, TrialOrder)],
@@ -70,11 +71,11 @@ impl Fleet {
         }
         self.gather(hosts, "get ready for the trial", cancel, |_, report| match report {
             Report::Ready => Ok(Some(())),
-            // What has to be done before it gets on.
+            // Preparations that precede the trial.
             Report::Preparing { .. } => Ok(None),
             other => Err(other),
         })?;
-        // Those that heard of it first may be ahead of the others by some rows, or at their end.
+        // Hosts that confirmed first may be ahead of the others by some rows, or at their end.
         let mut early = Vec::new();
         let mut ends: Vec<Option<TrialEnd>> = self.hosts.iter().map(|_| None).collect();
         let start = self.start(orders, cancel, |host, report| {
@@ -89,7 +90,7 @@ impl Fleet {
         progress.begun(start.at);
         let length_ns = orders.iter().map(|(_, order)| match order.work {
             WorkloadKind::Io(_) => order.timing.ramp_ns.saturating_add(order.timing.duration_ns),
-            // A trial of fixed work's rows tell that it gets on.
+            // The rows of a trial of fixed work show that it makes progress.
             _ => order.timing.interval_ns,
         });
         let within = Duration::from_nanos(length_ns.max().unwrap_or(0)) + AFTERWARDS;
@@ -116,7 +117,7 @@ impl Fleet {
         Ok(Some(ended.collect()))
     }
 
-    /// What each host that has VMs is asked for.
+    /// The order for each host that has VMs.
     fn orders(&self, order: &TrialOrder) -> Vec<(usize, TrialOrder)> {
         let mut orders = Vec::new();
         let mut taken: Vec<(Option<&str>, u32)> = Vec::new();
@@ -164,7 +165,7 @@ impl Rows {
         Self { latest: vec![None; hosts], told_ns: None }
     }
 
-    /// Tells what all hosts did in about the same interval, when the first of them reports it.
+    /// Reports what all hosts did in about the same interval, when the first of them reports it.
     pub(super) fn tell(&mut self, host: usize, row: Interval, progress: &mut dyn Progress) {
         self.latest[host] = Some(row);
         if self.told_ns.is_some_and(|told_ns| row.start_ns <= told_ns) {

@@ -1,4 +1,4 @@
-//! Fleets whose hosts are commands that behave badly: each is named with its reason within a bounded time,
+//! Fleets whose hosts are commands that misbehave: each is reported with its reason within a bounded time,
 //! and no process is left.
 
 use std::path::Path;
@@ -15,10 +15,10 @@ use stormeter_study::{Reach, StudyHost};
 use crate::session::RUN;
 
 const OURS: &str = "1.2.3";
-/// Far more than any of this takes; a hang would take for ever.
+/// Far longer than any of this takes; a hang would take forever.
 const BOUND: Duration = Duration::from_secs(60);
 
-/// Tries to open a fleet of these commands, which can read `hello`, and gives what it says.
+/// Tries to open a fleet of these commands, which can read `hello`, and returns the error.
 fn failure(commands: &[&str], place: &Path) -> String {
     let reports =
         [("hello", OURS, PROTOCOL), ("older", "0.0.1", PROTOCOL), ("foreign", "9.0.0", 0)];
@@ -98,7 +98,7 @@ fn a_host_that_ends_at_once_is_told_with_its_words() {
 fn what_is_no_agent_is_shown() {
     let error = failure_of("echo Welcome to this machine; sleep 1000");
     assert!(error.contains("Welcome to this machine"), "{error}");
-    // A frame that is cut, then an end.
+    // A truncated frame, then the end.
     let error = failure_of("head -c 20 hello");
     assert!(error.contains("middle of a message"), "{error}");
 }
@@ -116,7 +116,7 @@ fn another_version_is_refused_with_both_numbers() {
 fn a_host_that_hangs_is_given_up() {
     let error = failure_of("sleep 1000");
     assert!(error.contains("say hello"), "{error}");
-    // Deaf to what asks it to end, and with children of its own.
+    // Ignores requests to end, and has child processes.
     let error = failure_of("trap '' TERM; sleep 1000 & cat hello; while :; do sleep 1; done");
     assert!(error.contains("has not answered"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! The protocol over pipes in memory, and fleets of commands that behave badly.
+//! The protocol over pipes in memory, and fleets of commands that misbehave.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

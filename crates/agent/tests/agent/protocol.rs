@@ -1,4 +1,4 @@
-//! What an agent does with what it is told, well-formed or not.
+//! How an agent handles messages, well-formed or not.
 
 use std::thread;
 
@@ -10,7 +10,7 @@ use stormeter_trial::Ended;
 
 use crate::session::{Session, folders, hello, open, prepare, trial};
 
-/// What was encoded and decoded again.
+/// The value after encoding and decoding.
 fn again<T: Serialize + DeserializeOwned>(message: &T) -> T {
     let mut bytes = Vec::new();
     write_frame(&mut bytes, message).unwrap();
@@ -113,11 +113,11 @@ fn who_speaks_another_protocol_is_told_so_and_who_says_no_hello_is_left() {
     let mut session = Session::start();
     session.say(&Command::CleanUp);
     assert!(matches!(session.ended(), Err(ServeError::NoHello)));
-    // Nobody at all is no mistake.
+    // A controller that sends nothing at all is not an error.
     Session::start().end().unwrap();
 }
 
-/// An agent mostly waits: so many are cut off at a time, each in a place of its own.
+/// An agent mostly waits: this many are cut off at a time, each in its own directory.
 const CUT_AT_A_TIME: usize = 8;
 
 #[test]
@@ -129,7 +129,7 @@ fn a_controller_cut_off_at_any_byte_leaves_nothing() {
     });
 }
 
-/// Cuts a controller off at every [`CUT_AT_A_TIME`]th byte from `first` on.
+/// Disconnects a controller at every [`CUT_AT_A_TIME`]th byte from `first` on.
 fn cut_off(first: usize) {
     let place = tempfile::tempdir().unwrap();
     let mut bytes = Vec::new();

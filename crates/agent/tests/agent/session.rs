@@ -1,4 +1,4 @@
-//! An agent served on pipes in memory, as a controller sees it.
+//! An agent served over pipes in memory, as a controller sees it.
 
 use std::io::{PipeReader, PipeWriter, pipe};
 use std::path::Path;
@@ -28,7 +28,7 @@ impl Session {
         Self { to: Some(to), from, agent }
     }
 
-    /// One that has said hello.
+    /// A session after the hello.
     pub(crate) fn greeted() -> Self {
         let mut session = Self::start();
         session.say(&hello());
@@ -40,7 +40,7 @@ impl Session {
         write_frame(self.to.as_mut().unwrap(), command).unwrap();
     }
 
-    /// Bytes that may be no command.
+    /// Sends bytes that may not be a command.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         use std::io::Write;
         self.to.as_mut().unwrap().write_all(bytes).unwrap();
@@ -50,7 +50,7 @@ impl Session {
         read_frame(&mut self.from).unwrap()
     }
 
-    /// The next one that is no interval, no progress and no word of a start.
+    /// The next report other than an interval, progress or the confirmation of a start.
     pub(crate) fn answer(&mut self) -> Report {
         loop {
             match self.hear() {
@@ -60,13 +60,13 @@ impl Session {
         }
     }
 
-    /// Ends the agent's input, and gives how it took that.
+    /// Ends the agent's input, and returns its result.
     pub(crate) fn end(mut self) -> Result<(), ServeError> {
         self.to = None;
         self.agent.join().unwrap()
     }
 
-    /// Gives how it ended, its input still open.
+    /// Returns its result, with its input still open.
     pub(crate) fn ended(self) -> Result<(), ServeError> {
         let Self { to: _to, from: _from, agent } = self;
         agent.join().unwrap()
@@ -123,7 +123,7 @@ pub(crate) fn fixed_work(work: WorkloadKind, listener: Option<ListenOrder>) -> T
     TrialOrder { work, listener, ..*order }
 }
 
-/// What is ours in a directory.
+/// Our folders in a directory.
 pub(crate) fn folders(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()

@@ -37,7 +37,7 @@ fn prepared(place: &tempfile::TempDir) -> Session {
     session
 }
 
-/// Orders a transfer and gives the address of its listener.
+/// Orders a transfer and returns the address of its listener.
 fn ordered(session: &mut Session, order: &TrialOrder) -> SocketAddr {
     session.say(&Command::Trial(Box::new(order.clone())));
     let Report::Listening { port } = session.answer() else { panic!("nobody listens") };
@@ -100,7 +100,7 @@ fn who_does_not_know_the_word_is_not_served_and_a_cancel_closes_the_door() {
     assert!(reason.contains("interrupted"), "{reason}");
     assert_eq!(session.answer(), Report::Cancelled);
     assert!(TcpStream::connect(address).is_err(), "the port is still open");
-    // Whoever leads the hosts names a listener.
+    // The controller has to name a listener.
     session.say(&Command::Trial(Box::new(fixed_work(write(), None))));
     let Report::Failed { reason } = session.answer() else { panic!("served") };
     assert!(reason.contains("no listener"), "{reason}");
@@ -112,7 +112,7 @@ fn clients_and_servers_that_are_cut_off_end_the_trial_of_the_others() {
     let place = tempfile::tempdir().unwrap();
     for sink in [TransferSink::Memory, TransferSink::Disk] {
         let order = fixed_work(transfer(TransferDirection::Write, sink, u32::MAX), listener());
-        // The clients are gone: what the servers did is theirs to judge.
+        // The clients are gone: the servers' own results still count.
         let mut session = prepared(&place);
         drop(connect(ordered(&mut session, &order), WORD).unwrap());
         assert_eq!(session.answer(), Report::Ready);

@@ -1,4 +1,4 @@
-//! What replies mean for the requests they answer.
+//! Applies replies to the requests that they answer.
 
 use stormeter_disk::{Completion, DeviceError, Operation};
 use stormeter_wire::{Memory, Outbox, Span};
@@ -14,11 +14,11 @@ use crate::rpc::decode_reply_head;
 use crate::status::NfsStatus;
 use crate::xdr::{Decoder, XdrError, padding};
 
-/// More replies than this that nobody waits for, and the connection is given up.
+/// After this many replies that match no request, the connection is given up.
 const MAX_UNKNOWN_REPLIES: u32 = 1000;
 
-/// Whether a head says what nearly all say: a reply, accepted, verifier empty, carried out, status
-/// OK. Two comparisons stand for reading seven words one by one.
+/// Whether a header is the usual one: a reply, accepted, verifier empty, executed, status OK. Two
+/// comparisons replace reading seven words one by one.
 #[inline(always)]
 fn is_plain_success(head: &[u8; 28]) -> bool {
     let [_, _, _, _, reply @ .., a, b, c, d, e, f, g, h] = head;
@@ -27,13 +27,13 @@ fn is_plain_success(head: &[u8; 28]) -> bool {
     reply == [0, 0, 0, 1, 0, 0, 0, 0] && verifier.ends_with(&[0; 4]) && accepted == [0; 8]
 }
 
-/// Passes over `post_op_attr`.
+/// Skips `post_op_attr`.
 #[inline(always)]
 fn skip_attributes(decoder: &mut Decoder<'_>) -> Result<(), XdrError> {
     if decoder.bool("attributes")? { decoder.skip(ATTRIBUTES_BYTES, "attributes") } else { Ok(()) }
 }
 
-/// Passes over `wcc_data`.
+/// Skips `wcc_data`.
 #[inline(always)]
 fn skip_change(decoder: &mut Decoder<'_>) -> Result<(), XdrError> {
     if decoder.bool("attributes before")? {
@@ -43,9 +43,9 @@ fn skip_change(decoder: &mut Decoder<'_>) -> Result<(), XdrError> {
 }
 
 impl NfsSession {
-    /// Reads the head of a reply of `length` bytes, of which `record` has come, and acts on it.
-    /// Gives how much of the record it took; what the rest is stands in `inbound`. Nothing has
-    /// changed if the head turns out to be incomplete.
+    /// Reads the header of a reply of `length` bytes, of which `record` has arrived, and acts on
+    /// it. Returns how much of the record it consumed; `inbound` says what the rest is. If the
+    /// header turns out to be incomplete, nothing has changed.
     #[inline]
     pub(super) fn head(
         &mut self,
@@ -82,11 +82,11 @@ impl NfsSession {
             if count > asked {
                 return Err(NfsError::MovedTooMuch { asked_bytes: asked, moved_bytes: count });
             }
-            // No overflow: the count is no more than was asked for.
+            // No overflow: the count is at most the requested length.
             let needed = count + padding(count as usize) as u32;
             let left = length.saturating_sub(head as u32);
             let Some(rest) = left.checked_sub(needed) else {
-                // An error and not a lack of bytes: the record as a whole is too short.
+                // An error rather than a lack of bytes: the record as a whole is too short.
                 let what = "a READ reply: the data's length";
                 return Err(XdrError::TooLong {
                     what,
@@ -128,8 +128,8 @@ impl NfsSession {
         Ok(self.skip_after(record.len() - decoder.left(), length))
     }
 
-    /// Reads a head that is not the usual one. Says whether results follow; if not, the request has
-    /// been dealt with.
+    /// Reads a header that is not the usual one. Returns whether results follow; if not, the
+    /// request has been handled.
     #[cold]
     fn unusual_head(
         &mut self,
@@ -159,7 +159,7 @@ impl NfsSession {
         Ok(())
     }
 
-    /// A READ's data is all in its place.
+    /// All data of a READ has arrived.
     #[inline]
     pub(super) fn read_ended(
         &mut self,
@@ -273,7 +273,7 @@ impl NfsSession {
         Ok(())
     }
 
-    /// How long to wait when the server has asked for it so often before.
+    /// How long to wait when the server asks for it again, after `waits` earlier times.
     fn wait_ns(&self, waits: u32) -> u64 {
         self.wait_first_ns.saturating_mul(1 << waits.min(31)).min(self.wait_most_ns)
     }
@@ -303,7 +303,7 @@ impl NfsSession {
     }
 }
 
-/// Checks what a WRITE says it wrote.
+/// Checks the byte count in a WRITE reply.
 pub(super) fn check_count(count: u32, asked_bytes: u32) -> Result<u32, NfsError> {
     if count > asked_bytes {
         return Err(NfsError::MovedTooMuch { asked_bytes, moved_bytes: count });

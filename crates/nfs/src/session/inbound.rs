@@ -1,5 +1,5 @@
-//! What comes in, cut anywhere: heads of replies are read where they lie, payload goes straight to
-//! its buffer. Only a reply in several fragments is put together first.
+//! Received bytes, split anywhere: headers of replies are read in place, payload goes straight to
+//! its buffer. Only a reply in several fragments is reassembled first.
 
 use stormeter_disk::Completion;
 use stormeter_wire::{Memory, Outbox, Span};
@@ -9,7 +9,7 @@ use crate::error::NfsError;
 use crate::record::{LAST_FRAGMENT, RecordError};
 use crate::xdr::XdrError;
 
-/// No head of a reply that is understood is longer; more bytes would not help.
+/// No valid header of a reply is longer; more bytes would not help.
 const MAX_HEAD_BYTES: usize = 1024;
 
 /// What the next bytes are.
@@ -20,14 +20,14 @@ pub(super) enum Inbound {
     /// Payload of a READ.
     Payload {
         xid: u32,
-        /// Where what is still to come belongs.
+        /// Where the remaining payload belongs.
         span: Span,
         /// What follows in the record: padding.
         rest: u32,
         count: u32,
         end_of_file: bool,
     },
-    /// Bytes of no interest.
+    /// Bytes to ignore.
     Skip { left: u32 },
     /// A record in several fragments.
     Assembling,
@@ -40,7 +40,7 @@ impl Inbound {
 }
 
 impl NfsSession {
-    /// Takes bytes that came in; see [`stormeter_wire::Session::receive`].
+    /// Consumes received bytes; see [`stormeter_wire::Session::receive`].
     #[inline]
     pub(super) fn take_in(
         &mut self,
@@ -118,7 +118,7 @@ impl NfsSession {
         Ok(())
     }
 
-    /// Copies payload and gives what of the bytes is left.
+    /// Copies payload and returns the remaining bytes.
     #[inline]
     fn copy_payload<'a>(
         &mut self,
@@ -140,7 +140,7 @@ impl NfsSession {
         Ok(rest)
     }
 
-    /// So many bytes of payload are in their place.
+    /// This many bytes of payload have arrived.
     #[inline]
     pub(super) fn payload_arrived(
         &mut self,
@@ -162,7 +162,8 @@ impl NfsSession {
         self.read_ended(xid, count, end_of_file, now_ns, out, done)
     }
 
-    /// Decides what follows a head of `head` bytes in a record of `length` that carries no payload.
+    /// Decides what follows a header of `head` bytes in a record of `length` that carries no
+    /// payload.
     #[inline]
     pub(super) fn skip_after(&mut self, head: usize, length: u32) -> usize {
         self.inbound = Inbound::skip(length.saturating_sub(head as u32));

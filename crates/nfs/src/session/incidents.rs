@@ -1,12 +1,12 @@
-//! What a reader of the results ought to know, bounded: a server that fails every request must not
-//! fill the memory with sentences about it.
+//! Events that a reader of the results should know about, bounded: a server that fails every
+//! request must not fill the memory with sentences about it.
 
-/// Sentences kept between two takings.
+/// Sentences kept between two calls of `take`.
 const MAX_SENTENCES: usize = 32;
-/// Failed operations described between two takings; the others are counted.
+/// Failed operations described between two calls of `take`; the others are counted.
 const MAX_FAILURES: u32 = 4;
 
-/// Incidents since the last taking.
+/// Incidents since they were last taken.
 #[derive(Debug, Default)]
 pub(super) struct Incidents {
     sentences: Vec<String>,

@@ -1,8 +1,8 @@
-//! Data that the server took and may still lose: kept until a COMMIT confirms it.
+//! Data that the server has accepted and may still lose: kept until a COMMIT confirms it.
 //!
-//! Entries stand in the order in which their WRITEs completed. If any was lost, all are written
-//! again in that order, those that the new server already has among them: else an old block would
-//! lie over a newer one.
+//! Entries are in the order in which their WRITEs completed. If any was lost, all are written again
+//! in that order, including those that the new server instance already has: otherwise an old block
+//! would overwrite a newer one.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub(super) struct Entry {
     pub(super) offset_bytes: u64,
     pub(super) data: Vec<u8>,
     verifier: WriteVerifier,
-    /// Stable at once; kept for the sake of the order.
+    /// Stable at once; kept to preserve the order.
     durable: bool,
     /// Written again, stably.
     rewritten: bool,
@@ -35,7 +35,7 @@ pub(super) struct Log {
     entries: VecDeque<Entry>,
     spare: Vec<Vec<u8>>,
     logged_bytes: usize,
-    /// Promised to WRITEs that have not completed.
+    /// Reserved for WRITEs that have not completed.
     reserved_bytes: usize,
     limit_bytes: usize,
     last_sequence: u64,
@@ -65,7 +65,7 @@ impl Log {
         self.logged_bytes * 2 >= self.limit_bytes
     }
 
-    /// Sets memory aside for a WRITE, if there is any.
+    /// Reserves memory for a WRITE, if there is any.
     pub(super) fn reserve(&mut self, length: u32) -> bool {
         let sum = self.logged_bytes + self.reserved_bytes + length as usize;
         let fits = sum <= self.limit_bytes;
@@ -75,7 +75,7 @@ impl Log {
         fits
     }
 
-    /// Gives back what was set aside.
+    /// Releases the reservation.
     pub(super) fn release(&mut self, length: u32) {
         self.reserved_bytes = self.reserved_bytes.saturating_sub(length as usize);
     }
@@ -114,7 +114,7 @@ impl Log {
         self.last_sequence
     }
 
-    /// Whether an entry is in the hands of another life of the server than `verifier`'s.
+    /// Whether the last entry was accepted by another instance of the server than `verifier`'s.
     pub(super) fn last_differs(&self, verifier: WriteVerifier) -> bool {
         self.entries.back().is_some_and(|entry| entry.verifier != verifier)
     }
@@ -128,8 +128,8 @@ impl Log {
         files
     }
 
-    /// A COMMIT answered with `verifier`: what it confirms is forgotten. If it shows that anything
-    /// was lost, nothing is forgotten, and the answer is `false`.
+    /// Handles a COMMIT answered with `verifier`: drops what it confirms. If it shows that anything
+    /// was lost, nothing is dropped, and the result is `false`.
     #[must_use]
     pub(super) fn confirm(&mut self, file: u32, upto: u64, verifier: WriteVerifier) -> bool {
         let covered = |entry: &Entry| entry.file == file && entry.sequence <= upto;
@@ -170,7 +170,8 @@ impl Log {
         self.entries.range(from..).find(|entry| !entry.rewritten)
     }
 
-    /// An entry was written again, stably. Forgotten when all before it were, too.
+    /// Marks an entry as written again, stably. It is dropped once all earlier entries have been,
+    /// too.
     pub(super) fn rewritten(&mut self, sequence: u64) {
         if let Ok(index) = self.index(sequence)
             && let Some(entry) = self.entries.get_mut(index)
@@ -217,7 +218,7 @@ mod tests {
         assert!(!log.confirm(0, 3, NEW));
         assert_eq!(log.logged_bytes(), 10);
         log.rewritten(1);
-        // The newer entry may go only when the older has been written again.
+        // The newer entry may be dropped only after the older one has been written again.
         assert!(log.confirm(0, 3, NEW));
         assert_eq!(log.dirty_files(9), [1]);
         log.rewritten(2);

@@ -1,14 +1,14 @@
 //! The data path: any number of READs and WRITEs outstanding on one connection, answered in any
 //! order.
 //!
-//! An operation becomes one request, or several if it is longer than the server takes; a request is
-//! known by its transaction number, which no other request of the session's life has. What breaks
-//! with a connection goes out again on the next one under the same number, so that a server that
-//! remembers its replies can answer without doing it twice.
+//! An operation becomes one request, or several if it is longer than the server accepts; a request
+//! is identified by its transaction number, which is unique during the session's life. Requests
+//! that were outstanding when a connection broke are sent again on the next one with the same
+//! number, so that a server that remembers its replies can answer without executing them twice.
 //!
-//! With unstable writes the session keeps what it wrote until the server confirms it. After every
-//! break it asks (COMMIT) before anything else goes out, so that a server that lost data in a
-//! restart has it back before anybody reads it.
+//! With unstable writes the session keeps the data until the server confirms it. After every break
+//! it asks (COMMIT) before anything else is sent, so that a server that lost data in a restart gets
+//! it back before it is read.
 
 mod answers;
 mod inbound;
@@ -39,25 +39,25 @@ use template::Template;
 use transfer::Transfers;
 use waits::Waits;
 
-/// ENODEV: an operation names a disk that the session does not have.
+/// ENODEV: an operation refers to a disk that the session does not have.
 const NO_DEVICE: DeviceError = DeviceError(19);
-/// EINVAL: an operation ends beyond what an offset can count.
+/// EINVAL: an operation ends beyond the largest offset.
 const INVALID: DeviceError = DeviceError(22);
-/// A request may be no longer: a record's mark has 31 bits for all of it.
+/// The longest request: a record's mark has 31 bits for its length.
 const MAX_REQUEST_BYTES: u32 = 1 << 30;
-/// What a READ's reply may take besides its data.
+/// The most bytes of a READ reply besides its data.
 const MAX_REPLY_HEAD_BYTES: u32 = 4096;
-/// Receiving less than this directly does not pay.
+/// Receiving less than this directly is not worthwhile.
 const DIRECT_BYTES: u32 = 16 << 10;
 
-/// What goes out.
+/// What is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// No connection: nothing.
     Down,
-    /// COMMITs, to see what the server still has of what it took.
+    /// COMMITs, to find out what the server still has of the data it accepted.
     Verifying,
-    /// What the server lost.
+    /// The data that the server lost.
     Recovering,
     /// Operations.
     Normal,
@@ -80,22 +80,22 @@ pub struct NfsSession {
     transfers: Transfers,
     table: Table,
     waits: Waits,
-    /// Parts that may not go out yet. Writes also wait for room in the log.
+    /// Parts that may not be sent yet. Writes also wait for space in the log.
     held_reads: VecDeque<Work>,
     held_writes: VecDeque<Work>,
-    /// Operations that cannot be carried out, and why.
+    /// Operations that cannot be executed, and why.
     refused: Vec<(Operation, DeviceError)>,
 
     inbound: Inbound,
     assembler: Assembler,
-    /// When the payload under way last grew.
+    /// When the payload in progress last grew.
     heard_ns: u64,
     unknown_replies: u32,
 
     log: Log,
-    /// Files with a COMMIT under way.
+    /// Files with a COMMIT outstanding.
     committing: Vec<u32>,
-    /// What is to be committed without waiting for more.
+    /// Commit up to this sequence number without waiting for more.
     flush_upto: u64,
     /// A COMMIT showed that data was lost.
     lost: bool,
@@ -146,20 +146,20 @@ impl NfsSession {
         }
     }
 
-    /// Makes stable what has completed until now and is not: COMMITs go out.
-    /// [`uncommitted_bytes`](Self::uncommitted_bytes) tells when they are answered.
+    /// Makes completed but unstable writes stable by sending COMMITs.
+    /// [`uncommitted_bytes`](Self::uncommitted_bytes) shows when they have been answered.
     pub fn flush(&mut self, now_ns: u64, out: &mut Outbox) {
         self.flush_upto = self.log.last_sequence();
         self.settle(now_ns, out);
     }
 
-    /// Bytes that completed and that the server has not confirmed to be stable.
+    /// Bytes of completed writes that the server has not confirmed as stable.
     #[must_use]
     pub fn uncommitted_bytes(&self) -> usize {
         self.log.logged_bytes()
     }
 
-    /// The number that the next request will have: where another session of this client may begin.
+    /// The number of the next request: where another session of this client may start.
     #[must_use]
     pub fn next_xid(&self) -> u32 {
         self.table.next_xid()
@@ -173,7 +173,7 @@ impl NfsSession {
         done.extend(self.refused.drain(..).map(|(one, why)| Completion::failed(one.slot, why)));
     }
 
-    /// Whether an operation can be carried out, and if not, why not.
+    /// Whether an operation can be executed, and if not, why not.
     #[inline]
     fn check(&self, operation: &Operation) -> Result<(), DeviceError> {
         if operation.disk as usize >= self.templates.len() {
@@ -190,7 +190,7 @@ impl NfsSession {
 impl Session for NfsSession {
     type Error = NfsError;
 
-    /// The longest head of a reply that may come in pieces, with room to spare.
+    /// The longest header of a reply that may arrive in pieces, with a margin.
     const MAX_LEFT_BYTES: usize = 2048;
 
     fn state(&self) -> SessionState {

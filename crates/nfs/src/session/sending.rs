@@ -1,5 +1,5 @@
-//! How requests go out: at once, or when there is a connection, room in the log, or the time to try
-//! again has come.
+//! How requests are sent: at once, or when there is a connection, space in the log, or the time to
+//! retry has come.
 
 use stormeter_disk::Kind;
 use stormeter_wire::{Outbox, Span};
@@ -11,7 +11,7 @@ use super::{NfsSession, Phase};
 use crate::data::Stability;
 
 impl Phase {
-    /// Whether requests of this kind may be made.
+    /// Whether requests of this kind may be sent.
     pub(super) fn lets_go(self, work: Work) -> bool {
         match self {
             Self::Down | Self::Normal => true,
@@ -22,11 +22,11 @@ impl Phase {
 
 impl NfsSession {
     pub(super) fn may_go(&self, work: Work) -> bool {
-        // Without connection nothing goes out, so there is no hurry.
+        // Without a connection nothing is sent, so nothing is urgent.
         self.phase != Phase::Down && self.phase.lets_go(work)
     }
 
-    /// When the server has been silent for too long.
+    /// The time at which the server will have been silent for too long.
     #[inline]
     pub(super) fn silent_ns(&self) -> Option<u64> {
         if self.phase == Phase::Down {
@@ -34,14 +34,14 @@ impl NfsSession {
         }
         let oldest = self.table.oldest_sent()?;
         let since_ns = match self.inbound {
-            // A long reply on a slow line is an answer as long as it grows.
+            // A long reply on a slow line counts as an answer as long as it grows.
             Inbound::Payload { xid, .. } if xid == oldest.xid => self.heard_ns.max(oldest.sent_ns),
             _ => oldest.sent_ns,
         };
         Some(since_ns.saturating_add(self.reply_ns))
     }
 
-    /// A part of an operation begins, or what is left of one.
+    /// Starts a part of an operation, or the rest of one.
     #[inline]
     pub(super) fn begin(&mut self, work: Work, now_ns: u64, out: &mut Outbox) {
         if let Work::Write { length, .. } = work {
@@ -59,7 +59,7 @@ impl NfsSession {
         self.dispatch(work, 0, now_ns, out);
     }
 
-    /// Lets go what was held, as far as it may.
+    /// Releases held requests, as far as they may be sent.
     pub(super) fn release_held(&mut self, now_ns: u64, out: &mut Outbox) {
         while let Some(work) = self.held_reads.pop_front() {
             self.dispatch(work, 0, now_ns, out);
@@ -76,7 +76,7 @@ impl NfsSession {
         }
     }
 
-    /// A request gets its number and goes out, if there is a connection.
+    /// Gives a request its number and sends it, if there is a connection.
     #[inline]
     pub(super) fn dispatch(&mut self, work: Work, waits: u32, now_ns: u64, out: &mut Outbox) {
         let sent = self.phase != Phase::Down;
@@ -119,7 +119,8 @@ impl NfsSession {
         }
     }
 
-    /// Operations go out from now on: first those that were out on the connection before.
+    /// Operations are sent from now on: first those that were outstanding on the previous
+    /// connection.
     pub(super) fn enter_normal(&mut self, now_ns: u64, out: &mut Outbox) {
         self.phase = Phase::Normal;
         for xid in self.table.send_all(now_ns) {

@@ -1,9 +1,9 @@
-//! How unstable data becomes stable: COMMITs, and what was lost is written again.
+//! How unstable data becomes stable: with COMMITs, and by writing lost data again.
 //!
-//! Recovery holds everything else back. WRITEs under way are waited for first: one of them could
-//! otherwise be done before an older block is written again over it. Then the log is written in its
-//! order, several entries at a time as long as they do not overlap, and stably, so that it has an
-//! end even if the server restarts again.
+//! Recovery holds everything else back. It first waits for outstanding WRITEs: otherwise one of
+//! them could be executed before an older block is written again over it. Then the log is written
+//! in order, several entries at a time as long as they do not overlap, and stably, so that it ends
+//! even if the server restarts again.
 
 use stormeter_wire::Outbox;
 
@@ -13,11 +13,11 @@ use super::{NfsSession, Phase};
 use crate::data::{Stability, WriteVerifier, Written};
 use crate::error::NfsError;
 
-/// So many entries are written again at a time.
+/// Number of entries that are written again at a time.
 const REWRITES: usize = 32;
 
 impl NfsSession {
-    /// On a new connection: asks what the server still has of what it took.
+    /// On a new connection: asks what the server still has of the data it accepted.
     pub(super) fn verify(&mut self, now_ns: u64, out: &mut Outbox) {
         self.phase = Phase::Verifying;
         self.commit_all(self.log.last_sequence(), now_ns, out);
@@ -47,7 +47,7 @@ impl NfsSession {
         ));
     }
 
-    /// Does what is due for stability's sake. Called after everything that may have changed it.
+    /// Does what is due for stability. Called after everything that may have changed it.
     pub(super) fn settle(&mut self, now_ns: u64, out: &mut Outbox) {
         if matches!(self.phase, Phase::Normal | Phase::Verifying)
             && self.committing.is_empty()

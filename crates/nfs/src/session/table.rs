@@ -1,25 +1,25 @@
-//! Requests that await a reply, found by transaction number without a hash: its low bits are the
+//! Requests that await a reply, found by transaction number without a hash: the low bits are the
 //! index, the whole number is compared.
 //!
-//! Numbers rise; one whose place is still taken by a slow request is passed over. The table is at
-//! most half full, so that this is rare, and grows (which needs no other places: numbers that differ
-//! in few bits differ in more).
+//! Numbers rise; one whose slot is still taken by a slow request is skipped. The table is at most
+//! half full, so that this is rare, and it can grow in place: numbers that differ in few bits also
+//! differ in more bits.
 
-/// What a request does, and for whom.
+/// What a request does, and for which operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     /// Reads part of an operation.
     Read { transfer: u32, from: u32, length: u32 },
     /// Writes part of an operation.
     Write { transfer: u32, from: u32, length: u32 },
-    /// Commits what was logged of a file up to a sequence number.
+    /// Commits the logged writes of a file up to a sequence number.
     Commit { file: u32, upto: u64 },
     /// Writes part of a log entry again.
     Rewrite { entry: u64, from: u32, length: u32 },
 }
 
 impl Work {
-    /// Whether it is the session's own, not part of an operation.
+    /// Whether the session itself made it, rather than an operation.
     pub(super) fn is_internal(self) -> bool {
         matches!(self, Self::Commit { .. } | Self::Rewrite { .. })
     }
@@ -30,11 +30,11 @@ impl Work {
 pub(super) struct Request {
     pub(super) xid: u32,
     pub(super) work: Work,
-    /// How often the server has asked to wait.
+    /// How often the server has asked to retry later.
     pub(super) waits: u32,
-    /// Whether it went out on the present connection.
+    /// Whether it was sent on the current connection.
     pub(super) sent: bool,
-    /// When it went out.
+    /// When it was sent.
     pub(super) sent_ns: u64,
 }
 
@@ -65,7 +65,7 @@ impl Table {
         self.next_xid
     }
 
-    /// Takes a request in and gives it a number.
+    /// Adds a request and gives it a number.
     #[inline]
     pub(super) fn insert(&mut self, work: Work, waits: u32, sent: bool, sent_ns: u64) -> u32 {
         if (self.count as usize + 1) * 2 > self.slots.len() {
@@ -114,8 +114,8 @@ impl Table {
         Some(request)
     }
 
-    /// Finds the oldest anew. Every number is passed once, or the table searched once for as many
-    /// numbers as it has places: cheap on average however long one request was stuck.
+    /// Finds the oldest request again. Every number is passed once, or the table is searched once
+    /// for as many numbers as it has slots: cheap on average, however long one request was stuck.
     #[inline]
     fn advance(&mut self) {
         if self.count == 0 {
@@ -133,13 +133,13 @@ impl Table {
         }
     }
 
-    /// Of those that went out on this connection the one that waits longest.
+    /// Of the requests sent on this connection, the one that has waited longest.
     #[inline]
     pub(super) fn oldest_sent(&self) -> Option<&Request> {
         match self.get(self.oldest_xid) {
             Some(request) if request.sent => Some(request),
             None => None,
-            // While the log is verified the session's own requests go out before older ones.
+            // While the log is verified, the session's own requests are sent before older ones.
             Some(_) => self
                 .slots
                 .iter()
@@ -153,8 +153,8 @@ impl Table {
         self.slots.iter().flatten().any(|request| request.sent && wanted(request.work))
     }
 
-    /// The connection is gone: the session's own requests are dropped, the others have to go out
-    /// again. Returns how many of those had gone out.
+    /// The connection is gone: the session's own requests are dropped, the others have to be sent
+    /// again. Returns how many of those had been sent.
     pub(super) fn break_off(&mut self) -> u32 {
         let mut broken = 0;
         for slot in &mut self.slots {
@@ -171,7 +171,7 @@ impl Table {
         broken
     }
 
-    /// Marks all that are not out as sent and gives their numbers in order.
+    /// Marks all unsent requests as sent and returns their numbers in order.
     pub(super) fn send_all(&mut self, now_ns: u64) -> Vec<u32> {
         let mut xids = Vec::new();
         for request in self.slots.iter_mut().flatten().filter(|request| !request.sent) {
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn numbers_never_meet_however_slow_one_is() {
-        // The numbers wrap on the way, and one request stays while thousands pass.
+        // The numbers wrap around, and one request stays while thousands pass.
         let mut table = Table::new(u32::MAX - 1000);
         let slow = table.insert(read(0), 0, true, 1);
         let mut seen = vec![slow];

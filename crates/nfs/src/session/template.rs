@@ -1,4 +1,4 @@
-//! Calls made ahead: per file and procedure everything but transaction number, place and length is
+//! Prepared calls: per file and procedure, everything but transaction number, offset and length is
 //! the same in every call, so it is encoded once, copied, and patched.
 
 use stormeter_wire::Outbox;
@@ -42,7 +42,7 @@ impl Template {
         append(out, &self.commit, xid);
     }
 
-    /// All of a WRITE but its data, which must follow, and then [`put_padding`].
+    /// All of a WRITE except its data, which must follow, and then [`put_padding`].
     #[inline]
     pub(super) fn put_write(
         &self,
@@ -66,7 +66,7 @@ impl Template {
     }
 }
 
-/// The zeroes behind a WRITE's data.
+/// The zeros after a WRITE's data.
 #[inline]
 pub(super) fn put_padding(out: &mut Outbox, length: u32) {
     if length & 3 != 0 {

@@ -1,12 +1,12 @@
-//! Operations under way: each is carried by one request or by several and completes when the last
-//! of them has ended.
+//! Outstanding operations: each consists of one request or several and completes when the last of
+//! them has ended.
 
 use stormeter_disk::{Completion, DeviceError, Operation};
 
 #[derive(Debug, Clone, Copy)]
 struct Transfer {
     operation: Operation,
-    /// Its place in the order of submission.
+    /// Its position in the order of submission.
     order: u64,
     /// Parts that have not ended.
     pieces: u32,
@@ -15,7 +15,7 @@ struct Transfer {
     error: Option<DeviceError>,
 }
 
-/// The operations under way, named by an index that is used again.
+/// The outstanding operations, identified by an index that is reused.
 #[derive(Debug, Default)]
 pub(super) struct Transfers {
     all: Vec<Option<Transfer>>,
@@ -66,7 +66,7 @@ impl Transfers {
         }
     }
 
-    /// A part has ended, well or not.
+    /// A part has ended, successfully or not.
     #[inline]
     pub(super) fn piece_ended(&mut self, index: u32, done: &mut Vec<Completion>) {
         let Some(place) = self.all.get_mut(index as usize) else { return };
@@ -89,7 +89,7 @@ impl Transfers {
         (self.all.len() - self.free.len()) as u32
     }
 
-    /// Gives them all up, in the order of submission.
+    /// Gives all of them up, in the order of submission.
     pub(super) fn surrender(&mut self, operations: &mut Vec<Operation>) {
         self.all.retain(Option::is_some);
         self.free.clear();

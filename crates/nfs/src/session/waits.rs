@@ -1,4 +1,4 @@
-//! Requests that the server asked to send again later.
+//! Requests that the server asked to be sent again later.
 
 use super::table::{Request, Work};
 
@@ -8,7 +8,7 @@ struct Wait {
     request: Request,
 }
 
-/// Requests waiting for their time. Empty unless the server asks for patience, so a plain list.
+/// Requests waiting for their time. Empty unless the server asks for retries, so a plain list.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     all: Vec<Wait>,
@@ -19,7 +19,7 @@ impl Waits {
         self.all.push(Wait { due_ns, request });
     }
 
-    /// When the first is due among those whose work is wanted.
+    /// When the first request is due among those of a kind that is wanted.
     #[inline]
     pub(super) fn due_ns(&self, wanted: impl Fn(Work) -> bool) -> Option<u64> {
         if self.all.is_empty() {
@@ -29,7 +29,7 @@ impl Waits {
         wanted.map(|wait| wait.due_ns).min()
     }
 
-    /// Takes one that is due among those whose work is wanted.
+    /// Takes a request that is due among those of a kind that is wanted.
     pub(super) fn take_due(
         &mut self,
         now_ns: u64,

@@ -1,5 +1,5 @@
-//! Bytes written as in a dump: hexadecimal digits in groups of any size, `;` up to the line's end
-//! for remarks, `"text"` for letters.
+//! Bytes written as in a dump: hexadecimal digits in groups of any size, `;` starts a remark up to
+//! the end of the line, `"text"` for letters.
 
 /// The bytes of a dump.
 pub(crate) fn hex(dump: &str) -> Vec<u8> {
@@ -21,7 +21,7 @@ pub(crate) fn hex(dump: &str) -> Vec<u8> {
     bytes
 }
 
-/// `fattr3` of a file of 0x2000 bytes, number 77: 84 bytes.
+/// `fattr3` of a file of 0x2000 bytes with id 77: 84 bytes.
 pub(crate) const ATTRIBUTES: &str = "
     00000001 000001a4 00000001 000003e8 000003e9  ; regular, 0644, 1 link, uid 1000, gid 1001
     0000000000002000 0000000000003000             ; size, used
@@ -30,7 +30,7 @@ pub(crate) const ATTRIBUTES: &str = "
     65000001 00000001 65000002 00000002 65000003 00000003
 ";
 
-/// The head of a call: XID 0x11223344, the given program, version and procedure, AUTH_SYS of uid
+/// The header of a call: XID 0x11223344, the given program, version and procedure, AUTH_SYS of uid
 /// 1000, gid 1001, group 4 on machine \"vm\".
 pub(crate) fn call_head(program: u32, version: u32, procedure: u32) -> String {
     format!(
@@ -42,5 +42,5 @@ pub(crate) fn call_head(program: u32, version: u32, procedure: u32) -> String {
     )
 }
 
-/// The head of a reply to XID 0x11223344 that was accepted and carried out.
+/// The header of a reply to XID 0x11223344 that was accepted and executed.
 pub(crate) const REPLY_HEAD: &str = "11223344 00000001 00000000 00000000 00000000 00000000 ";

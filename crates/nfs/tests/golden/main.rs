@@ -21,7 +21,7 @@ fn handle() -> FileHandle {
 /// The handle on the wire.
 const HANDLE: &str = "00000005 0102030405 000000 ";
 
-/// Checks that a call has these arguments, and the head and mark that belong to it.
+/// Checks that a call has these arguments, and the matching header and mark.
 fn assert_call<P: Procedure>(procedure: &P, arguments: &str) {
     let auth = Auth::sys(1000, 1001, &[4], "vm").unwrap();
     let body = hex(&(call_head(P::PROGRAM, P::VERSION, P::NUMBER) + arguments));
@@ -31,7 +31,7 @@ fn assert_call<P: Procedure>(procedure: &P, arguments: &str) {
     assert!(found == expected, "found    {found:02x?}\nexpected {expected:02x?}");
 }
 
-/// The reply with these results, read; every shorter one is an error.
+/// Decodes the reply with these results; every shorter one must be an error.
 fn reply<P: Procedure>(results: &str) -> Result<P::Reply, NfsError> {
     let bytes = hex(&format!("{REPLY_HEAD} {results}"));
     let full = decode_reply::<P>(&bytes, XID);

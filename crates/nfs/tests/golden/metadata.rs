@@ -1,4 +1,4 @@
-//! Finding, mounting, making, listing.
+//! Finding, mounting, creating, listing.
 
 use stormeter_nfs::{
     Access, Attributes, ChangeAttributes, Create, CreateMode, Cursor, Export, ExportEntry,
@@ -247,7 +247,7 @@ fn file_systems() {
     assert_eq!((linux.read_max_bytes, linux.write_max_bytes), (1 << 20, 1 << 20));
     assert_eq!((linux.read_multiple_bytes, linux.properties), (4096, 0x1b));
     assert_eq!(linux.file_max_bytes, 0xfff_ffff_f000);
-    // Ganesha: 64 MiB, no attributes, files as large as 64 bits count.
+    // Ganesha: 64 MiB, no attributes, files up to the largest 64-bit size.
     let ganesha = reply::<FileSystemLimits>(
         "00000000 00000000
          04000000 04000000 00000000 04000000 02000000 00000000 00004000

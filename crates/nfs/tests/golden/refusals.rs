@@ -1,4 +1,4 @@
-//! Every way in which a server says no.
+//! Every way in which a server can refuse.
 
 use stormeter_nfs::{
     AuthStatus, GetAttributes, Mnt, MountStatus, NfsError, NfsStatus, Null, RpcError, decode_reply,
@@ -48,8 +48,8 @@ fn by_what_is_no_reply() {
     for bytes in [
         "11223344 00000000 00000000 00000000 00000000 00000000", // a call
         "11223344 00000001 00000002 00000000 00000000 00000000", // neither accepted nor denied
-        "11223344 00000001 00000000 00000000 00000000 00000006", // no such acceptance
-        "11223344 00000001 00000001 00000002 00000000 00000000", // no such reason of denial
+        "11223344 00000001 00000000 00000000 00000000 00000006", // undefined acceptance status
+        "11223344 00000001 00000001 00000002 00000000 00000000", // undefined reason for denial
         "11223344 00000001 00000000 00000000 00000191 00000000", // a verifier of 401 bytes
         "11223344 00000001 00000000 00000000 ffffffff 00000000", // and of 4 GiB
         "",

@@ -1,6 +1,6 @@
-//! Sessions against streams written by hand in the manner of the servers one meets: Linux (knfsd)
-//! gives attributes with every reply and sends one fragment; Ganesha may leave attributes out;
-//! others split large replies into fragments.
+//! Sessions against hand-written streams in the style of common servers: Linux (knfsd) sends
+//! attributes with every reply and one fragment; Ganesha may leave attributes out; others split
+//! large replies into fragments.
 
 use stormeter_disk::{Completion, DeviceError, Kind, Operation};
 use stormeter_nfs::{Auth, NfsError, NfsSession, SessionOptions, Stability};
@@ -97,7 +97,7 @@ fn linux_reads_and_writes() {
 fn bare_replies_and_fragments() {
     let mut ends = Ends::new(Stability::FileSync);
     ends.submit(Kind::Read, 0, 6);
-    // Cut within the XID, within the head and within the payload; an empty fragment at the end.
+    // Split within the XID, within the header and within the payload; an empty fragment at the end.
     let reply = "00000002 0000  00000014 0007 00000001 00000000 00000000 00000000 0000
                  00000015 0000 00000000 00000000 00000006 00000001 000000
                  00000004 06 \"sto\" 00000005 \"red\" 0000 80000000";
@@ -125,7 +125,7 @@ fn the_end_of_the_file_shortens_a_read() {
         "80000030 00000008 {OK} 00000000 00000002 00000001 00000002 \"ef\" 0000"
     ))
     .unwrap();
-    // The padding's bytes belong to no reply that follows.
+    // The padding bytes do not belong to the next reply.
     assert_eq!(ends.outcome(), Ok(6));
     assert_eq!(&ends.memory.buffers[1][..6], b"abcdef");
 }
@@ -302,7 +302,7 @@ fn unstable_data_is_committed_at_the_end() {
     ends.session.close(0, &ends.memory, &mut ends.out);
     assert_eq!(ends.session.state(), SessionState::Closing);
     assert_eq!(ends.sent(), call(0x8000_0040, 8, 21, "0000000000000000 00000000"));
-    // Another life: the data is gone and is written again, stably.
+    // Another server instance: the data is lost and is written again, stably.
     ends.receive(&format!("8000002c 00000008 {OK} 00000000 00000000 \"life-two\"")).unwrap();
     let arguments = "0000000000000000 00000004 00000002 00000004 \"data\"";
     assert_eq!(ends.sent(), call(0x8000_004c, 9, 7, arguments));
@@ -359,7 +359,7 @@ fn an_answer_before_the_question_is_not_believed() {
     ends.session.disconnected(1);
     ends.out.clear();
     ends.session.connected(2, &ends.memory, &mut ends.out);
-    // A COMMIT is out, the second write is not.
+    // A COMMIT has been sent, the second write has not.
     assert_eq!(ends.sent(), call(0x8000_0040, 9, 21, "0000000000000000 00000000"));
     ends.receive(&format!(
         "80000034 00000008 {OK} 00000000 00000000 00000004 00000000 \"life-one\""

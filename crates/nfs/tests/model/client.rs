@@ -19,13 +19,13 @@ pub(crate) struct Plan {
     pub(crate) stability: Stability,
     pub(crate) operations: u32,
     pub(crate) faults: Faults,
-    /// The connection breaks in so many of a thousand turns.
+    /// Probability, in thousandths per turn, that the connection breaks.
     pub(crate) breaks: u32,
-    /// Of the breaks so many of a thousand are restarts.
+    /// Share of the breaks that are restarts, in thousandths.
     pub(crate) restarts: u32,
-    /// Of the operations so many of a thousand read.
+    /// Share of the operations that read, in thousandths.
     pub(crate) reads: u32,
-    /// Bytes come in parts of at most so many.
+    /// The largest part in which bytes arrive.
     pub(crate) most_bytes: usize,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Client {
     done: Vec<Completion>,
     shadow: Vec<Vec<u8>>,
     under_way: Vec<Option<Operation>>,
-    /// On the way to the client.
+    /// In transit to the client.
     wire: Vec<u8>,
     inbox: Vec<u8>,
     connected: bool,
@@ -99,7 +99,7 @@ impl Client {
         }
     }
 
-    /// Runs to the end and checks that the server holds, stably, what was written.
+    /// Runs to the end and checks that what was written is stable on the server.
     pub(crate) fn run(mut self) -> Self {
         let mut turns = 0;
         let mut closing = false;
@@ -121,7 +121,7 @@ impl Client {
         self
     }
 
-    /// Without breaks every call has a number of its own.
+    /// Without breaks every call has a unique number.
     fn check_xids(&self) {
         if self.plan.breaks + self.plan.faults.swallow == 0 {
             let mut xids = self.server.asked.xids.clone();
@@ -234,7 +234,7 @@ impl Client {
         }
         let kind = if self.random.chance(self.plan.reads) { Kind::Read } else { Kind::Write };
         let length = self.random.below(LONGEST) + 1;
-        // Reads may pass the end of the file.
+        // Reads may go beyond the end of the file.
         let most = FILE_BYTES - if kind == Kind::Write { length } else { 0 };
         let operation = Operation {
             offset_bytes: self.random.below(most + 1) as u64,
@@ -244,7 +244,7 @@ impl Client {
             buffer: slot as u32,
             kind,
         };
-        // What overlaps at the same time has no order.
+        // Overlapping concurrent operations have no defined order.
         if self.under_way.iter().flatten().any(|other| conflict(&operation, other)) {
             return;
         }
@@ -283,7 +283,7 @@ impl Client {
                 }
                 (Kind::Write, Err(error)) => panic!("seed {seed}: {error}"),
             }
-            // A buffer that is free may hold anything.
+            // A free buffer may contain anything.
             self.memory.buffers[slot].fill(0xdd);
         }
     }

@@ -1,5 +1,5 @@
-//! The session joined in memory to a server that does all that a server may: no byte is lost or
-//! misplaced, from any seed.
+//! The session connected in memory to a server that does everything that a server may: no byte is
+//! lost or misplaced, for any seed.
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
@@ -11,7 +11,7 @@ use client::{Client, Plan};
 use server::Faults;
 use stormeter_nfs::Stability;
 
-/// Everything that leaves the data reliable.
+/// Everything that keeps the data reliable.
 const NASTY: Faults = Faults {
     short: 150,
     jukebox: 60,
@@ -80,7 +80,7 @@ fn unstable_writes_bear_restarts() {
 
 #[test]
 fn unstable_writes_bear_restarts_that_nobody_notices() {
-    // What is read between the restart and its detection may be old: nothing is read.
+    // Reads between the restart and its detection may return old data: nothing is read.
     let clients = all(0..200, |seed| Plan {
         stability: Stability::Unstable,
         faults: Faults { silent_restart: 10, jukebox: 20, short: 50, ..Faults::default() },

@@ -16,12 +16,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Below `limit`, which is not 0.
+    /// A number below `limit`, which must not be 0.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit as u64) as usize
     }
 
-    /// True in so many of a thousand cases.
+    /// True in the given number of thousandths.
     pub(crate) fn chance(&mut self, thousandths: u32) -> bool {
         self.next() % 1000 < u64::from(thousandths)
     }

@@ -1,10 +1,10 @@
-//! A server to measure the session against: it keeps files in memory, does what RFC 1813 allows a
-//! server to do, and does it at the worst of times. It reads and writes its bytes by hand, so that
-//! an error of the crate's own codec cannot cancel itself out.
+//! A server to test the session against: it keeps files in memory, does what RFC 1813 allows a
+//! server to do, and does it at the worst moments. It encodes and decodes by hand, so that an error
+//! in the crate's own codec cannot cancel itself out.
 
 use crate::random::Random;
 
-/// How often, in thousandths, the server does what it may.
+/// How often, in thousandths, the server does each thing that it may.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Faults {
     pub(crate) short: u32,
@@ -14,7 +14,7 @@ pub(crate) struct Faults {
     pub(crate) fragment: u32,
     pub(crate) swallow: u32,
     pub(crate) fail_read: u32,
-    /// Loses what is not committed and gets another verifier, with no break of the connection.
+    /// Loses uncommitted data and gets another verifier, without breaking the connection.
     pub(crate) silent_restart: u32,
     /// Answers unstable writes as stable ones.
     pub(crate) eager: u32,
@@ -24,7 +24,7 @@ pub(crate) struct Faults {
     pub(crate) bare: bool,
 }
 
-/// What was asked, for the tests to count.
+/// Counts of requests, for the tests.
 #[derive(Default)]
 pub(crate) struct Asked {
     pub(crate) reads: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Asked {
 }
 
 pub(crate) struct Server {
-    /// What everybody sees.
+    /// What clients see.
     pub(crate) present: Vec<Vec<u8>>,
     /// What survives a restart.
     pub(crate) stable: Vec<Vec<u8>>,
@@ -44,7 +44,7 @@ pub(crate) struct Server {
     pub(crate) asked: Asked,
     random: Random,
     inbox: Vec<u8>,
-    /// Calls not yet carried out, in no order.
+    /// Calls not yet executed, in no order.
     pub(crate) calls: Vec<Vec<u8>>,
     /// Replies not yet sent, in no order.
     pub(crate) replies: Vec<Vec<u8>>,
@@ -97,7 +97,7 @@ impl Server {
         }
     }
 
-    /// The connection is gone. What was asked may still be done, or not.
+    /// The connection is gone. Outstanding calls may still be executed, or not.
     pub(crate) fn hangs_up(&mut self) {
         while self.random.chance(500) && self.carry_out_one() {}
         self.calls.clear();
@@ -110,7 +110,7 @@ impl Server {
         self.verifier = self.random.next();
     }
 
-    /// Takes bytes, which are calls.
+    /// Receives bytes, which are calls.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         self.inbox.extend_from_slice(bytes);
         let mut inbox = std::mem::take(&mut self.inbox);
@@ -127,7 +127,7 @@ impl Server {
         self.inbox = inbox;
     }
 
-    /// Carries out one of the calls, whichever.
+    /// Executes one of the calls, chosen at random.
     pub(crate) fn carry_out_one(&mut self) -> bool {
         if self.calls.is_empty() {
             return false;
@@ -184,7 +184,7 @@ impl Server {
         self.replies.push(reply);
     }
 
-    /// Attributes after, and before them those of before for what changes files.
+    /// Attributes after the call, and for calls that change files also those before.
     fn attributes(&mut self, reply: &mut Vec<u8>, change: bool, file: usize) {
         if change {
             let before = !self.faults.bare;
@@ -259,7 +259,7 @@ impl Server {
         reply.extend(self.verifier.to_be_bytes());
     }
 
-    /// Sends one of the replies, whichever, as a record.
+    /// Sends one of the replies, chosen at random, as a record.
     pub(crate) fn send_one(&mut self) -> Vec<u8> {
         if self.replies.is_empty() {
             return Vec::new();
