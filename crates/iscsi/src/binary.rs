@@ -9,7 +9,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     })
 }
 
-/// Reads bytes, at most `max_bytes`; `None` for anything that is none.
+/// Reads bytes, at most `max_bytes`; `None` for anything else.
 pub(crate) fn decode(text: &str, max_bytes: usize) -> Option<Vec<u8>> {
     let (prefix, digits) = text.as_bytes().split_at_checked(2)?;
     let bytes = match prefix {
@@ -62,7 +62,7 @@ fn base64(digits: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
             bits &= (1 << count) - 1;
         }
     }
-    // What the last digit has beyond whole bytes must be zero, or two texts would mean the same.
+    // The bits of the last digit beyond whole bytes must be zero, or two texts would mean the same.
     (bits == 0).then_some(bytes)
 }
 

@@ -1,4 +1,4 @@
-//! Reading big-endian numbers out of bytes that somebody else wrote: what is not there is `None`.
+//! Reads big-endian numbers from untrusted bytes: what is missing is `None`.
 
 /// The byte at `at`.
 pub(crate) fn byte(bytes: &[u8], at: usize) -> Option<u8> {
@@ -24,7 +24,7 @@ fn take<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
-/// Text of a fixed field: what can be printed of it, without the blanks around it.
+/// Text of a fixed-length field: the printable characters, without surrounding blanks.
 pub(crate) fn printable(bytes: &[u8]) -> String {
     let text: String = bytes
         .iter()

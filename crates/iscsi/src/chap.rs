@@ -1,4 +1,4 @@
-//! CHAP (RFC 1994, and RFC 7143 §12.1.3 for how it travels in text keys): proving that one knows a
+//! CHAP (RFC 1994, and RFC 7143 §12.1.3 for its encoding in text keys): proves knowledge of a
 //! secret without sending it.
 
 use subtle::ConstantTimeEq;
@@ -7,10 +7,10 @@ use crate::binary;
 use crate::secret::Secret;
 use crate::text;
 
-/// Longest challenge or response that is taken, in bytes (RFC 7143 §12.1.3).
+/// The longest challenge or response that is accepted, in bytes (RFC 7143 §12.1.3).
 pub const MAX_BINARY_BYTES: usize = 1024;
 
-/// Bytes of a challenge of ours: as many as the strongest hash gives.
+/// Length of our challenges in bytes: that of the strongest hash.
 pub const CHALLENGE_BYTES: usize = 32;
 
 /// A hash that both ends compute (IANA, PPP Authentication Algorithms).
@@ -28,13 +28,13 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// All, in the order in which they are offered where nothing else is wished: strongest first,
-    /// because a target takes the first that it has. SHA-256 comes last all the same: tgtd takes its
-    /// number for SHA-1 and then refuses every response, while it gets along with MD5 when that
-    /// stands before.
+    /// All algorithms, in the order in which they are offered by default: strongest first, because a
+    /// target takes the first that it supports. SHA-256 comes last nevertheless: tgtd takes its
+    /// number for SHA-1 and then refuses every response, while it works with MD5 when that precedes
+    /// it.
     pub const ALL: [Self; 4] = [Self::Sha3, Self::Sha1, Self::Md5, Self::Sha256];
 
-    /// As people write it.
+    /// Its common name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Md5 => "MD5",
@@ -60,29 +60,29 @@ impl Algorithm {
     }
 }
 
-/// Who we are, and whom we believe.
+/// Our identity, and the one we require of the target.
 #[derive(Debug, Clone)]
 pub struct Credentials {
-    /// Our name at the target.
+    /// Our user name at the target.
     pub name: String,
-    /// What proves it.
+    /// Our secret.
     pub secret: Secret,
-    /// Algorithms offered, most wanted first.
+    /// Algorithms to offer, in order of preference.
     pub algorithms: Vec<Algorithm>,
-    /// What the target must prove, where it must.
+    /// How the target must authenticate itself, if it must.
     pub mutual: Option<Mutual>,
 }
 
-/// How the target proves itself.
+/// How the target authenticates itself.
 #[derive(Debug, Clone)]
 pub struct Mutual {
-    /// The name it must give; `None` takes any.
+    /// The name it must send; `None` accepts any.
     pub name: Option<String>,
-    /// The secret that it must know; not ours (RFC 7143 §9.2.1).
+    /// The secret that it must know; different from ours (RFC 7143 §9.2.1).
     pub secret: Secret,
 }
 
-/// Why CHAP came to no good end.
+/// Why CHAP failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChapError {
     /// The same secret in both directions.
@@ -91,7 +91,7 @@ pub enum ChapError {
          heard: give the target a secret of its own"
     )]
     SameSecret,
-    /// The target answered without a key that belongs there.
+    /// The target's answer lacks a required key.
     #[error("the target's CHAP lacks {key}: check its CHAP settings")]
     Missing {
         /// The key.
@@ -102,12 +102,12 @@ pub enum ChapError {
         "the target wants CHAP algorithm {found}, offered were {offered}: allow it or set another on the target"
     )]
     Algorithm {
-        /// As the target wrote it.
+        /// The algorithm as the target wrote it.
         found: String,
-        /// Our list.
+        /// The algorithms that we offered.
         offered: String,
     },
-    /// A value that is none.
+    /// An invalid value.
     #[error("the target's {key} is no value that CHAP allows: check its CHAP settings")]
     BadValue {
         /// The key.
@@ -119,25 +119,25 @@ pub enum ChapError {
          him: make sure that this is the target"
     )]
     Reflected,
-    /// The target's proof is wrong.
+    /// The target does not know the secret.
     #[error(
         "the target does not know the secret that it should prove itself with: check mutual CHAP's \
          secret on both sides, and that this is the target"
     )]
     NotProven,
-    /// The target gave another name.
+    /// The target sent another name.
     #[error(
         "the target calls itself \"{found}\", expected was \"{expected}\": check mutual CHAP's name"
     )]
     Name {
-        /// The target's.
+        /// The name that it sent.
         found: String,
-        /// Ours.
+        /// The expected name.
         expected: String,
     },
 }
 
-/// The challenges that we sent last, so that one that comes back is known.
+/// Our most recent challenges, to recognize one that is sent back.
 #[derive(Debug, Clone, Default)]
 pub struct Sent {
     challenges: [Vec<u8>; 8],
@@ -157,7 +157,7 @@ impl Sent {
     }
 }
 
-/// What the target's second answer is held against.
+/// What the target's second answer is checked against.
 #[derive(Debug, Clone)]
 pub struct Expectation {
     algorithm: Algorithm,
@@ -173,10 +173,10 @@ pub fn offer(algorithms: &[Algorithm]) -> String {
 }
 
 /// Answers the target's CHAP_A, CHAP_I and CHAP_C: appends CHAP_N and CHAP_R, and a challenge of
-/// ours where the target is to prove itself. Gives the algorithm, and what to expect.
+/// ours if the target has to authenticate itself. Returns the algorithm and the expected proof.
 ///
 /// # Errors
-/// Keys that lack, values that are none, a reflected challenge.
+/// A missing key, an invalid value, a reflected challenge.
 pub fn answer<'a>(
     credentials: &Credentials,
     find: impl Fn(&str) -> Option<&'a str>,
@@ -219,10 +219,10 @@ pub fn answer<'a>(
     Ok((algorithm, Some(Expectation { algorithm, response, ours, name })))
 }
 
-/// Holds the target's CHAP_N and CHAP_R against what it must know.
+/// Checks the target's CHAP_N and CHAP_R.
 ///
 /// # Errors
-/// A key that lacks, another name, a wrong response.
+/// A missing key, another name, a wrong response.
 pub fn verify<'a>(
     expectation: &Expectation,
     find: impl Fn(&str) -> Option<&'a str>,
@@ -247,7 +247,7 @@ pub fn verify<'a>(
 }
 
 impl Expectation {
-    /// The algorithm both ends use.
+    /// The algorithm in use.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }

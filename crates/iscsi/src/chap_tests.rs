@@ -81,7 +81,7 @@ fn a_target_is_believed_only_when_it_knows_its_secret() {
     assert!(matches!(judge(&right, "others"), Err(ChapError::Name { .. })));
     assert_eq!(verify(&expectation, |_| None), Err(ChapError::Missing { key: "CHAP_R" }));
 
-    // The challenge just sent comes back on the next connection.
+    // The challenge just sent is returned on the next connection.
     let pairs = [("CHAP_A", "7"), ("CHAP_I", "7"), ("CHAP_C", challenge)];
     assert_eq!(
         asked(&credentials(Some("theirs")), &pairs, &mut sent).unwrap_err(),

@@ -1,5 +1,5 @@
-//! A discovery session (RFC 7143 §4.3 and Appendix C): asking a portal which targets there are and
-//! where.
+//! A discovery session (RFC 7143 §4.3 and Appendix C): asks a portal for its targets and their
+//! addresses.
 
 use stormeter_disk::{Completion, Operation};
 use stormeter_wire::{Memory, Outbox, Session as WireSession, SessionState, Span};
@@ -14,22 +14,23 @@ use crate::pdu::{
 use crate::session::{Error, Timeouts};
 use crate::text::{self, TextError};
 
-/// Port that is meant where none is written.
+/// The default port.
 pub const DEFAULT_PORT: u16 = 3260;
 
-/// Largest data segment that a discovery takes: a whole PDU fits what a session may leave.
+/// The largest data segment that a discovery accepts: a whole PDU fits into what a session may
+/// leave unread.
 const MAX_SEGMENT_BYTES: u32 = 32 << 10;
 
-/// Most text that is gathered: targets by the thousand.
+/// The most text that is collected: enough for thousands of targets.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
-/// Most answers with nothing new in a row.
+/// The most answers in a row that add nothing.
 const MAX_EMPTY_ANSWERS: u32 = 16;
 
-/// Where a target can be reached.
+/// An address of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Portal {
-    /// Name or address, IPv6 without brackets.
+    /// Name or address; IPv6 without brackets.
     pub host: String,
     /// TCP port.
     pub port: u16,
@@ -37,16 +38,16 @@ pub struct Portal {
     pub group: Option<u16>,
 }
 
-/// A target that a portal knows of.
+/// A target that a portal reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// Its name.
     pub name: String,
-    /// Its portals; empty where it is only at the portal that was asked.
+    /// Its portals; empty if it is reachable only at the portal that was asked.
     pub portals: Vec<Portal>,
 }
 
-/// Reads `host[:port][,group]`, the form of TargetAddress.
+/// Parses `host[:port][,group]`, the format of TargetAddress.
 ///
 /// # Errors
 /// Anything else.
@@ -79,10 +80,10 @@ pub fn portal(value: &str) -> Result<Portal, TextError> {
     Ok(Portal { host: host.to_owned(), port, group })
 }
 
-/// Reads the whole text of an answer to SendTargets.
+/// Parses the complete answer to SendTargets.
 ///
 /// # Errors
-/// Text that is no keys, an address before a name.
+/// Text that is not a list of keys, or an address before any name.
 pub fn targets(text: &[u8]) -> Result<Vec<Target>, TextError> {
     let mut targets: Vec<Target> = Vec::new();
     for pair in text::pairs(text) {
@@ -112,7 +113,7 @@ enum Phase {
     Closed,
 }
 
-/// A discovery session. It takes no operations; its result is [`targets`](Self::targets).
+/// A discovery session. It accepts no operations; its result is [`targets`](Self::targets).
 pub struct Discovery {
     identity: Identity,
     timeouts: Timeouts,
@@ -166,7 +167,7 @@ impl Discovery {
         }
     }
 
-    /// The targets, when the portal has said them all.
+    /// The targets, once the portal has sent all of them.
     pub fn targets(&self) -> Option<&[Target]> {
         self.targets.as_deref()
     }
@@ -404,7 +405,7 @@ impl WireSession for Discovery {
         }
     }
 
-    /// Operations that somebody submitted in error wait to be surrendered.
+    /// Operations that were submitted by mistake wait to be surrendered.
     fn outstanding(&self) -> u32 {
         self.refused.len() as u32
     }

@@ -1,5 +1,5 @@
-//! Entry points for bytes of any kind, for fuzzers and for the tests that do the same in small.
-//! None of them may panic, loop for ever, or keep memory that the bytes merely claim.
+//! Entry points for arbitrary bytes, for fuzzers and for the tests that do the same on a small
+//! scale. None of them may panic, loop forever, or allocate memory that the bytes merely claim.
 
 use stormeter_disk::{Kind, Operation};
 use stormeter_wire::{Heap, Memory, Outbox, Session as WireSession};
@@ -9,7 +9,7 @@ use crate::scsi::{self, Lun, Sense, cdb};
 use crate::session::{Command, Options, Session, Timeouts};
 use crate::{binary, discovery, pdu, text};
 
-/// Everything that reads values out of bytes without a state of its own.
+/// All parsers that have no state.
 pub fn parsers(bytes: &[u8]) {
     for (key, value) in text::pairs(bytes).flatten() {
         let _ = text::number(key, value, 0..=u32::MAX);
@@ -45,15 +45,15 @@ pub fn parsers(bytes: &[u8]) {
     let _ = pdu::parse(bytes, digests, 1 << 16);
 }
 
-/// A session that reads, writes and asks, fed with a stream from the target.
+/// A session that reads, writes and sends commands, fed with a stream from the target.
 ///
-/// The first byte says how: bit 0 sends a NOP by letting time pass, bit 1 closes in the middle, the
-/// rest is the largest piece that comes at once. Gives how many operations were completed, which
-/// tells whether an input gets anywhere.
+/// The first byte selects: bit 0 sends a NOP by letting time pass, bit 1 closes in the middle, the
+/// rest is the largest piece that arrives at once. Returns the number of completed operations,
+/// which shows whether an input has any effect.
 ///
 /// # Panics
-/// When an operation is completed twice or the session holds back more than it may: what a fuzzer
-/// is to find.
+/// An operation is completed twice, or the session leaves more unread than it may: what a fuzzer
+/// should find.
 pub fn session(bytes: &[u8]) -> usize {
     let Some((&how, stream)) = bytes.split_first() else { return 0 };
     let mut memory = Heap::new(4, 64 << 10);

@@ -1,13 +1,13 @@
-//! iSCSI as an initiator speaks it (RFC 7143, and RFC 3720 for older targets), with the SCSI that a
-//! virtual disk needs: bytes in, bytes out.
+//! An iSCSI initiator (RFC 7143, and RFC 3720 for older targets), with the SCSI that a virtual disk
+//! needs: bytes in, bytes out.
 //!
-//! Nothing here opens a socket, reads a clock or draws a random number of its own: whoever moves the
-//! bytes passes those in, so that a test can join a session to a target in memory, cut the stream at
-//! any byte and let any time pass.
+//! Nothing here opens a socket, reads a clock or draws random numbers: the transport passes those
+//! in, so that a test can connect a session to a target in memory, cut the stream at any byte and
+//! let any amount of time pass.
 //!
-//! Read from the bottom: [`pdu`] (headers), [`text`] and [`chap`] (what a login is made of),
-//! [`login`], then [`session`] (full feature phase), and beside it [`scsi`] (what is carried) and
-//! [`discovery`] (which targets there are).
+//! Read from the bottom: [`pdu`] (headers), [`text`] and [`chap`] (the parts of a login),
+//! [`login`], then [`session`] (full feature phase), and next to it [`scsi`] (the commands that are
+//! carried) and [`discovery`] (listing targets).
 
 mod binary;
 mod bytes;

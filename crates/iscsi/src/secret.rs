@@ -1,4 +1,4 @@
-//! A CHAP secret, which no log, message or dump may ever show.
+//! A CHAP secret, which must never appear in a log, message or dump.
 
 /// Bytes that print as `***`.
 #[derive(Clone)]
@@ -10,7 +10,7 @@ impl Secret {
         Self(bytes.into())
     }
 
-    /// The secret itself, for the hash and nothing else.
+    /// The secret itself, only for the hash.
     pub(crate) fn expose(&self) -> &[u8] {
         &self.0
     }

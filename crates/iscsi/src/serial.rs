@@ -1,4 +1,4 @@
-//! Serial numbers of 32 bits that run over their end (RFC 1982), as CmdSN and StatSN do.
+//! 32-bit serial numbers that wrap around (RFC 1982), such as CmdSN and StatSN.
 
 /// Whether `a` comes before `b`.
 #[inline]
@@ -25,7 +25,7 @@ mod tests {
         assert!(before(u32::MAX - 5, 20));
         assert!(!before(20, u32::MAX - 5));
         assert!(not_after(7, 7));
-        // Half the circle away is before in neither direction (RFC 1982 §3.2).
+        // Numbers half the range apart are ordered in neither direction (RFC 1982 §3.2).
         assert!(!before(0, 1 << 31));
         assert!(!before(1 << 31, 0));
     }

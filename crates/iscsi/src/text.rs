@@ -1,19 +1,18 @@
-//! Text keys (RFC 7143 §6.1): `key=value` pairs, each ended by a zero byte, as they travel in Login
-//! and Text PDUs.
+//! Text keys (RFC 7143 §6.1): `key=value` pairs, each ended by a zero byte, in Login and Text PDUs.
 
-/// Text that is no list of keys.
+/// Text that is not a valid list of keys.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
     /// A pair without `=`.
     #[error("\"{found}\" is no key=value pair: the target's answer is damaged or it is no iSCSI")]
     NoValue {
-        /// What was there, cut short.
+        /// The text found, shortened.
         found: String,
     },
-    /// A key of a form that RFC 7143 §6.1 does not allow.
+    /// A key that violates RFC 7143 §6.1.
     #[error("\"{found}\" is no name of a key: the target's answer is damaged or it is no iSCSI")]
     BadKey {
-        /// What was there, cut short.
+        /// The text found, shortened.
         found: String,
     },
     /// A value that is not UTF-8 text.
@@ -22,20 +21,20 @@ pub enum TextError {
         /// The key.
         key: String,
     },
-    /// A value that is not of the form its key demands.
+    /// A value that is not valid for its key.
     #[error("{key}={value}: {expected} belongs there; the target's answer is of no use")]
     BadValue {
         /// The key.
         key: String,
-        /// The value, cut short.
+        /// The value, shortened.
         value: String,
         /// What was expected.
         expected: &'static str,
     },
-    /// More text than any target has to say.
+    /// More text than any target sends.
     #[error("more than {limit_bytes} bytes of text keys: the target does not come to an end")]
     TooLong {
-        /// The most that is taken.
+        /// The most that is accepted, in bytes.
         limit_bytes: usize,
     },
 }
@@ -48,8 +47,8 @@ pub fn put(text: &mut Vec<u8>, key: &str, value: &str) {
     text.push(0);
 }
 
-/// The pairs of a text, in order. Empty ones (padding that was counted in) are passed over; the
-/// last may lack its zero byte.
+/// The pairs of a text, in order. Empty ones (from padding) are skipped; the last may lack its zero
+/// byte.
 pub fn pairs(text: &[u8]) -> impl Iterator<Item = Result<(&str, &str), TextError>> {
     text.split(|&byte| byte == 0).filter(|pair| !pair.is_empty()).map(pair)
 }
@@ -68,8 +67,8 @@ fn pair(bytes: &[u8]) -> Result<(&str, &str), TextError> {
     Ok((key, value))
 }
 
-/// Letters, digits and a few signs; no more than 63 of them, beginning with a letter or, for
-/// extensions of a vendor, with `X`.
+/// Letters, digits and a few symbols; at most 63 characters, starting with a letter or, for vendor
+/// extensions, with `X`.
 fn is_key(key: &str) -> bool {
     key.len() <= 63
         && key.starts_with(|one: char| one.is_ascii_uppercase() || one.is_ascii_lowercase())
@@ -92,7 +91,7 @@ pub fn number(
     parsed.filter(|number| range.contains(number)).ok_or_else(|| bad(key, value, "a number"))
 }
 
-/// `from_str_radix` takes a sign as well.
+/// `from_str_radix` would also accept a sign.
 fn digits_only(digits: &str, radix: u32) -> Option<u32> {
     digits.chars().all(|one| one.is_digit(radix)).then_some(())?;
     u32::from_str_radix(digits, radix).ok()
@@ -114,13 +113,13 @@ pub(crate) fn bad(key: &str, value: &str, expected: &'static str) -> TextError {
     TextError::BadValue { key: excerpt(key.as_bytes()), value: excerpt(value.as_bytes()), expected }
 }
 
-/// A name as somebody sent it, without anything that a terminal would act upon. Names have at most
-/// 223 bytes (RFC 7143 §4.2.7.1).
+/// A received name, without anything that a terminal would interpret. Names have at most 223 bytes
+/// (RFC 7143 §4.2.7.1).
 pub(crate) fn excerpt_name(value: &str) -> String {
     value.chars().filter(|one| !one.is_control()).take(223).collect()
 }
 
-/// The beginning of what somebody sent, fit for a message.
+/// The start of received bytes, fit for a message.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     let shown = bytes.get(..64).unwrap_or(bytes);
     shown.iter().flat_map(|&byte| std::ascii::escape_default(byte)).map(char::from).collect()

@@ -1,5 +1,5 @@
-//! A session over time: windows that close, targets that refuse, fall silent, say good-bye or are
-//! gone.
+//! A session over time: windows that close, targets that refuse, go silent, log us out or
+//! disappear.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests.
 
@@ -33,7 +33,7 @@ fn the_window_holds_commands_back_until_it_opens() {
     line.say(nop.encode(), &[]).unwrap();
     let numbers: Vec<u32> = commands(&line.heard()).iter().map(|one| one.cmd_sn).collect();
     assert_eq!(numbers, [2, 3]);
-    // It never opens again. The commands that are out keep saying something.
+    // It never opens again. The outstanding commands keep receiving answers.
     line.now_ns = 11 * SECOND - 1;
     let live = |slot: u32| data_in(slot, 0, 0);
     for tag in 0..3 {
@@ -111,7 +111,7 @@ fn refusals_are_sent_again_later_and_attentions_at_once() {
     assert_eq!(again.cmd_sn, 2);
     line.respond(again.task_tag, 2, &sense(6, 0x2a, 0x09)).unwrap();
     let third = commands(&line.heard())[0];
-    // The answer to the first comes once more, late.
+    // The answer to the first arrives once more, late.
     line.respond(tag, 0, &[]).unwrap();
     assert!(line.done.is_empty());
     line.say(data_in(third.task_tag, 0, 0).encode(), &[0; 512]).unwrap();
@@ -213,7 +213,7 @@ fn what_is_outstanding_survives_the_connection() {
     line.log_in(ASKS);
     let again = commands(&line.heard());
     assert_eq!((first.len(), again.len()), (5, 5));
-    // The same work under other tags; the command goes first this time.
+    // The same work with other tags; the command is sent first this time.
     assert!(again.iter().all(|one| first.iter().all(|old| old.task_tag != one.task_tag)));
     assert_eq!(again[0].cdb[0], 0x12);
     assert_eq!(again[1].cdb, first[0].cdb);
@@ -227,7 +227,7 @@ fn what_is_outstanding_survives_the_connection() {
     assert_eq!(line.session.control_result(), Some((9, Err(CommandError::Surrendered))));
 }
 
-/// As LIO and tgtd say them when their configuration changes.
+/// As sent by LIO and tgtd when their configuration changes.
 #[test]
 fn asynchronous_messages_are_obeyed() {
     let message = |line: &mut Line, event| {
@@ -311,7 +311,7 @@ fn a_connection_lost_while_leaving_does_not_end_what_is_outstanding() {
     assert_eq!(line.session.state(), SessionState::Closed);
 }
 
-/// A target that lets us in each time and lets out one command: what has waited for too long fails
+/// A target that accepts each login and lets one command through: what has waited too long fails
 /// instead of waiting for its turn.
 #[test]
 fn a_window_that_lets_out_one_command_a_connection_is_not_waited_for_without_end() {
@@ -338,7 +338,7 @@ fn a_window_that_lets_out_one_command_a_connection_is_not_waited_for_without_end
     let failed: Vec<_> = done.iter().map(|one| (one.slot, one.outcome())).collect();
     let late = Err(DeviceError(110));
     assert_eq!(failed, [(0, late), (1, late), (2, late)]);
-    // The one that is younger is sent again.
+    // The younger one is sent again.
     assert_eq!(commands(&line.heard()).len(), 1);
     assert_eq!(line.session.outstanding(), 1);
 }

@@ -1,4 +1,4 @@
-//! A discovery from greeting to leave, and portals that do not come to an end.
+//! A discovery from login to logout, and portals that never finish.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests.
 

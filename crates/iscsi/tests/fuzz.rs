@@ -1,7 +1,7 @@
 //! The corpus and seeded mutations of it through the entry points for fuzzers.
 //!
-//! `STORMETER_FUZZ_RUNS` says how many mutations of each kind. An input that fails is printed in
-//! hexadecimal with its seed; put it into the corpus.
+//! `STORMETER_FUZZ_RUNS` sets the number of mutations of each kind. An input that fails is printed
+//! in hexadecimal with its seed; add it to the corpus.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests.
 
@@ -24,7 +24,7 @@ fn corpus(kind: &str) -> Vec<Vec<u8>> {
     files.iter().map(|file| std::fs::read(file).unwrap()).collect()
 }
 
-/// Values at which lengths and counts go wrong.
+/// Boundary values for lengths and counts.
 const ODD: [u8; 8] = [0, 1, 3, 0x40, 0x7f, 0x80, 0xfe, 0xff];
 
 fn mutate(bytes: &mut Vec<u8>, other: &[u8], dice: &mut Dice) {
@@ -81,7 +81,7 @@ fn parsers_stand_any_bytes() {
 
 #[test]
 fn a_session_stands_any_target() {
-    // A corpus that gets nowhere would show nothing.
+    // A corpus without effect would show nothing.
     let corpus = corpus("session");
     let completed: usize = corpus.iter().map(|input| stormeter_iscsi::fuzz::session(input)).sum();
     assert!(completed >= 6, "{completed} operations completed");

@@ -1,4 +1,4 @@
-//! Logins as targets conduct them, well and badly.
+//! Logins with well-behaved and misbehaving targets.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests.
 
@@ -82,7 +82,7 @@ fn keys_may_come_in_pieces_and_questions_are_answered() {
     line.heard();
     line.login(0x81, 0, "AuthMethod=None").unwrap();
     line.heard();
-    // Cut in the middle of a key.
+    // Split in the middle of a key.
     let (head, tail) = ANSWERS.split_at(30);
     let head_response = LoginResponse {
         flags: flags::CONTINUE | 0x04,
@@ -150,11 +150,11 @@ fn responses_out_of_place_end_the_login() {
         assert!(matches!(login_error(outcome), LoginError::OutOfPlace { .. }));
     };
     let fresh = || Line::new(options(Parameters::default()));
-    // Straight to full feature phase, without our offers.
+    // Straight to full feature phase, before our offers.
     out_of_place(fresh().login(0x83, 9, "AuthMethod=None"));
-    // Another stage than ours.
+    // A stage other than ours.
     out_of_place(fresh().login(0x87, 9, ""));
-    // No handle for the session.
+    // No session handle.
     let mut line = fresh();
     line.login(0x81, 0, "").unwrap();
     out_of_place(line.login(0x87, 0, ""));
@@ -163,9 +163,9 @@ fn responses_out_of_place_end_the_login() {
     line.login(0x81, 0, "").unwrap();
     line.stat_sn += 1;
     out_of_place(line.login(0x87, 9, ""));
-    // An operational key where only security is spoken of.
+    // An operational key during the security stage.
     out_of_place(fresh().login(0x81, 0, "MaxBurstLength=512"));
-    // Never an end.
+    // The login never ends.
     let mut line = fresh();
     line.login(0x81, 0, "").unwrap();
     let end = (0..100).find_map(|_| line.login(0x04, 0, "").err());
@@ -173,7 +173,7 @@ fn responses_out_of_place_end_the_login() {
     // Not a login response at all.
     let answer = TextResponse::default().encode();
     assert!(matches!(fresh().say(answer, &[]), Err(Error::Unexpected { .. })));
-    // More than may be said before anything is declared.
+    // A longer answer than allowed before anything is declared.
     let long = LoginResponse { flags: 0x81, ..LoginResponse::default() }.encode();
     assert!(matches!(fresh().say(long, &[0; 8193]), Err(Error::Frame(_))));
 }
@@ -266,7 +266,7 @@ fn mutual_chap_wants_the_target_s_proof() {
     let outcome = line.login(0x81, 0, &proof(&challenge, "a guess"));
     assert_eq!(login_error(outcome), LoginError::Chap(ChapError::NotProven));
 
-    // Without any proof.
+    // Without any authentication.
     let mut line = Line::new(with_chap(true));
     until_proof(&mut line);
     let outcome = line.login(0x81, 0, "");
@@ -285,7 +285,7 @@ fn a_target_cannot_talk_us_out_of_chap() {
         login_error(line.login(0x00, 0, "AuthMethod=None")),
         LoginError::Method { .. }
     ));
-    // Nor leave the stage before we have proved ourselves.
+    // Nor may it leave the stage before we have authenticated.
     let mut line = Line::new(with_chap(false));
     assert!(matches!(
         login_error(line.login(0x81, 0, "AuthMethod=CHAP")),

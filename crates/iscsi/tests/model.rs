@@ -1,5 +1,5 @@
-//! A session joined in memory to a target that does everything the protocol allows: over many seeds
-//! no byte is lost, misplaced or invented, and no operation is completed other than once.
+//! A session connected in memory to a target that does everything the protocol allows: over many
+//! seeds no byte is lost, misplaced or invented, and every operation is completed exactly once.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests.
 
@@ -24,7 +24,7 @@ struct Model {
     target: Target,
     memory: Heap,
     out: Outbox,
-    /// On the way to the target and from it.
+    /// In transit to the target and from it.
     forth: Vec<u8>,
     back: Vec<u8>,
     expected: Vec<u8>,
@@ -32,7 +32,7 @@ struct Model {
     submitted: u32,
     now_ns: u64,
     single_bytes: bool,
-    /// Connections that may still be lost.
+    /// Number of times that the connection may still be lost.
     drops: u32,
     corrupts: bool,
     corrupted: bool,
@@ -114,7 +114,7 @@ impl Model {
             buffer: slot,
             kind: if self.dice.chance(500) { Kind::Read } else { Kind::Write },
         };
-        // Of two that meet nobody could say what is right afterwards.
+        // For two overlapping operations the correct result would be undefined.
         let end = |one: &Operation| one.offset_bytes + u64::from(one.length_bytes);
         if self
             .outstanding
@@ -165,14 +165,14 @@ impl Model {
         self.dice.between(1, most) as usize
     }
 
-    /// Moves some bytes each way.
+    /// Moves some bytes in each direction.
     fn turn(&mut self, given: &mut usize) -> Result<(), stormeter_iscsi::Error> {
         self.now_ns += 20_000;
         self.forth.extend(self.out.gather(&self.memory));
         let piece = self.piece(self.forth.len());
         let bytes: Vec<u8> = self.forth.drain(..piece).collect();
         self.target.receive(&bytes);
-        // A target whose answers pile up on the way has nothing to say.
+        // A target whose answers pile up sends nothing more.
         if self.back.len() < 4000 {
             self.target.step();
         }
@@ -248,7 +248,7 @@ impl Model {
     }
 }
 
-/// Seeds of one test; more of them with STORMETER_MODEL_SEEDS.
+/// Number of seeds per test; set STORMETER_MODEL_SEEDS for more.
 fn seeds() -> u64 {
     std::env::var("STORMETER_MODEL_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(120)
 }
@@ -264,7 +264,7 @@ fn run(from: u64, to: u64) {
         pongs += model.target.pongs;
         corruptions += model.corruptions;
     }
-    // What the seeds are there for did happen.
+    // The events that the seeds should cause have happened.
     assert!(logins > (to - from) * 3 / 2, "{logins} logins");
     assert!(pongs > 0 && corruptions > 0, "{pongs} pongs, {corruptions} corruptions");
 }

@@ -1,4 +1,4 @@
-//! A session at work: what goes out is what the negotiated rules say, and what comes in is believed
+//! A session at work: what is sent follows the negotiated rules, and what is received is trusted
 //! only as far as it may be.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests.
@@ -100,13 +100,13 @@ fn one_failing_part_fails_the_operation_once() {
     line.window = (2, 2);
     line.respond(tag, 2, &sense(3, 0x11, 0)).unwrap();
     assert_eq!(line.completed(), (0, Err(DeviceError::IO)));
-    // Its other parts never go out; the next operation does.
+    // Its other parts are never sent; the next operation is.
     let after = commands(&line.heard());
     assert_eq!((after.len(), after[0].expected_bytes), (1, 512));
     assert!(line.session.incidents()[0].contains("unrecovered read error"));
 }
 
-/// As LIO does it: InitialR2T=No, immediate data, and segments of 8192 bytes.
+/// As with LIO: InitialR2T=No, immediate data, and segments of 8192 bytes.
 #[test]
 fn data_goes_along_where_the_target_takes_it() {
     let (mut line, answers) = (
@@ -134,7 +134,7 @@ fn data_goes_along_where_the_target_takes_it() {
     line.respond(command.task_tag, 0, &[]).unwrap();
     assert_eq!(line.completed(), (0, Ok(20_480)));
 
-    // What fits into the immediate data is final at once.
+    // If everything fits into the immediate data, that is final.
     line.submit(Kind::Write, 1, 0, 1);
     let heard = line.heard();
     assert_eq!((heard.len(), heard[0].1.len()), (1, 512));
@@ -168,7 +168,7 @@ fn several_requests_may_be_answered_and_none_beyond_the_command() {
         let problem = protocol(line.say(bad, &[]));
         assert!(problem.contains(words), "{problem} instead of {words}");
     }
-    // Half of the data fetched and "good" said: not believed.
+    // GOOD after half of the data was requested: not accepted.
     let (mut line, tag) = with(Kind::Write, 40, ASKS);
     line.say(r2t(tag, 0, 0, 10_240), &[]).unwrap();
     assert!(protocol(line.respond(tag, 0, &[])).contains("before the data was fetched"));
@@ -195,7 +195,7 @@ fn data_that_nobody_asked_for_is_refused() {
     assert!(protocol(line.respond(tag, 0, &[])).contains("before the data came"));
     let (mut line, tag) = with(Kind::Write, 8, ASKS);
     assert!(protocol(line.say(data_in(tag, 0, 0).encode(), &[0; 512])).contains("reads nothing"));
-    // One byte more than declared, before any of it is taken.
+    // One byte more than declared, rejected before any of it is stored.
     let (mut line, tag) = with(Kind::Read, 8, ASKS);
     let mut bhs = data_in(tag, 0, 0).encode();
     bhs.set_data_bytes((256 << 10) + 1);

@@ -8,14 +8,14 @@ use thiserror::Error;
 /// Why a server cannot be started.
 #[derive(Debug, Error)]
 pub enum ServerError {
-    /// The port is taken or not ours to take.
+    /// The port is in use or not available to this user.
     #[error(
         "port {port} of 127.0.0.1 cannot be used ({source}); name another, or 0 for a free one"
     )]
     Bind {
-        /// The port that was asked for.
+        /// The requested port.
         port: u16,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The directory to be shared cannot be opened.
@@ -23,13 +23,13 @@ pub enum ServerError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The system has no thread for the server.
+    /// No thread can be started for the server.
     #[error("no thread can be started for the server ({source}); raise the limit of processes")]
     Thread {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! The loop of a server that answers at once: take in what is there, answer all of it, send the
+//! The loop of a server that answers at once: reads what has arrived, answers all of it, sends the
 //! answers together.
 
 use std::io::{ErrorKind, Read};
@@ -7,11 +7,11 @@ use std::net::TcpStream;
 use crate::send::Answers;
 use crate::xdr::Garbage;
 
-/// More than the longest message, so that one fits whole; and several small ones with it.
+/// More than the longest message, so that one fits completely, along with several small ones.
 const BUFFER_BYTES: usize = 2 << 20;
 
-/// Serves a connection until it ends or `take` refuses to go on. `take` is given the bytes that are
-/// there, answers the whole messages among them and says how many bytes those were.
+/// Serves a connection until it ends or `take` fails. `take` receives the available bytes, answers
+/// the complete messages among them and returns how many bytes those were.
 pub(crate) fn exchange(
     mut stream: &TcpStream,
     mut take: impl FnMut(&[u8], &mut Answers) -> Result<usize, Garbage>,
@@ -27,7 +27,7 @@ pub(crate) fn exchange(
             Err(_) => return,
         }
         let taken = take(buffer.get(..filled).unwrap_or_default(), &mut answers);
-        // What was answered before the offence goes out all the same: it may say why.
+        // Answers from before the violation are still sent: they may explain it.
         if answers.send(stream).is_err() {
             return;
         }

@@ -1,12 +1,11 @@
-//! Servers for people without one, on this machine's loopback address only.
+//! Servers for users without one, on this machine's loopback address only.
 //!
-//! [`DirectoryServer`] shares one directory over NFSv3, so that a comparison between a local disk
-//! and NFS can be tried without setting up a server, and so that faults can be tested against a
-//! server that tells the truth about what is stable. [`NullNfs`] and [`NullIscsi`] answer at once
-//! from nothing: measured against them, an initiator shows its own cost.
+//! [`DirectoryServer`] shares one directory over NFSv3, so that a local disk can be compared with
+//! NFS without setting up a server, and so that faults can be tested against a server that reports
+//! truthfully what is stable. [`NullNfs`] and [`NullIscsi`] answer at once and store nothing:
+//! measured against them, an initiator shows its own cost.
 //!
-//! Nothing here uses the codecs of the clients: a mistake made on both sides would be seen by
-//! neither.
+//! Nothing here uses the clients' codecs: a mistake made on both sides would go unnoticed.
 
 mod directory;
 mod error;

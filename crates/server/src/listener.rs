@@ -1,7 +1,7 @@
-//! The loopback listener that all servers share: a thread for each connection, and one way to stop.
+//! The loopback listener that all servers share: a thread per connection, and one way to stop.
 //!
-//! Nothing waits in a loop to find out whether it should stop: stopping shuts the connections down
-//! and wakes the listener by connecting to it.
+//! Nothing polls to find out whether it should stop: stopping shuts down the connections and wakes
+//! the listener by connecting to it.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,7 +15,7 @@ use crate::ServerError;
 /// More connections than any test or measurement needs; each costs at least one thread.
 const MAX_CONNECTIONS: usize = 256;
 
-/// How long to wait before accepting again when the system is out of descriptors or memory.
+/// How long to wait before accepting again when the system has run out of descriptors or memory.
 const EXHAUSTED_WAIT: Duration = Duration::from_millis(50);
 
 /// A socket that listens on 127.0.0.1.
@@ -44,7 +44,7 @@ struct State {
     connections: HashMap<u64, TcpStream>,
 }
 
-/// A server on a thread of its own. It is stopped when this is dropped.
+/// A server on a separate thread. It is stopped when this is dropped.
 #[derive(Debug)]
 pub struct Running {
     stopper: Stopper,
@@ -52,7 +52,7 @@ pub struct Running {
     thread: Option<JoinHandle<()>>,
 }
 
-/// One admitted connection; gives its place back when dropped.
+/// One admitted connection; releases its slot when dropped.
 struct Admission {
     stopper: Stopper,
     number: u64,
@@ -76,7 +76,7 @@ impl Listener {
         self.stopper.clone()
     }
 
-    /// Gives each connection to `handle` on a thread of its own, until stopped. Returns when the
+    /// Passes each connection to `handle` on a separate thread, until stopped. Returns when the
     /// last of them has ended.
     pub(crate) fn serve(self, handle: &(impl Fn(&TcpStream) + Sync)) {
         thread::scope(|scope| {
@@ -90,9 +90,9 @@ impl Listener {
                     }
                 };
                 let Some(admission) = self.stopper.admit(&stream) else { continue };
-                // Answers are small and the other end waits for them.
+                // Answers are small and the other end is waiting for them.
                 let _ = stream.set_nodelay(true);
-                // Without a thread the connection is closed, which tells the client enough.
+                // Without a thread the connection is closed, which the client notices.
                 let _ = thread::Builder::new().spawn_scoped(scope, move || {
                     let _admission = admission;
                     handle(&stream);
@@ -101,7 +101,7 @@ impl Listener {
         });
     }
 
-    /// Does `serve` on a thread of its own.
+    /// Runs `serve` on a separate thread.
     pub(crate) fn spawn(
         self,
         handle: impl Fn(&TcpStream) + Send + Sync + 'static,
@@ -114,14 +114,14 @@ impl Listener {
     }
 }
 
-/// Errors of accept that concern only the connection that was to be accepted.
+/// Errors of accept that concern only the connection being accepted.
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted)
 }
 
 impl Stopper {
-    /// Closes every connection and makes the server return. Does nothing the second time.
+    /// Closes every connection and makes the server return. A second call does nothing.
     pub fn stop(&self) {
         let connections = {
             let mut state = self.state();
@@ -134,7 +134,7 @@ impl Stopper {
             // It may be gone already.
             let _ = connection.shutdown(Shutdown::Both);
         }
-        // Only to wake the listener; if it is not there any more, there is nothing to wake.
+        // Only to wake the listener; if it no longer exists, there is nothing to wake.
         let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.shared.port));
     }
 
@@ -179,7 +179,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.stopper.stop();
         if let Some(thread) = self.thread.take() {
-            // A panic has been printed by its own thread.
+            // A panic has been printed by its thread.
             let _ = thread.join();
         }
     }
@@ -197,7 +197,7 @@ mod tests {
         let listener = Listener::bind(0).unwrap();
         let bound = listener.socket.local_addr().unwrap();
         assert_eq!(bound.ip(), IpAddr::V4(Ipv4Addr::LOCALHOST));
-        // Connecting a datagram socket sends nothing; it tells the address that would be used.
+        // Connecting a datagram socket sends nothing; it reveals the address that would be used.
         let probe = UdpSocket::bind("0.0.0.0:0").unwrap();
         if probe.connect("192.0.2.1:9").is_ok() {
             let other = probe.local_addr().unwrap().ip();

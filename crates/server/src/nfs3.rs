@@ -55,11 +55,11 @@ pub(crate) mod mount {
     pub(crate) const EXPORT: u32 = 5;
 }
 
-/// How stable a WRITE is to be (RFC 1813 section 3.3.7, `stable_how`).
+/// The requested stability of a WRITE (RFC 1813 section 3.3.7, `stable_how`).
 pub(crate) const UNSTABLE: u32 = 0;
-/// The data, and what is needed to read it again.
+/// The data, and the metadata needed to read it again.
 pub(crate) const DATA_SYNC: u32 = 1;
-/// The data and everything about the file.
+/// The data and all metadata of the file.
 pub(crate) const FILE_SYNC: u32 = 2;
 
 /// The type of a regular file (RFC 1813 section 2.5, `ftype3`).
@@ -67,7 +67,7 @@ pub(crate) const REGULAR: u32 = 1;
 /// The type of a directory.
 pub(crate) const DIRECTORY: u32 = 2;
 
-/// Times can be set, and all of the file system behaves alike (FSINFO's `properties`: FSF3_HOMOGENEOUS
+/// Times can be set, and the whole file system behaves alike (FSINFO's `properties`: FSF3_HOMOGENEOUS
 /// and FSF3_CANSETTIME; neither links nor symbolic links).
 pub(crate) const PROPERTIES: u32 = 0x18;
 
@@ -96,7 +96,7 @@ pub(crate) enum Status {
     NotSupported = 10004,
     TooSmall = 10005,
     ServerFault = 10006,
-    /// The server is short of something for now; the client tries again.
+    /// The server is temporarily short of a resource; the client tries again.
     Jukebox = 10008,
 }
 
@@ -106,7 +106,8 @@ impl From<Errno> for Status {
             Errno::EPERM => Self::NotPermitted,
             Errno::ENOENT => Self::NoEntry,
             Errno::EIO => Self::Io,
-            // A symbolic link where none is followed; writing a file that could only be read.
+            // A symbolic link where none is followed; writing to a file that could only be opened
+            // for reading.
             Errno::EACCES | Errno::ELOOP | Errno::EBADF => Self::Access,
             Errno::EEXIST => Self::Exists,
             Errno::EXDEV => Self::OtherDevice,
@@ -132,10 +133,10 @@ impl From<io::Error> for Status {
     }
 }
 
-/// Why a procedure has no result to give.
+/// Why a procedure has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// The arguments cannot be read.
+    /// The arguments are malformed.
     Garbage,
     /// The answer is this status.
     Status(Status),
@@ -165,7 +166,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// A time as NFS has it.
+/// A time in NFS format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Time {
     pub(crate) seconds: u32,
@@ -213,15 +214,15 @@ impl Attributes {
         self.put(to);
     }
 
-    /// Appends them as `wcc_data` that says nothing about the time before.
+    /// Appends them as `wcc_data` without attributes from before the change.
     pub(crate) fn put_change(&self, to: &mut Vec<u8>) {
         to.put_u32(0);
         self.put_after(to);
     }
 }
 
-/// How many words of zero follow a status other than OK: each is an attribute that is not given.
-/// `None` for a number that is no procedure.
+/// How many zero words follow a status other than OK: each stands for omitted attributes. `None` if
+/// there is no procedure with this number.
 pub(crate) fn absent_attributes(number: u32) -> Option<usize> {
     use procedure::*;
     Some(match number {

@@ -1,8 +1,8 @@
 //! An NFSv3 server that stores nothing and answers at once (RFC 1813).
 //!
 //! Measured against it, an NFS client shows its own cost. Every name exists, every file is 64 GiB
-//! of zeros, and what is written is gone. READ and WRITE are answered with as few instructions as
-//! will do: no attributes, and zeros that are sent from where they lie.
+//! of zeros, and written data is discarded. READ and WRITE are answered with as few instructions as
+//! possible: no attributes, and zeros that are sent without copying.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,10 +21,10 @@ use crate::send::Answers;
 use crate::xdr::{Garbage, Put, Reader};
 use crate::{Running, ServerError, Stopper};
 
-/// The size that every file seems to have, in bytes.
+/// The apparent size of every file, in bytes.
 const FILE_BYTES: u64 = 64 << 30;
 
-/// The most directories remembered; nobody makes so many here.
+/// The most directories remembered; tests create far fewer.
 const MAX_DIRECTORIES: usize = 65_536;
 
 /// The longest request: the largest WRITE and its headers.
@@ -35,26 +35,26 @@ const PORTMAP_PROGRAM: u32 = 100_000;
 const PORTMAP_VERSION: u32 = 2;
 const GETPORT: u32 = 3;
 
-/// Nothing can be lost here, so that the verifier need never change.
+/// Nothing can be lost here, so the verifier never has to change.
 const VERIFIER: u64 = 1;
 
 /// An NFSv3 server that answers at once, ready to serve.
 ///
 /// Any path can be mounted: `nfs://127.0.0.1:PORT/null`. MOUNT and NFS are both on that port, and so
-/// is a portmapper that names it: clients that cannot be told a port find a server on port 111.
+/// is a portmapper that returns it: clients without a port option find a server on port 111.
 #[derive(Debug)]
 pub struct NullNfs {
     listener: Listener,
 }
 
-/// What is known at all: the port, and which names are directories. All other names are files.
+/// The server's state: the port, and which names are directories. All other names are files.
 #[derive(Debug)]
 struct Names {
     port: u16,
     directories: Mutex<HashSet<u64>>,
 }
 
-/// What a file handle says: everything.
+/// What a file handle contains.
 #[derive(Debug, Clone, Copy)]
 struct Handle {
     kind: u32,
@@ -64,21 +64,21 @@ struct Handle {
 const ROOT: Handle = Handle { kind: DIRECTORY, number: 1 };
 
 impl NullNfs {
-    /// Listens on a port of 127.0.0.1; 0 takes a free one.
+    /// Listens on a port of 127.0.0.1; 0 selects a free one.
     ///
     /// # Errors
-    /// The port is taken.
+    /// The port is in use.
     pub fn bind(port: u16) -> Result<Self, ServerError> {
         Ok(Self { listener: Listener::bind(port)? })
     }
 
-    /// The port.
+    /// The port on which it listens.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.listener.port()
     }
 
-    /// What stops the server, for another thread.
+    /// A handle for stopping the server from another thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.listener.stopper()
@@ -90,7 +90,7 @@ impl NullNfs {
         self.listener.serve(&|stream| connection(&names, stream));
     }
 
-    /// Serves on a thread of its own.
+    /// Serves on a separate thread.
     ///
     /// # Errors
     /// The thread cannot be started.
@@ -137,7 +137,8 @@ fn answer(names: &Names, call: Call<'_>, answers: &mut Answers) {
     }
 }
 
-/// Replies of so many words, the first of which is the record mark: all but the count is known.
+/// Appends a reply of `WORDS` words, the first of which is the record mark: everything but the
+/// count is known.
 fn put_words<const WORDS: usize>(to: &mut Vec<u8>, words: [u32; WORDS]) {
     let mut bytes = [0; 64];
     let (chunks, _) = bytes.as_chunks_mut();
@@ -176,14 +177,14 @@ fn write(call: Call<'_>, answers: &mut Answers) -> Result<(), Garbage> {
     }
     let mark = LAST_FRAGMENT | (4 * (WORDS as u32 - 1));
     let (high, low) = ((VERIFIER >> 32) as u32, VERIFIER as u32);
-    // The header of an accepted reply; OK, no attributes of before and after, count, how stable,
+    // The header of an accepted reply; OK, no attributes from before or after, count, stability,
     // verifier.
     let words = [mark, call.xid, 1, 0, 0, 0, 0, 0, 0, 0, length, stable, high, low];
     put_words::<WORDS>(answers.bytes(), words);
     Ok(())
 }
 
-/// Everything but READ and WRITE, and those two when their arguments are garbage.
+/// Answers everything but READ and WRITE, and those two when their arguments are malformed.
 #[cold]
 fn answer_rare(names: &Names, call: Call<'_>, to: &mut Vec<u8>) {
     let start = to.len();
@@ -207,7 +208,7 @@ fn answer_rare(names: &Names, call: Call<'_>, to: &mut Vec<u8>) {
         let body = to.len();
         let done = match call.program {
             MOUNT_PROGRAM => mounting(call.procedure, call.arguments, to),
-            // Whatever the program: it is here or nowhere.
+            // Whatever the program is: it is on this port or does not exist.
             PORTMAP_PROGRAM => {
                 if call.procedure == GETPORT {
                     to.put_u32(u32::from(names.port));
@@ -244,8 +245,8 @@ fn mounting(number: u32, mut arguments: Reader<'_>, to: &mut Vec<u8>) -> Result<
                 to.put_u32(word);
             }
         }
-        // An empty list: any path can be mounted, and an export below the one that a client mounts
-        // would make it mount that as well.
+        // An empty list: any path can be mounted, and a client would also mount an export below the
+        // one that it mounts.
         mount::DUMP | mount::EXPORT => to.put_u32(0),
         _ => {}
     }
@@ -289,8 +290,8 @@ impl Names {
                 to.put_u64(0);
             }
             procedure::SETATTR | procedure::REMOVE => to.put_u64(0),
-            // Every name is a file already, and no attributes are told of either directory. What is
-            // renamed here is files.
+            // Every name is already a file, and no attributes of either directory are sent. Only
+            // files are renamed here.
             procedure::RENAME => {
                 to.put_u64(0);
                 to.put_u64(0);
@@ -304,7 +305,7 @@ impl Names {
                 handle.attributes().put_after(to);
                 to.put_u32(wanted);
             }
-            // No attributes, no verifier, no entry, and that is all.
+            // No attributes, no verifier, no entry, end of list.
             procedure::READDIR | procedure::READDIRPLUS => {
                 for word in [0, 0, 0, 0, 1] {
                     to.put_u32(word);
@@ -312,7 +313,7 @@ impl Names {
             }
             procedure::FSSTAT => {
                 to.put_u32(0);
-                // 1 PiB in all, free and available; then so many files; constant for no time.
+                // 1 PiB in total, free and available; then as many files; constant for 0 seconds.
                 for _ in ["all", "free", "available"] {
                     to.put_u64(1 << 50);
                 }

@@ -1,22 +1,22 @@
 //! ONC RPC (RFC 5531): calls in, replies out.
 //!
 //! Every credential is accepted: a server that only this machine can reach, and that runs with the
-//! rights of whoever started it, has nobody to tell apart.
+//! rights of the user who started it, has no users to distinguish.
 
 use crate::xdr::{Garbage, Put, Reader};
 
-/// The bit of a record mark that says that the fragment is the record's last (RFC 5531 section 11).
+/// The bit of a record mark that marks the record's last fragment (RFC 5531 section 11).
 pub(crate) const LAST_FRAGMENT: u32 = 1 << 31;
 
 /// The most bytes of a credential or verifier (RFC 5531 section 8.2).
 const MAX_AUTH_BYTES: usize = 400;
 
-/// What becomes of a call that reached its program (RFC 5531 section 9, `accept_stat`).
+/// The outcome of a call that reached its program (RFC 5531 section 9, `accept_stat`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Accepted {
     Success,
     ProgramUnavailable,
-    /// The program is here in this version only.
+    /// The program exists in this version only.
     ProgramMismatch(u32),
     ProcedureUnavailable,
     GarbageArguments,
@@ -32,11 +32,11 @@ pub(crate) struct Call<'a> {
     pub(crate) arguments: Reader<'a>,
 }
 
-/// What a record holds.
+/// The contents of a record.
 #[derive(Debug)]
 pub(crate) enum Record<'a> {
     Call(Call<'a>),
-    /// A call of another version of RPC.
+    /// A call in another version of RPC.
     OtherRpc {
         xid: u32,
     },
@@ -44,7 +44,7 @@ pub(crate) enum Record<'a> {
 
 impl<'a> Record<'a> {
     /// # Errors
-    /// The record is no call; the connection is of no use.
+    /// The record is not a call; the connection is unusable.
     #[inline]
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Garbage> {
         let mut reader = Reader::new(bytes);
@@ -64,7 +64,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Begins a reply: record mark (to be filled in by [`finish`]), header, verdict.
+/// Starts a reply: record mark (to be filled in by [`finish`]), header, status.
 pub(crate) fn begin(reply: &mut Vec<u8>, xid: u32, verdict: Accepted) {
     let code = match verdict {
         Accepted::Success => 0,
@@ -73,7 +73,7 @@ pub(crate) fn begin(reply: &mut Vec<u8>, xid: u32, verdict: Accepted) {
         Accepted::ProcedureUnavailable => 3,
         Accepted::GarbageArguments => 4,
     };
-    // Record mark, xid, REPLY, MSG_ACCEPTED, an empty verifier of AUTH_NONE, the verdict.
+    // Record mark, xid, REPLY, MSG_ACCEPTED, an empty verifier of AUTH_NONE, the status.
     for word in [0, xid, 1, 0, 0, 0, code] {
         reply.put_u32(word);
     }
@@ -90,7 +90,7 @@ pub(crate) fn deny(reply: &mut Vec<u8>, xid: u32) {
     }
 }
 
-/// Fills in the record mark of the reply that begins at `start` and is followed by `payload_bytes`.
+/// Fills in the record mark of the reply that starts at `start` and is followed by `payload_bytes`.
 pub(crate) fn finish(reply: &mut [u8], start: usize, payload_bytes: usize) {
     if let Some((mark, body)) = reply.get_mut(start..).and_then(<[u8]>::split_first_chunk_mut::<4>)
     {

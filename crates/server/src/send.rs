@@ -1,11 +1,11 @@
-//! Sending several runs of bytes with as few system calls as there can be.
+//! Sends several runs of bytes with as few system calls as possible.
 
 use std::io::{self, IoSlice, Write};
 
-/// Linux takes so many runs at once (UIO_MAXIOV is 1024); more would only fill the stack.
+/// Number of runs per call (Linux allows UIO_MAXIOV, 1024); more would only use up the stack.
 const RUNS: usize = 128;
 
-/// Where payload of zeros is sent from. It is small enough to stay in a processor's cache.
+/// The source of payload zeros. It is small enough to stay in a processor's cache.
 pub(crate) static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// Sends all runs in order.
@@ -23,16 +23,16 @@ pub(crate) fn send_all(mut to: impl Write, runs: &mut [IoSlice<'_>]) -> io::Resu
     Ok(())
 }
 
-/// Answers that wait to be sent together: bytes of their own, each run followed by zeros.
+/// Answers that wait to be sent together: their own bytes, each run followed by zeros.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     bytes: Vec<u8>,
-    /// Up to which byte to send, and how many zeros follow.
+    /// End of the bytes to send, and how many zeros follow.
     runs: Vec<(usize, usize)>,
 }
 
 impl Answers {
-    /// Where bytes are appended.
+    /// The vector to which bytes are appended.
     #[inline]
     pub(crate) fn bytes(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
@@ -44,7 +44,7 @@ impl Answers {
         self.runs.push((self.bytes.len(), length));
     }
 
-    /// Sends everything and forgets it.
+    /// Sends everything and clears the buffer.
     pub(crate) fn send(&mut self, mut to: impl Write) -> io::Result<()> {
         if self.runs.is_empty() {
             to.write_all(&self.bytes)?;
@@ -82,7 +82,7 @@ impl Answers {
 mod tests {
     use super::*;
 
-    /// Takes a few bytes at a time.
+    /// Accepts a few bytes at a time.
     struct Narrow(Vec<u8>);
 
     impl Write for Narrow {

@@ -7,7 +7,7 @@ use thiserror::Error;
 #[error("the arguments are cut off or too long; the client is broken")]
 pub(crate) struct Garbage;
 
-/// What is still to be read.
+/// The unread rest of the arguments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
         Ok(u64::from_be_bytes(*first))
     }
 
-    /// An optional value's mark or a boolean.
+    /// An optional value's mark, or a boolean.
     pub(crate) fn flag(&mut self) -> Result<bool, Garbage> {
         match self.u32()? {
             0 => Ok(false),
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appending to a reply.
+/// Appends to a reply.
 pub(crate) trait Put {
     fn put_u32(&mut self, value: u32);
     fn put_u64(&mut self, value: u64);

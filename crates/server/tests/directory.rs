@@ -1,4 +1,4 @@
-//! The directory server with libnfs's tools. (QEMU's NFS driver cannot be told a port.)
+//! The directory server with libnfs's tools. (QEMU's NFS driver has no port option.)
 
 #![allow(clippy::unwrap_used)]
 
@@ -18,7 +18,7 @@ fn serve(directory: &Path) -> (Running, String, String) {
     (server.spawn().unwrap(), base, format!("?nfsport={port}&mountport={port}&version=3"))
 }
 
-/// Bytes in which no part is like another.
+/// Bytes in which no two parts are alike.
 fn content(length: usize) -> Vec<u8> {
     let mut state = 1_u32;
     (0..length)

@@ -1,5 +1,5 @@
-//! The NFS server that answers at once: with libnfs's tools, and under many requests at a time.
-//! (QEMU's NFS driver cannot be told a port.)
+//! The NFS server that answers at once: with libnfs's tools, and under many concurrent requests.
+//! (QEMU's NFS driver has no port option.)
 
 #![allow(clippy::unwrap_used)]
 
@@ -41,7 +41,7 @@ fn call(xid: u32, program: u32, version: u32, procedure: u32, arguments: &[u8]) 
     all
 }
 
-/// A reply behind its record mark.
+/// A reply without its record mark.
 fn receive(stream: &mut TcpStream) -> Vec<u8> {
     let mut mark = [0; 4];
     stream.read_exact(&mut mark).unwrap();
@@ -134,7 +134,7 @@ fn made_directories_are_directories() {
         stream.write_all(&call(1, NFS, 3, procedure, &name)).unwrap();
         receive(&mut stream)
     };
-    // LOOKUP gives the handle behind status and length; its first word is the kind.
+    // LOOKUP returns the handle after status and length; its first word is the kind.
     assert_eq!(kind_of(3)[24..36], words(&[0, 12, 1]));
     kind_of(9);
     assert_eq!(kind_of(3)[24..36], words(&[0, 12, 2]));
@@ -156,14 +156,14 @@ fn nonsense_ends_the_connection_and_nothing_else() {
     for nonsense in [&[0xff; 64][..], b"\x80\0\0\x04abcd", b"GET / HTTP/1.0\r\n\r\n"] {
         let mut stream = connect(&running);
         stream.write_all(nonsense).unwrap();
-        // Bytes that the server left unread turn its goodbye into a reset.
+        // Bytes that the server left unread turn its close into a reset.
         match stream.read(&mut [0; 64]) {
             Ok(read) => assert_eq!(read, 0),
             Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionReset),
         }
     }
     let mut stream = connect(&running);
-    // Garbage arguments, an unknown procedure, another version, another program.
+    // Malformed arguments, an unknown procedure, another version, another program.
     for (xid, call) in [
         call(0, NFS, 3, READ, b""),
         call(1, NFS, 3, 22, b""),

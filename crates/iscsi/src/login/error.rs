@@ -4,59 +4,59 @@ use super::machine::Identity;
 use crate::chap::{ChapError, Credentials};
 use crate::text::TextError;
 
-/// A login that came to no session.
+/// A login that failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoginError {
-    /// Status class 1: the target is elsewhere.
+    /// Status class 1: the target has moved.
     #[error("the target is {} at {address}: use that address", if *.permanent { "now" } else { "for now" })]
     Redirected {
         /// Host and port as the target wrote them, without the portal group.
         address: String,
-        /// Whether it will stay there.
+        /// Whether the move is permanent.
         permanent: bool,
     },
     /// Status class 1 without an address.
     #[error("the target has moved and does not say where: run a discovery and use what it finds")]
     RedirectedNowhere,
-    /// 0201 to somebody who named no user.
+    /// Status 0201 when no user was given.
     #[error(
         "the target wants CHAP, and no user was given: give a user and a password, or allow this initiator on the target without CHAP"
     )]
     CredentialsWanted,
-    /// 0201.
+    /// Status 0201.
     #[error("the target does not accept user {user} with this password: {advice}")]
     AuthenticationFailed {
-        /// CHAP's name.
+        /// The CHAP user name.
         user: String,
         /// What to do.
         advice: &'static str,
     },
-    /// 0202.
+    /// Status 0202.
     #[error("the target does not allow this initiator: add {initiator} to its access list")]
     NotAllowed {
-        /// Our name.
+        /// Our initiator name.
         initiator: String,
     },
-    /// 0203.
+    /// Status 0203.
     #[error("no target named {target} on this portal: check its name, or run a discovery")]
     NotFound {
-        /// The name we asked for.
+        /// The requested name.
         target: String,
     },
-    /// 0204.
+    /// Status 0204.
     #[error("the target {target} was removed and no new address is known: run a discovery")]
     Removed {
-        /// The name we asked for.
+        /// The requested name.
         target: String,
     },
-    /// 0206.
+    /// Status 0206.
     #[error("the target has too many connections: close other sessions, or raise its limit")]
     TooManyConnections,
-    /// Any other status of class 2: something of ours is wrong in the target's eyes.
+    /// Any other status of class 2: the target rejects something we sent.
     #[error("the target refuses the login: {reason} (status {class:#04x}{detail:02x}); {advice}")]
     Refused {
-        /// In words.
+        /// The reason in words.
         reason: &'static str,
         /// Status class.
         class: u8,
@@ -65,13 +65,13 @@ pub enum LoginError {
         /// What to do.
         advice: &'static str,
     },
-    /// 0301.
+    /// Status 0301.
     #[error("the target is not in service at the moment: try again later, and look at its log")]
     Unavailable,
-    /// 0302.
+    /// Status 0302.
     #[error("the target is out of resources: close other sessions, or try again later")]
     OutOfResources,
-    /// Any other status of class 3: the target broke.
+    /// Any other status of class 3: the target failed.
     #[error("the target failed (status {class:#04x}{detail:02x}): look at its log")]
     TargetFailed {
         /// Status class.
@@ -79,47 +79,47 @@ pub enum LoginError {
         /// Status detail.
         detail: u8,
     },
-    /// CHAP.
+    /// CHAP failed.
     #[error(transparent)]
     Chap(#[from] ChapError),
-    /// Text keys.
+    /// Invalid text keys.
     #[error(transparent)]
     Text(#[from] TextError),
-    /// The target wants another way of authentication.
+    /// The target requires another authentication method.
     #[error(
         "the target wants AuthMethod={found}, offered was {offered}: give a CHAP name and secret if it wants them, or change its settings"
     )]
     Method {
-        /// The target's.
+        /// The target's method.
         found: String,
-        /// Ours.
+        /// The methods that we offered.
         offered: &'static str,
     },
-    /// An answer that the rules of negotiation exclude.
+    /// An answer that violates the rules of negotiation.
     #[error(
         "{key}: the target answered {found} to our {offered}, which is not what was proposed: change that setting of the target, or propose something else"
     )]
     Answer {
         /// The key.
         key: String,
-        /// The target's.
+        /// The target's value.
         found: String,
-        /// Ours.
+        /// Our value.
         offered: String,
     },
-    /// The same key twice.
+    /// A key was sent twice.
     #[error("{key} came twice: the target negotiates what is settled; look for an update of it")]
     Twice {
         /// The key.
         key: String,
     },
-    /// A PDU that does not belong into a login.
+    /// A PDU that does not belong in a login.
     #[error("{found} in the middle of a login: the other end is not an iSCSI target, or broken")]
     Unexpected {
-        /// What came.
+        /// The PDU.
         found: &'static str,
     },
-    /// A login response that contradicts where the login stands.
+    /// A login response that does not fit the state of the login.
     #[error(
         "the target's login response is out of place ({what}): look for an update of the target"
     )]
@@ -127,12 +127,12 @@ pub enum LoginError {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// It goes on and on.
+    /// The login does not come to an end.
     #[error(
         "the login did not finish after {rounds} answers: the target does not reach a decision"
     )]
     Endless {
-        /// Answers so far.
+        /// Number of answers so far.
         rounds: u32,
     },
 }
@@ -182,7 +182,7 @@ impl LoginError {
         };
         let advice = match mutual {
             None => "check CHAP's user and password on both sides",
-            // Targets without it refuse us with the same status.
+            // Targets without CHAP refuse us with the same status.
             Some(_) => {
                 "check CHAP's user and password on both sides, and that the target has a password \
                  of its own to prove itself with"

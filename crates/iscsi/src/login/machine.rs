@@ -1,5 +1,5 @@
-//! Login as a machine of states (RFC 7143 §6.3): security, then operational parameters, then full
-//! feature phase; each answer of the target brings the next request, the end or an error.
+//! Login as a state machine (RFC 7143 §6.3): security, then operational parameters, then full
+//! feature phase; each answer of the target leads to the next request, the end or an error.
 
 use stormeter_wire::Outbox;
 
@@ -13,27 +13,27 @@ use crate::chap::{self, Credentials, Expectation, Sent};
 use crate::pdu::{Data, Digests, LoginRequest, LoginResponse, flags, put};
 use crate::text::{self, TextError};
 
-/// Who logs in, and where.
+/// The initiator's identity.
 #[derive(Debug, Clone)]
 pub struct Identity {
     /// InitiatorName.
     pub initiator_name: String,
-    /// Our part of the session's identifier.
+    /// Our part of the session identifier.
     pub isid: Isid,
-    /// How we prove ourselves, where we do.
+    /// Our CHAP credentials, if any.
     pub chap: Option<Credentials>,
 }
 
-/// What the session is for.
+/// The purpose of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purpose {
-    /// To ask which targets there are.
+    /// To list targets.
     Discovery,
     /// To use this target.
     Normal(String),
 }
 
-/// Stages as CSG and NSG write them (RFC 7143 §11.12.3).
+/// Stages as encoded in CSG and NSG (RFC 7143 §11.12.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Stage {
@@ -56,7 +56,7 @@ impl Stage {
     }
 }
 
-/// What was said last, which tells what must come.
+/// The last request, which determines the expected answer.
 #[derive(Debug, Clone)]
 enum Said {
     Method,
@@ -65,17 +65,17 @@ enum Said {
     Operational,
 }
 
-/// Answers after which a login is given up: a real one takes three or four.
+/// A login is given up after this many answers: a real one takes three or four.
 const MAX_ROUNDS: u32 = 32;
 
-/// A login under way.
+/// A login in progress.
 #[derive(Debug, Clone)]
 pub struct Login {
     identity: Identity,
     purpose: Purpose,
     stage: Stage,
     said: Said,
-    /// The stage that our last request asked to go to.
+    /// The stage that our last request proposed.
     asked: Option<Stage>,
     negotiation: Negotiation,
     text: Vec<u8>,
@@ -84,21 +84,21 @@ pub struct Login {
     outcome: Negotiated,
 }
 
-/// A login's end: the rules, and where the numbers begin.
+/// The result of a login: the rules, and the initial numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// What was agreed on.
+    /// The negotiated values.
     pub negotiated: Negotiated,
-    /// The StatSN that comes next.
+    /// The next StatSN.
     pub exp_stat_sn: u32,
-    /// ExpCmdSN of the last answer.
+    /// ExpCmdSN in the last answer.
     pub exp_cmd_sn: u32,
-    /// MaxCmdSN of the last answer.
+    /// MaxCmdSN in the last answer.
     pub max_cmd_sn: u32,
 }
 
 impl Login {
-    /// A login that has not begun.
+    /// A login that has not started.
     pub fn new(identity: Identity, purpose: Purpose, wished: Parameters) -> Self {
         let discovery = purpose == Purpose::Discovery;
         Self {
@@ -115,7 +115,7 @@ impl Login {
         }
     }
 
-    /// Says the first words.
+    /// Sends the first request.
     pub fn begin(&mut self, out: &mut Outbox) {
         let mut text = Vec::new();
         text::put(&mut text, "InitiatorName", &self.identity.initiator_name);
@@ -127,13 +127,13 @@ impl Login {
             }
         }
         text::put(&mut text, "AuthMethod", self.method());
-        // With CHAP to come the stage cannot be left yet.
+        // If CHAP has to follow, the stage cannot be left yet.
         let next = self.identity.chap.is_none().then_some(Stage::Operational);
         self.request(&text, next, out);
     }
 
-    /// With a secret given, going on without proof is not offered: whoever sits in between could
-    /// choose it.
+    /// With a secret configured, login without authentication is not offered: an attacker in the
+    /// middle could choose it.
     fn method(&self) -> &'static str {
         if self.identity.chap.is_some() { "CHAP" } else { "None" }
     }
@@ -153,10 +153,10 @@ impl Login {
         put(out, &mut bhs, Data::Bytes(text), Digests::default());
     }
 
-    /// Takes an answer; `Some` when the login is complete.
+    /// Handles an answer; `Some` when the login is complete.
     ///
     /// # Errors
-    /// A refusal, or an answer that makes no sense.
+    /// A refusal, or an invalid answer.
     pub fn answer(
         &mut self,
         response: &LoginResponse,
@@ -178,7 +178,7 @@ impl Login {
         }
         self.text.extend_from_slice(data);
         if response.flags & flags::CONTINUE != 0 {
-            // The rest comes when asked for with nothing.
+            // An empty request asks for the rest.
             self.request(&[], None, out);
             return Ok(None);
         }
@@ -194,7 +194,8 @@ impl Login {
         }
         let moved = response.flags & flags::TRANSIT != 0;
         if moved {
-            // Only where we asked to go, or the stage in which we make our offers could be left out.
+            // Only to the stage that we proposed; otherwise the stage in which we make our offers
+            // could be skipped.
             let next = Stage::of(response.flags).filter(|next| self.asked == Some(*next));
             self.stage = next.ok_or(LoginError::OutOfPlace { what: "another next stage" })?;
         }
@@ -205,7 +206,7 @@ impl Login {
         Ok(None)
     }
 
-    /// The next request, in the stage that now holds.
+    /// Sends the next request, in the current stage.
     fn proceed(
         &mut self,
         moved: bool,
@@ -232,7 +233,7 @@ impl Login {
         Ok(())
     }
 
-    /// An answer in the security stage: appends what comes next of CHAP.
+    /// Handles an answer in the security stage: appends the next step of CHAP.
     fn security(
         &mut self,
         text: &[u8],

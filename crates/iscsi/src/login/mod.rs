@@ -1,4 +1,4 @@
-//! Login (RFC 7143 §6 and §11.12): who we are, proof of it, and the rules for the session.
+//! Login (RFC 7143 §6 and §11.12): identification, authentication, and the rules for the session.
 
 mod error;
 mod isid;
@@ -14,11 +14,12 @@ pub use negotiated::Negotiated;
 pub use negotiation::Negotiation;
 pub use parameters::{Digest, Parameters};
 
-/// Longest text of keys that is put together, in bytes: many times what any target says.
+/// The most text of keys that is assembled, in bytes: many times what any target sends.
 pub(crate) const MAX_TEXT_BYTES: usize = 64 << 10;
 
-/// MaxRecvDataSegmentLength until something else is declared, and during login (RFC 7143 §13.12).
+/// MaxRecvDataSegmentLength until another value is declared, and during login (RFC 7143 §13.12).
 pub(crate) const DEFAULT_SEGMENT_BYTES: u32 = 8192;
 
-/// CmdSN of the first command of a session. Any number would do; a small one reads well in a trace.
+/// CmdSN of the first command of a session. Any number would do; a small one is easy to read in a
+/// trace.
 pub(crate) const FIRST_CMD_SN: u32 = 1;

@@ -1,4 +1,4 @@
-//! What a login agreed on, with every key, for the session and for the report.
+//! The result of a login, with every key, for the session and for the report.
 
 use crate::chap::Algorithm;
 use crate::pdu::Digests;
@@ -38,20 +38,20 @@ pub struct Negotiated {
     pub portal_group_tag: Option<u16>,
     /// TargetAlias.
     pub alias: Option<String>,
-    /// The session's handle at the target.
+    /// The target's session handle.
     pub tsih: u16,
-    /// CHAP with which we proved ourselves.
+    /// The CHAP algorithm with which we authenticated, if any.
     pub chap: Option<Algorithm>,
-    /// Whether the target proved itself too.
+    /// Whether the target authenticated itself too.
     pub mutual_chap: bool,
     /// Keys that the target did not answer, or answered with NotUnderstood, Irrelevant or Reject,
-    /// and with which of these (`-` for nothing).
+    /// and with which of these (`-` for no answer).
     pub unanswered: Vec<(String, String)>,
 }
 
 impl Default for Negotiated {
-    /// What holds before anything is negotiated, and for keys that a target leaves unanswered: the
-    /// careful choice of each (RFC 7143 §13 where it names a default that is as careful).
+    /// The values before any negotiation, and for keys that a target leaves unanswered: the
+    /// conservative choice of each (RFC 7143 §13 where its default is as conservative).
     fn default() -> Self {
         Self {
             digests: Digests::default(),
@@ -79,7 +79,7 @@ impl Default for Negotiated {
 }
 
 impl Negotiated {
-    /// Each key and its value as they are written in iSCSI, for a table.
+    /// Each key and its value in iSCSI notation, for a table.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let yes = |truth: bool| if truth { "Yes" } else { "No" }.to_owned();
         let digest = |on: bool| if on { "CRC32C" } else { "None" }.to_owned();

@@ -10,17 +10,17 @@ use crate::text;
 pub struct Negotiation {
     wished: Parameters,
     discovery: bool,
-    /// Keys offered that wait for an answer.
+    /// Offered keys that wait for an answer.
     open: Vec<&'static str>,
-    /// Keys settled, which may not come again.
+    /// Settled keys, which may not be sent again.
     settled: Vec<&'static str>,
-    /// Keys of the target's own that we answered, once each.
+    /// Keys that the target offered and we answered, once each.
     answered: Vec<String>,
     outcome: Negotiated,
 }
 
-/// The keys that are offered, in order; those after `MaxRecvDataSegmentLength` only by sessions
-/// that move data.
+/// The keys to offer, in order; those after `MaxRecvDataSegmentLength` only in sessions that move
+/// data.
 const KEYS: [&str; 14] = [
     "HeaderDigest",
     "DataDigest",
@@ -39,11 +39,11 @@ const KEYS: [&str; 14] = [
 ];
 const DISCOVERY_KEYS: usize = 6;
 
-/// Most keys of the target's own that are answered: no target has so many.
+/// The most keys from the target that are answered: no target has this many.
 const MAX_FOREIGN_KEYS: usize = 64;
 
 impl Negotiation {
-    /// A negotiation of these wishes.
+    /// A negotiation that starts from these parameters.
     pub fn new(wished: Parameters, discovery: bool) -> Self {
         let wished = wished.within_range();
         let outcome =
@@ -63,7 +63,7 @@ impl Negotiation {
         let keys = if self.discovery { KEYS.get(..DISCOVERY_KEYS) } else { Some(&KEYS[..]) };
         for &key in keys.unwrap_or_default() {
             text::put(out, key, &self.offered(key));
-            // A declaration wants no answer.
+            // A declaration gets no answer.
             if key != "MaxRecvDataSegmentLength" {
                 self.open.push(key);
             }
@@ -93,10 +93,10 @@ impl Negotiation {
         }
     }
 
-    /// Takes a pair from the target; appends the answer to `reply` where one is due.
+    /// Handles a pair from the target; appends the answer to `reply` if one is due.
     ///
     /// # Errors
-    /// An answer that negotiation does not allow.
+    /// An answer that violates the rules of negotiation.
     pub fn take(&mut self, key: &str, value: &str, reply: &mut Vec<u8>) -> Result<(), LoginError> {
         match key {
             "TargetAlias" => self.outcome.alias = Some(text::excerpt(value.as_bytes())),
@@ -106,7 +106,7 @@ impl Negotiation {
             "MaxRecvDataSegmentLength" => {
                 self.outcome.max_send_bytes = text::number(key, value, 512..=(1 << 24) - 1)?;
             }
-            // For redirection, which the status tells.
+            // Redirection, which the status reports.
             "TargetAddress" | "TargetName" => {}
             _ if KEYS.contains(&key) => self.answer(key, value)?,
             _ if matches!(value, "NotUnderstood" | "Irrelevant" | "Reject") => {}
@@ -115,7 +115,7 @@ impl Negotiation {
         Ok(())
     }
 
-    /// A key that the target brings up. Markers (RFC 3720 only) we decline, others we do not know.
+    /// A key that the target offers. Markers (RFC 3720 only) are declined, other keys are unknown.
     fn foreign(&mut self, key: &str, reply: &mut Vec<u8>) -> Result<(), LoginError> {
         if self.answered.iter().any(|one| one == key) || self.answered.len() >= MAX_FOREIGN_KEYS {
             return Err(LoginError::Twice { key: text::excerpt(key.as_bytes()) });
@@ -132,7 +132,7 @@ impl Negotiation {
             return if self.settled.iter().any(|&one| one == key) {
                 Err(LoginError::Twice { key })
             } else {
-                // Brought up before we offered it, or not for this type of session.
+                // Sent before we offered it, or not for this type of session.
                 Err(LoginError::OutOfPlace { what: "an operational key before our offer" })
             };
         };
@@ -146,7 +146,7 @@ impl Negotiation {
         match settled {
             "HeaderDigest" => outcome.digests.header = digest(key, value, &wished.header_digest)?,
             "DataDigest" => outcome.digests.data = digest(key, value, &wished.data_digest)?,
-            // Of two times to wait the longer, of two to keep the shorter.
+            // The longer of two times to wait, the shorter of two times to retain.
             "DefaultTime2Wait" => {
                 outcome.time2wait_s =
                     within(key, value, wished.time2wait_s..=3600, wished.time2wait_s)?;
@@ -155,7 +155,7 @@ impl Negotiation {
                 outcome.time2retain_s = least(key, value, 0, wished.time2retain_s)?
             }
             "ErrorRecoveryLevel" => outcome.error_recovery_level = least(key, value, 0, 0)?,
-            // Yes where one side says so.
+            // Yes if either side says so.
             "InitialR2T" => outcome.initial_r2t = either(key, value, wished.initial_r2t)?,
             "DataPDUInOrder" => {
                 outcome.data_pdu_in_order = either(key, value, wished.data_pdu_in_order)?;
@@ -163,7 +163,7 @@ impl Negotiation {
             "DataSequenceInOrder" => {
                 outcome.data_sequence_in_order = either(key, value, wished.data_sequence_in_order)?;
             }
-            // Yes where both say so.
+            // Yes if both sides say so.
             "ImmediateData" => outcome.immediate_data = both(key, value, wished.immediate_data)?,
             "FirstBurstLength" => {
                 outcome.first_burst_bytes = least(key, value, 512, wished.first_burst_bytes)?;
@@ -179,7 +179,7 @@ impl Negotiation {
         Ok(())
     }
 
-    /// A key without a usable answer: the careful value holds, unless we insist on a digest.
+    /// A key without a usable answer: the conservative value applies, unless we insist on a digest.
     fn without_answer(&mut self, key: &'static str, instead: &str) -> Result<(), LoginError> {
         let insisted = match key {
             "HeaderDigest" => !self.wished.header_digest.contains(&Digest::None),
@@ -197,16 +197,16 @@ impl Negotiation {
         Ok(())
     }
 
-    /// The outcome, when the target has said everything.
+    /// The result, once the target has sent everything.
     ///
     /// # Errors
-    /// A digest that we insist on and the target did not answer.
+    /// A digest that we insist on was not answered by the target.
     pub fn finish(mut self) -> Result<Negotiated, LoginError> {
         for key in std::mem::take(&mut self.open) {
             self.without_answer(key, "-")?;
         }
         let mut outcome = self.outcome;
-        // A careful value may still be more than what we wished for.
+        // A conservative value may still exceed what we requested.
         outcome.max_burst_bytes = outcome.max_burst_bytes.min(self.wished.max_burst_bytes);
         outcome.first_burst_bytes = outcome
             .first_burst_bytes

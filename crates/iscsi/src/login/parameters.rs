@@ -1,6 +1,6 @@
-//! What we wish for in a login: operational keys of RFC 7143 §13 as we offer them.
+//! What we request in a login: operational keys of RFC 7143 §13 as we offer them.
 
-/// A digest that may be agreed on.
+/// A digest that can be negotiated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Digest {
     /// No digest.
@@ -10,7 +10,7 @@ pub enum Digest {
 }
 
 impl Digest {
-    /// As it is written in keys.
+    /// Its name in keys.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "None",
@@ -19,24 +19,24 @@ impl Digest {
     }
 }
 
-/// The keys as we offer them. What becomes of them is [`Negotiated`](super::Negotiated).
+/// The keys as we offer them. The negotiated values are in [`Negotiated`](super::Negotiated).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameters {
-    /// HeaderDigest, most wanted first.
+    /// HeaderDigest, in order of preference.
     pub header_digest: Vec<Digest>,
-    /// DataDigest, most wanted first.
+    /// DataDigest, in order of preference.
     pub data_digest: Vec<Digest>,
     /// InitialR2T: whether the target must ask for all data beyond the immediate.
     pub initial_r2t: bool,
     /// ImmediateData: whether data may follow the command in the same PDU.
     pub immediate_data: bool,
-    /// FirstBurstLength: most unsolicited data of a command, in bytes.
+    /// FirstBurstLength: the most unsolicited data of a command, in bytes.
     pub first_burst_bytes: u32,
-    /// MaxBurstLength: most data of one R2T, in bytes.
+    /// MaxBurstLength: the most data of one R2T, in bytes.
     pub max_burst_bytes: u32,
-    /// MaxRecvDataSegmentLength: largest data segment that we take, in bytes.
+    /// MaxRecvDataSegmentLength: the largest data segment that we accept, in bytes.
     pub max_receive_bytes: u32,
-    /// MaxOutstandingR2T: how many R2T of one command may wait.
+    /// MaxOutstandingR2T: how many R2Ts of one command may be pending.
     pub max_outstanding_r2t: u32,
     /// DefaultTime2Wait in seconds.
     pub time2wait_s: u32,
@@ -49,7 +49,8 @@ pub struct Parameters {
 }
 
 impl Default for Parameters {
-    /// Few turns for each command: data goes along where the target takes it, in large pieces.
+    /// Few round trips per command: data is sent along with the command where the target accepts
+    /// that, in large pieces.
     fn default() -> Self {
         Self {
             header_digest: vec![Digest::None, Digest::Crc32c],
@@ -69,7 +70,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The same with every length brought into the range that the keys allow.
+    /// The same with every length clamped to the range that the key allows.
     #[must_use]
     pub(crate) fn within_range(mut self) -> Self {
         for length in

@@ -32,7 +32,7 @@ impl Bhs {
         u32::get(&self.0, 16)
     }
 
-    /// Writes the length of the data segment; only the low 24 bits have a place.
+    /// Writes the length of the data segment; only the low 24 bits fit.
     #[inline]
     pub fn set_data_bytes(&mut self, length: u32) {
         let bytes = length.to_be_bytes();
@@ -40,13 +40,13 @@ impl Bhs {
     }
 }
 
-/// A value at a fixed place of a header. `at` is always a constant of ours.
+/// A value at a fixed position of a header. `at` is always a constant.
 pub(super) trait Field: Copy {
     fn get(bytes: &[u8; BHS_BYTES], at: usize) -> Self;
     fn put(self, bytes: &mut [u8; BHS_BYTES], at: usize);
 }
 
-/// A `bool` is the I bit, the only bit that shares a byte with something that is not a flag.
+/// A `bool` is the I bit, the only bit that shares a byte with something other than flags.
 impl Field for bool {
     #[inline]
     fn get(bytes: &[u8; BHS_BYTES], at: usize) -> Self {

@@ -1,6 +1,6 @@
 //! The bits of byte 1, by the PDU that has them (RFC 7143 §11.3 to §11.19).
 
-/// F: the last PDU of its sequence; set where nothing else is said.
+/// F: the last PDU of its sequence; set unless stated otherwise.
 pub const FINAL: u8 = 0x80;
 /// SCSI Command: data comes from the target.
 pub const READ: u8 = 0x40;

@@ -1,12 +1,12 @@
 //! A PDU on the wire (RFC 7143 §11.1): header, additional headers, header digest, data, padding to
-//! four bytes, data digest. Digests are CRC32C, sent with the least significant byte first, which is
-//! how the examples of RFC 7143 Appendix B.4 read.
+//! four bytes, data digest. Digests are CRC32C, sent least significant byte first, as in the
+//! examples of RFC 7143 Appendix B.4.
 
 use stormeter_wire::{Outbox, Span};
 
 use super::bhs::{BHS_BYTES, Bhs};
 
-/// Which digests guard a connection's PDUs.
+/// Which digests protect a connection's PDUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Digests {
     /// CRC32C over the headers.
@@ -15,7 +15,7 @@ pub struct Digests {
     pub data: bool,
 }
 
-/// Why a run of bytes is no PDU that may be read on.
+/// Why bytes are not a valid PDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// The header digest differs.
@@ -24,9 +24,9 @@ pub enum FrameError {
          way; check the network cards, cables and offloads between here and the target"
     )]
     HeaderDigest {
-        /// In the PDU.
+        /// The digest in the PDU.
         found: u32,
-        /// Over the bytes that came.
+        /// The digest of the received bytes.
         computed: u32,
     },
     /// The data digest differs.
@@ -35,12 +35,12 @@ pub enum FrameError {
          way; check the network cards, cables and offloads between here and the target"
     )]
     DataDigest {
-        /// In the PDU.
+        /// The digest in the PDU.
         found: u32,
-        /// Over the bytes that came.
+        /// The digest of the received bytes.
         computed: u32,
     },
-    /// The data segment is longer than was declared.
+    /// The data segment is longer than declared.
     #[error(
         "a PDU of {claimed_bytes} bytes where at most {declared_bytes} were declared: the target \
          breaks MaxRecvDataSegmentLength; look for an update of it"
@@ -53,17 +53,16 @@ pub enum FrameError {
     },
 }
 
-/// The data segment of a PDU to be sent.
+/// The data segment of a PDU to send.
 #[derive(Debug, Clone, Copy)]
 pub enum Data<'a> {
-    /// Bytes that are copied.
+    /// Bytes to copy.
     Bytes(&'a [u8]),
-    /// A span of the transport's buffers, sent from where it lies; its bytes are only read where
-    /// there is a data digest.
+    /// A span of the transport's buffers, sent in place; its bytes are read only for a data digest.
     Span(Span, &'a [u8]),
 }
 
-/// Zeros that fill `length` bytes up to a multiple of four.
+/// Number of zeros that pad `length` bytes to a multiple of four.
 #[inline]
 pub const fn padding_bytes(length: u32) -> u32 {
     length.wrapping_neg() & 3
@@ -75,12 +74,12 @@ pub fn header_bytes(bhs: &Bhs, digests: Digests) -> usize {
     BHS_BYTES + bhs.additional_bytes() as usize + if digests.header { 4 } else { 0 }
 }
 
-/// CRC32C of bytes that come in two runs.
+/// CRC32C of two runs of bytes.
 pub fn crc(first: &[u8], second: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(first), second)
 }
 
-/// Appends a PDU that is a header and nothing else, whose data length is 0.
+/// Appends a PDU that consists of a header only, with data length 0.
 #[inline]
 pub(crate) fn put_header(out: &mut Outbox, bhs: &Bhs, digests: Digests) {
     out.put(&bhs.0);
@@ -89,7 +88,7 @@ pub(crate) fn put_header(out: &mut Outbox, bhs: &Bhs, digests: Digests) {
     }
 }
 
-/// Appends a PDU without additional headers. The header's data length is written here.
+/// Appends a PDU without additional headers, and writes the data length into the header.
 #[inline]
 pub fn put(out: &mut Outbox, bhs: &mut Bhs, data: Data<'_>, digests: Digests) {
     let length = match data {
@@ -118,21 +117,21 @@ pub fn put(out: &mut Outbox, bhs: &mut Bhs, data: Data<'_>, digests: Digests) {
     }
 }
 
-/// A PDU that is there as a whole.
+/// A complete PDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Whole<'a> {
     /// Its header.
     pub bhs: Bhs,
     /// Its data segment.
     pub data: &'a [u8],
-    /// How many bytes it takes, with everything.
+    /// Its total length in bytes.
     pub total_bytes: usize,
 }
 
-/// Reads the PDU that `bytes` begin with; `None` while it is not there as a whole.
+/// Parses the PDU at the start of `bytes`; `None` while it is incomplete.
 ///
 /// # Errors
-/// A digest that differs, or a data segment of more than `max_data_bytes`.
+/// A digest mismatch, or a data segment longer than `max_data_bytes`.
 pub fn parse(
     bytes: &[u8],
     digests: Digests,
@@ -160,7 +159,7 @@ pub fn parse(
     Ok(Some(Whole { bhs, data, total_bytes: padded + digest_bytes }))
 }
 
-/// Checks the digest at the end of the headers, where there is one.
+/// Checks the digest at the end of the headers, if there is one.
 pub(crate) fn check_header(header: &[u8], digests: Digests) -> Result<(), FrameError> {
     if !digests.header {
         return Ok(());
@@ -170,7 +169,7 @@ pub(crate) fn check_header(header: &[u8], digests: Digests) -> Result<(), FrameE
     if found == computed { Ok(()) } else { Err(FrameError::HeaderDigest { found, computed }) }
 }
 
-/// Checks a data digest as it came against what was computed.
+/// Compares a received data digest with the computed one.
 pub(crate) fn check_data(digest: [u8; 4], computed: u32) -> Result<(), FrameError> {
     let found = u32::from_le_bytes(digest);
     if found == computed { Ok(()) } else { Err(FrameError::DataDigest { found, computed }) }
@@ -180,7 +179,7 @@ pub(crate) fn check_data(digest: [u8; 4], computed: u32) -> Result<(), FrameErro
 mod tests {
     use super::*;
 
-    /// RFC 7143 Appendix B.4 (RFC 3720 B.4): the bytes of each digest as they go over the wire.
+    /// RFC 7143 Appendix B.4 (RFC 3720 B.4): the bytes of each digest as sent on the wire.
     #[test]
     fn digests_are_those_of_the_rfc() {
         let up: Vec<u8> = (0..32).collect();
@@ -231,7 +230,8 @@ mod tests {
         ));
         for bit in 0..bytes.len() * 8 {
             bytes[bit / 8] ^= 1 << (bit % 8);
-            // A changed length of additional headers makes the PDU longer than what is there.
+            // Changing the length of additional headers makes the PDU longer than the available
+            // bytes.
             assert!(!matches!(parse(&bytes, digests, 5), Ok(Some(_))), "bit {bit}");
             bytes[bit / 8] ^= 1 << (bit % 8);
         }

@@ -1,8 +1,8 @@
-//! Protocol data units (RFC 7143 §11): the 48 bytes that begin each, and how one is framed by
-//! additional headers, digests and padding.
+//! Protocol data units (RFC 7143 §11): the 48-byte header of each, and the framing by additional
+//! headers, digests and padding.
 //!
-//! A PDU is a plain value that is read from and written to a [`Bhs`]; both directions exist for each,
-//! because tests and recorded streams need the target's as well as ours.
+//! A PDU is a plain value that is decoded from and encoded to a [`Bhs`]; both directions exist for
+//! each, because tests and recorded streams need the target's PDUs as well as ours.
 
 mod bhs;
 pub mod flags;
@@ -23,5 +23,5 @@ pub use words::{
     TaskFunction, async_event, logout_response, opcode_name, reject_reason, task_response,
 };
 
-/// The tag that names no task (RFC 7143 §11.2.1.8).
+/// The tag that identifies no task (RFC 7143 §11.2.1.8).
 pub const NO_TAG: u32 = 0xffff_ffff;

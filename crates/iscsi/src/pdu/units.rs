@@ -1,6 +1,5 @@
-//! Every PDU of a normal or discovery session as a table of fields and the byte where each begins.
-//! Lengths, flags and serial numbers are kept as they are on the wire; what they mean is for the
-//! session to judge.
+//! Every PDU of a normal or discovery session as a table of fields with their byte offsets.
+//! Lengths, flags and serial numbers are kept as they are on the wire; the session interprets them.
 
 use super::bhs::{BHS_BYTES, Bhs, Field};
 
@@ -30,7 +29,7 @@ macro_rules! pdu {
                 bhs
             }
 
-            /// Reads a header whose opcode is known to be this one.
+            /// Decodes a header whose opcode is known to be this one.
             #[inline]
             pub fn decode(bhs: &Bhs) -> Self {
                 Self {
@@ -49,9 +48,9 @@ pdu! {
         immediate: bool = 0,
         /// [`FINAL`](super::flags::FINAL).
         flags: u8 = 1,
-        /// Logical unit, as the target wrote it in the NOP-In that is answered.
+        /// Logical unit, copied from the NOP-In that is answered.
         lun: u64 = 8,
-        /// Our tag, or [`NO_TAG`](super::NO_TAG) where no answer is wanted.
+        /// Our tag, or [`NO_TAG`](super::NO_TAG) if no answer is wanted.
         task_tag: u32 = 16,
         /// The target's tag in an answer.
         transfer_tag: u32 = 20,
@@ -70,13 +69,13 @@ pdu! {
         lun: u64 = 8,
         /// Our tag.
         task_tag: u32 = 16,
-        /// Bytes that are to be moved.
+        /// Number of bytes to move.
         expected_bytes: u32 = 20,
         /// CmdSN.
         cmd_sn: u32 = 24,
         /// ExpStatSN.
         exp_stat_sn: u32 = 28,
-        /// The command descriptor block, filled up with zeros.
+        /// The command descriptor block, padded with zeros.
         cdb: [u8; 16] = 32,
     }
     /// Task Management Function Request (RFC 7143 §11.5).
@@ -89,15 +88,15 @@ pdu! {
         lun: u64 = 8,
         /// Our tag.
         task_tag: u32 = 16,
-        /// Tag of the task it is about.
+        /// Tag of the task that is referred to.
         referenced_tag: u32 = 20,
         /// CmdSN.
         cmd_sn: u32 = 24,
         /// ExpStatSN.
         exp_stat_sn: u32 = 28,
-        /// CmdSN of the task it is about.
+        /// CmdSN of the task that is referred to.
         referenced_cmd_sn: u32 = 32,
-        /// ExpDataSN, for reassigning.
+        /// ExpDataSN, for reassignment.
         exp_data_sn: u32 = 36,
     }
     /// Login Request (RFC 7143 §11.12).
@@ -118,7 +117,7 @@ pdu! {
         task_tag: u32 = 16,
         /// Connection within the session.
         cid: u16 = 20,
-        /// CmdSN: where the session's numbers begin.
+        /// CmdSN: the session's initial number.
         cmd_sn: u32 = 24,
         /// ExpStatSN.
         exp_stat_sn: u32 = 28,
@@ -129,7 +128,7 @@ pdu! {
         immediate: bool = 0,
         /// FINAL or CONTINUE.
         flags: u8 = 1,
-        /// Logical unit, as in the answer that is continued.
+        /// Logical unit, copied from the answer that is continued.
         lun: u64 = 8,
         /// Our tag.
         task_tag: u32 = 16,
@@ -154,7 +153,7 @@ pdu! {
         exp_stat_sn: u32 = 28,
         /// Number within its sequence.
         data_sn: u32 = 36,
-        /// Where in the command's data it belongs.
+        /// Offset within the command's data.
         buffer_offset: u32 = 40,
     }
     /// Logout Request (RFC 7143 §11.14).
@@ -180,7 +179,7 @@ pdu! {
         lun: u64 = 8,
         /// Our tag in an answer.
         task_tag: u32 = 16,
-        /// The target's tag where it wants an answer.
+        /// The target's tag if it wants an answer.
         transfer_tag: u32 = 20,
         /// StatSN.
         stat_sn: u32 = 24,
@@ -193,7 +192,7 @@ pdu! {
     ScsiResponse = 0x21 {
         /// FINAL, UNDERFLOW, OVERFLOW.
         flags: u8 = 1,
-        /// 0 where the command reached its end; else the target failed.
+        /// 0 if the command was completed; otherwise the target failed.
         response: u8 = 2,
         /// SCSI status.
         status: u8 = 3,
@@ -207,7 +206,7 @@ pdu! {
         exp_cmd_sn: u32 = 28,
         /// MaxCmdSN.
         max_cmd_sn: u32 = 32,
-        /// How many R2T or Data-In the target sent.
+        /// Number of R2T or Data-In PDUs that the target sent.
         exp_data_sn: u32 = 36,
         /// Residual of the read half of a bidirectional command.
         bidirectional_residual_bytes: u32 = 40,
@@ -218,7 +217,7 @@ pdu! {
     TaskResponse = 0x22 {
         /// FINAL.
         flags: u8 = 1,
-        /// What became of it.
+        /// The result.
         response: u8 = 2,
         /// Our tag.
         task_tag: u32 = 16,
@@ -243,7 +242,7 @@ pdu! {
         tsih: u16 = 14,
         /// Our tag.
         task_tag: u32 = 16,
-        /// StatSN: where the connection's numbers begin.
+        /// StatSN: the connection's initial number.
         stat_sn: u32 = 24,
         /// ExpCmdSN.
         exp_cmd_sn: u32 = 28,
@@ -262,7 +261,7 @@ pdu! {
         lun: u64 = 8,
         /// Our tag.
         task_tag: u32 = 16,
-        /// The target's tag where more follows.
+        /// The target's tag if more follows.
         transfer_tag: u32 = 20,
         /// StatSN.
         stat_sn: u32 = 24,
@@ -291,7 +290,7 @@ pdu! {
         max_cmd_sn: u32 = 32,
         /// Number within the command.
         data_sn: u32 = 36,
-        /// Where in the command's data it belongs.
+        /// Offset within the command's data.
         buffer_offset: u32 = 40,
         /// Residual in bytes, with STATUS.
         residual_bytes: u32 = 44,
@@ -300,7 +299,7 @@ pdu! {
     LogoutResponse = 0x26 {
         /// FINAL.
         flags: u8 = 1,
-        /// 0 where it was done.
+        /// 0 on success.
         response: u8 = 2,
         /// Our tag.
         task_tag: u32 = 16,
@@ -310,7 +309,7 @@ pdu! {
         exp_cmd_sn: u32 = 28,
         /// MaxCmdSN.
         max_cmd_sn: u32 = 32,
-        /// Seconds to wait before coming back.
+        /// Seconds to wait before logging in again.
         time2wait_s: u16 = 40,
         /// Seconds for which tasks are kept.
         time2retain_s: u16 = 42,
@@ -333,9 +332,9 @@ pdu! {
         max_cmd_sn: u32 = 32,
         /// Number within the command.
         r2t_sn: u32 = 36,
-        /// Where in the command's data it begins.
+        /// Start offset within the command's data.
         buffer_offset: u32 = 40,
-        /// How many bytes are wanted.
+        /// Number of bytes requested.
         desired_bytes: u32 = 44,
     }
     /// Asynchronous Message (RFC 7143 §11.9).
@@ -352,7 +351,7 @@ pdu! {
         exp_cmd_sn: u32 = 28,
         /// MaxCmdSN.
         max_cmd_sn: u32 = 32,
-        /// What happened.
+        /// The event.
         event: u8 = 36,
         /// The vendor's code.
         vendor_code: u8 = 37,
@@ -360,14 +359,14 @@ pdu! {
         parameter1: u16 = 38,
         /// Parameter 2.
         parameter2: u16 = 40,
-        /// Parameter 3: seconds, for a logout that is asked for.
+        /// Parameter 3: seconds, for a requested logout.
         parameter3: u16 = 42,
     }
     /// Reject (RFC 7143 §11.17).
     Reject = 0x3f {
         /// FINAL.
         flags: u8 = 1,
-        /// Why.
+        /// The reason.
         reason: u8 = 2,
         /// Always [`NO_TAG`](super::NO_TAG).
         task_tag: u32 = 16,

@@ -1,10 +1,10 @@
-//! The codes of PDUs in words (RFC 7143 §11), for messages that somebody reads.
+//! The codes in PDUs as words (RFC 7143 §11), for messages to people.
 
-/// What a Task Management Function Request asks for (RFC 7143 §11.5.1).
+/// The function in a Task Management Function Request (RFC 7143 §11.5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TaskFunction {
-    /// ABORT TASK: the task that the tag names.
+    /// ABORT TASK: the task with the given tag.
     AbortTask = 1,
     /// ABORT TASK SET: all tasks of this session on the logical unit.
     AbortTaskSet = 2,
@@ -47,7 +47,7 @@ pub fn opcode_name(opcode: u8) -> &'static str {
     }
 }
 
-/// Why a PDU was rejected (RFC 7143 §11.17.1).
+/// The reason of a Reject (RFC 7143 §11.17.1).
 pub fn reject_reason(reason: u8) -> &'static str {
     match reason {
         0x02 => "data digest error",
@@ -65,7 +65,7 @@ pub fn reject_reason(reason: u8) -> &'static str {
     }
 }
 
-/// What an asynchronous message says (RFC 7143 §11.9.1).
+/// The event of an asynchronous message (RFC 7143 §11.9.1).
 pub fn async_event(event: u8) -> &'static str {
     match event {
         0 => "SCSI event",
@@ -79,7 +79,7 @@ pub fn async_event(event: u8) -> &'static str {
     }
 }
 
-/// What became of a task management function (RFC 7143 §11.6.1).
+/// The result of a task management function (RFC 7143 §11.6.1).
 pub fn task_response(response: u8) -> &'static str {
     match response {
         0 => "function complete",
@@ -94,7 +94,7 @@ pub fn task_response(response: u8) -> &'static str {
     }
 }
 
-/// What became of a logout (RFC 7143 §11.15.1).
+/// The result of a logout (RFC 7143 §11.15.1).
 pub fn logout_response(response: u8) -> &'static str {
     match response {
         0 => "closed",

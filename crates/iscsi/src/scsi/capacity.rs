@@ -1,15 +1,15 @@
-//! READ CAPACITY's answers (SBC-3 §5.15, §5.16).
+//! The results of READ CAPACITY (SBC-3 §5.15, §5.16).
 
 use crate::bytes::{be32, be64, byte};
 
-/// How large a logical unit is.
+/// The size of a logical unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
-    /// How many logical blocks.
+    /// Number of logical blocks.
     pub blocks: u64,
-    /// Bytes of a logical block.
+    /// Size of a logical block in bytes.
     pub block_bytes: u32,
-    /// Logical blocks in a physical one, as a power of two.
+    /// Logical blocks per physical block, as a power of two.
     pub physical_exponent: u8,
     /// LBPME: whether blocks may be unmapped.
     pub thin: bool,
@@ -17,8 +17,8 @@ pub struct Capacity {
     pub unmapped_zero: bool,
 }
 
-/// Reads the answer to READ CAPACITY (10). `Some(None)` where the unit is too large for it and (16)
-/// must be asked.
+/// Parses the result of READ CAPACITY (10). `Some(None)` if the unit is too large for it and READ
+/// CAPACITY (16) is needed.
 pub fn capacity_10(data: &[u8]) -> Option<Option<Capacity>> {
     let (last, block_bytes) = (be32(data, 0)?, be32(data, 4)?);
     if last == u32::MAX {
@@ -30,7 +30,7 @@ pub fn capacity_10(data: &[u8]) -> Option<Option<Capacity>> {
     capacity.sane().map(Some)
 }
 
-/// Reads the answer to READ CAPACITY (16).
+/// Parses the result of READ CAPACITY (16).
 pub fn capacity_16(data: &[u8]) -> Option<Capacity> {
     let provisioning = byte(data, 14).unwrap_or(0);
     Capacity {
@@ -44,12 +44,12 @@ pub fn capacity_16(data: &[u8]) -> Option<Capacity> {
 }
 
 impl Capacity {
-    /// All bytes of the unit.
+    /// Size of the unit in bytes.
     pub fn bytes(&self) -> u64 {
         self.blocks.saturating_mul(self.block_bytes.into())
     }
 
-    /// Blocks of a size that disks have, and a size that can be counted in bytes.
+    /// Checks that the block size is plausible and the total size fits into 64 bits.
     fn sane(self) -> Option<Self> {
         let known =
             self.block_bytes.is_power_of_two() && (512..=1 << 20).contains(&self.block_bytes);

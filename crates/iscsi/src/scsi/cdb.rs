@@ -1,18 +1,18 @@
-//! Command descriptor blocks (SPC-4 §6, SBC-3 §5), filled up with zeros to 16 bytes as iSCSI sends
+//! Command descriptor blocks (SPC-4 §6, SBC-3 §5), padded with zeros to 16 bytes as iSCSI sends
 //! them.
 
 /// A command descriptor block.
 pub type Cdb = [u8; 16];
 
-/// Highest logical block address that READ(10) and its like can name.
+/// Highest logical block address in READ(10) and similar commands.
 const MAX_LBA_10: u64 = u32::MAX as u64;
 
-/// Most blocks that READ(10) and its like can move.
+/// Most blocks that READ(10) and similar commands can move.
 const MAX_BLOCKS_10: u32 = u16::MAX as u32;
 
 /// Vital product data pages by number.
 pub mod page {
-    /// Which pages there are.
+    /// List of supported pages.
     pub const SUPPORTED: u8 = 0x00;
     /// Unit serial number.
     pub const SERIAL: u8 = 0x80;
@@ -58,7 +58,7 @@ pub fn read_capacity_16(allocation_bytes: u32) -> Cdb {
     cdb(&[(0, &[0x9e, 0x10]), (10, &allocation_bytes.to_be_bytes())])
 }
 
-/// REPORT LUNS: those that this initiator may use.
+/// REPORT LUNS: the units that this initiator may use.
 pub fn report_luns(allocation_bytes: u32) -> Cdb {
     cdb(&[(0, &[0xa0]), (6, &allocation_bytes.to_be_bytes())])
 }
@@ -73,29 +73,29 @@ pub fn mode_sense_10(page: u8, allocation_bytes: u16) -> Cdb {
     cdb(&[(0, &[0x5a, 0x08, page & 0x3f]), (7, &allocation_bytes.to_be_bytes())])
 }
 
-/// READ of `blocks` blocks: (10) where that can say it, else (16).
+/// READ of `blocks` blocks: (10) if the values fit, otherwise (16).
 #[inline]
 pub fn read(lba: u64, blocks: u32) -> Cdb {
     transfer(0x28, 0x88, lba, blocks)
 }
 
-/// WRITE of `blocks` blocks: (10) where that can say it, else (16).
+/// WRITE of `blocks` blocks: (10) if the values fit, otherwise (16).
 #[inline]
 pub fn write(lba: u64, blocks: u32) -> Cdb {
     transfer(0x2a, 0x8a, lba, blocks)
 }
 
-/// SYNCHRONIZE CACHE over the whole unit: (10), which means everything with zero blocks.
+/// SYNCHRONIZE CACHE (10) for the whole unit, which zero blocks mean.
 pub fn synchronize_cache() -> Cdb {
     cdb(&[(0, &[0x35])])
 }
 
-/// SYNCHRONIZE CACHE of a range: (10) where that can say it, else (16).
+/// SYNCHRONIZE CACHE for a range: (10) if the values fit, otherwise (16).
 pub fn synchronize_cache_range(lba: u64, blocks: u32) -> Cdb {
     transfer(0x35, 0x91, lba, blocks)
 }
 
-/// UNMAP, with a parameter list of that length.
+/// UNMAP, with a parameter list of this length.
 pub fn unmap(parameter_bytes: u16) -> Cdb {
     cdb(&[(0, &[0x42]), (7, &parameter_bytes.to_be_bytes())])
 }

@@ -1,11 +1,12 @@
-//! INQUIRY's answers (SPC-4 §6.6 and §7.8, SBC-3 §6.6): who a logical unit is and what it bears.
+//! The results of INQUIRY (SPC-4 §6.6 and §7.8, SBC-3 §6.6): the identity and capabilities of a
+//! logical unit.
 
 use crate::bytes::{be16, be32, byte, printable};
 
 /// Standard INQUIRY data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inquiry {
-    /// Peripheral qualifier: 0 where there is a unit.
+    /// Peripheral qualifier: 0 if there is a unit.
     pub qualifier: u8,
     /// Peripheral device type: 0 for a disk, 0x1f for none.
     pub device_type: u8,
@@ -18,13 +19,13 @@ pub struct Inquiry {
 }
 
 impl Inquiry {
-    /// Whether a disk answers under this number.
+    /// Whether there is a disk under this number.
     pub fn is_disk(&self) -> bool {
         self.qualifier == 0 && self.device_type == 0
     }
 }
 
-/// Reads standard INQUIRY data.
+/// Parses standard INQUIRY data.
 pub fn inquiry(data: &[u8]) -> Option<Inquiry> {
     let first = byte(data, 0)?;
     Some(Inquiry {
@@ -36,7 +37,7 @@ pub fn inquiry(data: &[u8]) -> Option<Inquiry> {
     })
 }
 
-/// The body of a page of vital product data, cut to what is there.
+/// The body of a vital product data page, as far as it was returned.
 fn body(data: &[u8], page: u8) -> Option<&[u8]> {
     if byte(data, 1)? != page {
         return None;
@@ -45,12 +46,12 @@ fn body(data: &[u8], page: u8) -> Option<&[u8]> {
     data.get(4..end.min(data.len()))
 }
 
-/// Reads page 00h: the pages that there are.
+/// Parses page 00h: the supported pages.
 pub fn supported_pages(data: &[u8]) -> Option<Vec<u8>> {
     body(data, 0x00).map(<[u8]>::to_vec)
 }
 
-/// Reads page 80h: the serial number.
+/// Parses page 80h: the serial number.
 pub fn serial_number(data: &[u8]) -> Option<String> {
     body(data, 0x80).map(printable)
 }
@@ -58,15 +59,15 @@ pub fn serial_number(data: &[u8]) -> Option<String> {
 /// One name of a logical unit (SPC-4 §7.8.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Designator {
-    /// 1 vendor's, 2 EUI-64, 3 NAA, 8 SCSI name.
+    /// 1 vendor-specific, 2 EUI-64, 3 NAA, 8 SCSI name.
     pub kind: u8,
-    /// 0 where it names the logical unit, 1 the port, 2 the target.
+    /// What it identifies: 0 the logical unit, 1 the port, 2 the target.
     pub association: u8,
-    /// Binary names in hexadecimal, others as they are.
+    /// Binary names in hexadecimal, others unchanged.
     pub name: String,
 }
 
-/// Reads page 83h: the names of the unit.
+/// Parses page 83h: the identifiers of the unit.
 pub fn designators(data: &[u8]) -> Option<Vec<Designator>> {
     let mut rest = body(data, 0x83)?;
     let mut found = Vec::new();
@@ -83,20 +84,20 @@ pub fn designators(data: &[u8]) -> Option<Vec<Designator>> {
     Some(found)
 }
 
-/// Page B0h: how much one command may move. Zero in the page means "not said" and is `None` here.
+/// Page B0h: limits on commands. Zero in the page means "not reported" and is `None` here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BlockLimits {
-    /// Most blocks of one command.
+    /// Most blocks per command.
     pub max_transfer_blocks: Option<u32>,
-    /// Blocks that go best.
+    /// Optimal number of blocks per command.
     pub optimal_transfer_blocks: Option<u32>,
-    /// Most blocks of one UNMAP.
+    /// Most blocks per UNMAP.
     pub max_unmap_blocks: Option<u32>,
-    /// Most ranges of one UNMAP.
+    /// Most ranges per UNMAP.
     pub max_unmap_ranges: Option<u32>,
 }
 
-/// Reads page B0h.
+/// Parses page B0h.
 pub fn block_limits(data: &[u8]) -> Option<BlockLimits> {
     body(data, 0xb0)?;
     let said = |at| be32(data, at).filter(|&value| value != 0);
@@ -108,20 +109,20 @@ pub fn block_limits(data: &[u8]) -> Option<BlockLimits> {
     })
 }
 
-/// Page B2h: whether and how blocks are provisioned when written.
+/// Page B2h: whether and how blocks are provisioned on writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogicalProvisioning {
-    /// LBPU: UNMAP is there.
+    /// LBPU: UNMAP is supported.
     pub unmap: bool,
-    /// LBPWS: WRITE SAME (16) with UNMAP is there.
+    /// LBPWS: WRITE SAME (16) with UNMAP is supported.
     pub write_same: bool,
     /// LBPRZ: unmapped blocks read as zeros.
     pub unmapped_zero: bool,
-    /// 0 not said, 1 resource provisioned, 2 thin.
+    /// 0 not reported, 1 resource provisioned, 2 thin.
     pub kind: u8,
 }
 
-/// Reads page B2h.
+/// Parses page B2h.
 pub fn logical_provisioning(data: &[u8]) -> Option<LogicalProvisioning> {
     let body = body(data, 0xb2)?;
     let bits = byte(body, 1)?;
@@ -157,7 +158,7 @@ mod tests {
         assert_eq!(supported_pages(&[0, 0, 0, 3, 0, 0x80, 0x83]), Some(vec![0, 0x80, 0x83]));
         assert_eq!(supported_pages(&[0, 0x80, 0, 0]), None);
         assert_eq!(serial_number(b"\0\x80\0\x08  beaf11").unwrap(), "beaf11");
-        // Cut short by the allocation length.
+        // Truncated by the allocation length.
         assert_eq!(serial_number(b"\0\x80\0\x20beaf").unwrap(), "beaf");
         let mut limits = [0; 64];
         limits[1] = 0xb0;

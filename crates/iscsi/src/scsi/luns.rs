@@ -2,13 +2,13 @@
 
 use crate::bytes::{be32, be64};
 
-/// A logical unit number as it goes over the wire.
+/// A logical unit number in wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Lun(pub u64);
 
 impl Lun {
-    /// The number that people write: peripheral addressing below 256, flat addressing to 16383;
-    /// `None` beyond.
+    /// The LUN for a number as people write it: peripheral addressing below 256, flat addressing up
+    /// to 16383; `None` beyond.
     pub fn of_number(number: u32) -> Option<Self> {
         match number {
             0..=0xff => Some(Self(u64::from(number) << 48)),
@@ -17,7 +17,7 @@ impl Lun {
         }
     }
 
-    /// The number that people write, where it has one.
+    /// The number as people write it, if it has one.
     pub fn number(self) -> Option<u32> {
         let first = (self.0 >> 48) as u32;
         let single = self.0 << 16 == 0;
@@ -38,7 +38,7 @@ impl std::fmt::Display for Lun {
     }
 }
 
-/// Reads the answer to REPORT LUNS (SPC-4 §6.33), as far as it is there.
+/// Parses the result of REPORT LUNS (SPC-4 §6.33), as far as it was returned.
 pub fn luns(data: &[u8]) -> Option<Vec<Lun>> {
     let claimed = be32(data, 0)? as usize;
     let list = data.get(8..)?;

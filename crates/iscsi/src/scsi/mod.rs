@@ -1,5 +1,5 @@
-//! The SCSI that a virtual disk needs (SPC-4, SBC-3): command blocks, and readers for what comes
-//! back. All readers take bytes from outside and answer `None` or an error to what is none.
+//! The SCSI that a virtual disk needs (SPC-4, SBC-3): command blocks, and parsers for the results.
+//! All parsers take untrusted bytes and return `None` or an error if they are invalid.
 
 mod capacity;
 pub mod cdb;

@@ -1,26 +1,26 @@
-//! MODE SENSE's answers (SPC-4 §7.5, SBC-3 §6.5.5): write protection and the write cache.
+//! The results of MODE SENSE (SPC-4 §7.5, SBC-3 §6.5.5): write protection and the write cache.
 
 use crate::bytes::{be16, byte};
 
 /// The caching page.
 const CACHING: u8 = 0x08;
 
-/// What concerns us of the mode data.
+/// The mode data that is used here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModeSense {
-    /// WP: the unit takes no writes.
+    /// WP: the unit is write-protected.
     pub write_protected: bool,
-    /// WCE: writes are acknowledged from a cache; `None` where the page is not there.
+    /// WCE: writes are acknowledged from a cache; `None` if the page is missing.
     pub write_cache: Option<bool>,
 }
 
-/// Reads the answer to MODE SENSE (6).
+/// Parses the result of MODE SENSE (6).
 pub fn mode_sense_6(data: &[u8]) -> Option<ModeSense> {
     let descriptors = byte(data, 3)?.into();
     read(data, byte(data, 2)?, 4, descriptors)
 }
 
-/// Reads the answer to MODE SENSE (10).
+/// Parses the result of MODE SENSE (10).
 pub fn mode_sense_10(data: &[u8]) -> Option<ModeSense> {
     let descriptors = be16(data, 6)?.into();
     read(data, byte(data, 3)?, 8, descriptors)
@@ -30,7 +30,7 @@ fn read(data: &[u8], specific: u8, header: usize, descriptors: usize) -> Option<
     let mut rest = data.get(header + descriptors..).unwrap_or_default();
     let mut write_cache = None;
     while let [code, length, body @ ..] = rest {
-        // With SPF the length is longer; the caching page has none.
+        // With SPF set the length field is longer; the caching page never sets it.
         let plain = code & 0x40 == 0;
         if plain && code & 0x3f == CACHING {
             write_cache = byte(body, 0).map(|bits| bits & 0x04 != 0);

@@ -1,18 +1,18 @@
-//! The parameter list of UNMAP (SBC-3 §5.28): giving blocks of a thin unit back.
+//! The parameter list of UNMAP (SBC-3 §5.28): frees blocks of a thin unit.
 
 /// Blocks that are no longer needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
     /// First logical block.
     pub lba: u64,
-    /// How many.
+    /// Number of blocks.
     pub blocks: u32,
 }
 
-/// Most ranges that the list's length field can count.
+/// The most ranges that the list's length field can express.
 const MAX_RANGES: usize = (u16::MAX as usize - 8) / 16;
 
-/// The parameter list for UNMAP; of very many ranges the first 4095.
+/// The parameter list for UNMAP; only the first 4095 ranges are used.
 pub fn unmap_parameters(ranges: &[Range]) -> Vec<u8> {
     let ranges = ranges.get(..MAX_RANGES).unwrap_or(ranges);
     let descriptors = ranges.len() as u16 * 16;

@@ -1,5 +1,4 @@
-//! Sense data (SPC-4 §4.5): why a command did not end well, in words, as an `errno`, and as what to
-//! do about it.
+//! Sense data (SPC-4 §4.5): why a command failed, in words, as an `errno`, and what to do about it.
 
 use stormeter_disk::DeviceError;
 
@@ -19,13 +18,13 @@ pub struct Sense {
 /// What to do with a command that ended with sense data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advice {
-    /// It was carried out after all.
+    /// The command was executed after all.
     Done,
-    /// Send it again at once: something happened to the unit, not to the command.
+    /// Send it again at once: the condition concerned the unit, not the command.
     Again,
     /// Send it again after a while.
     Later,
-    /// It failed.
+    /// The command failed.
     Fail,
 }
 
@@ -38,10 +37,10 @@ const ENOMEDIUM: DeviceError = DeviceError(123);
 const EILSEQ: DeviceError = DeviceError(84);
 
 impl Sense {
-    /// Reads fixed (70h, 71h) or descriptor format (72h, 73h).
+    /// Parses fixed (70h, 71h) or descriptor format (72h, 73h).
     pub fn parse(data: &[u8]) -> Option<Self> {
         match byte(data, 0)? & 0x7f {
-            // A short one may end before the additional codes (SPC-4 §4.5.3).
+            // Short sense data may end before the additional codes (SPC-4 §4.5.3).
             0x70 | 0x71 => Some(Self {
                 key: byte(data, 2)? & 0x0f,
                 asc: byte(data, 12).unwrap_or(0),
@@ -61,17 +60,18 @@ impl Sense {
         match (self.key, self.asc, self.ascq) {
             // RECOVERED ERROR.
             (0x1, ..) => Advice::Done,
-            // Becoming ready, or busy with something that ends (14h: allocating space, SBC-3 §4.7.3.6).
+            // Becoming ready, or temporarily busy (14h: allocating space, SBC-3 §4.7.3.6).
             (0x2, 0x04, 0x01 | 0x04 | 0x07..=0x09 | 0x0a | 0x14) => Advice::Later,
             (0x6 | 0xb, ..) => Advice::Again,
             _ => Advice::Fail,
         }
     }
 
-    /// As the operating system would put it.
+    /// The closest error of the operating system.
     pub fn errno(&self) -> DeviceError {
         match (self.key, self.asc, self.ascq) {
-            // No space on a thin unit: hard or soft threshold (SBC-3 §4.7.3.7), whatever the key.
+            // A thin unit is out of space: hard or soft threshold (SBC-3 §4.7.3.7), whatever the
+            // key.
             (_, 0x27, 0x07) | (0xd, ..) => DeviceError::NO_SPACE,
             (0x2, 0x3a, _) => ENOMEDIUM,
             (0x2 | 0x5, 0x25, _) => ENXIO,

@@ -3,13 +3,13 @@
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// GOOD, and CONDITION MET, which is as good.
+    /// GOOD, or the equivalent CONDITION MET.
     Good,
-    /// CHECK CONDITION: sense data says why.
+    /// CHECK CONDITION: sense data has the reason.
     CheckCondition,
     /// BUSY.
     Busy,
-    /// RESERVATION CONFLICT: another host has the unit to itself.
+    /// RESERVATION CONFLICT: another host has reserved the unit.
     ReservationConflict,
     /// TASK SET FULL.
     TaskSetFull,
@@ -17,7 +17,7 @@ pub enum Status {
     AcaActive,
     /// TASK ABORTED: by another initiator.
     TaskAborted,
-    /// None of these.
+    /// Any other status.
     Other(u8),
 }
 

@@ -1,5 +1,5 @@
-//! Taking leave: waiting for what is outstanding, writing the cache out where that is wished and
-//! there is one, logging out.
+//! Closing a session: waits for outstanding operations, flushes the cache if requested and present,
+//! and logs out.
 
 use stormeter_wire::{Memory, Outbox};
 
@@ -9,18 +9,18 @@ use super::tasks::{Direction, Owner};
 use crate::pdu::{Data, LogoutRequest, flags, put};
 use crate::scsi::{cdb, mode_sense_6};
 
-/// How far the leave-taking has come.
+/// The progress of closing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Closing {
-    /// Nobody wants to leave.
+    /// Not requested.
     No,
-    /// Waiting for what is outstanding.
+    /// Waiting for outstanding operations.
     Draining,
-    /// Asked whether there is a write cache.
+    /// Asking whether there is a write cache.
     Asking,
-    /// The cache is being written out.
+    /// The cache is being flushed.
     Flushing,
-    /// Logged out, no answer yet.
+    /// The logout was sent and not answered yet.
     Leaving,
     /// Done.
     Done,
@@ -30,7 +30,7 @@ const MODE_DATA_BYTES: u8 = 192;
 const CACHING_PAGE: u8 = 0x08;
 
 impl Session {
-    /// Goes on taking leave, as far as that is possible now.
+    /// Continues closing, as far as possible now.
     pub(super) fn advance_closing(&mut self) {
         if !self.is_full() || self.logout.is_some() {
             return;
@@ -48,7 +48,7 @@ impl Session {
             }
             Closing::Asking => {
                 let Some(answer) = self.controls.own_result() else { return };
-                // A unit that does not say has its cache written out: that does no harm.
+                // If a unit does not report this, its cache is flushed anyway: that does no harm.
                 let cache = answer.ok().and_then(|data| mode_sense_6(&data)?.write_cache);
                 if cache == Some(false) {
                     self.closing = Closing::Leaving;
@@ -74,7 +74,7 @@ impl Session {
         self.is_full() && self.closing == Closing::Leaving && self.logout.is_none()
     }
 
-    /// Sends a logout that closes the session. It is immediate: it waits for no window.
+    /// Sends a logout that closes the session. It is immediate: it does not wait for the window.
     pub(super) fn send_logout(&mut self, now_ns: u64, out: &mut Outbox) {
         if self.logout.is_some() || !self.tasks.has_room() {
             return;
@@ -94,7 +94,7 @@ impl Session {
         self.logout = Some((now_ns, task));
     }
 
-    /// Without a connection there is nothing to log out from; what is outstanding still counts.
+    /// Without a connection there is no session to log out of; outstanding operations still count.
     pub(super) fn closing_disconnected(&mut self) {
         if self.closing == Closing::No || self.operations.live() > 0 {
             return;
@@ -109,7 +109,7 @@ impl Session {
         self.closing = Closing::Done;
     }
 
-    /// What waits for room in the target's window goes out, then what taking leave demands.
+    /// Sends what is waiting for the target's window, then what closing requires.
     pub(super) fn pump(&mut self, now_ns: u64, memory: &impl Memory, out: &mut Outbox) {
         self.send_waiting(now_ns, memory, out);
         if self.closing != Closing::No {

@@ -1,5 +1,5 @@
-//! Commands other than reads and writes of operations: what a probe asks before, and a study
-//! between I/O.
+//! Commands other than the reads and writes of operations: sent by a probe beforehand, and by a
+//! study between I/Os.
 
 use std::collections::VecDeque;
 
@@ -7,31 +7,31 @@ use super::error::CommandError;
 use crate::scsi::Lun;
 use crate::scsi::cdb::Cdb;
 
-/// A command with data of its own.
+/// A command with its own data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// The command descriptor block ([`crate::scsi::cdb`]).
     pub cdb: Cdb,
     /// Logical unit; `None` for the session's.
     pub lun: Option<Lun>,
-    /// Most bytes that come back. Either this or `data_out`.
+    /// The most bytes that are returned. Either this or `data_out`.
     pub data_in_max: u32,
-    /// Bytes that go along.
+    /// Bytes to send.
     pub data_out: Vec<u8>,
 }
 
 impl Command {
-    /// A command that brings at most `data_in_max` bytes back.
+    /// A command that returns at most `data_in_max` bytes.
     pub fn reading(cdb: Cdb, data_in_max: u32) -> Self {
         Self { cdb, lun: None, data_in_max, data_out: Vec::new() }
     }
 
-    /// A command that takes bytes along; or none at all.
+    /// A command that sends bytes, or none at all.
     pub fn writing(cdb: Cdb, data_out: Vec<u8>) -> Self {
         Self { cdb, lun: None, data_in_max: 0, data_out }
     }
 
-    /// The same for another logical unit.
+    /// The same command for another logical unit.
     #[must_use]
     pub fn on(mut self, lun: Lun) -> Self {
         self.lun = Some(lun);
@@ -39,28 +39,28 @@ impl Command {
     }
 }
 
-/// Who asked for a command.
+/// The origin of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asker {
-    /// The user, under this tag.
+    /// The caller, with this tag.
     User(u64),
-    /// The session, for its own end.
+    /// The session itself, for closing.
     Session,
 }
 
-/// What became of a command.
+/// The result of a command.
 pub(super) type Outcome = Result<Vec<u8>, CommandError>;
 
-/// One command under way.
+/// One command in progress.
 #[derive(Debug)]
 pub(super) struct Control {
     pub(super) command: Command,
-    /// What comes back is gathered here; as long as `data_in_max`, which our own user chose.
+    /// The returned data; its length is `data_in_max`, which our own caller chose.
     pub(super) data_in: Vec<u8>,
     asker: Asker,
 }
 
-/// Commands that wait, are under way, or are done.
+/// Commands that are waiting, in progress, or done.
 #[derive(Debug, Default)]
 pub(super) struct Controls {
     slots: Vec<Option<Control>>,
@@ -94,7 +94,7 @@ impl Controls {
         self.slots.get_mut(index as usize)?.as_mut()
     }
 
-    /// The next one to be sent.
+    /// The next command to send.
     pub(super) fn next(&mut self) -> Option<u32> {
         self.waiting.pop_front()
     }
@@ -103,12 +103,12 @@ impl Controls {
         !self.waiting.is_empty()
     }
 
-    /// Whether none waits or is under way.
+    /// Whether none is waiting or in progress.
     pub(super) fn is_idle(&self) -> bool {
         self.slots.iter().all(Option::is_none)
     }
 
-    /// The command is done; of what came, so many bytes count.
+    /// The command is done; this many bytes of the returned data are valid.
     pub(super) fn finish(&mut self, index: u32, outcome: Result<u32, CommandError>) {
         let Some(control) = self.slots.get_mut(index as usize).and_then(Option::take) else {
             return;
@@ -132,13 +132,13 @@ impl Controls {
         self.own_result.take()
     }
 
-    /// The connection is gone: all wait again.
+    /// The connection is gone: all wait to be sent again.
     pub(super) fn rewind(&mut self) {
         self.waiting =
             (0..).zip(&self.slots).filter(|one| one.1.is_some()).map(|one| one.0).collect();
     }
 
-    /// Gives all up.
+    /// Gives all of them up.
     pub(super) fn surrender(&mut self) {
         self.waiting.clear();
         for index in 0..self.slots.len() as u32 {

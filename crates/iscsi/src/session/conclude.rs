@@ -1,4 +1,4 @@
-//! What a command's status means: done, to be sent again, or failed.
+//! Handles a command's status: done, to be sent again, or failed.
 
 use stormeter_disk::{Completion, DeviceError};
 
@@ -8,13 +8,15 @@ use super::tasks::{Direction, Owner};
 use crate::pdu::flags;
 use crate::scsi::{Advice, Sense, Status};
 
-/// How often a command is sent again at once: a unit may have several attentions in store.
+/// How often a command is sent again at once: a unit may report several attention conditions in a
+/// row.
 const MAX_ATTEMPTS: u8 = 8;
 
-/// How often a command is sent again after a while: with the waits below for a quarter of a minute.
+/// How often a command is sent again after a delay: with the delays below, for a quarter of a
+/// minute.
 const MAX_REFUSALS: u8 = 64;
 
-/// The first wait; each further one is twice as long, up to the longest.
+/// The first delay; each further one is twice as long, up to the longest.
 const FIRST_WAIT_NS: u64 = 1_000_000;
 const LONGEST_WAIT_NS: u64 = 256_000_000;
 
@@ -25,10 +27,10 @@ const EBADE: DeviceError = DeviceError(52);
 pub(super) type Residual = (u8, u32);
 
 impl Session {
-    /// Takes a command's status.
+    /// Handles a command's status.
     ///
     /// # Errors
-    /// Success of a command whose data did not all pass.
+    /// The status is success, but not all of the command's data was moved.
     #[inline]
     pub(super) fn conclude(
         &mut self,
@@ -46,7 +48,7 @@ impl Session {
         self.conclude_otherwise(index, status, residual, sense, now_ns, done)
     }
 
-    /// The same for any other status than good.
+    /// Handles any status other than GOOD.
     #[cold]
     fn conclude_otherwise(
         &mut self,
@@ -59,7 +61,7 @@ impl Session {
     ) -> Result<(), Error> {
         let io = DeviceError::IO;
         match status {
-            // `conclude` has dealt with it.
+            // Handled by `conclude`.
             Status::Good => {}
             Status::CheckCondition => {
                 let Some(sense) = sense else {
@@ -67,14 +69,13 @@ impl Session {
                     self.fail(index, io, CommandError::Status(status), done);
                     return Ok(());
                 };
-                // That a command is not known or not allowed is an answer, not an incident, for
-                // those who ask.
+                // To probing commands, "unknown" or "not allowed" is an answer and not an incident.
                 let is_operation = self
                     .tasks
                     .get(index)
                     .is_some_and(|task| matches!(task.owner, Owner::Operation(_)));
-                // Every new session is told that the unit was reset, whether or not it was: the
-                // attention is kept for each pair of initiator and target (SPC-4 section 5.14).
+                // Every new session gets a unit attention for a reset, whether there was one or
+                // not: the attention is kept per pair of initiator and target (SPC-4 section 5.14).
                 let is_welcome = !self.has_succeeded && sense.key == 0x6 && sense.asc == 0x29;
                 if is_operation && !is_welcome {
                     self.incidents.note(sense.to_string());
@@ -109,7 +110,7 @@ impl Session {
         Ok(())
     }
 
-    #[inline(always)] // On every request's way.
+    #[inline(always)] // On the path of every request.
     fn succeed(
         &mut self,
         index: u32,
@@ -136,7 +137,7 @@ impl Session {
                     done.push(completion);
                 }
             }
-            // What is said about a unit may be shorter than what there was room for.
+            // Information about a unit may be shorter than the space for it.
             Owner::Control(control) => {
                 let through = task.coverage.through();
                 self.controls.finish(control, Ok(through));
@@ -147,7 +148,7 @@ impl Session {
         Ok(())
     }
 
-    /// The task failed for good.
+    /// The task failed permanently.
     pub(super) fn fail(
         &mut self,
         index: u32,
@@ -158,7 +159,7 @@ impl Session {
         let Some(task) = self.tasks.get(index) else { return };
         match task.owner {
             Owner::Operation(operation) => {
-                // Only the first that waits can be partly sent; of it nothing more goes out.
+                // Only the first waiting operation can be partly sent; the rest of it is not sent.
                 if self.waiting.front() == Some(&operation) {
                     self.waiting.pop_front();
                 }
@@ -190,7 +191,7 @@ impl Session {
         }
     }
 
-    /// Whether the task's operation has taken as long as any may.
+    /// Whether the task's operation has exceeded its time limit.
     fn is_expired(&self, index: u32, now_ns: u64) -> bool {
         let Some(Owner::Operation(operation)) = self.tasks.get(index).map(|task| task.owner) else {
             return false;

@@ -1,27 +1,28 @@
-//! Which bytes of a read have come: in order in practice, in any order by the protocol, each once.
+//! Which bytes of a read have arrived: in order in practice, in any order by the protocol, each
+//! once.
 
-/// Runs out of order that are kept. Targets send in order or nearly so; one that scatters single
-/// bytes is broken or hostile.
+/// The most out-of-order runs that are kept. Targets send in order or nearly so; one that scatters
+/// single bytes is broken or hostile.
 const MAX_RUNS: usize = 1024;
 
-/// The bytes of one command that have come.
+/// The bytes of one command that have arrived.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Coverage {
-    /// All before this have come.
+    /// Everything before this has arrived.
     through: u32,
-    /// Runs beyond, as begin and end, in order, neither touching nor overlapping `through`.
+    /// Runs beyond it, as (start, end), in order, neither touching nor overlapping `through`.
     runs: Vec<(u32, u32)>,
 }
 
 impl Coverage {
-    /// Nothing has come; keeps its memory.
+    /// Resets it and keeps its memory.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.through = 0;
         self.runs.clear();
     }
 
-    /// Notes a run. `false` where part of it came before, or runs are too many.
+    /// Records a run. `false` if part of it arrived before, or there are too many runs.
     #[inline]
     pub(super) fn add(&mut self, offset: u32, length: u32) -> bool {
         let Some(end) = offset.checked_add(length) else { return false };
@@ -56,7 +57,7 @@ impl Coverage {
         true
     }
 
-    /// How many bytes have come from the beginning on; `None` where there is a hole.
+    /// Number of bytes that have arrived from the start on; `None` if there is a hole.
     #[inline]
     pub(super) fn whole(&self) -> Option<u32> {
         self.runs.is_empty().then_some(self.through)

@@ -1,4 +1,4 @@
-//! Data of reads as it comes in: each PDU is judged by its header, before its first byte is put
+//! Incoming data of reads: each PDU is validated by its header, before its first byte is stored
 //! anywhere.
 
 use stormeter_disk::Completion;
@@ -14,10 +14,10 @@ use crate::scsi::Status;
 const FOUND: &str = "Data-In";
 
 impl Session {
-    /// Judges the header and says where the data goes.
+    /// Validates the header and determines where the data goes.
     ///
     /// # Errors
-    /// Data that nobody asked for, out of turn, twice, or beyond what was asked for.
+    /// Data that was not requested, is out of order, was sent twice, or exceeds the request.
     #[inline]
     pub(super) fn begin_data_in(&mut self) -> Result<(), Error> {
         let refuse = |problem| Err(Error::Protocol { found: FOUND, problem });
@@ -63,7 +63,7 @@ impl Session {
         Ok(())
     }
 
-    /// The data is where it belongs; concludes the command where the status came along.
+    /// The data is in place; concludes the command if the status came with it.
     #[inline]
     pub(super) fn finish_data_in(
         &mut self,

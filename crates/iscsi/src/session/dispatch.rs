@@ -1,4 +1,4 @@
-//! What each PDU that came in leads to.
+//! Dispatches incoming PDUs.
 
 use stormeter_disk::{Completion, DeviceError};
 use stormeter_wire::{Memory, Outbox};
@@ -18,7 +18,7 @@ use crate::pdu::{
 use crate::scsi::{Sense, Status};
 
 impl Session {
-    /// A header has come: says where its data goes.
+    /// A header has arrived: determines where its data goes.
     #[inline]
     pub(super) fn begin_pdu(&mut self) -> Result<(), Error> {
         let opcode = self.inbound.bhs.opcode();
@@ -41,7 +41,7 @@ impl Session {
         }
     }
 
-    /// A PDU is there as a whole, with its digests right.
+    /// A PDU is complete, with valid digests.
     #[inline]
     pub(super) fn finish_pdu(
         &mut self,
@@ -173,7 +173,7 @@ impl Session {
         }
         let event = async_event(message.event);
         match message.event {
-            // What is outstanding is sent again after the next login.
+            // Outstanding operations are sent again after the next login.
             1 => {
                 self.incidents.note(event.to_owned());
                 self.send_logout(now_ns, out);
@@ -183,7 +183,7 @@ impl Session {
                 Some(sense) => self.incidents.note(format!("{event}: {sense}")),
                 None => self.incidents.note(event.to_owned()),
             },
-            // Nothing has to be negotiated anew: what was agreed on stays in force until then.
+            // Parameters need not be renegotiated: the current ones stay in force.
             _ => self.incidents.note(format!("{event} ({:#04x})", message.event)),
         }
         Ok(())
@@ -219,7 +219,7 @@ impl Session {
     }
 }
 
-/// Sense data behind its length (RFC 7143 §11.4.7.2).
+/// The sense data after its length field (RFC 7143 §11.4.7.2).
 fn sense(data: &[u8]) -> Option<Sense> {
     let length = usize::from(be16(data, 0)?);
     let data = data.get(2..)?;

@@ -1,30 +1,30 @@
-//! Where disks lie on the unit, and in what steps the unit is spoken to.
+//! Where disks are on the unit, and the granularity of transfers.
 //!
-//! Everything that a request needs of it is worked out once: the length of a block as a shift, the
-//! longest transfer in whole blocks.
+//! Everything that a request needs is computed once: the length of a block as a shift, the longest
+//! transfer in whole blocks.
 
 use stormeter_disk::Operation;
 
 /// Disks on a unit.
 #[derive(Debug, Clone)]
 pub(super) struct Geometry {
-    /// Where each disk begins, in bytes.
+    /// Start of each disk, in bytes.
     extents: Vec<u64>,
     block_shift: u32,
-    /// The longest transfer of one task, in bytes.
+    /// The longest transfer per task, in bytes.
     pub(super) most_bytes: u32,
 }
 
 impl Geometry {
-    /// Blocks are a power of two; a length that is none is taken as the next lower one.
+    /// Block lengths are powers of two; any other length is rounded down to one.
     pub(super) fn new(extents: Vec<u64>, block_bytes: u32, max_transfer_bytes: u32) -> Self {
         let block_shift = block_bytes.max(1).ilog2();
         let most_bytes = (max_transfer_bytes >> block_shift).max(1) << block_shift;
         Self { extents, block_shift, most_bytes }
     }
 
-    /// An operation's first byte on the unit; `None` unless it names whole blocks of a disk that
-    /// there is.
+    /// An operation's first byte on the unit; `None` unless it covers whole blocks of an existing
+    /// disk.
     #[inline]
     pub(super) fn begin_bytes(&self, operation: &Operation) -> Option<u64> {
         let base = *self.extents.get(operation.disk as usize)?;
@@ -35,7 +35,7 @@ impl Geometry {
         ((begin | length) & within == 0).then_some(begin)
     }
 
-    /// The block that byte `at` of the unit begins, and how many there are in `length` bytes.
+    /// The block that starts at byte `at` of the unit, and the number of blocks in `length` bytes.
     #[inline]
     pub(super) fn blocks(&self, at: u64, length: u32) -> (u64, u32) {
         (at >> self.block_shift, length >> self.block_shift)
@@ -61,7 +61,7 @@ mod tests {
         for odd in [operation(0, 100, 512), operation(0, 512, 100), operation(2, 0, 512)] {
             assert_eq!(geometry.begin_bytes(&odd), None);
         }
-        // Beyond where bytes can be numbered.
+        // Beyond the largest offset.
         assert_eq!(geometry.begin_bytes(&operation(1, 512, 512)), None);
         assert_eq!(geometry.begin_bytes(&operation(1, u64::MAX, 512)), None);
         assert_eq!(geometry.begin_bytes(&operation(1, 0, 512)), Some(u64::MAX - 1023));

@@ -1,5 +1,5 @@
-//! The PDU that is coming in: its header whole, its data as it comes, each byte put where it
-//! belongs at once.
+//! The incoming PDU: its header as a whole, its data as it arrives, each byte stored in its final
+//! place at once.
 
 use stormeter_wire::{Memory, Span};
 
@@ -11,9 +11,9 @@ use crate::pdu::{Bhs, Digests, FrameError, header_bytes, padding_bytes};
 /// Where a data segment goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sink {
-    /// Kept until the PDU is whole.
+    /// Kept until the PDU is complete.
     Scratch,
-    /// Nobody waits for it.
+    /// Dropped: it is no longer needed.
     Discard,
     /// Into an operation's buffer.
     Span(Span),
@@ -21,14 +21,14 @@ pub(super) enum Sink {
     Control(u32, u32),
 }
 
-/// The PDU that is coming in.
+/// The incoming PDU.
 #[derive(Debug)]
 pub(super) struct Inbound {
     /// Its header.
     pub(super) bhs: Bhs,
-    /// Data that was kept.
+    /// Data that is kept.
     pub(super) scratch: Vec<u8>,
-    /// The task of a Data-In that has one.
+    /// The task of a Data-In, if it has one.
     pub(super) task: Option<u32>,
     /// Whether its StatSN is new, or it has none.
     pub(super) fresh: bool,
@@ -61,18 +61,18 @@ impl Inbound {
         }
     }
 
-    /// Forgets what was coming.
+    /// Discards the incoming PDU.
     pub(super) fn reset(&mut self) {
         self.active = false;
     }
 
-    /// Whether a header was taken whose PDU is not done.
+    /// Whether a header was read whose PDU is incomplete.
     #[inline]
     pub(super) fn is_active(&self) -> bool {
         self.active
     }
 
-    /// Takes a header, when it is there as a whole: how many bytes it has.
+    /// Reads a header, if it is complete; returns its length in bytes.
     #[inline]
     pub(super) fn header(
         &mut self,
@@ -106,19 +106,19 @@ impl Inbound {
         Ok(Some(length))
     }
 
-    /// The task whose data is on its way.
+    /// The task whose data is arriving.
     #[inline]
     pub(super) fn unfinished(&self) -> Option<u32> {
         self.task.filter(|_| self.active)
     }
 
-    /// Says where the data goes.
+    /// Sets where the data goes.
     #[inline]
     pub(super) fn deliver_to(&mut self, sink: Sink) {
         self.sink = sink;
     }
 
-    /// Takes data, padding and digest: how many bytes.
+    /// Reads data, padding and digest; returns the number of bytes.
     #[inline]
     pub(super) fn body(
         &mut self,
@@ -131,7 +131,7 @@ impl Inbound {
         if !data.is_empty() {
             self.deliver(data, memory, controls)?;
         }
-        // Blocks need no padding, and few connections have digests.
+        // Whole blocks need no padding, and few connections use digests.
         if self.trailer_wanted == 0 {
             return Ok(take);
         }
@@ -180,8 +180,8 @@ impl Inbound {
         Ok(())
     }
 
-    /// Where the next bytes may be received directly: never those that a digest guards, because
-    /// they have to be looked at anyway.
+    /// Where the next bytes may be received directly: never bytes that a digest covers, because
+    /// they have to be read anyway.
     #[inline]
     pub(super) fn direct(&self, least_bytes: u32) -> Option<Span> {
         match self.sink {
@@ -194,7 +194,7 @@ impl Inbound {
         }
     }
 
-    /// So many bytes were received directly; `false` for more than there are to come.
+    /// This many bytes were received directly; `false` if that is more than remain.
     pub(super) fn received_directly(&mut self, length: u32) -> bool {
         let fits = self.active && length <= self.remaining;
         if fits {
@@ -204,7 +204,7 @@ impl Inbound {
         fits
     }
 
-    /// Whether everything has come; then it is no longer active.
+    /// Whether everything has arrived; the PDU is then no longer active.
     #[inline]
     pub(super) fn complete(&mut self) -> Result<bool, FrameError> {
         if self.remaining > 0 || !self.active || self.trailer_found < self.trailer_wanted {

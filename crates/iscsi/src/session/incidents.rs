@@ -1,9 +1,9 @@
-//! What happened beside the results: sentences, each with how often, bounded in number.
+//! Events that the results do not show: sentences with counts, bounded in number.
 
 /// Sentences kept until they are taken.
 const MAX_SENTENCES: usize = 32;
 
-/// Incidents that nobody has taken yet.
+/// Incidents that have not been taken yet.
 #[derive(Debug, Default)]
 pub(super) struct Incidents {
     sentences: Vec<(String, u64)>,
@@ -11,7 +11,7 @@ pub(super) struct Incidents {
 }
 
 impl Incidents {
-    /// Notes one.
+    /// Records one.
     pub(super) fn note(&mut self, sentence: String) {
         if let Some(known) = self.sentences.iter_mut().find(|known| known.0 == sentence) {
             known.1 += 1;

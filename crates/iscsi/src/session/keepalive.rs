@@ -1,5 +1,5 @@
-//! Time: what is sent again after a while, whether the target is still there, and what has been
-//! waited for too long.
+//! Timers: delayed retries, checking that the target still answers, and waits that have taken too
+//! long.
 
 use stormeter_wire::{Memory, Outbox};
 
@@ -9,7 +9,7 @@ use super::tasks::{Direction, Owner};
 use crate::pdu::{Data, NO_TAG, NopOut, flags, put};
 
 impl Session {
-    /// When something is due that time brings about.
+    /// The next time at which something is due.
     pub(super) fn next_deadline_ns(&self) -> Option<u64> {
         if self.fault.is_some() || !self.early.is_empty() {
             return Some(0);
@@ -30,7 +30,7 @@ impl Session {
         }
     }
 
-    /// Since when the longest of all waits lasts, and for what.
+    /// The start of the longest current wait, and what it waits for.
     fn silent_since(&self) -> Option<(u64, &'static str)> {
         if let Some((sent_ns, _)) = self.logout {
             return Some((sent_ns, "answer to the logout"));
@@ -41,8 +41,8 @@ impl Session {
         [blocked, ping, task].into_iter().flatten().min_by_key(|one| one.0)
     }
 
-    /// When the target is to be asked whether it is there: after silence, or when a command has
-    /// been silent for as long; then again as often.
+    /// When to send a ping: after silence, or when a command has been silent for as long; then
+    /// again at the same interval.
     fn ping_due_ns(&self) -> Option<u64> {
         if self.ping.is_some() || self.logout.is_some() {
             return None;

@@ -1,4 +1,4 @@
-//! The session as the transport sees it: which call leads where.
+//! The session as the transport sees it: its entry points.
 
 use std::collections::VecDeque;
 
@@ -20,14 +20,14 @@ use crate::chap;
 use crate::login::{self, Identity, Login, Negotiated, Purpose};
 use crate::pdu::Digests;
 
-/// Payload that still has to come for receiving it directly to pay: below, the system call that it
-/// takes costs more than the copy that it saves.
+/// The least remaining payload for which receiving it directly pays: below, the extra system call
+/// costs more than the copy that it saves.
 const LEAST_DIRECT_BYTES: u32 = 16 << 10;
 
 const EINVAL: DeviceError = DeviceError(22);
 const ETIMEDOUT: DeviceError = DeviceError(110);
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Debug)]
 pub(super) enum Phase {
     Disconnected,
@@ -35,7 +35,7 @@ pub(super) enum Phase {
     Full,
 }
 
-/// A question to the target whether it is there.
+/// A NOP-Out that asks whether the target is alive.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ping {
     pub(super) task: u32,
@@ -56,24 +56,24 @@ pub struct Session {
     pub(super) tasks: Tasks,
     pub(super) operations: Operations,
     pub(super) controls: Controls,
-    /// Operations that are not, or not wholly, put into tasks.
+    /// Operations that are not, or not completely, split into tasks.
     pub(super) waiting: VecDeque<u32>,
     /// Tasks to be sent again as soon as the window allows.
     pub(super) retries: VecDeque<u32>,
-    /// Tasks to be sent again at a time.
+    /// Tasks to be sent again at a given time.
     pub(super) delayed: Vec<(u64, u32)>,
-    /// Completions that came about while there was nowhere to put them.
+    /// Completions that occurred where they could not be returned.
     pub(super) early: Vec<(Operation, Completion)>,
-    /// An error that came about while there was nobody to tell.
+    /// An error that occurred where it could not be returned.
     pub(super) fault: Option<Error>,
     pub(super) incidents: Incidents,
     pub(super) challenges: chap::Sent,
     pub(super) connected_ns: u64,
-    /// Whether a command of this connection has ended well.
+    /// Whether a command of this connection has succeeded.
     pub(super) has_succeeded: bool,
-    /// When bytes came last.
+    /// When bytes last arrived.
     pub(super) heard_ns: u64,
-    /// Since when what waits could not be sent.
+    /// Since when waiting operations could not be sent.
     pub(super) blocked_ns: u64,
     pub(super) ping: Option<Ping>,
     pub(super) pinged_ns: u64,
@@ -116,13 +116,14 @@ impl Session {
         }
     }
 
-    /// What the last login agreed on.
+    /// The result of the last login.
     pub fn negotiated(&self) -> &Negotiated {
         &self.negotiated
     }
 
-    /// Takes a command, whose result will come once from [`control_result`](Self::control_result)
-    /// under `tag`. Like an operation it waits for a connection and survives it.
+    /// Accepts a command, whose result will be returned once by
+    /// [`control_result`](Self::control_result) under `tag`. Like an operation it waits for a
+    /// connection and survives its loss.
     pub fn command(
         &mut self,
         command: Command,
@@ -136,13 +137,13 @@ impl Session {
         self.pump(now_ns, memory, out);
     }
 
-    /// The next result of a command, with its tag: the bytes that came back, or why it failed.
+    /// The next result of a command, with its tag: the returned bytes, or why it failed.
     pub fn control_result(&mut self) -> Option<(u64, Result<Vec<u8>, CommandError>)> {
         self.controls.result()
     }
 
-    /// Says where each disk begins on the unit, in bytes, and how the unit wants to be spoken to:
-    /// for those who learn it by commands on this session. Only while nothing is outstanding.
+    /// Sets where each disk starts on the unit, in bytes, and the granularity of transfers, for
+    /// callers that learn these by commands on this session. Only while nothing is outstanding.
     pub fn set_geometry(&mut self, extents: Vec<u64>, block_bytes: u32, max_transfer_bytes: u32) {
         self.geometry = Geometry::new(extents, block_bytes, max_transfer_bytes);
     }
@@ -158,19 +159,20 @@ impl Session {
         matches!(self.phase, Phase::Full)
     }
 
-    /// Whether anything waits that the window could let out.
+    /// Whether anything waits that the window may release.
     pub(super) fn is_waiting(&self) -> bool {
         !self.waiting.is_empty() || !self.retries.is_empty() || self.controls.is_waiting()
     }
 
-    /// What will wait from now on waits since now, unless something waits already.
+    /// Starts the waiting time, unless something is waiting already.
     pub(super) fn note_blocked(&mut self, now_ns: u64) {
         if !self.is_waiting() {
             self.blocked_ns = now_ns;
         }
     }
 
-    /// Takes one header or part of a body; how many bytes, `None` where more are needed.
+    /// Consumes one header or part of a body; returns the number of bytes, `None` if more are
+    /// needed.
     fn step(&mut self, bytes: &[u8], memory: &mut impl Memory) -> Result<Option<usize>, Error> {
         if self.inbound.is_active() {
             let taken = self.inbound.body(bytes, memory, &mut self.controls)?;
@@ -187,8 +189,8 @@ impl Session {
         Ok(taken)
     }
 
-    /// Fails what has been outstanding for too long. A target that lets us in each time and then gets
-    /// nowhere would otherwise keep it for ever.
+    /// Fails what has been outstanding for too long. Otherwise a target that accepts each login and
+    /// then makes no progress would hold it forever.
     fn expire(&mut self, now_ns: u64) {
         let patience_ns = self.options.timeouts.operation_ns;
         let Some(until_ns) = now_ns.checked_sub(patience_ns) else { return };
@@ -206,7 +208,7 @@ impl Session {
         self.early.extend(expired.into_iter().map(failed));
     }
 
-    /// Completes what moves nothing, or has no place on the unit.
+    /// Completes operations that move nothing, or are outside the unit.
     #[cold]
     fn refuse(&mut self, operation: &Operation) {
         let completion = match operation.length_bytes {

@@ -1,17 +1,16 @@
 //! A session in full feature phase: operations and commands in, PDUs out, and back.
 //!
-//! # Sending again what a broken connection left open
+//! # Retrying after a broken connection
 //!
 //! At ErrorRecoveryLevel 0 nothing of a session survives its connection. The next login uses the
-//! same ISID, which the target answers by ending what is left of the old session, its tasks
-//! included, before it accepts the new one (RFC 7143 §6.3.5, session reinstatement). Only then is
-//! everything that has no answer sent again, in the order in which it was submitted.
+//! same ISID, upon which the target ends what is left of the old session, including its tasks,
+//! before it accepts the new one (RFC 7143 §6.3.5, session reinstatement). Only then is everything
+//! that has not been answered sent again, in the order of submission.
 //!
 //! That is safe because of what is sent: reads change nothing; writes carry whole blocks to fixed
-//! addresses, so that a write which was carried out and is carried out again leaves the same bytes;
-//! no old copy of one can arrive late and cover something newer, since the tasks that could do so
-//! were ended; and nothing that awaits its completion was submitted by someone who relies on an
-//! order among them.
+//! addresses, so that a write that is executed twice leaves the same bytes; no old copy of one can
+//! arrive late and overwrite something newer, since the tasks that could do so were ended; and no
+//! submitter relies on an order among operations that are still outstanding.
 
 mod closing;
 mod command;

@@ -1,4 +1,5 @@
-//! The operations that were submitted and not completed, and how far each is put into tasks.
+//! The operations that were submitted and not completed, and how far each has been split into
+//! tasks.
 
 use stormeter_disk::{Completion, DeviceError, Operation};
 
@@ -10,7 +11,7 @@ pub(super) struct Pending {
     pub(super) begin_bytes: u64,
     /// Bytes for which tasks exist or existed.
     pub(super) next: u32,
-    /// Its tasks that are not done.
+    /// Number of its tasks that are not done.
     pub(super) tasks: u32,
     /// Where a short transfer ended, or its length.
     short_at: u32,
@@ -31,7 +32,7 @@ pub(super) struct Operations {
 }
 
 impl Operations {
-    /// Takes one.
+    /// Adds an operation.
     #[inline]
     pub(super) fn add(&mut self, operation: Operation, begin_bytes: u64, now_ns: u64) -> u32 {
         let pending = Pending {
@@ -71,13 +72,13 @@ impl Operations {
         self.slots.get_mut(index as usize)
     }
 
-    /// How many are not completed.
+    /// Number of operations that are not completed.
     pub(super) fn live(&self) -> u32 {
         self.live
     }
 
-    /// A task that moved `moved` of the `length` bytes at `offset` is done. The completion, when it
-    /// was the last.
+    /// A task that moved `moved` of the `length` bytes at `offset` is done. Returns the completion
+    /// if it was the last task.
     #[inline]
     pub(super) fn part_done(
         &mut self,
@@ -93,7 +94,7 @@ impl Operations {
             Ok(_) => {}
             Err(error) => {
                 pending.error.get_or_insert(error);
-                // What is not sent yet need not be.
+                // The rest need not be sent.
                 pending.next = pending.operation.length_bytes;
             }
         }
@@ -111,7 +112,7 @@ impl Operations {
         Some(completion)
     }
 
-    /// Begins all anew; their indices in the order in which they were submitted.
+    /// Restarts all of them; returns their indices in the order of submission.
     pub(super) fn rewind(&mut self) -> Vec<u32> {
         for pending in self.slots.iter_mut().filter(|pending| pending.live) {
             (pending.next, pending.tasks) = (0, 0);
@@ -126,7 +127,7 @@ impl Operations {
         order.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// Takes out those submitted at this time or before.
+    /// Removes those submitted at this time or before.
     pub(super) fn expire(&mut self, until_ns: u64) -> Vec<Operation> {
         let mut expired = Vec::new();
         for (index, pending) in (0..).zip(&mut self.slots) {
@@ -140,7 +141,7 @@ impl Operations {
         expired
     }
 
-    /// Gives all up, in the order in which they were submitted.
+    /// Gives all of them up, in the order of submission.
     pub(super) fn surrender(&mut self, operations: &mut Vec<Operation>) {
         let order = self.rewind();
         operations

@@ -1,21 +1,21 @@
-//! What a session is told at its beginning.
+//! The options of a session.
 
 use crate::chap::Credentials;
 use crate::login::{Isid, Parameters};
 use crate::scsi::Lun;
 
-/// How long things may take, in nanoseconds.
+/// Time limits, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// A login as a whole.
+    /// For a login as a whole.
     pub login_ns: u64,
-    /// A command without any sign of life of its own, or one that the target's window does not let
-    /// out; also the answer to a ping and to a logout.
+    /// For a command that receives no answer, or is held back by the target's window; also for the
+    /// answers to a ping and a logout.
     pub reply_ns: u64,
-    /// An operation as a whole: one that has taken as long fails when its connection is lost, or its
-    /// target is full, and is not sent again.
+    /// For an operation as a whole: after this time it fails when its connection is lost or its
+    /// target is full, instead of being sent again.
     pub operation_ns: u64,
-    /// Silence after which the target is asked whether it is there.
+    /// Silence after which the target is pinged.
     pub ping_ns: u64,
 }
 
@@ -30,31 +30,31 @@ impl Default for Timeouts {
     }
 }
 
-/// Everything a session needs to know.
+/// Everything that a session needs to know.
 pub struct Options {
-    /// Our name, as the target's access list has it.
+    /// Our initiator name, as in the target's access list.
     pub initiator_name: String,
-    /// Our part of the session's identifier; kept over reconnects.
+    /// Our part of the session identifier; kept across reconnects.
     pub isid: Isid,
     /// The target's name.
     pub target_name: String,
-    /// The logical unit that operations go to.
+    /// The target's name.
     pub lun: Lun,
-    /// How we prove ourselves, where we do.
+    /// Our CHAP credentials, if any.
     pub chap: Option<Credentials>,
-    /// What we wish for.
+    /// The parameters to offer.
     pub parameters: Parameters,
     /// Bytes of a logical block; operations that are not whole blocks fail with EINVAL.
     pub block_bytes: u32,
-    /// Where each disk begins on the unit, in bytes, by the disk's index.
+    /// Start of each disk on the unit, in bytes, by the disk's index.
     pub extents: Vec<u64>,
-    /// Most bytes of one command; larger operations are split.
+    /// The most bytes per command; larger operations are split.
     pub max_transfer_bytes: u32,
-    /// How long things may take.
+    /// Time limits.
     pub timeouts: Timeouts,
-    /// Whether [`close`](stormeter_wire::Session::close) has the target write its cache out first.
+    /// Whether [`close`](stormeter_wire::Session::close) first has the target flush its cache.
     pub flush_on_close: bool,
-    /// Random words, for challenges.
+    /// A source of random numbers for challenges.
     pub random: Box<dyn FnMut() -> u64 + Send>,
 }
 

@@ -9,7 +9,7 @@ use super::tasks::{Direction, Owner, Task};
 use crate::pdu::{BHS_BYTES, Bhs, Data, DataOut, NO_TAG, R2t, ScsiCommand, flags, put, put_header};
 use crate::scsi::{Lun, cdb};
 
-/// Headers of the commands for operations, of which only what differs is written each time.
+/// Headers of the commands for operations, in which only the differences are written each time.
 #[derive(Debug, Clone)]
 pub(super) struct Templates {
     read: Bhs,
@@ -34,7 +34,7 @@ impl Templates {
     }
 }
 
-/// A task's data goes out from here.
+/// The source of a task's data.
 #[derive(Debug, Clone, Copy)]
 enum Source {
     Span(Span),
@@ -50,7 +50,7 @@ struct Burst {
 }
 
 impl Session {
-    /// Sends what waits, in turn: what is sent again, commands, operations.
+    /// Sends what waits, in this order: retries, commands, operations.
     pub(super) fn send_waiting(&mut self, now_ns: u64, memory: &impl Memory, out: &mut Outbox) {
         if !self.is_full() || self.logout.is_some() {
             return;
@@ -62,8 +62,8 @@ impl Session {
         }
     }
 
-    /// Sends an operation that has nothing to wait for and fits into one task, without the way
-    /// through the queues; `false` where it must take that.
+    /// Sends an operation that need not wait and fits into one task, bypassing the queues; `false`
+    /// if it has to be queued.
     #[inline]
     pub(super) fn send_at_once(
         &mut self,
@@ -124,7 +124,7 @@ impl Session {
         Some(self.tasks.allocate(Owner::Operation(index), direction, offset, length))
     }
 
-    /// Sends a task's command, with the data that may go along.
+    /// Sends a task's command, with the data that may accompany it.
     #[inline]
     fn send_task(&mut self, index: u32, now_ns: u64, memory: &impl Memory, out: &mut Outbox) {
         let Some(task) = self.tasks.get(index) else { return };
@@ -147,7 +147,7 @@ impl Session {
         bhs.0[20..24].copy_from_slice(&length.to_be_bytes());
         bhs.0[24..28].copy_from_slice(&self.sequence.take().to_be_bytes());
         bhs.0[28..32].copy_from_slice(&self.sequence.exp_stat_sn.to_be_bytes());
-        // The command of every read is a header and nothing else.
+        // The command of a read consists of a header only.
         if unsolicited == 0 {
             put_header(out, &bhs, rules.digests);
         } else {
@@ -155,8 +155,8 @@ impl Session {
         }
     }
 
-    /// Sends a write's command with the data that goes along unasked: within the command's own PDU,
-    /// and after it.
+    /// Sends a write's command with its unsolicited data: within the command's own PDU, and after
+    /// it.
     fn send_unasked(
         &mut self,
         index: u32,
@@ -178,8 +178,9 @@ impl Session {
         }
     }
 
-    /// Writes the header of a task's command without its numbers; `false` for what is no command.
-    #[inline(always)] // On every request's way.
+    /// Writes the header of a task's command without its numbers; `false` if the task is not a
+    /// command.
+    #[inline(always)] // On the path of every request.
     fn template(&self, task: &Task, bhs: &mut Bhs) -> bool {
         match task.owner {
             Owner::Operation(operation) => {
@@ -213,7 +214,7 @@ impl Session {
         true
     }
 
-    /// Where a task's data lies.
+    /// The location of a task's data.
     #[inline]
     fn source(&self, index: u32) -> Option<Source> {
         let task = self.tasks.get(index)?;
@@ -243,7 +244,7 @@ impl Session {
         let data = match source {
             Source::Span(span) => {
                 let part = span.part(from, length);
-                // Only a digest wants to see the bytes.
+                // Only a digest has to read the bytes.
                 let looked_at = digests.data && part.length > 0;
                 match if looked_at { memory.bytes(part) } else { Some(&[][..]) } {
                     Some(bytes) => Data::Span(part, bytes),
@@ -262,7 +263,7 @@ impl Session {
         put(out, bhs, data, digests);
     }
 
-    /// Sends data in pieces as large as the target takes.
+    /// Sends data in pieces as large as the target accepts.
     fn send_burst(
         &mut self,
         index: u32,
@@ -293,12 +294,12 @@ impl Session {
         }
     }
 
-    /// Sends what the target asks for.
+    /// Sends what the target requests.
     ///
     /// # Errors
-    /// A request for what the command does not have, out of turn, or for more bytes in all than the
-    /// command has: at ErrorRecoveryLevel 0 nothing is asked for twice, and without that bound a
-    /// target could have us send for ever.
+    /// A request for data that the command does not have, out of order, or for more bytes in total
+    /// than the command has: at ErrorRecoveryLevel 0 nothing is requested twice, and without that
+    /// bound a target could make us send forever.
     pub(super) fn ready_to_transfer(
         &mut self,
         index: u32,

@@ -3,28 +3,28 @@
 use super::error::Error;
 use crate::serial::{before, not_after};
 
-/// Where the session's numbers stand.
+/// The current numbers of a session.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sequence {
-    /// The next command's.
+    /// Number of the next command.
     pub(super) cmd_sn: u32,
-    /// The next answer's.
+    /// Number of the next answer.
     pub(super) exp_stat_sn: u32,
     exp_cmd_sn: u32,
     max_cmd_sn: u32,
 }
 
 impl Sequence {
-    /// As a login leaves them.
+    /// The numbers after a login.
     pub(super) fn begin(cmd_sn: u32, exp_stat_sn: u32, exp_cmd_sn: u32, max_cmd_sn: u32) -> Self {
-        // Closed until the target says otherwise, should it say nothing sensible now.
+        // Closed until the target opens it, should its first values be invalid.
         let closed = cmd_sn.wrapping_sub(1);
         let mut sequence = Self { cmd_sn, exp_stat_sn, exp_cmd_sn: cmd_sn, max_cmd_sn: closed };
         sequence.update(exp_cmd_sn, max_cmd_sn);
         sequence
     }
 
-    /// Whether the target takes one more command.
+    /// Whether the target accepts one more command.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
         not_after(self.cmd_sn, self.max_cmd_sn)
@@ -38,7 +38,7 @@ impl Sequence {
         taken
     }
 
-    /// Takes the target's window. What an older answer says is passed over (RFC 7143 §4.2.2.1).
+    /// Applies the target's window. Values from an older answer are ignored (RFC 7143 §4.2.2.1).
     #[inline]
     pub(super) fn update(&mut self, exp_cmd_sn: u32, max_cmd_sn: u32) {
         if before(max_cmd_sn, exp_cmd_sn.wrapping_sub(1)) {
@@ -52,7 +52,7 @@ impl Sequence {
         }
     }
 
-    /// Takes an answer's StatSN: `false` for one that came before.
+    /// Checks an answer's StatSN: `false` if it was received before.
     ///
     /// # Errors
     /// A gap.
@@ -84,7 +84,7 @@ mod tests {
         assert!(!sequence.is_open());
         // An answer that was sent before the last one.
         sequence.update(0, 0);
-        // A window that is none.
+        // An invalid window.
         sequence.update(10, 5);
         assert!(!sequence.is_open());
         sequence.update(2, 1);

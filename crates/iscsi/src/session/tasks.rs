@@ -1,15 +1,15 @@
-//! The tasks of a connection: a table of slots, where a tag is a slot and how often it was used.
+//! The tasks of a connection: a table of slots, where a tag consists of a slot and its use count.
 //!
-//! An answer is found by its tag without searching, and an answer to what the slot was used for
-//! before is known as late because the count differs. Tasks at the target hang together in the order
-//! of their last sign of life, so that the one silent longest is at hand.
+//! An answer is found by its tag without searching, and an answer to the slot's previous use is
+//! recognized as late because the count differs. Tasks at the target are linked in the order of
+//! their last sign of life, so that the one silent longest is found at once.
 
 use stormeter_disk::Kind;
 
 use super::coverage::Coverage;
 use crate::pdu::NO_TAG;
 
-/// Whom a task serves.
+/// What a task belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
     /// Part of an operation.
@@ -22,7 +22,7 @@ pub(super) enum Owner {
     Logout,
 }
 
-/// Where a task stands.
+/// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Free,
@@ -30,7 +30,7 @@ enum Standing {
     Sent,
 }
 
-/// Which way a task's data goes.
+/// The direction of a task's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     /// From the target.
@@ -54,21 +54,21 @@ impl Direction {
 pub(super) struct Task {
     pub(super) owner: Owner,
     pub(super) direction: Direction,
-    /// Where its data begins within the operation's.
+    /// Where its data starts within the operation's.
     pub(super) offset: u32,
     /// Bytes of its data.
     pub(super) length: u32,
-    /// Bytes of a write that were sent or are on their way.
+    /// Bytes of a write that have been sent or are being sent.
     pub(super) sent: u32,
-    /// DataSN that comes next.
+    /// The next DataSN.
     pub(super) data_sn: u32,
-    /// R2TSN that comes next.
+    /// The next R2TSN.
     pub(super) r2t_sn: u32,
-    /// Bytes of a read that came.
+    /// Bytes of a read that have arrived.
     pub(super) coverage: Coverage,
     /// How often it was sent again at once.
     pub(super) attempts: u8,
-    /// How often it was sent again after a while.
+    /// How often it was sent again after a delay.
     pub(super) refusals: u8,
     standing: Standing,
     generation: u16,
@@ -80,23 +80,24 @@ pub(super) struct Task {
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// Slots that a tag can name; with all bits set it would be the tag of no task.
+/// The most slots that a tag can identify; with all bits set it would be
+/// [`NO_TAG`](crate::pdu::NO_TAG).
 const MAX_TASKS: usize = 0xfffe;
 
 const GENERATIONS: u16 = 0x7fff;
 
-/// What a tag names.
+/// What a tag refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     /// A task at the target.
     Task(u32),
-    /// One that was concluded before, or belongs to an earlier connection.
+    /// A task that was concluded before, or belongs to an earlier connection.
     Late,
-    /// One that never was.
+    /// A task that never existed.
     Never,
 }
 
-/// How often a slot was used, and which it is.
+/// Combines a slot's use count and its index.
 #[inline]
 fn tag(generation: u16, index: u32) -> u32 {
     u32::from(generation) << 16 | index
@@ -116,12 +117,12 @@ impl Tasks {
         Self { slots: Vec::new(), free: Vec::new(), oldest: NONE, newest: NONE }
     }
 
-    /// Whether one more can be had.
+    /// Whether there is space for one more task.
     pub(super) fn has_room(&self) -> bool {
         !self.free.is_empty() || self.slots.len() < MAX_TASKS
     }
 
-    /// A task that waits to be sent. Only asked for while there is room.
+    /// Allocates a task that waits to be sent. Only called while there is space.
     #[inline]
     pub(super) fn allocate(
         &mut self,
@@ -160,13 +161,13 @@ impl Tasks {
         self.slots.get_mut(index as usize)
     }
 
-    /// The tag under which the target knows a task.
+    /// The tag of a task.
     #[inline]
     pub(super) fn tag(&self, index: u32) -> u32 {
         tag(self.get(index).map_or(0, |task| task.generation), index)
     }
 
-    /// What a tag names.
+    /// What a tag refers to.
     #[inline]
     pub(super) fn find(&self, tag: u32) -> Found {
         let index = tag & 0xffff;
@@ -182,33 +183,33 @@ impl Tasks {
         }
     }
 
-    /// The task goes to the target, and `bytes` of its data with it; under which tag.
+    /// The task is sent to the target, with `bytes` of its data; returns its tag.
     #[inline]
     pub(super) fn sent(&mut self, index: u32, bytes: u32, now_ns: u64) -> u32 {
         let Some(task) = self.get_mut(index) else { return NO_TAG };
         (task.standing, task.sent) = (Standing::Sent, bytes);
         let tag = tag(task.generation, index);
-        // Pings and logouts have a clock of their own.
+        // Pings and logouts have separate timers.
         if matches!(task.owner, Owner::Operation(_) | Owner::Control(_)) {
             self.append(index, now_ns);
         }
         tag
     }
 
-    /// The target gave a sign of life for the task.
+    /// The target has shown that it is working on the task.
     #[inline]
     pub(super) fn touch(&mut self, index: u32, now_ns: u64) {
         self.unlink(index);
         self.append(index, now_ns);
     }
 
-    /// Since when the task that is silent longest is silent.
+    /// Since when the task that has been silent longest is silent.
     #[inline]
     pub(super) fn oldest_since_ns(&self) -> Option<u64> {
         self.get(self.oldest).map(|task| task.since_ns)
     }
 
-    /// The task will be sent again, under another tag.
+    /// The task will be sent again, with another tag.
     pub(super) fn renew(&mut self, index: u32) {
         self.unlink(index);
         if let Some(task) = self.get_mut(index) {

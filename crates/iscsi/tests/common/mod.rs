@@ -1,5 +1,5 @@
-//! What the tests share: a target in memory, and a session joined to it.
-// Each test is a crate of its own that uses its part of this.
+//! What the tests share: a target in memory, and a session connected to it.
+// Each test is a separate crate that uses only part of this.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 pub mod target;
@@ -23,12 +23,12 @@ impl Dice {
         self.0.next_u64()
     }
 
-    /// A number from `low` to `high`, both included.
+    /// A number from `low` to `high`, inclusive.
     pub fn between(&mut self, low: u32, high: u32) -> u32 {
         low + (self.word() % (u64::from(high - low) + 1)) as u32
     }
 
-    /// True so many times of a thousand.
+    /// True with a probability in thousandths.
     pub fn chance(&mut self, per_mille: u32) -> bool {
         self.between(0, 999) < per_mille
     }
@@ -36,7 +36,7 @@ impl Dice {
 
 pub const BLOCK: u32 = 512;
 
-/// Options for a unit of which disk 0 is all.
+/// Options for a unit that consists of disk 0.
 pub fn options(parameters: Parameters) -> Options {
     Options {
         initiator_name: "iqn.2026-01.org.example:us".into(),

@@ -1,5 +1,5 @@
-//! A little target that does whatever the protocol allows, in the order the dice say, and insists
-//! on everything the protocol demands of the initiator.
+//! A small target that does whatever the protocol allows, in random order, and insists on
+//! everything that the protocol demands of the initiator.
 
 use stormeter_iscsi::pdu::{
     BHS_BYTES, Bhs, Data, DataIn, DataOut, Digests, LoginRequest, LoginResponse, LogoutResponse,
@@ -21,11 +21,11 @@ pub struct Manner {
     pub max_receive: u32,
     pub max_r2t: u32,
     pub largest_window: u32,
-    /// Of a thousand commands, so many get each of BUSY, TASK SET FULL and UNIT ATTENTION.
+    /// How many commands in a thousand get each of BUSY, TASK SET FULL and UNIT ATTENTION.
     pub refusals: u32,
-    /// Of a thousand answers, so many come twice.
+    /// How many answers in a thousand are sent twice.
     pub echoes: u32,
-    /// Whether login keys come over several PDUs.
+    /// Whether login keys are split over several PDUs.
     pub piecemeal: bool,
 }
 
@@ -41,14 +41,14 @@ struct Task {
     write: bool,
     begin: usize,
     length: u32,
-    /// Bytes that were sent, or that came.
+    /// Bytes sent or received.
     moved: u32,
-    /// Bytes asked for.
+    /// Bytes requested.
     asked: u32,
     sn: u32,
     bursts: Vec<Burst>,
     data: Vec<u8>,
-    /// Data-In, cut and shuffled beforehand.
+    /// Data-In, split and shuffled in advance.
     pieces: Vec<(u32, u32)>,
 }
 
@@ -67,7 +67,7 @@ pub struct Target {
     initiator_receive: u32,
     next_tag: u32,
     tasks: Vec<Task>,
-    /// Keys that wait to be told.
+    /// Keys that have not been sent yet.
     held: Vec<u8>,
     pub pongs: u32,
 }
@@ -105,7 +105,7 @@ impl Target {
         self.full = false;
         self.digests = Digests::default();
         self.initiator_receive = 8192;
-        // So near the end that the numbers run over it.
+        // Close enough to the maximum that the numbers wrap.
         self.stat_sn = u32::MAX - 3;
     }
 
@@ -207,7 +207,7 @@ impl Target {
             bits |= flags::TRANSIT | next;
         }
         self.exp_cmd_sn = request.cmd_sn;
-        // One command, until an answer says more.
+        // One command, until a later answer allows more.
         self.max_cmd_sn = request.cmd_sn;
         let done = bits & flags::TRANSIT != 0 && next == 3;
         let response = LoginResponse {
@@ -376,13 +376,13 @@ impl Target {
         }
     }
 
-    /// Does one thing for one task.
+    /// Performs one step for one task.
     pub fn step(&mut self) {
         if !self.full {
             return;
         }
         if self.tasks.is_empty() || self.dice.chance(5) {
-            // Says how the window stands, and sometimes wants to hear something.
+            // Reports the window, and sometimes asks for an answer.
             let wants = self.dice.chance(100);
             let nop = NopIn {
                 flags: flags::FINAL,
@@ -469,7 +469,7 @@ impl Target {
             self.respond(task.tag, 0, &[]);
         }
         if self.dice.chance(self.manner.echoes) {
-            // Data of a command that is done, for which nobody waits any more.
+            // Data of a command that is done and whose data is no longer needed.
             let end = from + BHS_BYTES + if self.digests.header { 4 } else { 0 };
             assert!(end <= self.outbox.len());
             unit.flags = 0;

@@ -1,4 +1,4 @@
-//! A session with the test itself at the other end of the line: it says PDUs and sees what comes.
+//! A session with the test itself at the other end: it sends PDUs and sees the answers.
 
 use super::options;
 use stormeter_disk::{Completion, DeviceError, Kind, Operation};
@@ -15,7 +15,7 @@ pub struct Line {
     pub done: Vec<Completion>,
     pub now_ns: u64,
     pub stat_sn: u32,
-    /// ExpCmdSN and MaxCmdSN as the next answer says them.
+    /// ExpCmdSN and MaxCmdSN for the next answer.
     pub window: (u32, u32),
     pub digests: Digests,
     left: Vec<u8>,
@@ -62,7 +62,7 @@ impl Line {
         self.login(0x87, 9, answers).unwrap();
     }
 
-    /// A login response of success; blanks part the keys.
+    /// Sends a successful login response; blanks separate the keys.
     pub fn login(&mut self, bits: u8, tsih: u16, keys: &str) -> Result<(), Error> {
         let response = LoginResponse {
             flags: bits,
@@ -78,7 +78,7 @@ impl Line {
         self.say(response.encode(), text.as_bytes())
     }
 
-    /// The target says a PDU.
+    /// The target sends a PDU.
     pub fn say(&mut self, mut bhs: Bhs, data: &[u8]) -> Result<(), Error> {
         let mut out = Outbox::default();
         put(&mut out, &mut bhs, Data::Bytes(data), self.digests);
@@ -86,7 +86,7 @@ impl Line {
         self.give(&bytes)
     }
 
-    /// The target says bytes.
+    /// The target sends bytes.
     pub fn give(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.left.extend_from_slice(bytes);
         let outcome = self.session.receive(
@@ -96,13 +96,13 @@ impl Line {
             &mut self.out,
             &mut self.done,
         );
-        // After an error nothing that came is of use any more.
+        // After an error, the received bytes are of no further use.
         let taken = outcome.inspect_err(|_| self.left.clear())?;
         self.left.drain(..taken);
         Ok(())
     }
 
-    /// What the session said since.
+    /// The PDUs that the session has sent since.
     pub fn heard(&mut self) -> Vec<(Bhs, Vec<u8>)> {
         let bytes = self.out.gather(&self.memory);
         let (mut at, mut heard) = (0, Vec::new());
@@ -139,7 +139,7 @@ impl Line {
         self.stat_sn.wrapping_sub(1)
     }
 
-    /// A response with a status and data (length of sense and sense).
+    /// Sends a response with a status and data (length of sense and sense).
     pub fn respond(&mut self, tag: u32, status: u8, data: &[u8]) -> Result<(), Error> {
         let response = ScsiResponse {
             flags: flags::FINAL,
@@ -161,7 +161,7 @@ impl Line {
     }
 }
 
-/// Fixed sense data behind its length.
+/// Fixed-format sense data after its length field.
 pub fn sense(key: u8, asc: u8, ascq: u8) -> Vec<u8> {
     vec![0, 18, 0x70, 0, key, 0, 0, 0, 0, 10, 0, 0, 0, 0, asc, ascq, 0, 0, 0, 0]
 }
@@ -172,7 +172,7 @@ pub fn plain() -> Options {
     options(Parameters::default())
 }
 
-/// Whatever is written, the target asks for it.
+/// The target requests all data of writes.
 pub const ASKS: &str = "InitialR2T=Yes ImmediateData=No MaxBurstLength=16384 MaxOutstandingR2T=2 \
     MaxRecvDataSegmentLength=8192";
 
@@ -181,7 +181,7 @@ pub fn commands(heard: &[(Bhs, Vec<u8>)]) -> Vec<ScsiCommand> {
     commands.map(|one| ScsiCommand::decode(&one.0)).collect()
 }
 
-/// Logged in, one operation of disk blocks sent; gives its tag.
+/// A logged-in session that has sent one operation of this many disk blocks; returns its tag.
 pub fn with(kind: Kind, blocks: u32, answers: &str) -> (Line, u32) {
     let mut line = Line::ready(plain(), answers);
     line.submit(kind, 0, 0, blocks);

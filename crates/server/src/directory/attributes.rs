@@ -1,4 +1,5 @@
-//! From what the kernel says about a file to what NFS says, and the changes clients may make.
+//! Converts file attributes from the kernel's to NFS's form, and applies the changes that clients
+//! may make.
 
 use std::fs::{File, Metadata, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -9,7 +10,7 @@ use nix::sys::time::TimeSpec;
 use crate::nfs3::{Attributes, DIRECTORY, REGULAR, Status, Time};
 use crate::xdr::{Garbage, Reader};
 
-/// The bits of a mode that clients see and set: nothing that would give other rights.
+/// The mode bits that clients see and set: none that would grant other rights.
 const MODE_BITS: u32 = 0o777;
 
 impl From<&Metadata> for Attributes {
@@ -43,7 +44,7 @@ enum NewTime {
     At(Time),
 }
 
-/// What a client wants changed (RFC 1813 section 2.5, `sattr3`).
+/// The changes that a client requests (RFC 1813 section 2.5, `sattr3`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Change {
     pub(crate) mode: Option<u32>,
@@ -67,8 +68,9 @@ impl Change {
         })
     }
 
-    /// Changes what has just been created, or opened by a CREATE that found it (then without a
-    /// mode: of an old file only the size is changed). What is new belongs to the server's user.
+    /// Applies attributes to a file that has just been created, or opened by a CREATE that found it
+    /// (then without a mode: only the size of an existing file is changed). New files belong to the
+    /// server's user.
     pub(crate) fn apply_after_creation(
         &self,
         file: &File,
@@ -86,7 +88,7 @@ impl Change {
         .apply(file)
     }
 
-    /// Changes a file or directory. Sizes are those of files only.
+    /// Changes a file or directory. Only files have a size that can be set.
     pub(crate) fn apply(&self, file: &File) -> Result<(), Status> {
         let metadata = file.metadata()?;
         let other = |wanted: Option<u32>, is: u32| wanted.is_some_and(|wanted| wanted != is);
@@ -124,7 +126,7 @@ impl NewTime {
             Self::Keep => TimeSpec::UTIME_OMIT,
             Self::Now => TimeSpec::UTIME_NOW,
             Self::At(time) => {
-                // The kernel takes some numbers of nanoseconds for commands.
+                // The kernel interprets some nanosecond values as commands.
                 TimeSpec::new(i64::from(time.seconds), i64::from(time.nanoseconds % 1_000_000_000))
             }
         }

@@ -1,9 +1,9 @@
-//! One client's connection: threads take turns at reading requests, and answer in whatever order
-//! the answers are ready.
+//! One client's connection: threads take turns reading requests, and answer in whatever order the
+//! answers are ready.
 //!
 //! The thread that has read a request lets another one read and does the work itself, so that a
-//! request is not handed from thread to thread. There are as many threads as requests were ever at
-//! work at once, up to a limit: an idle connection costs one.
+//! request is not passed between threads. There are as many threads as there were ever concurrent
+//! requests, up to a limit: an idle connection costs one.
 
 use std::io::{self, BufReader, IoSlice, Read};
 use std::net::{Shutdown, TcpStream};
@@ -18,17 +18,17 @@ use crate::nfs3::MAX_TRANSFER_BYTES;
 use crate::rpc::LAST_FRAGMENT;
 use crate::send::send_all;
 
-/// How many requests of one connection are worked on at once. Syncs wait for a device: this many
+/// How many requests of one connection are processed at once. Syncs wait for a device: this many
 /// can share one flush.
 const MAX_THREADS: usize = 32;
 
 /// The longest request: the largest WRITE and its headers.
 const MAX_RECORD_BYTES: usize = MAX_TRANSFER_BYTES as usize + 4096;
 
-/// How many fragments a request may come in; none needs more than a few.
+/// How many fragments a request may have; none needs more than a few.
 const MAX_FRAGMENTS: usize = 64;
 
-/// How long a client may leave answers unread before it is cut off.
+/// How long a client may leave answers unread before it is disconnected.
 const SEND_TIMEOUT: Duration = Duration::from_secs(60);
 
 const INPUT_BYTES: usize = 64 << 10;
@@ -36,7 +36,7 @@ const INPUT_BYTES: usize = 64 << 10;
 struct Connection<'a, S> {
     service: &'a Service<S>,
     stream: &'a TcpStream,
-    /// `None` when nothing more will come.
+    /// `None` when no more requests will arrive.
     input: Mutex<Option<BufReader<&'a TcpStream>>>,
     output: Mutex<()>,
     threads: AtomicUsize,
@@ -67,19 +67,19 @@ impl<S: Storage> Connection<'_, S> {
             if self.waiting.load(Ordering::Relaxed) == 0
                 && self.threads.fetch_add(1, Ordering::Relaxed) < MAX_THREADS
             {
-                // Without another thread this one reads again when it is done.
+                // If no thread can be started, this one reads again when it is done.
                 let _ = thread::Builder::new().spawn_scoped(scope, || self.work(scope));
             }
             let answered = self.service.answer(&record, &mut reply).is_ok();
             if !answered || self.send(&reply).is_err() {
-                // Ends the wait of whoever reads.
+                // Wakes the thread that is reading.
                 let _ = self.stream.shutdown(Shutdown::Both);
                 return;
             }
         }
     }
 
-    /// Reads the next request; `false` when there is none.
+    /// Reads the next request; `false` if there is none.
     fn next(&self, record: &mut Vec<u8>) -> bool {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,7 +99,7 @@ impl<S: Storage> Connection<'_, S> {
     }
 }
 
-/// Reads one record (RFC 5531 section 11). Memory grows with what comes in, not with what a record
+/// Reads one record (RFC 5531 section 11). Memory grows with received bytes, not with what a record
 /// mark claims.
 fn read_record(from: &mut impl Read, record: &mut Vec<u8>) -> io::Result<()> {
     record.clear();
@@ -141,7 +141,7 @@ mod tests {
         assert!(read(b"\xff\xff\xff\xffabc").is_none());
         assert!(read(b"\x80\0\0\x05abc").is_none());
         assert!(read(&b"\0\0\0\0".repeat(1000)).is_none());
-        // All of it is there, and each part is short enough.
+        // The record is complete, and each part is short enough.
         let mut long = Vec::new();
         for mark in [0, 0, LAST_FRAGMENT] {
             long.extend_from_slice(&(mark | 512 << 10).to_be_bytes());

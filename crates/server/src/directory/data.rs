@@ -14,7 +14,7 @@ use crate::nfs3::{
 };
 use crate::xdr::{Put, Reader};
 
-/// The most that a READ needs of a buffer: XDR pads to four bytes.
+/// The most buffer space that a READ needs: XDR pads to four bytes.
 pub(super) const MAX_PADDED_BYTES: usize = MAX_TRANSFER_BYTES as usize + 4;
 
 impl<S: Storage> Service<S> {
@@ -70,7 +70,7 @@ impl<S: Storage> Service<S> {
         Ok(())
     }
 
-    /// The whole file is synced, whatever the range: the kernel has no finer way that is durable.
+    /// The whole file is synced, whatever the range: the kernel has no durable sync of a range.
     pub(super) fn commit(
         &self,
         mut arguments: Reader<'_>,
@@ -84,7 +84,7 @@ impl<S: Storage> Service<S> {
         Ok(())
     }
 
-    /// After a failed sync nobody knows which unstable writes were lost, and the kernel tells of it
+    /// After a failed sync it is unknown which unstable writes were lost, and the kernel reports it
     /// only once (fsync(2)): a new verifier makes clients send them again.
     fn synced(&self, outcome: std::io::Result<()>) -> Result<(), Failure> {
         if outcome.is_err() {
@@ -93,7 +93,7 @@ impl<S: Storage> Service<S> {
         Ok(outcome?)
     }
 
-    /// The open file of a handle.
+    /// Opens the file of a handle.
     pub(super) fn open_file(&self, handle: Handle) -> Result<Arc<File>, Status> {
         if let Some(file) = self.open.get(handle) {
             return Ok(file);
@@ -106,7 +106,7 @@ impl<S: Storage> Service<S> {
         Ok(file)
     }
 
-    /// An open file's attributes. A file that has no name any more is gone for clients.
+    /// An open file's attributes. A file without a name is gone for clients.
     pub(super) fn attributes(&self, handle: Handle, file: &File) -> Result<Attributes, Status> {
         let attributes = Attributes::from(&file.metadata()?);
         if attributes.links == 0 {

@@ -1,9 +1,9 @@
-//! File handles: what a client holds on to, and what must still be good after a restart.
+//! File handles, which clients keep and which must remain valid after a restart.
 //!
-//! A handle is made of what the file system itself remembers, inode number and time of birth, so
-//! that a server started anew understands the handles that the one before gave out. The time of
-//! birth tells a file from a later one that got its inode number. File systems that know no birth
-//! give zero, and the inode number has to do.
+//! A handle consists of what the file system itself stores, inode number and birth time, so that a
+//! restarted server understands the handles of its predecessor. The birth time distinguishes a file
+//! from a later one with the same inode number. File systems without birth times give zero, and the
+//! inode number has to suffice.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -31,7 +31,7 @@ impl Handle {
         both.to_be_bytes()
     }
 
-    /// `None` for what was never a handle of this kind of server.
+    /// `None` if the bytes were never a handle of this kind of server.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let both = u128::from_be_bytes(bytes.try_into().ok()?);
         Some(Self { inode: (both >> 64) as u64, born_ns: both as u64 })

@@ -1,7 +1,7 @@
-//! Listing directories, and what the file system is like (RFC 1813 sections 3.3.16 to 3.3.20).
+//! Lists directories and reports on the file system (RFC 1813 sections 3.3.16 to 3.3.20).
 //!
-//! An entry's cookie is a hash of its name, and entries are listed in that order: a listing goes on
-//! where it was although files came and went, and although the server was started anew.
+//! An entry's cookie is a hash of its name, and entries are listed in that order: a listing resumes
+//! where it was even if files were added and removed, and even if the server was restarted.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::ffi::OsStrExt;
@@ -15,16 +15,17 @@ use super::tree::{Entry, Found, MAX_NAME_BYTES};
 use crate::nfs3::{Attributes, Failure, MAX_TRANSFER_BYTES, PROPERTIES, Status};
 use crate::xdr::{Put, Reader};
 
-/// What follows the last entry: no more of them here, and whether that is all.
+/// Bytes after the last entry: the end of the list, and whether the listing is complete.
 const LIST_END_BYTES: usize = 8;
 
-/// Of an entry without its name: that there is one, inode, name's length, cookie.
+/// Bytes of an entry without its name: presence mark, inode, length of the name, cookie.
 const ENTRY_BYTES: usize = 4 + 8 + 4 + 8;
 
-/// What READDIRPLUS adds: attributes and handle, each with a mark, and the handle's length.
+/// Bytes that READDIRPLUS adds: attributes and handle, each with a presence mark, and the handle's
+/// length.
 const PLUS_BYTES: usize = 4 + 84 + 4 + 4 + HANDLE_BYTES;
 
-/// The unit in which transfers are best made, in bytes.
+/// The preferred granularity of transfers, in bytes.
 const MULTIPLE_BYTES: u32 = 4096;
 
 impl<S: Storage> Service<S> {
@@ -58,7 +59,7 @@ impl<S: Storage> Service<S> {
         let entries = after(self.tree.list(&directory)?, cookie);
         let mut list = List::begin(head, most, &Attributes::from(&directory.metadata()?));
         for (cookie, entry) in &entries {
-            // What has gone meanwhile, or is not served, is not listed.
+            // Entries that have disappeared meanwhile, or are not served, are not listed.
             let Ok(found) = self.tree.child(&directory, handle, &entry.name) else { continue };
             if !list.put(head, *cookie, entry, Some(&found)) {
                 break;
@@ -82,7 +83,7 @@ impl<S: Storage> Service<S> {
         for files in [space.files(), space.files_free(), space.files_available()] {
             head.put_u64(files);
         }
-        // For how many seconds this will not change.
+        // For how many seconds this stays valid.
         head.put_u32(0);
         Ok(())
     }
@@ -94,15 +95,15 @@ impl<S: Storage> Service<S> {
     ) -> Result<(), Failure> {
         let handle = self.handle(&mut arguments)?;
         self.current(handle)?.put_after(head);
-        // READ, then WRITE: most, preferred, multiple.
+        // READ, then WRITE: maximum, preferred, multiple.
         for word in [MAX_TRANSFER_BYTES, MAX_TRANSFER_BYTES, MULTIPLE_BYTES].repeat(2) {
             head.put_u32(word);
         }
         // READDIR: preferred.
         head.put_u32(64 << 10);
-        // The largest file: what an offset can express.
+        // The largest file: the largest possible offset.
         head.put_u64(i64::MAX as u64);
-        // Times are kept to a nanosecond.
+        // Times have nanosecond resolution.
         head.put_u64(1);
         head.put_u32(PROPERTIES);
         Ok(())
@@ -115,8 +116,8 @@ impl<S: Storage> Service<S> {
     ) -> Result<(), Failure> {
         let handle = self.handle(&mut arguments)?;
         self.current(handle)?.put_after(head);
-        // One link each; names are not cut but refused; files are not given away; case counts and
-        // is kept.
+        // One link each; long names are refused, not truncated; owners cannot be changed;
+        // case-sensitive and case-preserving.
         for word in [1, MAX_NAME_BYTES as u32, 1, 1, 0, 1] {
             head.put_u32(word);
         }
@@ -124,14 +125,14 @@ impl<S: Storage> Service<S> {
     }
 }
 
-/// The entries behind a cookie, in the order of theirs.
+/// The entries after a cookie, in the order of their cookies.
 fn after(entries: Vec<Entry>, cookie: u64) -> Vec<(u64, Entry)> {
     let mut sorted: Vec<(u64, Entry)> = entries
         .into_iter()
         .map(|entry| {
             let mut hasher = DefaultHasher::new();
             entry.name.hash(&mut hasher);
-            // Not zero, which asks for the beginning, and positive where clients use signed numbers.
+            // Not zero, which asks for the start, and positive for clients that use signed numbers.
             ((hasher.finish() >> 1) | 1, entry)
         })
         .filter(|(own, _)| *own > cookie)
@@ -140,7 +141,7 @@ fn after(entries: Vec<Entry>, cookie: u64) -> Vec<(u64, Entry)> {
     sorted
 }
 
-/// A list that must stay within so many bytes.
+/// A list with a limited size in bytes.
 struct List {
     room: usize,
     is_empty: bool,
@@ -148,16 +149,16 @@ struct List {
 }
 
 impl List {
-    /// `most` counts everything behind the status.
+    /// `most` counts everything after the status.
     fn begin(head: &mut Vec<u8>, most: u32, directory: &Attributes) -> Self {
         let room = head.len() + most.min(MAX_TRANSFER_BYTES) as usize;
         directory.put_after(head);
-        // Cookies are good for ever, and so is their verifier.
+        // Cookies stay valid forever, and so does their verifier.
         head.put_u64(0);
         Self { room, is_empty: true, is_cut: false }
     }
 
-    /// `false` when there is no room.
+    /// `false` if there is no space.
     fn put(
         &mut self,
         head: &mut Vec<u8>,

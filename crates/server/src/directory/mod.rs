@@ -1,14 +1,13 @@
 //! An NFSv3 server of one directory (RFC 1813), for this machine only.
 //!
-//! It keeps the promises on which a measurement or a fault test rests. A WRITE that asks for
+//! It keeps the promises on which a measurement or a fault test relies. A WRITE that asks for
 //! stability is answered when data and metadata are stable; an UNSTABLE one goes to the page cache
 //! and COMMIT syncs it; every other change is stable before its answer. The write verifier is new
-//! with every start, so that clients send again what a killed server had not committed, while file
-//! handles stay good across a restart. Reads go through the page cache, as with a server in the
-//! kernel.
+//! at each start, so that clients send again what a killed server had not committed, while file
+//! handles remain valid across a restart. Reads go through the page cache, as in a kernel server.
 //!
-//! All clients act with the rights of the server's user, whatever they claim to be. Files can have
-//! no other owner, there are no links, and nothing outside the directory can be reached.
+//! All clients have the rights of the server's user, whatever they claim to be. Files cannot have
+//! another owner, there are no links, and nothing outside the directory can be reached.
 
 mod attributes;
 mod connection;
@@ -35,7 +34,7 @@ use tree::Tree;
 use crate::listener::Listener;
 use crate::{Running, ServerError, Stopper};
 
-/// The path under which the directory is mounted.
+/// The path to mount.
 const EXPORT: &str = "/export";
 
 /// A server of one directory, ready to serve.
@@ -49,10 +48,10 @@ pub struct DirectoryServer {
 }
 
 impl DirectoryServer {
-    /// Opens the directory and listens on a port of 127.0.0.1; 0 takes a free one.
+    /// Opens the directory and listens on a port of 127.0.0.1; 0 selects a free one.
     ///
     /// # Errors
-    /// The directory cannot be opened, or the port is taken.
+    /// The directory cannot be opened, or the port is in use.
     pub fn bind(directory: &Path, port: u16) -> Result<Self, ServerError> {
         let tree = Tree::open(directory)
             .map_err(|source| ServerError::Directory { path: directory.to_owned(), source })?;
@@ -60,19 +59,19 @@ impl DirectoryServer {
         Ok(Self { listener: Listener::bind(port)?, service })
     }
 
-    /// The port.
+    /// The port on which it listens.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.listener.port()
     }
 
-    /// The path to be mounted.
+    /// The path to mount.
     #[must_use]
     pub fn export(&self) -> &'static str {
         EXPORT
     }
 
-    /// What stops the server, for another thread.
+    /// A handle for stopping the server from another thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.listener.stopper()
@@ -83,7 +82,7 @@ impl DirectoryServer {
         self.listener.serve(&|stream| connection::serve(&self.service, stream));
     }
 
-    /// Serves on a thread of its own.
+    /// Serves on a separate thread.
     ///
     /// # Errors
     /// The thread cannot be started.
@@ -93,8 +92,8 @@ impl DirectoryServer {
     }
 }
 
-/// A number that no other start of a server has: the standard library's source of randomness for
-/// hash maps is the operating system's.
+/// A number that differs between starts of the server: the standard library seeds hash maps from
+/// the operating system's randomness.
 fn verifier() -> u64 {
     RandomState::new().build_hasher().finish()
 }

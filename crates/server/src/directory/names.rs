@@ -1,4 +1,4 @@
-//! Procedures about names and attributes (RFC 1813 sections 3.3.1 to 3.3.14). Each change is stable
+//! Procedures for names and attributes (RFC 1813 sections 3.3.1 to 3.3.14). Each change is stable
 //! before it is answered.
 
 use std::ffi::OsStr;
@@ -16,18 +16,19 @@ use super::tree::{Found, checked_name};
 use crate::nfs3::{Attributes, Failure, MAX_PATH_BYTES, Status};
 use crate::xdr::{Put, Reader};
 
-/// How a file is to be created (RFC 1813 section 3.3.8, `createmode3`): it may be there already.
+/// How to create a file (RFC 1813 section 3.3.8, `createmode3`): it may exist already.
 const UNCHECKED: u32 = 0;
-/// It must not be there.
+/// It must not exist.
 const GUARDED: u32 = 1;
-/// As GUARDED, and sending the request again does no harm.
+/// Like GUARDED, and safe to send again.
 const EXCLUSIVE: u32 = 2;
 
-/// The mode of files and directories for which a client names none; the umask restricts neither.
+/// The mode of files and directories for which a client specifies none; the umask restricts
+/// neither.
 const FILE_MODE: u32 = 0o644;
 const DIRECTORY_MODE: u32 = 0o755;
 
-/// A directory and a name in it that a client gave.
+/// A directory and a name in it, from a client.
 struct Where<'a> {
     parent: Handle,
     directory: File,
@@ -87,8 +88,8 @@ impl<S: Storage> Service<S> {
         Ok(())
     }
 
-    /// Promises whatever is asked for: what the server's user may not do is refused when it is tried,
-    /// which ACCESS leaves to the server (RFC 1813 section 3.3.4).
+    /// Grants every requested right: what the server's user may not do is refused when it is
+    /// attempted, which RFC 1813 section 3.3.4 permits.
     pub(super) fn access(
         &self,
         mut arguments: Reader<'_>,
@@ -110,7 +111,7 @@ impl<S: Storage> Service<S> {
         let how = arguments.u32()?;
         let change = match how {
             UNCHECKED | GUARDED => Change::read(&mut arguments)?,
-            // Nowhere to keep the request's verifier; clients then use GUARDED.
+            // There is no place to store the request's verifier; clients then use GUARDED.
             EXCLUSIVE => return Err(Status::NotSupported.into()),
             _ => return Err(Failure::Garbage),
         };
@@ -176,7 +177,7 @@ impl<S: Storage> Service<S> {
         let to = self.place(&mut arguments)?;
         let moved = self.tree.child(&from.directory, from.parent, from.name)?;
         match self.tree.child(&to.directory, to.parent, to.name) {
-            // A file that loses its name so is gone: nothing else holds on to its handle.
+            // A file that loses its name this way is gone: no other handle refers to it.
             Ok(Found { handle, .. }) if handle != moved.handle => self.open.forget(handle),
             Ok(_) | Err(Status::NoEntry) => {}
             Err(other) => return Err(other.into()),
@@ -187,14 +188,14 @@ impl<S: Storage> Service<S> {
         self.changed(&to.directory, head)
     }
 
-    /// Makes a change in a directory stable and reports the directory's attributes.
+    /// Makes a change in a directory stable and returns the directory's attributes.
     fn changed(&self, directory: &File, head: &mut Vec<u8>) -> Result<(), Failure> {
         self.storage.sync_all(directory)?;
         Attributes::from(&directory.metadata()?).put_change(head);
         Ok(())
     }
 
-    /// The attributes of whatever a handle stands for.
+    /// The attributes of the file or directory of a handle.
     pub(super) fn current(&self, handle: Handle) -> Result<Attributes, Status> {
         match self.open.get(handle) {
             Some(file) => self.attributes(handle, &file),

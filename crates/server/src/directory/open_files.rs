@@ -1,4 +1,5 @@
-//! Files kept open between requests, so that a READ is one system call and not a walk.
+//! Keeps files open between requests, so that a READ is one system call and not a walk through the
+//! tree.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -6,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::handle::Handle;
 
-/// Open files by handle; the one unused for longest makes way.
+/// Open files by handle; the least recently used one is closed first.
 #[derive(Debug)]
 pub(crate) struct OpenFiles {
     most: usize,

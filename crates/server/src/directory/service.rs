@@ -1,4 +1,5 @@
-//! From a request's bytes to its reply's: which program, which procedure, and how it is refused.
+//! From a request's bytes to its reply's: dispatches by program and procedure, and handles
+//! refusals.
 
 use std::sync::atomic::AtomicU64;
 
@@ -14,20 +15,20 @@ use crate::nfs3::{
 use crate::rpc::{self, Accepted, Call, Record};
 use crate::xdr::{Garbage, Put, Reader};
 
-/// How many files are kept open.
+/// Number of files that are kept open.
 const OPEN_FILES: usize = 256;
 
-/// A reply: its head, and for READ the payload, which need not be copied behind it.
+/// A reply: its header, and for READ the payload, which need not be copied after it.
 #[derive(Debug, Default)]
 pub(crate) struct Reply {
     pub(crate) head: Vec<u8>,
-    /// Kept from request to request, so that it is zeroed once only.
+    /// Kept between requests, so that it is zeroed only once.
     pub(super) buffer: Vec<u8>,
     pub(super) payload_bytes: usize,
 }
 
 impl Reply {
-    /// What follows the head.
+    /// What follows the header.
     pub(crate) fn payload(&self) -> &[u8] {
         self.buffer.get(..self.payload_bytes).unwrap_or_default()
     }
@@ -57,7 +58,7 @@ impl<S: Storage> Service<S> {
     /// Answers a request.
     ///
     /// # Errors
-    /// The record is no call: the connection is of no use.
+    /// The record is not a call: the connection is unusable.
     pub(crate) fn answer(&self, record: &[u8], reply: &mut Reply) -> Result<(), Garbage> {
         reply.head.clear();
         reply.payload_bytes = 0;
@@ -66,7 +67,7 @@ impl<S: Storage> Service<S> {
             Record::Call(call) => self.call(call, reply),
         }
         rpc::finish(&mut reply.head, 0, reply.payload_bytes.next_multiple_of(4));
-        // The padding is part of the payload that is sent.
+        // Padding is sent as part of the payload.
         reply.payload_bytes = reply.payload_bytes.next_multiple_of(4);
         Ok(())
     }
@@ -130,7 +131,7 @@ impl<S: Storage> Service<S> {
             procedure::FSSTAT => self.space(arguments, &mut reply.head),
             procedure::FSINFO => self.limits(arguments, &mut reply.head),
             procedure::PATHCONF => self.path_limits(arguments, &mut reply.head),
-            // There are no symbolic links here that could be read.
+            // There are no symbolic links to read.
             procedure::READLINK => Err(Status::Invalid.into()),
             // SYMLINK, MKNOD and LINK.
             _ => Err(Status::NotSupported.into()),
@@ -157,27 +158,27 @@ impl<S: Storage> Service<S> {
                             head.put_u32(word);
                         }
                     }
-                    // The numbers of `mountstat3` are those of `nfsstat3`.
+                    // `mountstat3` uses the same numbers as `nfsstat3`.
                     Err(status) => head.put_u32(status as u32),
                 }
             }
             mount::DUMP => {
                 rpc::begin(head, call.xid, Accepted::Success);
-                // Who has mounted is not kept.
+                // Mounts are not recorded.
                 head.put_u32(0);
             }
             mount::EXPORT => {
                 rpc::begin(head, call.xid, Accepted::Success);
                 head.put_u32(1);
                 head.put_opaque(self.export.as_bytes());
-                // For everybody, and no further export.
+                // For all clients, and no further export.
                 head.put_u64(0);
             }
             _ => rpc::begin(head, call.xid, Accepted::ProcedureUnavailable),
         }
     }
 
-    /// The directory of a mount path: the export or what lies below it.
+    /// The directory for a mount path: the export or a directory below it.
     fn mounted(&self, path: &[u8]) -> Result<Handle, Status> {
         let below = path.strip_prefix(self.export.as_bytes()).ok_or(Status::NoEntry)?;
         if !below.is_empty() && !below.starts_with(b"/") {
@@ -188,12 +189,12 @@ impl<S: Storage> Service<S> {
             let directory = self.tree.directory(at)?;
             at = self.tree.child(&directory, at, checked_name(name)?)?.handle;
         }
-        // Only a directory can be mounted.
+        // Only directories can be mounted.
         self.tree.directory(at)?;
         Ok(at)
     }
 
-    /// A file handle among the arguments.
+    /// Reads a file handle from the arguments.
     pub(super) fn handle(&self, arguments: &mut Reader<'_>) -> Result<Handle, Failure> {
         let bytes = arguments.opaque(MAX_HANDLE_BYTES)?;
         Ok(Handle::decode(bytes).ok_or(Status::BadHandle)?)

@@ -1,13 +1,14 @@
-//! The shared directory and the way from a file handle to the file, never leaving the directory.
+//! The shared directory and the lookup from a file handle to the file, without ever leaving the
+//! directory.
 //!
 //! Every step is one `openat` of one name relative to an open directory, and never follows a
 //! symbolic link; so whatever a client asks for, and whatever is renamed meanwhile, what is opened
-//! lies below the root. Only regular files and directories of the root's own file system exist for
+//! is below the root. Only regular files and directories of the root's own file system exist for
 //! clients.
 //!
-//! Where a handle leads is remembered when it is given out. A handle that is not known (the server
-//! was started anew) or that leads elsewhere (somebody moved the file) is looked for in the tree by
-//! its inode number.
+//! The location of a handle is remembered when it is given out. A handle that is unknown (the
+//! server was restarted) or whose location has changed (the file was moved) is looked for in the
+//! tree by its inode number.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -26,22 +27,22 @@ use nix::sys::stat::Mode;
 use super::handle::Handle;
 use crate::nfs3::Status;
 
-/// The most places remembered. When there are more all are forgotten: a search finds them again.
+/// The most locations remembered. Beyond that all are forgotten: a search finds them again.
 const MAX_PLACES: usize = 65_536;
 
-/// The deepest that a file may lie, in directories.
+/// The greatest depth of a file, in directories.
 const MAX_DEPTH: usize = 64;
 
-/// How many entries a search for a handle looks at before it gives up.
+/// How many entries a search for a handle examines before it gives up.
 const MAX_SEARCHED: usize = 200_000;
 
-/// The longest name in bytes, that of Linux.
+/// The longest name in bytes, as in Linux.
 pub(crate) const MAX_NAME_BYTES: usize = 255;
 
 const DIRECTORY: OFlag =
     OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
 const LOOK: OFlag = OFlag::O_PATH.union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
-/// Should the file have become a device or a pipe since it was looked at, opening must not wait.
+/// If the file has become a device or a pipe since it was checked, opening must not block.
 const FILE: OFlag =
     OFlag::O_NOFOLLOW.union(OFlag::O_CLOEXEC).union(OFlag::O_NONBLOCK).union(OFlag::O_NOCTTY);
 
@@ -54,7 +55,7 @@ pub(crate) struct Tree {
     places: Mutex<HashMap<Handle, Place>>,
 }
 
-/// Where something lies.
+/// The location of a file or directory.
 #[derive(Debug, Clone)]
 struct Place {
     parent: Handle,
@@ -76,7 +77,7 @@ pub(crate) struct Entry {
     kind: Option<Type>,
 }
 
-/// A name that a client gave, if it is one: a single component that leads downwards.
+/// A name from a client, if it is valid: a single component that leads downwards.
 pub(crate) fn checked_name(name: &[u8]) -> Result<&OsStr, Status> {
     match name {
         b"" | b"." | b".." => Err(Status::Access),
@@ -88,7 +89,7 @@ pub(crate) fn checked_name(name: &[u8]) -> Result<&OsStr, Status> {
 
 impl Tree {
     pub(crate) fn open(directory: &Path) -> std::io::Result<Self> {
-        // The path is its owner's word, so that it may itself be a symbolic link.
+        // The path comes from the owner, so it may itself be a symbolic link.
         let flags = DIRECTORY.difference(OFlag::O_NOFOLLOW);
         let root = File::from(open(directory, flags, Mode::empty())?);
         let metadata = root.metadata()?;
@@ -100,12 +101,12 @@ impl Tree {
         self.root_handle
     }
 
-    /// The root's descriptor, for asking about the file system.
+    /// The root's descriptor, for queries about the file system.
     pub(crate) fn root_file(&self) -> &File {
         &self.root
     }
 
-    /// What a handle stands for.
+    /// The file or directory of a handle.
     pub(crate) fn look(&self, handle: Handle) -> Result<Found, Status> {
         if handle == self.root_handle {
             return Ok(Found { handle, metadata: self.root.metadata()? });
@@ -143,7 +144,7 @@ impl Tree {
         })
     }
 
-    /// The file or directory of a name in an open directory; remembers where it lies.
+    /// The file or directory with a name in an open directory; remembers its location.
     pub(crate) fn child(
         &self,
         directory: &File,
@@ -158,7 +159,7 @@ impl Tree {
         Ok(Found { handle, metadata })
     }
 
-    /// Creates a regular file, or opens the one that is there unless `exclusive`.
+    /// Creates a regular file, or opens an existing one unless `exclusive`.
     pub(crate) fn create(
         &self,
         directory: &File,
@@ -206,7 +207,7 @@ impl Tree {
         Ok(entries)
     }
 
-    /// Takes note of a rename.
+    /// Records a rename.
     pub(crate) fn remember(&self, handle: Handle, parent: Handle, name: &OsStr) {
         let mut places = self.places();
         if places.get(&handle).is_some_and(|place| place.parent == parent && place.name == name) {
@@ -218,7 +219,7 @@ impl Tree {
         places.insert(handle, Place { parent, name: name.to_owned() });
     }
 
-    /// Refuses what clients are not to see.
+    /// Refuses what clients must not see.
     fn admit(&self, metadata: &Metadata) -> Result<(), Status> {
         let kind = metadata.file_type();
         let odd = kind.is_symlink() || kind.is_fifo() || kind.is_socket();
@@ -234,8 +235,8 @@ impl Tree {
         Ok(entered)
     }
 
-    /// Does `act` with the directory and the name where a handle leads; searches if that is unknown
-    /// or something else lies there now.
+    /// Calls `act` with the directory and name of a handle; searches if they are unknown or
+    /// something else is there now.
     fn at_place<T>(
         &self,
         handle: Handle,
@@ -255,7 +256,7 @@ impl Tree {
         }
     }
 
-    /// The place that is remembered, if the handle's file still lies there.
+    /// The remembered location, if the handle's file is still there.
     fn verified_place(&self, handle: Handle) -> Option<(File, Place)> {
         let mut way = Vec::new();
         {
@@ -288,7 +289,7 @@ impl Tree {
         let mut waiting = vec![(self.root_handle, self.root.try_clone()?, 0)];
         let mut searched = 0;
         while let Some((parent, directory, depth)) = waiting.pop() {
-            // What cannot be listed is passed over: the file may lie elsewhere.
+            // Directories that cannot be listed are skipped: the file may be elsewhere.
             for entry in self.list(&directory).unwrap_or_default() {
                 searched += 1;
                 if searched > MAX_SEARCHED {

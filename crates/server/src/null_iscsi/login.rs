@@ -1,30 +1,30 @@
-//! Login: what initiator and target agree on (RFC 7143 sections 6 and 13).
+//! Login: the negotiation between initiator and target (RFC 7143 sections 6 and 13).
 
 use super::pdu::MAX_SEGMENT_BYTES;
 
-/// The most unsolicited data, in bytes.
+/// FirstBurstLength: the most unsolicited data, in bytes.
 const FIRST_BURST_BYTES: u32 = 256 << 10;
-/// The most data for one request to transfer, in bytes.
+/// MaxBurstLength: the most data per request to transfer, in bytes.
 const MAX_BURST_BYTES: u32 = 1 << 20;
-/// What an initiator takes in one message when it does not say (section 13.12), in bytes.
+/// What an initiator accepts in one message by default (section 13.12), in bytes.
 const DEFAULT_SEGMENT_BYTES: u32 = 8192;
-/// What a burst is when nobody says (section 13.13), in bytes.
+/// The default length of a burst (section 13.13), in bytes.
 const DEFAULT_BURST_BYTES: u32 = 256 << 10;
-/// No agreed length is smaller (section 13.12).
+/// The smallest negotiable length (section 13.12).
 const MIN_LENGTH_BYTES: u32 = 512;
 
-/// What was agreed, as far as it concerns the target.
+/// The negotiated values that concern the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Agreement {
-    /// Only to find out which targets there are.
+    /// The session is only for discovery.
     pub(super) is_discovery: bool,
     /// The most data in one message to the initiator, in bytes.
     pub(super) segment_bytes: u32,
     /// The most data in one sequence, in bytes.
     pub(super) burst_bytes: u32,
-    /// The initiator insists on proving who it is, which nobody here can check.
+    /// The initiator insists on authentication, which is not supported here.
     pub(super) is_refused: bool,
-    /// Whether our own limits were told.
+    /// Whether our own limits have been declared.
     is_declared: bool,
 }
 
@@ -40,7 +40,7 @@ impl Default for Agreement {
     }
 }
 
-/// The pairs of a text: `key=value`, each ended by a zero byte. What is no pair is passed over.
+/// The pairs of a text: `key=value`, each ended by a zero byte. Anything else is skipped.
 pub(super) fn pairs(text: &[u8]) -> impl Iterator<Item = (&str, &str)> {
     text.split(|byte| *byte == 0)
         .filter_map(|pair| std::str::from_utf8(pair).ok())
@@ -55,8 +55,8 @@ pub(super) fn put_pair(to: &mut Vec<u8>, key: &str, value: &str) {
 }
 
 impl Agreement {
-    /// Answers what an initiator proposes. `operational` is whether the stage is the one in which
-    /// limits are agreed on.
+    /// Answers an initiator's proposal. `operational` is whether this is the stage in which limits
+    /// are negotiated.
     pub(super) fn negotiate(&mut self, proposal: &[u8], operational: bool) -> Vec<u8> {
         let mut answer = Vec::new();
         for (key, value) in pairs(proposal) {
@@ -74,7 +74,7 @@ impl Agreement {
         answer
     }
 
-    /// What is agreed on for a key; `None` for what is only told.
+    /// The answer to a key; `None` for mere declarations.
     fn agree(&mut self, key: &str, value: &str) -> Option<String> {
         let number = value.parse().unwrap_or(0_u32);
         let least = |ours: u32| ours.min(number).max(MIN_LENGTH_BYTES).to_string();
@@ -92,11 +92,11 @@ impl Agreement {
                 self.is_refused = !value.split(',').any(|method| method == "None");
                 return Some(if self.is_refused { "Reject" } else { "None" }.into());
             }
-            // Digests cost more than all the rest of this target; the list must offer none.
+            // Digests would cost more than the rest of this target; the list must contain None.
             "HeaderDigest" | "DataDigest" => "None".into(),
-            // Yes if one of both wants it.
+            // Yes if either side wants it.
             "InitialR2T" => value.into(),
-            // Yes if both can.
+            // Yes if both sides support it.
             "ImmediateData" => value.into(),
             "MaxBurstLength" => {
                 let agreed = least(MAX_BURST_BYTES);

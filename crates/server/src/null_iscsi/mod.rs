@@ -1,8 +1,9 @@
 //! An iSCSI target that stores nothing and answers at once (RFC 7143).
 //!
 //! Measured against it, an initiator shows its own cost. There is one target with one unit, a disk
-//! of 64 GiB of zeros; what is written is gone. A READ is answered with data and status in one, a
-//! WRITE as soon as its data has come. No digests, one connection a session, no error recovery.
+//! of 64 GiB of zeros; written data is discarded. A READ is answered with data and status in one
+//! message, a WRITE as soon as its data has arrived. No digests, one connection per session, no
+//! error recovery.
 
 mod login;
 mod pdu;
@@ -29,15 +30,15 @@ pub struct NullIscsi {
 }
 
 impl NullIscsi {
-    /// Listens on a port of 127.0.0.1; 0 takes a free one.
+    /// Listens on a port of 127.0.0.1; 0 selects a free one.
     ///
     /// # Errors
-    /// The port is taken.
+    /// The port is in use.
     pub fn bind(port: u16) -> Result<Self, ServerError> {
         Ok(Self { listener: Listener::bind(port)? })
     }
 
-    /// The port.
+    /// The port on which it listens.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.listener.port()
@@ -49,7 +50,7 @@ impl NullIscsi {
         TARGET
     }
 
-    /// What stops the server, for another thread.
+    /// A handle for stopping the server from another thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.listener.stopper()
@@ -61,7 +62,7 @@ impl NullIscsi {
         self.listener.serve(&|stream| connection(port, stream));
     }
 
-    /// Serves on a thread of its own.
+    /// Serves on a separate thread.
     ///
     /// # Errors
     /// The thread cannot be started.

@@ -5,13 +5,13 @@ use crate::xdr::Garbage;
 /// The length of the basic header segment.
 pub(super) const HEADER_BYTES: usize = 48;
 
-/// The most data in one message to the target, which is declared at login, in bytes.
+/// The most data in one message to the target, as declared at login, in bytes.
 pub(super) const MAX_SEGMENT_BYTES: usize = 256 << 10;
 
-/// The tag that stands for none.
+/// The tag that identifies no task.
 pub(super) const NO_TAG: u32 = u32::MAX;
 
-/// The bit of the flags that says that this is the last message of its kind.
+/// The flag of the last message of a sequence.
 pub(super) const FINAL: u8 = 0x80;
 
 /// What an initiator sends (section 11.1.1.2).
@@ -38,7 +38,7 @@ pub(super) mod response {
     pub(in super::super) const REJECT: u8 = 0x3f;
 }
 
-/// A message that came in.
+/// A received message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request<'a> {
     pub(super) header: &'a [u8; HEADER_BYTES],
@@ -46,10 +46,10 @@ pub(super) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// The first message of `bytes` and what follows it; `None` when it has not all come.
+    /// The first message in `bytes` and what follows it; `None` if it is incomplete.
     ///
     /// # Errors
-    /// It is longer than was agreed.
+    /// It is longer than negotiated.
     #[inline]
     pub(super) fn split(bytes: &'a [u8]) -> Result<Option<(Self, &'a [u8])>, Garbage> {
         let Some((header, rest)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
@@ -83,7 +83,7 @@ impl<'a> Request<'a> {
         self.header[1] & FINAL != 0
     }
 
-    /// The number at one of the header's words.
+    /// One of the header's words as a number.
     #[inline]
     pub(super) fn word<const WORD: usize>(&self) -> u32 {
         const { assert!(4 * WORD + 4 <= HEADER_BYTES) };
@@ -98,14 +98,14 @@ impl<'a> Request<'a> {
         self.word::<4>()
     }
 
-    /// The command's number in the session.
+    /// The command's sequence number.
     #[inline]
     pub(super) fn command_number(&self) -> u32 {
         self.word::<6>()
     }
 }
 
-/// The header of a message that goes out, as twelve words.
+/// The header of a message to send, as twelve words.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Header {
     words: [u32; 12],

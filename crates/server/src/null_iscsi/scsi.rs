@@ -1,10 +1,10 @@
-//! The disk: what SCSI commands ask of it and what it says of itself (SPC-4, SBC-3).
+//! The disk: executes SCSI commands and describes itself (SPC-4, SBC-3).
 
 /// The length of a block in bytes.
 pub(super) const BLOCK_BYTES: u32 = 512;
-/// How many blocks there are: 64 GiB.
+/// Number of blocks: 64 GiB.
 const BLOCKS: u64 = (64 << 30) / BLOCK_BYTES as u64;
-/// The longest transfer that is recommended, in blocks: 1 MiB. There is no limit of our own.
+/// The longest recommended transfer, in blocks: 1 MiB. There is no other limit.
 const OPTIMAL_BLOCKS: u32 = (1 << 20) / BLOCK_BYTES;
 
 const VENDOR: &[u8; 8] = b"STORMETR";
@@ -15,16 +15,16 @@ const SERIAL: &[u8; 16] = b"stormeter-null-0";
 /// The disk's designation: locally assigned (SPC-4 section 7.8.6.6).
 const NAA: [u8; 8] = [0x30, 0, 0, 0, 0x53, 0x54, 0x4d, 0x00];
 
-/// What a command comes to.
+/// The result of a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// So many bytes of zeros for the initiator.
+    /// This many bytes of zeros for the initiator.
     Read { bytes: u64 },
-    /// So many bytes from the initiator.
+    /// This many bytes from the initiator.
     Write { bytes: u64 },
     /// Data for the initiator.
     Data(Vec<u8>),
-    /// Nothing but success.
+    /// Success without data.
     Good,
     /// CHECK CONDITION with a sense key of ILLEGAL REQUEST and this code and qualifier.
     Illegal(u8, u8),
@@ -35,7 +35,8 @@ const OUT_OF_RANGE: Outcome = Outcome::Illegal(0x21, 0);
 const INVALID_FIELD: Outcome = Outcome::Illegal(0x24, 0);
 const NO_SUCH_UNIT: Outcome = Outcome::Illegal(0x25, 0);
 
-/// The sense data of an illegal request, fixed format (SPC-4 section 4.5.3), behind its length.
+/// The sense data for an illegal request, fixed format (SPC-4 section 4.5.3), after its length
+/// field.
 pub(super) fn sense(code: u8, qualifier: u8) -> [u8; 20] {
     let mut sense = [0; 20];
     sense[1] = 18;
@@ -47,7 +48,7 @@ pub(super) fn sense(code: u8, qualifier: u8) -> [u8; 20] {
     sense
 }
 
-/// Carries a command out for the unit with this number field.
+/// Executes a command for the unit with this LUN field.
 #[inline]
 pub(super) fn execute(unit: [u8; 8], command: &[u8; 16]) -> Outcome {
     let long = |at: usize| {
@@ -115,7 +116,7 @@ fn rare(command: &[u8; 16]) -> Outcome {
     Outcome::Data(cut(data, allowed))
 }
 
-/// What units say that are not there (SPC-4 section 5.8): INQUIRY and REPORT LUNS are answered.
+/// Answers for units that do not exist (SPC-4 section 5.8): only INQUIRY and REPORT LUNS succeed.
 #[cold]
 fn elsewhere(command: &[u8; 16]) -> Outcome {
     let allowed = usize::from(u16::from_be_bytes([command[3], command[4]]));
@@ -151,10 +152,10 @@ fn inquiry(command: &[u8; 16]) -> Option<Vec<u8>> {
         return (page == 0).then(standard_inquiry);
     }
     let body = match page {
-        // The pages there are.
+        // The supported pages.
         0x00 => vec![0x00, 0x80, 0x83, 0xb0],
         0x80 => SERIAL.to_vec(),
-        // One designator: binary, of the unit, NAA, so long.
+        // One designator: binary, of the unit, NAA, and its length.
         0x83 => [&[0x01, 0x03, 0, NAA.len() as u8][..], &NAA].concat(),
         0xb0 => block_limits(),
         _ => return None,
@@ -162,7 +163,7 @@ fn inquiry(command: &[u8; 16]) -> Option<Vec<u8>> {
     Some([&[0, page, 0, body.len() as u8][..], &body].concat())
 }
 
-/// A disk that conforms to SPC-4 and queues commands.
+/// A disk that conforms to SPC-4 and supports command queuing.
 fn standard_inquiry() -> Vec<u8> {
     let head = [0, 0, 6, 2, 31, 0, 0, 2];
     [&head[..], VENDOR, PRODUCT, REVISION].concat()
@@ -176,10 +177,10 @@ fn block_limits() -> Vec<u8> {
     body
 }
 
-/// Writes that go past the cache are allowed; nothing is write-protected.
+/// Force unit access is supported; nothing is write-protected.
 const FUA: u8 = 0x10;
 
-/// The page about caching: there is no cache that could lose anything.
+/// The caching page: there is no cache that could lose anything.
 fn mode_pages(wanted: u8) -> Option<Vec<u8>> {
     let mut page = vec![0; 20];
     page[0] = 0x08;
@@ -191,7 +192,7 @@ fn long_capacity() -> Vec<u8> {
     let mut data = vec![0; 32];
     data[..8].copy_from_slice(&(BLOCKS - 1).to_be_bytes());
     data[8..12].copy_from_slice(&BLOCK_BYTES.to_be_bytes());
-    // Eight logical blocks are a physical one.
+    // A physical block has eight logical blocks.
     data[13] = 3;
     data
 }

@@ -8,20 +8,20 @@ use super::scsi::{Outcome, execute, sense};
 use crate::send::Answers;
 use crate::xdr::Garbage;
 
-/// How many commands may be outstanding.
+/// The most outstanding commands.
 const WINDOW: u32 = 512;
 
-/// The stage of login in which limits are agreed on, and the one after login (RFC 7143 section
+/// The stage of login in which limits are negotiated, and the one after login (RFC 7143 section
 /// 11.12.3).
 const OPERATIONAL: u8 = 1;
 const FULL_FEATURE: u8 = 3;
 
-/// In a login message: go on to the next stage; more text follows in another message.
+/// In a login message: move to the next stage; more text follows in another message.
 const TRANSIT: u8 = 0x80;
 const CONTINUE: u8 = 0x40;
 
-/// In a message about a SCSI command (section 11.4.1): less data, or more, than expected; the status
-/// is in it.
+/// In a message about a SCSI command (section 11.4.1): less data, or more, than expected; the
+/// message contains the status.
 const UNDERFLOW: u8 = 0x02;
 const OVERFLOW: u8 = 0x04;
 const HAS_STATUS: u8 = 0x01;
@@ -35,15 +35,15 @@ pub(super) struct Session {
     port: u16,
     is_logged_in: bool,
     agreement: Agreement,
-    /// Text of a login that is to be continued.
+    /// Text of a login that will be continued.
     text: Vec<u8>,
     status_number: u32,
-    /// The number of the next command.
+    /// Number of the next command.
     expected: u32,
     writes: HashMap<u32, Write>,
 }
 
-/// A WRITE whose data has not all come.
+/// A WRITE whose data has not arrived completely.
 #[derive(Debug, Clone, Copy)]
 struct Write {
     unit: [u32; 2],
@@ -53,7 +53,7 @@ struct Write {
     residual: Residual,
 }
 
-/// How far a command's transfer differs from what the initiator expected.
+/// By how much a command's transfer differs from what the initiator expected.
 #[derive(Debug, Clone, Copy, Default)]
 struct Residual {
     flag: u8,
@@ -61,7 +61,7 @@ struct Residual {
 }
 
 impl Residual {
-    /// How much is transferred, and how far that is off.
+    /// The length of the transfer, and the difference from the expected length.
     #[inline]
     fn of(is: u64, expected: u32) -> (u32, Self) {
         let wide = u64::from(expected);
@@ -90,10 +90,10 @@ impl Session {
         }
     }
 
-    /// Answers the whole messages among the bytes and says how many bytes those were.
+    /// Answers the complete messages in the bytes and returns how many bytes those were.
     ///
     /// # Errors
-    /// The initiator breaks the protocol, or has said goodbye: the connection ends.
+    /// The initiator violates the protocol, or has logged out: the connection ends.
     pub(super) fn take(&mut self, bytes: &[u8], answers: &mut Answers) -> Result<usize, Garbage> {
         let mut rest = bytes;
         while let Some((message, behind)) = Request::split(rest)? {
@@ -163,7 +163,7 @@ impl Session {
         Ok(())
     }
 
-    /// Sends zeros in messages as long as the initiator takes them, the last with the status.
+    /// Sends zeros in the longest messages that the initiator accepts, the last with the status.
     #[inline]
     fn send_zeros(&mut self, answers: &mut Answers, tag: u32, bytes: u32, residual: Residual) {
         if bytes == 0 {
@@ -175,7 +175,7 @@ impl Session {
             let length = (bytes - offset).min(segment_bytes).min(burst);
             let is_last = offset + length == bytes;
             burst -= length;
-            // Every sequence of a burst's length ends with a final message.
+            // Every sequence as long as a burst ends with a final message.
             let mut flags = 0;
             if burst == 0 {
                 flags = FINAL;
@@ -211,7 +211,7 @@ impl Session {
         put_data(to, data);
     }
 
-    /// The response to a command; `data_bytes` of sense data are to be appended.
+    /// Appends the response to a command; `data_bytes` of sense data must follow.
     #[inline]
     fn respond(
         &mut self,
@@ -228,8 +228,8 @@ impl Session {
         self.numbered(header).put(to);
     }
 
-    /// Waits for the data of a WRITE that did not come with the command, and asks for it when the
-    /// initiator sends no more on its own account.
+    /// Waits for the data of a WRITE that did not come with the command, and requests it when the
+    /// initiator sends no more unsolicited data.
     #[cold]
     fn begin_write(
         &mut self,
@@ -249,7 +249,7 @@ impl Session {
 
     fn data(&mut self, message: Request<'_>, to: &mut Vec<u8>) {
         let tag = message.tag();
-        // Data of a command that was refused or aborted may still come.
+        // Data of a command that was refused or aborted may still arrive.
         let Some(mut write) = self.writes.remove(&tag) else { return };
         write.received = write.received.saturating_add(message.data.len() as u32);
         if message.is_final() && write.received >= write.bytes {
@@ -261,13 +261,13 @@ impl Session {
         self.writes.insert(tag, write);
     }
 
-    /// Asks for the next burst.
+    /// Requests the next burst.
     fn ask(&self, write: &mut Write, tag: u32, to: &mut Vec<u8>) {
         let wanted = (write.bytes - write.received).min(self.agreement.burst_bytes);
         let header = Header::new(response::READY_TO_TRANSFER, FINAL, 0, 0, tag)
             .with::<2>(write.unit[0])
             .with::<3>(write.unit[1])
-            // Any tag will do: there is one request for each command at a time.
+            // Any tag will do: there is one request per command at a time.
             .with::<5>(write.requests)
             .with::<6>(self.status_number)
             .with::<9>(write.requests)
@@ -283,7 +283,7 @@ impl Session {
         let length = message.data.len() as u32;
         let plain = |opcode, data_bytes| Header::new(opcode, FINAL, 0, data_bytes, tag);
         match message.opcode() {
-            // An answer to a ping of ours, of which there are none.
+            // An answer to a ping, but this target sends no pings.
             request::NOP_OUT if tag == NO_TAG => {}
             request::NOP_OUT => {
                 let header = plain(response::NOP_IN, length)
@@ -294,7 +294,7 @@ impl Session {
                 put_data(to, message.data);
             }
             request::TASK_MANAGEMENT => {
-                // Whatever is to be aborted: only WRITEs that wait for data are not done already.
+                // Whatever is being aborted: only WRITEs that wait for data are still in progress.
                 self.writes.clear();
                 self.put_status(plain(response::TASK_MANAGEMENT, 0), to);
             }
@@ -313,7 +313,7 @@ impl Session {
                 return Err(Garbage);
             }
             _ => {
-                // Command not supported; the message's header comes back as data.
+                // Command not supported; the message's header is returned as data.
                 let mut header = Header::new(response::REJECT, FINAL, 0, 48, NO_TAG);
                 header = header.with::<0>(u32::from_be_bytes([response::REJECT, FINAL, 5, 0]));
                 self.put_status(header, to);
@@ -345,7 +345,7 @@ impl Session {
         let goes_on = is_whole && flags & TRANSIT != 0 && !self.agreement.is_refused;
         let flags = if goes_on { TRANSIT | (stage << 2) | next } else { stage << 2 };
         self.is_logged_in = goes_on && next == FULL_FEATURE;
-        // The session's number is given out when login is complete.
+        // The session handle is assigned when login is complete.
         let session = message.word::<3>() & 0xffff_0000 | u32::from(self.is_logged_in);
         // Initiator error: authentication failure.
         let status = if self.agreement.is_refused { 0x0201_0000 } else { 0 };
@@ -371,7 +371,7 @@ impl Session {
         number
     }
 
-    /// Says which commands may come next.
+    /// Sets which commands may be sent next.
     #[inline]
     fn numbered(&self, header: Header) -> Header {
         let last = self.expected.wrapping_add(WINDOW - 1);

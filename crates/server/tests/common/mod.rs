@@ -1,5 +1,5 @@
-//! Runs the programs of others against the servers: what was written by somebody else finds the
-//! mistakes that client and server of one hand would share.
+//! Runs other projects' programs against the servers: independent implementations find the mistakes
+//! that a client and a server by the same author would share.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Longer than any of these programs takes.
 const BOUND: Duration = Duration::from_secs(60);
 
-/// Runs a program and gives back what it says, however it ends.
+/// Runs a program and returns its output, however it ends.
 pub(crate) fn run(program: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -22,7 +22,7 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> Output {
     finish(program, child)
 }
 
-/// Runs a program that must succeed and gives back its output.
+/// Runs a program that must succeed and returns its output.
 pub(crate) fn succeed(program: &str, arguments: &[&str]) -> String {
     let output = run(program, arguments);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -31,13 +31,13 @@ pub(crate) fn succeed(program: &str, arguments: &[&str]) -> String {
     said
 }
 
-/// Ends a program that hangs, so that the test fails and does not hang with it.
+/// Kills a program that hangs, so that the test fails instead of hanging with it.
 fn finish(program: &str, child: Child) -> Output {
     let id = child.id().to_string();
     let (done, wait) = mpsc::channel();
     let waiter = thread::spawn(move || {
         let output = child.wait_with_output();
-        // The other end is gone only when the bound has passed.
+        // The receiver is gone only after the time limit.
         let _ = done.send(());
         output
     });

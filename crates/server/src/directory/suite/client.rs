@@ -1,4 +1,4 @@
-//! A client in memory: builds requests, takes replies apart.
+//! A client in memory: builds requests and parses replies.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ impl Arguments {
         with
     }
 
-    /// Attributes of which none is to be set.
+    /// Attributes with none to set.
     pub(super) fn keep_all(self) -> Self {
         (0..6).fold(self, |all, _| all.number(0))
     }
@@ -44,7 +44,7 @@ pub(super) fn record(program: u32, procedure: u32, arguments: &Arguments) -> Vec
     all
 }
 
-/// What came back: status and what follows it.
+/// The reply: status and what follows it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) status: u32,
@@ -56,7 +56,7 @@ impl Answer {
         u32::from_be_bytes(self.body[4 * index..4 * index + 4].try_into().unwrap())
     }
 
-    /// The handle that a body begins with.
+    /// The handle at the start of a body.
     pub(super) fn handle(&self, from: usize) -> Vec<u8> {
         assert_eq!(self.status, 0);
         let length = self.word(from / 4) as usize;
@@ -128,7 +128,7 @@ impl<S: Storage> Client<S> {
     pub(super) fn content(&self, file: &[u8], count: u32) -> Vec<u8> {
         let answer = self.read(file, 0, count);
         assert_eq!(answer.status, 0);
-        // Behind the attributes and their mark: count, end of file, length.
+        // After the attributes and their mark: count, end of file, length.
         let length = answer.word(22 + 2) as usize;
         answer.body[88 + 12..88 + 12 + length].to_vec()
     }

@@ -1,4 +1,4 @@
-//! Nothing outside the shared directory can be reached, whatever is asked for.
+//! Nothing outside the shared directory can be reached, whatever is requested.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ use super::client::{Arguments, Client};
 
 const SECRET: &[u8] = b"secret";
 
-/// A directory with a shared one in it, and beside that what must not be reached.
+/// A directory that contains the shared one, next to what must not be reached.
 fn surroundings() -> tempfile::TempDir {
     let all = tempfile::tempdir().unwrap();
     let at = all.path();
@@ -126,7 +126,7 @@ fn forged_handles_lead_nowhere_else() {
     untouched(&all);
 }
 
-/// A directory whose handle a client has is exchanged for a link that leads out.
+/// A directory whose handle a client has is replaced by a link that leads outside.
 #[test]
 fn an_exchanged_directory_leads_nowhere_else() {
     let all = surroundings();
@@ -161,7 +161,7 @@ fn nobody_is_given_other_rights() {
     let client = Client::of(&shared);
     let file = client.create(&client.root, b"tool").handle(4);
     let owner = File::open(shared.join("tool")).unwrap().metadata().unwrap();
-    // The mode with all bits, among them set-user-id; then another owner.
+    // The mode with all bits, including set-user-id; then another owner.
     let mode = Arguments::default().data(&file).number(1).number(0o7777);
     let mode = (0..5).fold(mode, |all, _| all.number(0)).number(0);
     assert_eq!(client.call(2, &mode).status, 0);

@@ -1,4 +1,4 @@
-//! Requests that no client sends, and directories larger than a reply.
+//! Requests that no proper client sends, and directories larger than a reply.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -38,7 +38,7 @@ fn requests(client: &Client<super::super::storage::Kernel>) -> Vec<Vec<u8>> {
     records
 }
 
-/// Answers, whatever comes, with a reply that is whole.
+/// Answers any request with a complete reply.
 fn survives(client: &Client<super::super::storage::Kernel>, record: &[u8]) {
     let mut reply = Reply::default();
     if client.service.answer(record, &mut reply).is_err() {
@@ -65,7 +65,7 @@ fn whatever_comes_is_answered() {
         for _ in 0..500 {
             let mut changed = request.clone();
             for _ in 0..=random() % 4 {
-                // The first four words say that it is a call at all.
+                // The first four words identify the record as a call.
                 let at = 12 + random() % (changed.len() - 12);
                 changed[at] = [0, 1, 0x7f, 0x80, 0xff, random() as u8][random() % 6];
             }
@@ -108,7 +108,7 @@ fn a_long_directory_is_listed_in_parts() {
             let answer = client.call(procedure, &list);
             assert_eq!(answer.status, 0);
             assert!(answer.body.len() <= 2000);
-            // Behind the directory's attributes and the verifier.
+            // After the directory's attributes and the verifier.
             let mut at = 22 + 2;
             while answer.word(at) == 1 {
                 assert_eq!(answer.word(at + 3), 8);

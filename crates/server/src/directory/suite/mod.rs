@@ -1,4 +1,4 @@
-//! Tests of the server without its sockets, and of what only a client that means harm would send.
+//! Tests of the server without its sockets, and of requests that only a hostile client would send.
 
 mod client;
 mod escape;

@@ -1,4 +1,4 @@
-//! File handles stay good across a restart, and never come to mean something else.
+//! File handles remain valid across a restart, and never come to refer to something else.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn handles_survive_a_restart() {
         at = before.lookup(&at, name.as_bytes()).handle(0);
     }
     let disk = before.lookup(&at, b"disk").handle(0);
-    // What was started anew has seen none of these names.
+    // The restarted server has seen none of these names.
     let after = Client::of(shared.path());
     assert_eq!(after.content(&disk, 100), b"content");
     assert_eq!(after.write(&disk, 0, b"C", 2).status, 0);
@@ -45,7 +45,7 @@ fn what_is_gone_is_stale() {
     fs::write(&path, b"old").unwrap();
     let client = Client::of(shared.path());
     let disk = client.lookup(&client.root, b"disk").handle(0);
-    // It is open on the server when another one takes its name.
+    // The server has it open when another file takes its name.
     assert_eq!(client.content(&disk, 100), b"old");
     fs::write(shared.path().join("another"), b"new").unwrap();
     fs::rename(shared.path().join("another"), &path).unwrap();

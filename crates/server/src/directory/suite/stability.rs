@@ -17,7 +17,7 @@ use super::super::storage::{Kernel, Storage};
 use super::client::{Arguments, Client, record};
 use crate::DirectoryServer;
 
-/// Writes down what was done.
+/// Records the operations.
 #[derive(Clone, Default)]
 struct Diary(Arc<Mutex<Vec<&'static str>>>);
 
@@ -60,7 +60,7 @@ fn writes_are_as_stable_as_they_say() {
         let answer = client.write(&file, 10, b"abcde", stable);
         assert_eq!(answer.status, 0);
         assert_eq!(diary.take(), expected);
-        // Behind the change of attributes: count, how stable, verifier.
+        // After the attribute change: count, stability, verifier.
         assert_eq!(
             [answer.word(23), answer.word(24), answer.word(25), answer.word(26)],
             [5, stable, 0, 5]
@@ -94,7 +94,7 @@ fn other_changes_are_stable_before_their_answer() {
     assert_eq!(diary.take(), ["directory"]);
 }
 
-/// A device that fails when its cache is to be written.
+/// A device that fails when its cache is flushed.
 struct Failing;
 
 impl Storage for Failing {
@@ -145,7 +145,7 @@ fn every_start_has_its_own_verifier() {
     assert_ne!(start(), start());
 }
 
-/// A device whose sync takes until it is let go.
+/// A device whose sync takes until it is released.
 struct Slow {
     begun: Sender<()>,
     let_go: Mutex<Receiver<()>>,
@@ -201,7 +201,7 @@ fn a_slow_sync_holds_up_nobody_else() {
     thread::scope(|scope| {
         scope.spawn(move || connection::serve(service, &served));
         let write = Arguments::default().data(&file).wide(0).number(1).number(2).data(b"x");
-        // Two are being synced at once, and what comes after them is answered before them.
+        // Two are being synced at once, and later requests are answered before them.
         send(&mut stream, 1, 7, &write);
         send(&mut stream, 2, 7, &write);
         has_begun.recv_timeout(BOUND).unwrap();
