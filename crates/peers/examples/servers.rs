@@ -1,5 +1,5 @@
-//! Servers to try a comparison on, until standard input ends: NFS-Ganesha on a directory, and tgt with
-//! a LUN behind CHAP, both on files below the working directory's `servers/`.
+//! Servers for trying a comparison, running until standard input ends: NFS-Ganesha on a directory, and
+//! tgt with a LUN that requires CHAP, both on files below `servers/` in the working directory.
 //!
 //! `cargo run -p stormeter-peers --example servers`, then paste the command that it prints.
 

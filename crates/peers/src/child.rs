@@ -1,10 +1,10 @@
-//! A server's process, which ends when ours does, however ours does.
+//! A server's process, which ends when ours does, however that happens.
 //!
-//! A shell stands between: it starts the server, tells its process id, and kills it when the pipe
-//! that we hold is closed, which the kernel does for us even after SIGKILL. The kernel's own way
+//! A shell in between starts the server, reports its process id, and kills it when the pipe that we
+//! hold is closed, which the kernel does for us even after SIGKILL. The kernel's own mechanism
 //! (PR_SET_PDEATHSIG) follows the thread that forked, and a test's thread ends before its process.
-//! The shell has a process group of its own, so that what a terminal or a supervisor sends to ours
-//! does not take away the guard and leave the server.
+//! The shell has its own process group, so that signals from a terminal or a supervisor to our
+//! group do not end the guard and leave the server running.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -20,9 +20,9 @@ use crate::PeerError;
 use crate::error::at;
 use crate::program::{Program, SHELL};
 
-/// `$0` is the log, the rest is the server's command line. An asynchronous command of a shell reads
-/// from /dev/null unless it is told otherwise, hence descriptor 3. Once the server has ended nobody
-/// may kill its number any more: it may have been given to somebody else.
+/// `$0` is the log, the rest is the server's command line. A shell's background command reads from
+/// /dev/null unless redirected, hence descriptor 3. Once the server has ended, its process id must
+/// not be killed any more: it may have been reused.
 const GUARD: &str = "exec 3<&0
 \"$@\" 3<&- </dev/null >>\"$0\" 2>&1 &
 server=$!
@@ -34,7 +34,7 @@ wait $server
 kill -9 $guard 2>/dev/null
 ";
 
-/// How long a killed process may take to be gone.
+/// How long a killed process may take to disappear.
 const END: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -80,12 +80,12 @@ impl Guarded {
         Ok(Self { shell, pid })
     }
 
-    /// The server's own process id.
+    /// The process id of the server itself.
     pub(crate) fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// Whether it has not ended.
+    /// Whether it is still running.
     pub(crate) fn is_running(&mut self) -> bool {
         matches!(self.shell.try_wait(), Ok(None))
     }
@@ -95,13 +95,13 @@ impl Guarded {
         wait_until(patience, || !self.is_running())
     }
 
-    /// Ends it by SIGKILL and waits until it is gone; does nothing if it is.
+    /// Ends it with SIGKILL and waits until it is gone; does nothing if it already is.
     pub(crate) fn kill(&mut self) {
-        // The guard reads the end of this pipe and kills.
+        // The guard sees the end of this pipe and kills the server.
         drop(self.shell.stdin.take());
         if !self.ends_within(END) {
-            // Somebody has taken the guard away. The number is still the server's, for the shell has
-            // not seen it end.
+            // The guard itself was killed. The process id is still the server's, because the shell
+            // has not reaped it.
             if let Ok(pid) = i32::try_from(self.pid) {
                 let _ = signal::kill(Pid::from_raw(pid), Signal::SIGKILL);
             }
@@ -117,15 +117,15 @@ impl Drop for Guarded {
     }
 }
 
-/// Starts a server again when it ended or did not answer, for some reasons pass: a port that somebody
-/// took between its being found free and being bound; a portmapper that ended with its process.
+/// Starts a server again if it ended or did not answer, because some reasons are temporary: a port
+/// that was taken between being found free and being bound; a portmapper that ended with its process.
 pub(crate) fn with_attempts<T>(
     mut start: impl FnMut() -> Result<T, PeerError>,
 ) -> Result<T, PeerError> {
     const ATTEMPTS: usize = 5;
     for _ in 1..ATTEMPTS {
         match start() {
-            // What took its whole time will not be quicker.
+            // A start that took its whole time limit will not be quicker.
             Err(PeerError::Ended { .. } | PeerError::NotReady { waited_s: 0, .. }) => {}
             done => return done,
         }
@@ -133,7 +133,7 @@ pub(crate) fn with_attempts<T>(
     start()
 }
 
-/// Looks again and again until it is so, or patience ends.
+/// Polls until the condition holds, or patience ends.
 pub(crate) fn wait_until(patience: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + patience;
     loop {
@@ -147,7 +147,7 @@ pub(crate) fn wait_until(patience: Duration, mut is_so: impl FnMut() -> bool) ->
     }
 }
 
-/// The end of a log, for a message.
+/// The end of a log, for an error message.
 pub(crate) fn tail(log: &Path) -> String {
     const LINES: usize = 60;
     let text = std::fs::read(log).unwrap_or_default();
@@ -176,7 +176,7 @@ mod tests {
         let is_sleep = || {
             std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "sleep\n")
         };
-        // Between fork and exec it is still called sh.
+        // Between fork and exec it is still named sh.
         assert!(wait_until(PATIENCE, is_sleep));
         drop(child);
         assert!(!exists(pid));

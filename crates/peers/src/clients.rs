@@ -1,6 +1,7 @@
-//! Clients that others wrote: what one writes the other must read.
+//! Clients from other projects, for cross-checks: what one implementation writes, the other must
+//! read.
 //!
-//! libnfs' and libiscsi's own tools and QEMU's, each run once for one transfer.
+//! The tools of libnfs, libiscsi and QEMU, each run once per transfer.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -10,14 +11,14 @@ use crate::PeerError;
 use crate::error::at;
 use crate::program::{ISCSI_INQ, ISCSI_LS, NFS_CP, NFS_LS, Program, QEMU_IMG, QEMU_IO, QEMU_ISCSI};
 
-/// A file's or export's address as libnfs writes it.
+/// The URL of a file or export in libnfs's syntax.
 #[must_use]
 pub fn libnfs_url(nfs: SocketAddr, mount_port: u16, path: &Path) -> String {
     let (ip, port) = (nfs.ip(), nfs.port());
     format!("nfs://{ip}{}?nfsport={port}&mountport={mount_port}", path.display())
 }
 
-/// Lists a directory with libnfs; `url` as of [`libnfs_url`].
+/// Lists a directory with libnfs; `url` from [`libnfs_url`].
 ///
 /// # Errors
 /// The tool is not installed or fails.
@@ -25,10 +26,10 @@ pub fn libnfs_list(url: &str) -> Result<String, PeerError> {
     run(NFS_LS, &[url])
 }
 
-/// Writes a new file with libnfs; `url` as of [`libnfs_url`].
+/// Writes a new file with libnfs; `url` from [`libnfs_url`].
 ///
 /// # Errors
-/// The tool is not installed or fails; it does not write over a file that is there.
+/// The tool is not installed or fails; it does not overwrite an existing file.
 pub fn libnfs_write(url: &str, bytes: &[u8]) -> Result<(), PeerError> {
     let scratch = Scratch::new()?;
     let file = scratch.write(bytes)?;
@@ -36,7 +37,7 @@ pub fn libnfs_write(url: &str, bytes: &[u8]) -> Result<(), PeerError> {
     Ok(())
 }
 
-/// Reads a file with libnfs; `url` as of [`libnfs_url`].
+/// Reads a file with libnfs; `url` from [`libnfs_url`].
 ///
 /// # Errors
 /// The tool is not installed or fails.
@@ -55,9 +56,9 @@ pub fn iscsi_list(url: &str) -> Result<String, PeerError> {
     run(ISCSI_LS, &["-s", url])
 }
 
-/// Asks a logical unit what it is, with libiscsi; `url` is
+/// Queries a logical unit with libiscsi; `url` is
 /// `iscsi://[user%secret@]host:port/target/lun[?target_user=user&target_password=secret]`, the latter
-/// for mutual authentication, which the other tools do not do.
+/// for mutual authentication, which the other tools do not support.
 ///
 /// # Errors
 /// The tool is not installed or fails.
@@ -86,14 +87,14 @@ pub fn iscsi_read(url: &str, offset_bytes: u64, length_bytes: u64) -> Result<Vec
     let scratch = Scratch::new()?;
     let (from, to) = (format!("if={url}"), format!("of={}", scratch.file()));
     let skip_sectors = offset_bytes / SECTOR_BYTES;
-    // dd's count is of its input, what is skipped included.
+    // dd's count applies to its input, including what is skipped.
     let count_sectors = skip_sectors + length_bytes / SECTOR_BYTES;
     let (skip, count) = (format!("skip={skip_sectors}"), format!("count={count_sectors}"));
     run(QEMU_IMG, &["dd", "-f", "raw", "-O", "raw", "bs=512", &skip, &count, &from, &to])?;
     scratch.read()
 }
 
-/// Writes one byte's value all over a range.
+/// Fills a range with one byte value.
 ///
 /// # Errors
 /// The tool is not installed or fails.
@@ -106,10 +107,10 @@ pub fn iscsi_write_pattern(
     qemu_io(url, &format!("write -P {value} {offset_bytes} {length_bytes}"))
 }
 
-/// Reads a range and holds it against one byte's value.
+/// Reads a range and checks that it contains one byte value only.
 ///
 /// # Errors
-/// The tool is not installed or fails, or something else is there.
+/// The tool is not installed or fails, or the range contains something else.
 pub fn iscsi_verify_pattern(
     url: &str,
     offset_bytes: u64,
@@ -121,7 +122,8 @@ pub fn iscsi_verify_pattern(
 
 fn qemu_io(url: &str, command: &str) -> Result<(), PeerError> {
     QEMU_ISCSI.check()?;
-    // Errors of the transfer are told on standard output, and not always by the exit code.
+    // Errors of the transfer are printed on standard output, and not always reflected in the exit
+    // code.
     let output = run(QEMU_IO, &["-f", "raw", "-t", "none", "-c", command, url])?;
     if output.contains("failed") || output.contains("Pattern verification") {
         return Err(PeerError::Command {
@@ -133,19 +135,19 @@ fn qemu_io(url: &str, command: &str) -> Result<(), PeerError> {
     Ok(())
 }
 
-/// Runs a tool to its end, with a bound on the time.
+/// Runs a tool to its end, with a time limit.
 pub(crate) fn run(program: Program, arguments: &[&str]) -> Result<String, PeerError> {
     run_with(program, arguments, &[], None)
 }
 
-/// The same with an environment, and in a folder.
+/// Runs a tool with an environment, and in a folder.
 pub(crate) fn run_with(
     program: Program,
     arguments: &[&str],
     environment: &[(&str, &str)],
     folder: Option<&Path>,
 ) -> Result<String, PeerError> {
-    // Tools of the trade try again for ever when a server is away.
+    // These tools retry forever when a server is away.
     const LIMIT: [&str; 3] = ["-k", "5", "60"];
     let spelled = || format!("{} {}", program.name, arguments.join(" "));
     let mut command = Command::new("timeout");

@@ -1,6 +1,6 @@
-//! What can go wrong with somebody else's server, in words that a failing test can end with.
+//! What can go wrong with another project's server, in words that explain a failing test.
 //!
-//! The server's own log is part of the message: without it, "not ready" tells nobody anything.
+//! The server's own log is part of the message: "not ready" alone would explain nothing.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ pub enum PeerError {
     Missing {
         /// Its name.
         program: &'static str,
-        /// Debian's package.
+        /// The Debian package.
         package: &'static str,
     },
     /// A program's plug-in is not installed.
@@ -22,26 +22,26 @@ pub enum PeerError {
     MissingFile {
         /// Where it should be, with `*` for the machine's architecture.
         file: &'static str,
-        /// Debian's package.
+        /// The Debian package.
         package: &'static str,
     },
-    /// A file of the server's could not be made or read.
+    /// A file of the server cannot be created or read.
     #[error("{path}: {source}; is there space in the temporary directory?")]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// A program could not be started.
+    /// A program cannot be started.
     #[error("{program} cannot be started: {source}; try it by hand")]
     Start {
         /// Its name.
         program: String,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// A server ended while it was waited for.
+    /// A server ended while it was starting.
     #[error("{program} ended instead of serving; see the end of its log:\n{log}")]
     Ended {
         /// Its name.
@@ -54,7 +54,7 @@ pub enum PeerError {
     NotReady {
         /// Its name.
         program: &'static str,
-        /// How long it was waited for.
+        /// The time limit, in seconds.
         waited_s: u64,
         /// The end of its log.
         log: String,
@@ -69,52 +69,52 @@ pub enum PeerError {
         /// The end of its log.
         log: String,
     },
-    /// A command did not succeed.
+    /// A command failed.
     #[error("{command}: {status}; it said:\n{said}")]
     Command {
-        /// The command as one would type it.
+        /// The command as it would be typed.
         command: String,
         /// How it ended.
         status: String,
-        /// What it printed.
+        /// Its output.
         said: String,
     },
-    /// No port is free where they are looked for.
+    /// No port in the range is free.
     #[error("no free port on 127.0.0.1 between {first} and {last}; end what occupies them")]
     NoPort {
-        /// The first looked at.
+        /// The first port of the range.
         first: u16,
-        /// The last looked at.
+        /// The last port of the range.
         last: u16,
     },
-    /// The portmapper's port can be neither used nor had.
+    /// The portmapper's port can be neither used nor bound.
     #[error("port 111 of {address} cannot be bound: {source}; run as root, or start rpcbind")]
     Portmapper {
-        /// Where.
+        /// The address.
         address: std::net::IpAddr,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// A server's answer to a remote procedure call cannot be understood.
+    /// A server's answer to a remote procedure call is invalid.
     #[error("no proper answer to an RPC call from {address}: {what}; see the server's log")]
     Rpc {
-        /// Who was asked.
+        /// The server's address.
         address: std::net::SocketAddr,
         /// What is wrong with it.
         what: String,
     },
-    /// A socket of the proxy's could not be had.
+    /// The proxy cannot get a socket.
     #[error("the proxy has no socket: {source}; are there file descriptors left?")]
     Proxy {
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// A fault on whole messages, in a stream whose messages the proxy does not know.
+    /// A fault on whole messages, in a stream whose message format the proxy does not know.
     #[error("the proxy cannot inject {fault} with framing {framing}; start it with the other one")]
     Framing {
         /// The fault.
         fault: String,
-        /// What the proxy was started with.
+        /// The framing that the proxy was started with.
         framing: String,
     },
 }

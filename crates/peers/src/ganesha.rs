@@ -1,8 +1,8 @@
-//! NFS-Ganesha: an NFS server in user space, of other people's making.
+//! NFS-Ganesha: an NFS server in user space from another project.
 //!
-//! It serves version 3 over TCP only, as our clients speak it, on ports that are found free. With
-//! the file system behind it (FSAL VFS) file handles outlive it, as a real server's do; its FSAL MEM
-//! forgets everything.
+//! It serves version 3 over TCP only, which is what our clients use, on ports that were found free.
+//! With a file system behind it (FSAL VFS) file handles survive it, like a real server's; its FSAL
+//! MEM forgets everything.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -20,41 +20,41 @@ use crate::portmapper::{self, Portmapper};
 use crate::program::{GANESHA, GANESHA_MEM, GANESHA_VFS};
 use crate::rpc::{self, Procedure};
 
-/// How long it may take to serve; usual is a tenth of a second.
+/// How long it may take to start; usually a tenth of a second.
 const PATIENCE_S: u64 = 10;
-/// What it writes into its log when it serves.
+/// The line in its log when it serves.
 const READY: &str = "NFS SERVER INITIALIZED";
 
-/// Where the files lie.
+/// Where the files are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Storage {
-    /// A directory of the server's own, which is removed with it.
+    /// A temporary directory, which is removed with the server.
     #[default]
     OwnDirectory,
-    /// A directory that stays. Its path holds no white space or quotes.
+    /// A directory that remains. Its path must not contain white space or quotes.
     Directory(PathBuf),
-    /// The server's memory: killed, it forgets. Of a file it keeps two megabytes; what is read
-    /// behind them is not what was written.
+    /// The server's memory, lost when it is killed. It keeps two megabytes of a file; what is read
+    /// beyond them is not what was written.
     Memory,
 }
 
-/// How it is to serve.
+/// Options of the server.
 #[derive(Clone, Debug, Default)]
 pub struct GaneshaOptions {
-    /// Where the files lie.
+    /// Where the files are.
     pub storage: Storage,
-    /// Nothing may be written.
+    /// Refuse writes.
     pub read_only: bool,
-    /// Root is nobody, as most servers in the field have it.
+    /// Map root to nobody, as most servers in the field do.
     pub squash_root: bool,
-    /// The largest READ and WRITE that the server says it takes (FSINFO); its own if not given.
+    /// The largest READ and WRITE that the server reports (FSINFO); its default if not given.
     pub transfer_max_bytes: Option<u32>,
 }
 
 /// A running server; ends when it is dropped.
 #[derive(Debug)]
 pub struct Ganesha {
-    // In the order of dropping: the server, then what it uses.
+    // In the order of dropping: the server, then what it depends on.
     process: Guarded,
     portmapper: Option<Arc<Portmapper>>,
     export: PathBuf,
@@ -68,7 +68,7 @@ impl Ganesha {
     /// Starts a server and waits until it serves.
     ///
     /// # Errors
-    /// It is not installed, or does not serve: the message has the end of its log.
+    /// It is not installed, or does not start to serve: the message has the end of its log.
     pub fn start(options: &GaneshaOptions) -> Result<Self, PeerError> {
         if options.storage == Storage::Memory { GANESHA_MEM } else { GANESHA_VFS }.check()?;
         with_attempts(|| Self::try_start(options))
@@ -97,8 +97,8 @@ impl Ganesha {
         Ok(ganesha)
     }
 
-    /// Ready is: it says so, for it answers before it has registered with the portmapper, and ends if
-    /// that fails; NFS answers, and MOUNT tells of our export (and not of another server's).
+    /// Ready means: the log says so, because it answers before it has registered with the portmapper,
+    /// and exits if that fails; NFS answers, and MOUNT lists our export (and not another server's).
     fn wait(&mut self) -> Result<(), PeerError> {
         let null = Procedure { program: rpc::NFS, version: 3, number: 0 };
         let list = Procedure { program: rpc::MOUNT, version: 3, number: 5 };
@@ -121,19 +121,19 @@ impl Ganesha {
             _ if !is_running => Err(PeerError::Ended { program, log }),
             None => Err(PeerError::NotReady { program, waited_s: PATIENCE_S, log }),
             Some(list) if list.windows(path.len()).any(|window| window == path) => Ok(()),
-            // It serves in spite of an export that it cannot have.
+            // It serves even if it could not create an export.
             Some(_) => {
                 Err(PeerError::NotServed { program, what: self.export.display().to_string(), log })
             }
         }
     }
 
-    /// Kills it with SIGKILL, as a power failure would; it stays down until [`Ganesha::restart`].
+    /// Kills it with SIGKILL, like a power failure; it stays down until [`Ganesha::restart`].
     pub fn kill(&mut self) {
         self.process.kill();
     }
 
-    /// Kills it if it runs, and starts it again on the same ports with the same files.
+    /// Kills it if it is running, and starts it again on the same ports with the same files.
     ///
     /// # Errors
     /// As [`Ganesha::start`].
@@ -141,7 +141,7 @@ impl Ganesha {
         with_attempts(|| {
             self.kill();
             if self.portmapper.is_none() {
-                // The one of another process may have ended since.
+                // The portmapper of another process may have ended since.
                 self.portmapper = portmapper::ensure()?;
             }
             self.process = spawn(self.scratch.path())?;
@@ -149,25 +149,25 @@ impl Ganesha {
         })
     }
 
-    /// The port of the program NFS.
+    /// The port of the NFS program.
     #[must_use]
     pub fn nfs_port(&self) -> u16 {
         self.nfs_port
     }
 
-    /// The port of the program MOUNT.
+    /// The port of the MOUNT program.
     #[must_use]
     pub fn mount_port(&self) -> u16 {
         self.mount_port
     }
 
-    /// Where the program NFS is.
+    /// The address of the NFS program.
     #[must_use]
     pub fn nfs_address(&self) -> SocketAddr {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.nfs_port))
     }
 
-    /// Where the program MOUNT is.
+    /// The address of the MOUNT program.
     #[must_use]
     pub fn mount_address(&self) -> SocketAddr {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.mount_port))
@@ -179,32 +179,32 @@ impl Ganesha {
         &self.export
     }
 
-    /// The directory that is served; none if the files are in memory.
+    /// The directory that is served; `None` if the files are in memory.
     #[must_use]
     pub fn directory(&self) -> Option<&Path> {
         (!self.in_memory).then_some(&*self.export)
     }
 
-    /// The export's address as Stormeter writes it.
+    /// The export's URL in Stormeter's syntax.
     #[must_use]
     pub fn url(&self) -> String {
         let (address, path) = (self.nfs_address(), self.export.display());
         format!("nfs://{address}{path}?mountport={}", self.mount_port)
     }
 
-    /// A file's address as libnfs writes it; the export's with an empty name.
+    /// A file's URL in libnfs's syntax; the export's URL for an empty name.
     #[must_use]
     pub fn libnfs_url(&self, name: &str) -> String {
         libnfs_url(self.nfs_address(), self.mount_port, &self.export.join(name))
     }
 
-    /// The server's process id; that of the last one after [`Ganesha::kill`].
+    /// The server's process id; after [`Ganesha::kill`], that of the last one.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.process.pid()
     }
 
-    /// The server's log, from its last start on.
+    /// The server's log since its last start.
     #[must_use]
     pub fn log(&self) -> PathBuf {
         log(self.scratch.path())
@@ -217,7 +217,7 @@ fn log(scratch: &Path) -> PathBuf {
 
 fn spawn(scratch: &Path) -> Result<Guarded, PeerError> {
     let log = log(scratch);
-    // What the last one wrote says nothing about this one.
+    // The previous server's output says nothing about this one.
     std::fs::write(&log, "").map_err(at(&log))?;
     let path = |name: &str| scratch.join(name).to_string_lossy().into_owned();
     let arguments = [
@@ -234,7 +234,7 @@ fn spawn(scratch: &Path) -> Result<Guarded, PeerError> {
     Guarded::start(GANESHA, &arguments, &environment, scratch, &log)
 }
 
-/// Its configuration file: ganesha-core-config(8), ganesha-export-config(8).
+/// The configuration file: ganesha-core-config(8), ganesha-export-config(8).
 fn configuration(options: &GaneshaOptions, export: &Path, nfs: u16, mount: u16) -> String {
     let export = export.display();
     let access = if options.read_only { "RO" } else { "RW" };
@@ -279,7 +279,8 @@ mod tests {
     use super::*;
     use crate::rpc::{put_string, word, words};
 
-    /// Calls a procedure of version 3 and takes the status, which must be good, off its results.
+    /// Calls a procedure of version 3, checks that the status is OK and removes it from the
+    /// results.
     fn ask(address: SocketAddr, program: u32, number: u32, arguments: &[u8]) -> Vec<u8> {
         let results = rpc::call(address, Procedure { program, version: 3, number }, arguments);
         let results = results.unwrap();
@@ -287,7 +288,7 @@ mod tests {
         results[4..].to_vec()
     }
 
-    /// A handle with its length, off the front of results.
+    /// The handle, with its length, at the start of results.
     fn handle(results: &[u8]) -> Vec<u8> {
         let length = usize::try_from(word(results, 0).unwrap()).unwrap();
         results[..4 + length.next_multiple_of(4)].to_vec()
@@ -317,7 +318,7 @@ mod tests {
         put_string(&mut path, &ganesha.export_path().to_string_lossy());
         let root = handle(&ask(ganesha.mount_address(), rpc::MOUNT, 1, &path));
         let results = ask(ganesha.nfs_address(), rpc::NFS, 19, &root);
-        // Attributes, or none of them, come first; rtmax and wtmax are words 0 and 3 behind.
+        // Attributes, or their absence, come first; rtmax and wtmax are words 0 and 3 after that.
         let at = if word(&results, 0) == Some(1) { 4 + 84 } else { 4 };
         assert_eq!([word(&results, at), word(&results, at + 12)], [Some(65_536); 2]);
     }

@@ -1,11 +1,12 @@
-//! Servers that others wrote, started for tests and figures, and a proxy that injects faults.
+//! Servers from other projects, started for tests and benchmarks, and a proxy that injects faults.
 //!
-//! A client tested against a server of the same hand proves that both believe the same. Here are
-//! the others: NFS-Ganesha, tgt, and the tools of libnfs, libiscsi and QEMU, each on the loopback
-//! device, in a directory of its own, and gone with the process that started it. Between them and a
-//! client stands [`Proxy`], which does to the stream what networks and bad servers do.
+//! Testing a client against a server by the same author proves only that both share the same
+//! beliefs. Here are independent ones: NFS-Ganesha, tgt, and the tools of libnfs, libiscsi and
+//! QEMU, each on the loopback device, in its own directory, and ended with the process that started
+//! it. Between them and a client is [`Proxy`], which does to the stream what networks and faulty
+//! servers do.
 //!
-//! For tests, figures and the demonstration, which takes tgt in where it is installed. It knows none
+//! For tests, benchmarks and the demonstration, which includes tgt if it is installed. It knows none
 //! of the crates that it helps to test.
 
 mod child;

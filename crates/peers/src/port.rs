@@ -1,7 +1,7 @@
-//! Free ports, and who listens where.
+//! Free ports, and listening sockets.
 //!
-//! Ports are looked for below those that the kernel gives to outgoing connections: a server that is
-//! started again must find its port, which an unlucky connection could have taken meanwhile.
+//! Ports are chosen below the range that the kernel uses for outgoing connections: a restarted
+//! server must get its port back, and an outgoing connection could have taken it meanwhile.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -12,10 +12,10 @@ use crate::PeerError;
 const FIRST: u16 = 20_000;
 const LAST: u16 = 32_000;
 
-/// Different ports on which nobody listens now. Somebody may at any time: whoever starts a server on
-/// them must be ready to try others.
+/// Different ports on which nothing listens now. That may change at any time: the caller must be
+/// prepared to try others.
 pub(crate) fn free<const COUNT: usize>() -> Result<[u16; COUNT], PeerError> {
-    // Processes that look at the same time must not look at the same ports.
+    // Concurrent processes must not try the same ports.
     let start = RandomState::new().hash_one(std::process::id());
     let count = u64::from(LAST - FIRST) + 1;
     let mut ports = [0; COUNT];
@@ -28,8 +28,8 @@ pub(crate) fn free<const COUNT: usize>() -> Result<[u16; COUNT], PeerError> {
     Ok(ports)
 }
 
-/// The addresses on which somebody on this machine listens for TCP connections (proc(5), net/tcp).
-/// An IPv4 address in IPv6 clothes is given as IPv4.
+/// The addresses on which TCP sockets listen on this machine (proc(5), net/tcp). An IPv4-mapped
+/// IPv6 address is returned as IPv4.
 ///
 /// # Errors
 /// /proc cannot be read.
@@ -37,7 +37,7 @@ pub fn listeners() -> Result<Vec<SocketAddr>, PeerError> {
     let mut addresses = Vec::new();
     for file in ["/proc/net/tcp", "/proc/net/tcp6"] {
         let path = std::path::Path::new(file);
-        // Without IPv6 there is no such file.
+        // Without IPv6 the file does not exist.
         if path.exists() {
             let table = std::fs::read_to_string(path).map_err(crate::error::at(path))?;
             addresses.extend(table.lines().skip(1).filter_map(listener));
@@ -54,7 +54,7 @@ fn listener(line: &str) -> Option<SocketAddr> {
     if words.nth(1)? != LISTEN {
         return None;
     }
-    // Words of 32 bits, each printed as a number of this machine.
+    // 32-bit words, each printed as a number in native byte order.
     let word = |at: usize| u32::from_str_radix(address.get(at * 8..at * 8 + 8)?, 16).ok();
     let ip = if address.len() == 8 {
         IpAddr::V4(Ipv4Addr::from(word(0)?.to_ne_bytes()))

@@ -1,9 +1,9 @@
-//! A portmapper on the loopback device, for servers that will not start without one.
+//! A portmapper on the loopback device, for servers that require one to start.
 //!
-//! rpcbind itself cannot be told to stay there: whatever its option -h says, its TCP socket listens
-//! on every address of the machine (and with -h 127.0.0.1 version 1.2.6 aborts). So servers under
-//! test register here: RFC 1833, versions 2 to 4 over TCP, as far as servers and clients of NFS use
-//! it. Port 111 is the machine's: one that runs already is used instead.
+//! rpcbind itself cannot be restricted to that device: whatever its option -h says, its TCP socket
+//! listens on every address of the machine (and with -h 127.0.0.1 version 1.2.6 aborts). So servers
+//! under test register here: RFC 1833, versions 2 to 4 over TCP, as far as NFS servers and clients
+//! use it. There is one port 111 per machine: a portmapper that is already running is used instead.
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -18,10 +18,10 @@ use crate::rpc::{self, Procedure, framed, put_string, read_record, take_string, 
 const PORT: u16 = 111;
 const TCP: u32 = 6;
 
-/// The one of this process: it is shared by all servers, because the port is.
+/// This process's portmapper, shared by all servers because the port is.
 static SHARED: Mutex<Weak<Portmapper>> = Mutex::new(Weak::new());
 
-/// What is registered: program, version, port; over TCP all of them.
+/// The registrations: program, version, port; all over TCP.
 type Table = Vec<(u32, u32, u16)>;
 
 /// A running portmapper; ends when it is dropped.
@@ -32,7 +32,7 @@ pub(crate) struct Portmapper {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// Makes sure that there is a portmapper; `None` when somebody else's runs.
+/// Makes sure that there is a portmapper; `None` if another process already runs one.
 pub(crate) fn ensure() -> Result<Option<Arc<Portmapper>>, PeerError> {
     let mut shared = lock(&SHARED);
     if let Some(running) = shared.upgrade() {
@@ -47,7 +47,7 @@ pub(crate) fn ensure() -> Result<Option<Arc<Portmapper>>, PeerError> {
             *shared = Arc::downgrade(&started);
             Ok(Some(started))
         }
-        // Another process was quicker.
+        // Another process was faster.
         Err(_) if answers() => Ok(None),
         Err(error) => Err(error),
     }
@@ -60,7 +60,7 @@ pub(crate) fn answers() -> bool {
 }
 
 impl Portmapper {
-    /// On either loopback address: a server asks IPv6's if the machine has it.
+    /// Listens on both loopback addresses: a server uses IPv6's if the machine has it.
     fn start(port: u16) -> Result<Self, PeerError> {
         let table = Arc::new(Mutex::new(Table::new()));
         let is_closing = Arc::new(AtomicBool::new(false));
@@ -92,7 +92,7 @@ impl Drop for Portmapper {
     fn drop(&mut self) {
         self.is_closing.store(true, Ordering::SeqCst);
         for address in &self.addresses {
-            // Wakes the thread that accepts.
+            // Wakes the accepting thread.
             let _ = TcpStream::connect_timeout(address, Duration::from_secs(1));
         }
         for thread in self.threads.drain(..) {
@@ -101,7 +101,7 @@ impl Drop for Portmapper {
     }
 }
 
-/// One connection after the other: nobody stays long, and a silent one is hung up on.
+/// Serves one connection after the other: connections are short, and a silent one is closed.
 fn accept(socket: &TcpListener, table: &Mutex<Table>, is_closing: &AtomicBool) {
     const SILENCE: Duration = Duration::from_secs(2);
     for stream in socket.incoming() {
@@ -121,7 +121,7 @@ fn accept(socket: &TcpListener, table: &Mutex<Table>, is_closing: &AtomicBool) {
     }
 }
 
-/// The reply to a call; `None` to what is no call.
+/// The reply to a call; `None` for anything else.
 fn answer(call: &[u8], table: &mut Table) -> Option<Vec<u8>> {
     const SUCCESS: u32 = 0;
     const PROGRAM_UNAVAILABLE: u32 = 1;
@@ -150,7 +150,7 @@ fn answer(call: &[u8], table: &mut Table) -> Option<Vec<u8>> {
     }
 }
 
-/// What stands behind credentials and verifier.
+/// The arguments after credentials and verifier.
 fn arguments(call: &[u8]) -> Option<&[u8]> {
     let mut at = 24_usize;
     for _ in 0..2 {
@@ -212,7 +212,7 @@ fn get(table: &Table, program: u32, version: u32) -> Option<u16> {
     table.iter().find(|entry| (entry.0, entry.1) == (program, version)).map(|entry| entry.2)
 }
 
-/// The last to come has it: one that was killed could not take itself out.
+/// The latest registration wins: a killed server could not remove its own.
 fn set(table: &mut Table, program: u32, version: u32, port: u16) {
     unset(table, program, version);
     table.push((program, version, port));
@@ -233,7 +233,7 @@ fn port_of(address: &str) -> Option<u16> {
     Some(u16::from_be_bytes([high, low]))
 }
 
-/// What another thread left when it panicked is still a table.
+/// What another thread left when it panicked is still a valid table.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,17 +1,17 @@
-//! Where the programs are, and which package brings a missing one.
+//! Finds programs, and names the package of a missing one.
 //!
-//! Administrators' directories are looked into as well: servers live there, and an ordinary user's
-//! PATH leaves them out.
+//! Administrators' directories are searched as well: servers are there, and an ordinary user's PATH
+//! omits them.
 
 use std::path::{Path, PathBuf};
 
 use crate::PeerError;
 
-/// A program from somewhere else.
+/// A program from another project.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Program {
     pub(crate) name: &'static str,
-    /// Debian's package.
+    /// The Debian package.
     pub(crate) package: &'static str,
 }
 
@@ -27,7 +27,7 @@ pub(crate) const QEMU_IO: Program = Program { name: "qemu-io", package: "qemu-ut
 pub(crate) const SHELL: Program = Program { name: "sh", package: "dash" };
 
 impl Program {
-    /// Where it is.
+    /// The path of the program.
     ///
     /// # Errors
     /// It is not installed.
@@ -46,7 +46,7 @@ impl Program {
 pub(crate) struct Plugin {
     /// Its path with `*` for one directory.
     pub(crate) file: &'static str,
-    /// Debian's package.
+    /// The Debian package.
     pub(crate) package: &'static str,
 }
 
@@ -70,7 +70,7 @@ impl Plugin {
             .flatten()
             .flatten()
             .any(|entry| entry.path().join(after).is_file());
-        // Distributions without a directory an architecture have it directly below.
+        // Distributions without a directory per architecture have it directly below.
         if there || before.join(after).is_file() {
             return Ok(());
         }

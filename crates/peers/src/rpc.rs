@@ -1,6 +1,6 @@
 //! Just enough of ONC RPC to ask a server whether it is there, and to be a portmapper.
 //!
-//! Written apart from the client under test, so that one mistake cannot be made by both sides.
+//! Independent of the client under test, so that both sides cannot share a mistake.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -15,7 +15,7 @@ pub(crate) const MOUNT: u32 = 100_005;
 /// RFC 5531 section 11: the last fragment has the highest bit.
 pub(crate) const LAST_FRAGMENT: u32 = 1 << 31;
 
-/// More than any message of the programs above but a READ of a megabyte.
+/// More than any message of these programs except a READ of a megabyte.
 const RECORD_MAX_BYTES: usize = 2 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -27,13 +27,13 @@ pub(crate) struct Procedure {
     pub(crate) number: u32,
 }
 
-/// A word at a place of a message.
+/// The word at an offset of a message.
 pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u32> {
     let four = bytes.get(at..at.checked_add(4)?)?;
     Some(u32::from_be_bytes(four.try_into().ok()?))
 }
 
-/// Words as they are sent.
+/// Words in wire format.
 pub(crate) fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
@@ -45,7 +45,7 @@ pub(crate) fn put_string(bytes: &mut Vec<u8>, text: &str) {
     bytes.resize(bytes.len().next_multiple_of(4), 0);
 }
 
-/// Takes a string off the front.
+/// Removes a string from the front.
 pub(crate) fn take_string<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
     let length = usize::try_from(word(bytes, 0)?).ok()?;
     let text = bytes.get(4..length.checked_add(4)?)?;
@@ -53,8 +53,8 @@ pub(crate) fn take_string<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
     std::str::from_utf8(text).ok()
 }
 
-/// Reads one message, which may come in fragments; `None` at the end of the stream, or when it is
-/// none.
+/// Reads one message, which may be split into fragments; `None` at the end of the stream, or if it
+/// is invalid.
 pub(crate) fn read_record(from: &mut impl Read) -> Option<Vec<u8>> {
     let mut record = Vec::new();
     loop {
@@ -80,7 +80,7 @@ pub(crate) fn framed(record: &[u8]) -> Vec<u8> {
     [&(length | LAST_FRAGMENT).to_be_bytes(), record].concat()
 }
 
-/// A call with the credentials of root (AUTH_SYS); returns the results' bytes.
+/// Makes a call with the credentials of root (AUTH_SYS); returns the bytes of the results.
 pub(crate) fn call(
     address: SocketAddr,
     procedure: Procedure,

@@ -1,7 +1,7 @@
-//! tgt: an iSCSI target in user space, of other people's making.
+//! tgt: an iSCSI target in user space from another project.
 //!
-//! It is configured by a second program over a socket, and forgets its configuration with its end:
-//! a restart configures it again.
+//! It is configured by a second program over a socket, and loses its configuration when it ends: a
+//! restart configures it again.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -17,52 +17,52 @@ use crate::port;
 use crate::program::{TGTADM, TGTD};
 
 const PATIENCE_S: u64 = 10;
-/// The target's name but for its last part.
+/// The target's name without its last part.
 const NAME: &str = "iqn.2026-01.test.stormeter:";
-/// Where server and tool meet: in the folder in which both run. An address of a socket has room for 108 bytes
-/// (unix(7)), which the whole path may exceed.
+/// The control socket of server and tool, in the folder in which both run. A socket address has space for 108
+/// bytes (unix(7)), which the full path may exceed.
 const CONTROL: (&str, &str) = ("TGT_IPC_SOCKET", "control");
 
-/// How the target reads and writes the file behind a logical unit.
+/// How the target accesses the file behind a logical unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backing {
-    /// Threads with ordinary reads and writes.
+    /// With threads and ordinary reads and writes.
     #[default]
     ReadWrite,
-    /// Linux's asynchronous I/O with `O_DIRECT`.
+    /// With Linux's asynchronous I/O and `O_DIRECT`.
     Asynchronous,
 }
 
-/// A user and secret; a secret has 12 characters at least, or initiators refuse it (RFC 7143
-/// section 9.2.1).
+/// A user and secret; initiators refuse secrets of less than 12 characters (RFC 7143 section
+/// 9.2.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chap {
-    /// The name.
+    /// The user name.
     pub user: String,
     /// The secret.
     pub secret: String,
 }
 
-/// What the target is to be.
+/// Options of the target.
 #[derive(Clone, Debug)]
 pub struct TgtOptions {
     /// The last part of the target's name.
     pub name: String,
     /// The size of each logical unit, from LUN 1 on; LUN 0 is the target's controller.
     pub units_bytes: Vec<u64>,
-    /// How they are read and written.
+    /// How their files are accessed.
     pub backing: Backing,
-    /// The size of a logical block; the target's own is 512.
+    /// The size of a logical block; the target's default is 512.
     pub block_bytes: u32,
-    /// Who may log in; anybody if not given.
+    /// Credentials for logging in; without them anyone may.
     pub chap: Option<Chap>,
-    /// By what the target proves itself to the initiator (mutual CHAP).
+    /// Credentials with which the target authenticates itself to the initiator (mutual CHAP).
     pub chap_outgoing: Option<Chap>,
-    /// Parameters of the target, as (`InitialR2T`, `No`): tgtadm(8).
+    /// Target parameters, such as (`InitialR2T`, `No`): tgtadm(8).
     pub parameters: Vec<(String, String)>,
     /// A second portal, for more than one path.
     pub two_portals: bool,
-    /// Where the units' files lie; the system's directory for temporary files unless given.
+    /// The directory of the units' files; the system's temporary directory by default.
     pub directory: Option<PathBuf>,
 }
 
@@ -85,7 +85,7 @@ impl Default for TgtOptions {
 /// A running target; ends when it is dropped.
 #[derive(Debug)]
 pub struct Tgt {
-    // In the order of dropping: the server, then what it uses.
+    // In the order of dropping: the server, then what it depends on.
     process: Guarded,
     options: TgtOptions,
     ports: Vec<u16>,
@@ -96,8 +96,8 @@ impl Tgt {
     /// Starts a target and waits until it serves.
     ///
     /// # Errors
-    /// It is not installed, refuses a parameter, or does not serve: the message has the end of its
-    /// log.
+    /// It is not installed, refuses a parameter, or does not start to serve: the message has the
+    /// end of its log.
     pub fn start(options: &TgtOptions) -> Result<Self, PeerError> {
         with_attempts(|| Self::try_start(options.clone()))
     }
@@ -123,7 +123,7 @@ impl Tgt {
         if let Some(port) = self.ports.get(1) {
             self.admin("portal", "new", &["--param", &format!("portal=127.0.0.1:{port}")])?;
         }
-        // A portal that cannot be bound is no reason to end for this server.
+        // The server does not exit if a portal cannot be bound.
         let portals = self.admin_show_portals()?;
         if let Some(port) = self.ports.iter().find(|p| !portals.contains(&format!(":{p},"))) {
             let log = format!("port {port} was not to be had\n{}", tail(&self.log()));
@@ -192,7 +192,7 @@ impl Tgt {
         Ok(())
     }
 
-    /// Makes another logical unit and gives its number.
+    /// Creates another logical unit and returns its number.
     ///
     /// # Errors
     /// The target refuses it.
@@ -204,7 +204,7 @@ impl Tgt {
         Ok(u32::try_from(lun).unwrap_or(u32::MAX))
     }
 
-    /// Sets a parameter of the target, for sessions that begin later and after a restart.
+    /// Sets a parameter of the target, for later sessions and after a restart.
     ///
     /// # Errors
     /// The target refuses it.
@@ -214,7 +214,7 @@ impl Tgt {
         Ok(())
     }
 
-    /// The parameters in force, one a line: `name=value`.
+    /// The parameters in force, one per line: `name=value`.
     ///
     /// # Errors
     /// The target does not answer.
@@ -222,12 +222,13 @@ impl Tgt {
         self.admin("target", "show", &[])
     }
 
-    /// Kills it with SIGKILL, as a power failure would; it stays down until [`Tgt::restart`].
+    /// Kills it with SIGKILL, like a power failure; it stays down until [`Tgt::restart`].
     pub fn kill(&mut self) {
         self.process.kill();
     }
 
-    /// Kills it if it runs, and starts it again on the same ports with the same logical units.
+    /// Kills it if it is running, and starts it again on the same ports with the same logical
+    /// units.
     ///
     /// # Errors
     /// As [`Tgt::start`].
@@ -238,8 +239,8 @@ impl Tgt {
         self.configure()
     }
 
-    /// Ends it in an orderly way: sessions are closed, what is cached is written. It ignores
-    /// SIGTERM, so it is told over its socket.
+    /// Shuts it down in an orderly way: sessions are closed, cached data is written. It ignores
+    /// SIGTERM, so the request goes over its socket.
     ///
     /// # Errors
     /// It does not end.
@@ -259,32 +260,32 @@ impl Tgt {
         format!("{NAME}{}", self.options.name)
     }
 
-    /// Where the first portal is.
+    /// The address of the first portal.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.addresses().first().copied().unwrap_or((Ipv4Addr::LOCALHOST, 0).into())
     }
 
-    /// Where all portals are.
+    /// The addresses of all portals.
     #[must_use]
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.ports.iter().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, *port))).collect()
     }
 
-    /// A logical unit's address, without secrets.
+    /// A logical unit's URL, without secrets.
     #[must_use]
     pub fn url(&self, lun: u32) -> String {
         format!("iscsi://{}/{}/{lun}", self.address(), self.target_name())
     }
 
-    /// A logical unit's address as libiscsi writes it, with user and secret if there are any; by
-    /// another way than the target's own portal if `through` is a proxy's address.
+    /// A logical unit's URL in libiscsi's syntax, with user and secret if there are any; with
+    /// another portal than the target's own if `through` is the address of a proxy.
     #[must_use]
     pub fn libiscsi_url(&self, through: SocketAddr, lun: u32) -> String {
         format!("{}/{}/{lun}", self.libiscsi_portal(through), self.target_name())
     }
 
-    /// A portal's address as libiscsi writes it, with user and secret if there are any.
+    /// A portal's URL in libiscsi's syntax, with user and secret if there are any.
     #[must_use]
     pub fn libiscsi_portal(&self, address: SocketAddr) -> String {
         match &self.options.chap {
@@ -299,7 +300,7 @@ impl Tgt {
         unit_file(self.scratch.path(), usize::try_from(lun).unwrap_or(usize::MAX))
     }
 
-    /// The server's process id; that of the last one after [`Tgt::kill`].
+    /// The server's process id; after [`Tgt::kill`], that of the last one.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.process.pid()
@@ -315,7 +316,7 @@ impl Tgt {
         self.tgtadm(&["--lld", "iscsi", "--mode", "portal", "--op", "show"])
     }
 
-    /// A request about our only target.
+    /// Sends a management request about our only target.
     fn admin(&self, mode: &str, operation: &str, more: &[&str]) -> Result<String, PeerError> {
         let mut arguments = vec!["--lld", "iscsi", "--mode", mode, "--op", operation];
         if mode != "portal" {
@@ -343,7 +344,7 @@ fn make_file(path: &Path, bytes: u64) -> Result<(), PeerError> {
 }
 
 fn spawn(scratch: &Path, port: u16) -> Result<Guarded, PeerError> {
-    // Without a portal it would listen on every address of the machine.
+    // Without an explicit portal it would listen on every address of the machine.
     let arguments = ["-f", "--iscsi", &format!("portal=127.0.0.1:{port}")].map(str::to_owned);
     Guarded::start(TGTD, &arguments, &[CONTROL], scratch, &scratch.join("log"))
 }

@@ -1,7 +1,8 @@
-//! What was measured at one size: every repetition, and the rows that they fall into.
+//! The measurements at one size: every repetition, and the rows into which they are grouped.
 //!
-//! The layout is that of the NFS datastore study (Panca, 2017): a cell is 10 rows of 100 repetitions,
-//! a row shows the mean of its repetitions, and below the rows stands the mean of the rows.
+//! The layout is that of the NFS datastore study (Panca, 2017): a cell has 10 rows of 100
+//! repetitions, a row shows the mean of its repetitions, and the last line shows the mean of the
+//! rows.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +10,10 @@ use crate::request::{Direction, Sink};
 use crate::size::decimal_size;
 use crate::summary::{Summary, mean};
 
-/// How often something is repeated.
+/// The number of repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
-    /// Rows of a cell.
+    /// Number of rows.
     pub rows: u32,
     /// Repetitions in each row.
     pub repeats: u32,
@@ -22,7 +23,7 @@ impl Layout {
     /// The study's: 10 rows of 100.
     pub const STUDY: Layout = Layout { rows: 10, repeats: 100 };
 
-    /// All repetitions.
+    /// Number of all repetitions.
     pub fn count(self) -> u64 {
         u64::from(self.rows) * u64::from(self.repeats)
     }
@@ -32,25 +33,26 @@ impl Layout {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "probe", rename_all = "kebab-case")]
 pub enum Observed {
-    /// A message there and one of the same size back, from the first byte written to the last read.
+    /// A message and the answer of the same size, from the first byte written to the last byte
+    /// read.
     RoundTrip,
     /// One transfer. Sending: from the first byte written to the far end's acknowledgement, on a
-    /// disk with the file's creation. Fetching: from the demand to the last byte read.
+    /// disk including the creation of the file. Fetching: from the request to the last byte read.
     Transfer {
-        /// Which way.
+        /// The direction.
         direction: Direction,
-        /// Where at the far end.
+        /// Memory or disk at the far end.
         sink: Sink,
-        /// Whether a file sent was made safe (fsync of the file, not of its folder) before it was
-        /// acknowledged.
+        /// Whether a sent file was made durable (fsync of the file, not of its folder) before it
+        /// was acknowledged.
         sync: bool,
-        /// Whether the far end's page cache was asked to forget a file before it was fetched.
+        /// Whether the far end's page cache was asked to drop a file before it was fetched.
         cold: bool,
     },
 }
 
 impl Observed {
-    /// In words.
+    /// A description in words.
     pub fn title(self) -> String {
         match self {
             Observed::RoundTrip => "Round trip".into(),
@@ -80,9 +82,9 @@ pub struct Cell {
     pub observed: Observed,
     /// The payload of one repetition, in bytes.
     pub length_bytes: u64,
-    /// How the repetitions fall into rows.
+    /// How the repetitions are grouped.
     pub layout: Layout,
-    /// The time of each repetition, in the order in which they were made, in nanoseconds.
+    /// The time of each repetition in nanoseconds, in the order in which they were made.
     pub samples_ns: Vec<u64>,
 }
 
@@ -91,17 +93,17 @@ pub struct Cell {
 pub struct Row {
     /// Its number, from 1.
     pub row: u32,
-    /// Of its repetitions.
+    /// The summary of its repetitions.
     pub summary: Summary,
 }
 
 impl Cell {
-    /// The size as the study writes it: decimal units, 100 KB = 100 000 B.
+    /// The size in the study's notation: decimal units, 100 KB = 100 000 B.
     pub fn size(&self) -> String {
         decimal_size(self.length_bytes)
     }
 
-    /// Of all repetitions; `None` if there are none.
+    /// The summary of all repetitions; `None` if there are none.
     pub fn summary(&self) -> Option<Summary> {
         Summary::of(&self.samples_ns)
     }
@@ -121,7 +123,8 @@ impl Cell {
         mean(self.rows().iter().map(|row| row.summary.mean_ns))
     }
 
-    /// Payload over the mean time, in bytes a second: of a round trip both ways are counted.
+    /// Payload divided by the mean time, in bytes per second; for round trips both directions
+    /// count.
     pub fn mean_bytes_per_second(&self) -> Option<f64> {
         let ways = if self.observed == Observed::RoundTrip { 2.0 } else { 1.0 };
         let mean_ns = self.summary()?.mean_ns;
@@ -162,7 +165,7 @@ mod tests {
             0.3227733, 0.3760763, 0.4554326, 0.3478442, 0.370346, 0.3447231, 0.3861392, 0.3761321,
             0.3331197, 0.3626582,
         ];
-        // A row of one repetition each: its mean is what is printed.
+        // Rows of one repetition each: the mean of a row is the printed number.
         let samples_ns = printed_ms.iter().map(|ms: &f64| (ms * 1e6).round() as u64).collect();
         let layout = Layout { rows: 10, repeats: 1 };
         let mean_ns = Cell { layout, samples_ns, ..cell() }.mean_of_rows_ns().unwrap();

@@ -1,7 +1,7 @@
 //! The end that measures: round trips and transfers, timed by this end's monotonic clock.
 //!
-//! Each cell has one repetition before the first row that is not recorded: it opens TCP's window and
-//! warms the buffers of both ends.
+//! Before the first row each cell has one unrecorded repetition: it opens TCP's window and warms the
+//! buffers of both ends.
 
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
@@ -32,28 +32,29 @@ pub struct Client {
 /// A transfer test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transfer {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// Where at the far end.
+    /// Memory or disk at the far end.
     pub sink: Sink,
     /// The payload, in bytes.
     pub length_bytes: u64,
     /// Sending to a disk: acknowledge only after an fsync of the file.
     pub sync: bool,
-    /// Fetching from a disk: ask the page cache to forget the file before each time.
+    /// Fetching from a disk: ask the page cache to drop the file before each repetition.
     pub cold: bool,
-    /// How often.
+    /// The number of repetitions.
     pub layout: Layout,
 }
 
 impl Client {
-    /// A client of the listener at `HOST:PORT`. Of the limits the times matter to it. Once `stop`
-    /// is set, whatever it does ends with [`ProbeError::Stopped`].
+    /// A client of the listener at `HOST:PORT`. Only the times in `limits` apply to it. Once `stop`
+    /// is set, every call ends with [`ProbeError::Stopped`].
     pub fn new(address: &str, key: Key, limits: Limits, stop: Arc<AtomicBool>) -> Self {
         Self { address: address.into(), key, limits, stop }
     }
 
-    /// Round trips of each size: a message there, and when all of it has arrived, one as long back.
+    /// Round trips of each size: a message, and when all of it has arrived, an answer of the same
+    /// length.
     ///
     /// # Errors
     /// Any [`ProbeError`] of a client.
@@ -95,7 +96,7 @@ impl Client {
         Ok(Cell { observed, length_bytes, layout, samples_ns })
     }
 
-    /// What several streams move within a window, each over a connection of its own.
+    /// Measures what several streams move within a window, each over its own connection.
     ///
     /// # Errors
     /// Any [`ProbeError`] of a client.
@@ -113,7 +114,7 @@ impl Client {
         measure(&mut sessions, streams)
     }
 
-    /// Connects and introduces itself.
+    /// Connects and authenticates.
     fn connect(&self) -> Result<Outgoing, ProbeError> {
         let failed = |source| ProbeError::Connect { address: self.address.clone(), source };
         let addresses = self.address.to_socket_addrs().map_err(failed)?;
@@ -138,7 +139,7 @@ impl Client {
     }
 }
 
-/// A client's side of a connection.
+/// The client's side of a connection.
 pub(crate) struct Outgoing {
     pub(crate) link: Link,
     pub(crate) limits: Limits,
@@ -147,7 +148,7 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    /// Asks for something, and sees that it is agreed to.
+    /// Sends a request and checks that it is accepted.
     pub(crate) fn request(&self, request: Request) -> Result<(), ProbeError> {
         self.write(&request.to_bytes())?;
         self.reply("waiting for the answer to a request").map(|_| ())
@@ -223,7 +224,7 @@ impl Outgoing {
     }
 }
 
-/// The repetitions to ask for: those of the rows and the one before them.
+/// The repetitions to request: those of the rows and the one before them.
 fn repetitions(length_bytes: u64, layout: Layout) -> Result<u32, ProbeError> {
     if length_bytes == 0 {
         return Err(ProbeError::Nothing { what: "the size" });
@@ -231,7 +232,7 @@ fn repetitions(length_bytes: u64, layout: Layout) -> Result<u32, ProbeError> {
     if layout.count() == 0 {
         return Err(ProbeError::Nothing { what: "the number of rows or of repetitions" });
     }
-    // More than fit are more than any listener takes.
+    // More than this exceeds every listener's limit anyway.
     let limit = u64::from(u32::MAX) - 1;
     let too_many = ProbeError::Refused(RefusalReason::TooMany { limit });
     u32::try_from(layout.count() + 1).map_err(|_| too_many)

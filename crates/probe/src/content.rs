@@ -1,12 +1,12 @@
-//! What is sent: bytes that no link, file system or store can make smaller.
+//! The bytes to send, which no link, file system or storage can compress.
 //!
-//! A window of random bytes is sent round and round, and every 4 KiB of it gets a number of its own
-//! before it leaves, so that a deduplicating store never finds a block that it has. That costs a
-//! store instruction a block, little enough to be done while the time is measured.
+//! A window of random bytes is sent repeatedly, and every 4 KiB of it gets a unique number before
+//! it is sent, so that deduplicating storage never finds a block that it already has. That costs
+//! one store instruction per block, little enough to be done while the time is measured.
 
 use crate::memory::WINDOW_BYTES;
 
-/// The most that is handed out at once.
+/// The most bytes that are returned at once.
 pub(crate) const CHUNK_BYTES: usize = 256 << 10;
 const BLOCK_BYTES: usize = 4096;
 
@@ -28,7 +28,7 @@ impl Content {
         Self { window, at: 0, stamp: seed }
     }
 
-    /// The next bytes: as many as wanted, but no more than a chunk.
+    /// The next bytes: as many as requested, but no more than a chunk.
     pub(crate) fn next(&mut self, wanted_bytes: u64) -> &[u8] {
         let length = usize::try_from(wanted_bytes).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
         if self.at + length > self.window.len() {

@@ -1,14 +1,15 @@
-//! Results as tidy CSV: a header, then one observation a row (RFC 4180, with line feeds alone).
+//! Results as tidy CSV: a header, then one observation per row (RFC 4180, but with bare line
+//! feeds).
 //!
-//! No field needs quoting: all are numbers and words of ours.
+//! No field needs quoting: all are numbers and fixed words.
 
 use std::fmt::Write;
 
 use crate::cell::{Cell, Observed};
 use crate::throughput::Throughput;
 
-/// One repetition a row: `probe,direction,sink,fsync,page_cache_dropped,length_bytes,row,repeat,
-/// time_ns`. What does not apply is empty; rows and repeats count from 1.
+/// One repetition per row: `probe,direction,sink,fsync,page_cache_dropped,length_bytes,row,repeat,
+/// time_ns`. Fields that do not apply are empty; rows and repeats count from 1.
 pub fn cells_csv(cells: &[Cell]) -> String {
     let mut text = String::from(
         "probe,direction,sink,fsync,page_cache_dropped,length_bytes,row,repeat,time_ns\n",
@@ -30,8 +31,9 @@ pub fn cells_csv(cells: &[Cell]) -> String {
     text
 }
 
-/// One stream of one measurement a row: `probe,direction,streams,repeat,stream,warm_up_ns,window_ns,
-/// acknowledged_bytes`. Repeats count measurements of the same kind, from 1, as streams do.
+/// One stream of one measurement per row:
+/// `probe,direction,streams,repeat,stream,warm_up_ns,window_ns, acknowledged_bytes`. Repeats count
+/// measurements of the same kind, from 1, and so do streams.
 pub fn throughput_csv(measured: &[Throughput]) -> String {
     let mut text = String::from(
         "probe,direction,streams,repeat,stream,warm_up_ns,window_ns,acknowledged_bytes\n",

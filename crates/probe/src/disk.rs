@@ -1,4 +1,4 @@
-//! The directory that a listener lends to disk transfers, and what of its space is promised.
+//! The directory that a listener uses for disk transfers, and the space reserved in it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ pub(crate) struct Disk {
     promised_bytes: Mutex<u64>,
 }
 
-/// A folder in it, and the space that its file may take.
+/// A folder in it, and the space reserved for its file.
 pub(crate) struct Promise<'a> {
     pub(crate) folder: Folder,
     length_bytes: u64,
@@ -24,13 +24,14 @@ pub(crate) struct Promise<'a> {
 }
 
 impl Disk {
-    /// Sees that a folder can be made there.
+    /// Checks that a folder can be created there.
     pub(crate) fn open(directory: &Path) -> Result<Self, ProbeError> {
         Folder::create(directory)?;
         Ok(Self { directory: directory.into(), promised_bytes: Mutex::new(0) })
     }
 
-    /// A folder for a file of this length, unless that would take of the tenth that stays free.
+    /// A folder for a file of this length, unless that would use up part of the tenth that stays
+    /// free.
     // The types of the fields differ between the C libraries.
     #[allow(clippy::unnecessary_cast)]
     pub(crate) fn promise(&self, length_bytes: u64) -> Result<Promise<'_>, ProbeError> {
@@ -54,7 +55,7 @@ impl Disk {
     }
 
     fn promised_bytes(&self) -> MutexGuard<'_, u64> {
-        // A number is whole, whoever panicked beside it.
+        // The number is valid even if another thread panicked.
         self.promised_bytes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -70,7 +71,7 @@ impl Drop for Promise<'_> {
 mod tests {
     use super::*;
 
-    /// Most of what may be written, so that it fits once and not twice.
+    /// More than half of what may be written, so that it fits once but not twice.
     fn most_bytes(disk: &Disk) -> u64 {
         match disk.promise(u64::MAX).err() {
             Some(ProbeError::Refused(RefusalReason::NoSpace { available_bytes })) => {

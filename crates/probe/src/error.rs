@@ -11,24 +11,24 @@ use crate::request::Reply;
 /// Why a probe failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
-    /// The key is too short to keep a guesser out.
+    /// The key is too short to be secure.
     #[error(
         "the key has {found_bytes} bytes, at least {MIN_KEY_BYTES} are needed; \
          have stormeter net make a new one"
     )]
     ShortKey {
-        /// Its length.
+        /// Its length in bytes.
         found_bytes: usize,
     },
-    /// The system gives no random bytes.
+    /// The system returns no random bytes.
     #[error("no random bytes could be read from /dev/urandom ({0}); see that it exists")]
     Random(#[source] io::Error),
-    /// The listener cannot have its address.
+    /// The listener cannot bind its address.
     #[error("cannot listen on {address}: {source}; choose another address or port")]
     Bind {
-        /// The address asked for.
+        /// The requested address.
         address: SocketAddr,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
     /// No connection to the far end.
@@ -37,9 +37,9 @@ pub enum ProbeError {
          see that stormeter net listens there and no firewall is between"
     )]
     Connect {
-        /// The far end as given.
+        /// The far end's address as given.
         address: String,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
     /// The socket failed.
@@ -47,7 +47,7 @@ pub enum ProbeError {
     Socket {
         /// What was being done.
         during: &'static str,
-        /// How.
+        /// The reason.
         source: io::Error,
     },
     /// The far end closed the connection.
@@ -56,7 +56,7 @@ pub enum ProbeError {
         /// What was being done.
         during: &'static str,
     },
-    /// The far end said nothing for too long.
+    /// The far end was silent for too long.
     #[error(
         "the far end was silent for {} while {during}; see that it still runs, or allow more time",
         seconds(*limit)
@@ -64,64 +64,64 @@ pub enum ProbeError {
     Silent {
         /// What was being done.
         during: &'static str,
-        /// How long it was waited for.
+        /// The time limit.
         limit: Duration,
     },
-    /// This end was told to stop.
+    /// This end was asked to stop.
     #[error("stopped while {during}")]
     Stopped {
         /// What was being done.
         during: &'static str,
     },
-    /// Something else answers there.
+    /// Something other than stormeter answers there.
     #[error("what answers there is no stormeter; check host and port")]
     NotStormeter,
-    /// The ends speak different versions.
+    /// The two ends use different versions.
     #[error(
         "the far end speaks version {theirs} of the protocol and this end version {ours}; \
          use the same stormeter at both ends"
     )]
     Version {
-        /// The far end's.
+        /// The far end's version.
         theirs: u16,
-        /// This end's.
+        /// This end's version.
         ours: u16,
     },
-    /// The listener has as many connections as it allows.
+    /// The listener has reached its limit on connections.
     #[error("the far end serves as many connections as it allows; use fewer streams or wait")]
     Busy,
-    /// The far end does not hold our key.
+    /// The far end does not know our key.
     #[error("the far end could not prove that it holds the key; give both ends the same key")]
     Unproven,
-    /// The listener did not believe our proof.
+    /// The listener rejected our key.
     #[error("the far end refused this end's key; give both ends the same key")]
     KeyRefused,
-    /// The far end said something that the protocol does not know.
+    /// The far end violated the protocol.
     #[error("the far end broke the protocol: {what}; use the same stormeter at both ends")]
     Protocol {
-        /// What.
+        /// The violation.
         what: &'static str,
     },
     /// A request was refused.
     #[error("refused: {0}")]
     Refused(RefusalReason),
-    /// Nothing would be measured.
+    /// A parameter is 0, so nothing would be measured.
     #[error("{what} is 0, so nothing would be measured; give at least 1")]
     Nothing {
-        /// What is 0.
+        /// The parameter.
         what: &'static str,
     },
     /// The directory for disk sinks cannot be used.
     #[error("cannot {action} {}: {source}; choose another directory", path.display())]
     Disk {
-        /// What was tried.
+        /// What was attempted.
         action: &'static str,
-        /// With what.
+        /// The path.
         path: PathBuf,
-        /// Why it failed.
+        /// The reason.
         source: io::Error,
     },
-    /// No thread could be started.
+    /// A thread cannot be started.
     #[error("no thread could be started: {0}; use fewer streams")]
     Thread(#[source] io::Error),
 }
@@ -129,7 +129,7 @@ pub enum ProbeError {
 /// Why a listener refuses a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RefusalReason {
-    /// A length beyond the limit.
+    /// A length above the limit.
     #[error("the far end takes at most {limit_bytes} bytes at a time; ask for less")]
     TooLong {
         /// The listener's limit.
@@ -141,16 +141,16 @@ pub enum RefusalReason {
         /// The listener's limit.
         limit: u64,
     },
-    /// The listener has no directory.
+    /// The listener has no directory for disk transfers.
     #[error("the far end has no directory for disk transfers; start it with one")]
     NoDisk,
-    /// A tenth of the file system must stay free.
+    /// A tenth of the file system has to stay free.
     #[error(
         "the far end's file system has {available_bytes} bytes to spare beyond the tenth that \
          stays free; ask for less or give it another directory"
     )]
     NoSpace {
-        /// What could be written.
+        /// Bytes that may still be written.
         available_bytes: u64,
     },
     /// The disk failed.
@@ -162,7 +162,7 @@ pub enum RefusalReason {
 }
 
 impl RefusalReason {
-    /// As it goes over the wire.
+    /// The reply in the protocol.
     pub(crate) fn reply(self) -> Reply {
         let (code, value) = match self {
             RefusalReason::TooLong { limit_bytes } => (1, limit_bytes),
@@ -175,7 +175,7 @@ impl RefusalReason {
         Reply { code, value }
     }
 
-    /// From the wire; `None` for a code that is not known.
+    /// The reason in a reply; `None` for an unknown code.
     pub(crate) fn of(reply: Reply) -> Option<Self> {
         Some(match reply.code {
             1 => RefusalReason::TooLong { limit_bytes: reply.value },

@@ -1,9 +1,9 @@
-//! Our own folder in somebody's directory, `.stormeter-net-<16 digits>`, with one file in it.
+//! Our own folder in a user's directory, `.stormeter-net-<16 digits>`, with one file in it.
 //!
-//! Everything goes through descriptors and never through a path again, no symbolic link is followed
-//! and nothing is opened that is there already, so nobody's file can be overwritten. The folder
-//! lasts as long as the value: however a request ends, it and our file go; a file that somebody else
-//! put there stays, and the folder with it.
+//! Everything goes through descriptors and never again through a path, no symbolic link is followed
+//! and no existing file is opened, so no file can be overwritten. The folder exists as long as the
+//! value: however a request ends, the folder and our file are removed; if another file was put
+//! there, it remains, and so does the folder.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -28,7 +28,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Makes a folder with a name that nobody has.
+    /// Creates a folder with an unused name.
     pub(crate) fn create(directory: &Path) -> Result<Self, ProbeError> {
         let name = format!(".stormeter-net-{}", hex(&random_bytes::<8>()?));
         let path = directory.join(&name);
@@ -39,14 +39,14 @@ impl Folder {
         match openat(&parent, name.as_str(), flags | OFlag::O_NOFOLLOW, Mode::empty()) {
             Ok(fd) => Ok(Self { parent, fd, name, path }),
             Err(errno) => {
-                // It is empty and ours; the first error is the one to tell.
+                // It is empty and ours; the first error is the one to report.
                 let _ = unlinkat(&parent, name.as_str(), UnlinkatFlags::RemoveDir);
                 Err(failed(errno))
             }
         }
     }
 
-    /// Creates the file, which must not be there.
+    /// Creates the file, which must not exist yet.
     pub(crate) fn create_file(&self) -> std::io::Result<File> {
         let flags =
             OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
@@ -54,7 +54,7 @@ impl Folder {
         Ok(File::from(file))
     }
 
-    /// Removes the file; that there is none is fine.
+    /// Removes the file; it is fine if there is none.
     pub(crate) fn remove_file(&self) -> Result<(), ProbeError> {
         match unlinkat(&self.fd, PAYLOAD, UnlinkatFlags::NoRemoveDir) {
             Ok(()) | Err(Errno::ENOENT) => Ok(()),
@@ -70,7 +70,8 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed cannot be told from here either; its name says whose it is.
+        // A failure to remove it cannot be reported from here either; its name shows what created
+        // it.
         let _ = self.remove_file();
         let _ = unlinkat(&self.parent, self.name.as_str(), UnlinkatFlags::RemoveDir);
     }

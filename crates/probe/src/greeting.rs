@@ -1,7 +1,8 @@
-//! The fixed-size messages with which two ends meet: as bytes, and what their proofs cover.
+//! The fixed-size messages with which two ends authenticate: their bytes, and what the proofs
+//! cover.
 //!
-//! Ours: both ends prove that they hold a key and nothing is encrypted, as that would be measured; the proofs
-//! themselves are those of the crate hmac.
+//! Our own protocol: both ends prove that they know a key, and nothing is encrypted, because encryption would
+//! be measured too; the proofs themselves come from the crate hmac.
 
 use crate::ProbeError;
 use crate::key::{Key, PROOF_BYTES};
@@ -11,11 +12,12 @@ pub(crate) const VERSION: u16 = 1;
 pub(crate) const GREETING_BYTES: usize = 44;
 const MAGIC: [u8; 8] = *b"STMETNET";
 
-/// The roles' labels: a proof made in one role is wrong in the other, so none can be sent back.
+/// The labels of the roles: a proof made in one role is invalid in the other, so it cannot be
+/// reflected.
 const LISTENER: &[u8] = b"stormeter net 1 listener";
 const CLIENT: &[u8] = b"stormeter net 1 client";
 
-/// A greeting's state.
+/// The state in a greeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Ready = 0,
@@ -32,7 +34,7 @@ pub(crate) fn greeting(state: State, nonce: &[u8; 32]) -> [u8; GREETING_BYTES] {
     bytes
 }
 
-/// What the other's greeting says of it; its nonce is only ever used as part of the whole.
+/// The state in the other end's greeting; its nonce is only used as part of the whole message.
 pub(crate) fn read_greeting(bytes: &[u8; GREETING_BYTES]) -> Result<State, ProbeError> {
     let [m0, m1, m2, m3, m4, m5, m6, m7, v0, v1, state, ..] = *bytes;
     if [m0, m1, m2, m3, m4, m5, m6, m7] != MAGIC {

@@ -1,5 +1,5 @@
-//! The exchange that comes before everything: who has no key gets no further, and costs 76 bytes and
-//! a bounded time.
+//! The handshake that precedes everything: without the key a client gets no further, and costs 76
+//! bytes and a bounded time.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ fn wait(limits: &Limits) -> Wait {
     Wait { during: "exchanging greetings", limit: limits.handshake, since: Some(Instant::now()) }
 }
 
-/// The listener's part.
+/// The listener's side.
 pub(crate) fn accept(link: &Link, key: &Key, limits: &Limits) -> Result<(), ProbeError> {
     let wait = wait(limits);
     let listener = greeting(State::Ready, &random_bytes()?);
@@ -40,12 +40,12 @@ pub(crate) fn accept(link: &Link, key: &Key, limits: &Limits) -> Result<(), Prob
     link.write(&verdict(ACCEPTED, &greetings.listener_proof(key)), wait)
 }
 
-/// What a connection gets that there is no room for.
+/// The answer to a connection above the limit.
 pub(crate) fn turn_away(link: &Link, limits: &Limits) -> Result<(), ProbeError> {
     link.write(&greeting(State::Busy, &[0; 32]), wait(limits))
 }
 
-/// The client's part.
+/// The client's side.
 pub(crate) fn introduce(link: &Link, key: &Key, limits: &Limits) -> Result<(), ProbeError> {
     let wait = wait(limits);
     let mut listener = [0; GREETING_BYTES];
@@ -55,7 +55,7 @@ pub(crate) fn introduce(link: &Link, key: &Key, limits: &Limits) -> Result<(), P
     }
     let client = greeting(State::Ready, &random_bytes()?);
     let greetings = Greetings { listener, client };
-    // In one write, so that a listener that reads both finds both.
+    // In one write, so that a listener that reads both messages gets both.
     link.write(&[&client[..], &greetings.client_proof(key)].concat(), wait)?;
     let mut answer = [0; 1 + PROOF_BYTES];
     link.read(&mut answer, wait)?;
@@ -63,7 +63,7 @@ pub(crate) fn introduce(link: &Link, key: &Key, limits: &Limits) -> Result<(), P
     match verdict {
         ACCEPTED if greetings.is_listener_proof(key, &proof) => Ok(()),
         ACCEPTED => Err(ProbeError::Unproven),
-        // Its greeting was of our version: only its own word can tell which it wants.
+        // Its greeting had our version, so only its verdict can say which one it wants.
         OTHER_VERSION => {
             Err(ProbeError::Protocol { what: "it refuses the version it greets with" })
         }
@@ -76,5 +76,5 @@ fn verdict(code: u8, proof: &[u8; PROOF_BYTES]) -> Vec<u8> {
     [&[code][..], proof].concat()
 }
 
-// A change of the protocol changes the labels of the proofs too.
+// A change of the protocol must change the labels of the proofs too.
 const _: () = assert!(VERSION == 1);

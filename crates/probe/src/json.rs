@@ -1,5 +1,5 @@
-//! Results as JSON: what was measured, and beside it what follows from it, so that a reader need not
-//! compute.
+//! Results as JSON: the measurements, along with derived values, so that a reader need not compute
+//! them.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The secret that both ends share, and how one proves that it holds it.
+//! The secret that both ends share, and how an end proves that it knows it.
 
 use std::fs::File;
 use std::io::Read;
@@ -20,8 +20,8 @@ pub(crate) const PROOF_BYTES: usize = 32;
 pub struct Key(Vec<u8>);
 
 impl Key {
-    /// A key from the text of a file or an environment variable; white space around it is not part
-    /// of it.
+    /// A key from the text of a file or an environment variable; surrounding white space is
+    /// removed.
     ///
     /// # Errors
     /// [`ProbeError::ShortKey`] for fewer than 16 bytes.
@@ -33,7 +33,7 @@ impl Key {
         Ok(Self(bytes.to_vec()))
     }
 
-    /// A new key: 256 random bits, as 64 hexadecimal digits.
+    /// A new key: 256 random bits as 64 hexadecimal digits.
     ///
     /// # Errors
     /// [`ProbeError::Random`].
@@ -41,14 +41,14 @@ impl Key {
         Ok(Self(hex(&random_bytes::<32>()?).into_bytes()))
     }
 
-    /// The key as text, to be put into a file.
+    /// The key as text, to be written to a file.
     pub fn reveal(&self) -> String {
         String::from_utf8_lossy(&self.0).into_owned()
     }
 
     /// HMAC-SHA256 (RFC 2104) over the parts in turn.
     pub(crate) fn proof(&self, parts: &[&[u8]]) -> [u8; PROOF_BYTES] {
-        // HMAC takes a key of any length; its constructor fails for none.
+        // HMAC accepts keys of any length; its constructor never fails.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
             unreachable!("HMAC refused a key for its length");
         };
@@ -58,7 +58,7 @@ impl Key {
         mac.finalize().into_bytes().into()
     }
 
-    /// Whether a proof is right, in a time that does not tell how much of it is.
+    /// Checks a proof in constant time, so that the time does not reveal how much of it is right.
     pub(crate) fn accepts(&self, parts: &[&[u8]], proof: &[u8; PROOF_BYTES]) -> bool {
         self.proof(parts).ct_eq(proof).into()
     }
@@ -70,7 +70,7 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// Random bytes of the kernel.
+/// Random bytes from the kernel.
 pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], ProbeError> {
     let mut bytes = [0; N];
     let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));

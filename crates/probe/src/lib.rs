@@ -1,32 +1,32 @@
-//! Network probes between two ends: round trips, streams, and transfers into the far end's memory or
-//! onto its disk.
+//! Network probes between two ends: round trips, streams, and transfers to and from the remote
+//! memory or disk.
 //!
-//! A datastore behind a network is at most as good as that network, so the network is measured by
+//! A datastore behind a network is at most as fast as that network, so the network is measured by
 //! itself first. One end is a [`Listener`]; the other a [`Client`], which measures. Results are plain
-//! values ([`Cell`], [`Throughput`]) that keep every repetition, and are laid out by pure functions:
+//! values ([`Cell`], [`Throughput`]) that keep every repetition, and are formatted by pure functions:
 //! [`summary_table`], [`rows_table`], [`throughput_table`], [`cells_csv`], [`throughput_csv`],
 //! [`results_json`].
 //!
-//! **What the key protects, and what not.** Both ends must prove that they hold the same [`Key`]
-//! before anything else is said. After that nothing is encrypted and nothing is authenticated:
-//! whoever can change packets between the ends can take over a session. What is sent is made up and
-//! worth nothing, but a session may fill memory and disk within the [`Limits`]. Use it on laboratory
-//! and test networks, and not across the internet.
+//! **What the key protects, and what it does not.** Both ends must prove that they know the same
+//! [`Key`] before anything else is exchanged. After that nothing is encrypted and nothing is
+//! authenticated: an attacker who can change packets between the ends can take over a session. The
+//! data sent is random and worthless, but a session can fill memory and disk within the [`Limits`].
+//! Use it on laboratory and test networks, not across the internet.
 //!
 //! # Protocol, version 1
 //!
-//! Numbers are big-endian. The listener speaks first, so that it can turn a connection away without
+//! Numbers are big-endian. The listener sends first, so that it can reject a connection without
 //! having read anything.
 //!
 //! 1. Listener: greeting, 44 bytes: magic `STMETNET`, version (u16), state (u8; 0 ready, 1 busy), a
 //!    zero byte, nonce (32 bytes).
 //! 2. Client: greeting of the same form, state 0, and its proof (32 bytes).
 //! 3. Listener: verdict (u8; 0 accepted, 1 other version, 2 wrong proof) and its proof (32 bytes;
-//!    zeros when refused).
+//!    zeros on refusal).
 //!
-//! A proof is HMAC-SHA256 (RFC 2104) under the key over a label that names the role, the listener's
-//! greeting and the client's greeting. The labels differ, so that no end's proof serves as the
-//! other's; the nonces make each proof good for one connection.
+//! A proof is HMAC-SHA256 (RFC 2104) under the key over a label for the role, the listener's
+//! greeting and the client's greeting. The labels differ, so that one end's proof cannot serve as
+//! the other's; the nonces make each proof valid for one connection only.
 //!
 //! Then the client sends requests of 16 bytes: operation (u8), sink (u8; 0 memory, 1 disk), flag
 //! (u8), a zero byte, count (u32), length in bytes (u64). The listener answers each with a reply of

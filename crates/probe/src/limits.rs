@@ -1,17 +1,17 @@
-//! What one end lets the other take: time, bytes, connections.
+//! Limits on what one end may use of the other: time, bytes, connections.
 
 use std::time::Duration;
 
-/// Bounds on what a far end may take. The defaults suit a test network.
+/// Limits on what a far end may use. The defaults suit a test network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections served at once, those included that have not proved anything yet; the next is
-    /// told that the listener is busy.
+    /// Connections served at once, including those that have not authenticated yet; further ones
+    /// are answered with "busy".
     pub connections: usize,
     /// How long the whole exchange of greetings and proofs may take.
     pub handshake: Duration,
-    /// How long to wait for the next request, or for an answer that takes work (an fsync, a file
-    /// that is prepared).
+    /// How long to wait for the next request, or for an answer that takes work (an fsync, preparing
+    /// a file).
     pub answer: Duration,
     /// How long the far end may be silent within a payload.
     pub stall: Duration,

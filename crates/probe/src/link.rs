@@ -1,8 +1,8 @@
-//! A connection on which no wait is endless.
+//! A connection on which every wait has a limit.
 //!
-//! The socket itself gives up every tick, so that a wait sees both its own limit and the flag that
-//! stops this end. On the way that data flows this costs one look at the flag and none at the clock
-//! beyond one a call.
+//! Each system call on the socket times out every tick, so that a wait notices both its own limit
+//! and the stop flag of this end. While data flows, this costs one check of the flag and at most
+//! one reading of the clock per call.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -12,17 +12,18 @@ use std::time::{Duration, Instant};
 
 use crate::ProbeError;
 
-/// How often a wait looks up.
+/// How often a wait checks its limit and the stop flag.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
-/// How long to wait, and for what.
+/// A wait: its purpose and its limit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wait {
     /// What is being done, for messages.
     pub(crate) during: &'static str,
-    /// The limit.
+    /// The time limit.
     pub(crate) limit: Duration,
-    /// When it began, if the limit is on everything; `None` if it is on each silence.
+    /// When it started, if the limit applies to the whole wait; `None` if it applies to each
+    /// silence.
     pub(crate) since: Option<Instant>,
 }
 
@@ -41,8 +42,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Sets a stream up: what is written leaves at once (TCP_NODELAY). The sizes of the socket's
-    /// buffers are left to the kernel, which grows them with the path's delay.
+    /// Configures a stream: written data is sent at once (TCP_NODELAY). The socket buffers are
+    /// sized by the kernel, which grows them with the path's delay.
     pub(crate) fn new(stream: TcpStream, stop: Arc<AtomicBool>) -> Result<Self, ProbeError> {
         let set_up = || -> io::Result<()> {
             stream.set_nodelay(true)?;
@@ -62,7 +63,7 @@ impl Link {
         Ok(())
     }
 
-    /// Reads what there is, at least one byte.
+    /// Reads what is available, at least one byte.
     pub(crate) fn read_some(&self, buffer: &mut [u8], wait: Wait) -> Result<usize, ProbeError> {
         self.move_some(wait, |mut stream| stream.read(buffer))
     }
@@ -76,9 +77,9 @@ impl Link {
         Ok(())
     }
 
-    /// Ends the connection, whoever waits for it.
+    /// Shuts the connection down, waking every thread that waits on it.
     pub(crate) fn shut_down(&self) {
-        // It may be closed already, which is what is wanted.
+        // It may be closed already, which is fine.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 

@@ -1,5 +1,4 @@
-//! The end that is measured against: takes connections, each in a thread of its own, until told to
-//! stop.
+//! The passive end: accepts connections, each handled by a separate thread, until asked to stop.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -16,23 +15,23 @@ use crate::limits::Limits;
 use crate::link::{Link, TICK};
 use crate::session::Session;
 
-/// What a listener is to do.
+/// Options of a listener.
 #[derive(Debug, Clone)]
 pub struct ListenerOptions {
-    /// Where it listens; port 0 for one that is free.
+    /// The address to listen on; port 0 selects a free one.
     pub address: SocketAddr,
-    /// The key that clients must hold.
+    /// The key that clients must know.
     pub key: Key,
-    /// Where the files of disk transfers go; without it they are refused.
+    /// The directory for the files of disk transfers; without it they are refused.
     pub directory: Option<PathBuf>,
-    /// What clients may take.
+    /// Limits on what clients may use.
     pub limits: Limits,
 }
 
 /// A connection that has ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// Whose it was.
+    /// The client's address.
     pub peer: SocketAddr,
     /// How it ended.
     pub result: Result<(), ProbeError>,
@@ -48,7 +47,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Takes the address, and sees that files can be made in the directory.
+    /// Binds the address, and checks that files can be created in the directory.
     ///
     /// # Errors
     /// [`ProbeError::Bind`], [`ProbeError::Disk`].
@@ -64,14 +63,14 @@ impl Listener {
         Ok(Self { socket, address, key, disk, limits })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves until the flag is set, and then until all connections have ended, which they do
-    /// within a moment. `on_end` hears of each connection that ended, with everything that was its
-    /// own removed.
+    /// Serves until the flag is set, and then until all connections have ended, which takes a
+    /// moment. `on_end` is called for each connection that has ended, after everything that
+    /// belonged to it was removed.
     pub fn serve(&self, stop: &Arc<AtomicBool>, on_end: &(dyn Fn(Ended) + Sync)) {
         let served = AtomicUsize::new(0);
         std::thread::scope(|scope| {
@@ -79,7 +78,7 @@ impl Listener {
                 let (stream, peer) = match self.socket.accept() {
                     Ok(accepted) => accepted,
                     Err(error) => {
-                        // Out of descriptors or memory: better after a while, and no reason to end.
+                        // Out of descriptors or memory: this may improve, and is no reason to end.
                         if !is_passing(&error) {
                             std::thread::sleep(TICK);
                         }
@@ -92,7 +91,7 @@ impl Listener {
                 };
                 let connection = move || {
                     let result = self.connection(stream, stop);
-                    // First, so that whoever hears of the end finds the place free.
+                    // First, so that when the end is reported the slot is free.
                     drop(place);
                     on_end(Ended { peer, result });
                 };
@@ -116,7 +115,7 @@ impl Listener {
     }
 }
 
-/// One of the connections that are served at once.
+/// One slot for a connection.
 struct Place<'a>(&'a AtomicUsize);
 
 impl<'a> Place<'a> {
@@ -132,8 +131,8 @@ impl Drop for Place<'_> {
     }
 }
 
-/// Lets `accept` return every tick, so that it sees the flag (socket(7): SO_RCVTIMEO holds for
-/// accept too). The library has that option on streams only, and both are descriptors.
+/// Makes `accept` return every tick, so that it notices the flag (socket(7): SO_RCVTIMEO applies to
+/// accept too). The library offers that option on streams only, but both are descriptors.
 fn with_patience(socket: TcpListener) -> io::Result<TcpListener> {
     let stream = TcpStream::from(OwnedFd::from(socket));
     stream.set_read_timeout(Some(TICK))?;

@@ -1,7 +1,7 @@
-//! Memory that payloads go into.
+//! Memory that receives payloads.
 //!
-//! It is a window of fixed size, used in turn: large enough that what arrives leaves most second
-//! level caches, and never larger because somebody claims a length.
+//! A window of fixed size that is reused cyclically: large enough that received data leaves most
+//! second-level caches, and never enlarged because of a claimed length.
 
 use crate::content::CHUNK_BYTES;
 
@@ -19,7 +19,7 @@ impl Memory {
         Self { window: vec![0; WINDOW_BYTES], at: 0 }
     }
 
-    /// The next place, no longer than wanted and no longer than a chunk.
+    /// The next part, no longer than requested and no longer than a chunk.
     pub(crate) fn next(&mut self, wanted_bytes: u64) -> &mut [u8] {
         let length = usize::try_from(wanted_bytes).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
         if self.at + length > self.window.len() {

@@ -9,14 +9,14 @@ pub(crate) const REPLY_BYTES: usize = 16;
 
 /// A block of a stream, in bytes.
 pub(crate) const BLOCK_BYTES: usize = 128 << 10;
-/// The acknowledgement of a stream's end.
+/// The acknowledgement of the end of a stream.
 pub(crate) const STREAM_ENDED: u64 = u64::MAX;
-/// "Ready" and "go" of a repetition; a credit of a stream.
+/// "Ready" and "go" for a repetition; a credit of a stream.
 pub(crate) const GO: u8 = 1;
 /// No more credits.
 pub(crate) const NO_MORE: u8 = 0;
 
-/// Which way the payload goes.
+/// The direction of the payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -36,11 +36,11 @@ impl Direction {
     }
 }
 
-/// Where at the far end the payload goes to or comes from.
+/// Where at the far end the payload is stored or comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sink {
-    /// Its memory: 4 MiB, used in turn, however long the payload is.
+    /// Its memory: 4 MiB, reused cyclically, however long the payload is.
     Memory,
     /// A file on its disk.
     Disk,
@@ -56,7 +56,7 @@ impl Sink {
     }
 }
 
-/// What a client asks for.
+/// A client's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Request {
     RoundTrips { length_bytes: u64, count: u32 },
@@ -109,11 +109,11 @@ impl Request {
             5 => Request::StreamOut,
             _ => return Err(RefusalReason::Unknown),
         };
-        // What a request does not use is zero: room for a later version to mean something by it.
+        // Unused fields of a request are zero, so that a later version can give them a meaning.
         if request.to_bytes() == bytes { Ok(request) } else { Err(RefusalReason::Unknown) }
     }
 
-    /// How often, and how much each time.
+    /// The number of repetitions, and the length of each.
     pub(crate) fn extent(self) -> (u32, u64) {
         match self {
             Request::RoundTrips { length_bytes, count }

@@ -1,4 +1,4 @@
-//! The listener's side of a connection: greeting, then one request after the other.
+//! The listener's side of a connection: handshake, then one request after the other.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -17,7 +17,7 @@ use crate::memory::Memory;
 use crate::request::{BLOCK_BYTES, GO, NO_MORE, REQUEST_BYTES, Reply, Request, STREAM_ENDED, Sink};
 use crate::store::{InFile, InMemory, Kept, Store, keep};
 
-/// One connection and what it may use.
+/// One connection and its resources.
 pub(crate) struct Session<'a> {
     link: &'a Link,
     limits: &'a Limits,
@@ -27,7 +27,7 @@ pub(crate) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Serves a connection to its end. Nothing is set aside for it before it has shown the key.
+    /// Serves a connection to its end. Nothing is allocated for it before it has authenticated.
     pub(crate) fn run(
         link: &'a Link,
         key: &Key,
@@ -42,7 +42,7 @@ impl<'a> Session<'a> {
             let wait = Wait::silence("waiting for a request", limits.answer);
             match link.read(&mut bytes, wait) {
                 Ok(()) => session.serve(bytes)?,
-                // Between requests this is how a client says that it has done.
+                // Closing between requests is how a client ends.
                 Err(ProbeError::Closed { .. }) => return Ok(()),
                 Err(error) => return Err(error),
             }
@@ -114,7 +114,8 @@ impl<'a> Session<'a> {
                 return Err(promise.folder.failed("write a file in", failure));
             }
             self.reply(Reply::done(kept.length_bytes))?;
-            // After the acknowledgement and before the next "ready": no part of any time.
+            // After the acknowledgement and before the next "ready", so that it is not part of any
+            // measured time.
             if let Some(promise) = &promise {
                 promise.folder.remove_file()?;
             }
@@ -140,7 +141,7 @@ impl<'a> Session<'a> {
         self.reply(Reply::done(0))?;
         for _ in 0..count {
             if let Some(file) = file.as_ref().filter(|_| cold) {
-                // A wish: a file system without a page cache, or with one of its own, ignores it.
+                // A hint: a file system without a page cache, or with its own, ignores it.
                 let _ = posix_fadvise(file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
             }
             self.write(&[GO])?;
@@ -192,7 +193,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What a sink needs, before anything is agreed to.
+    /// Reserves what a sink needs, before the request is accepted.
     fn promise(&self, sink: Sink, length_bytes: u64) -> Result<Option<Promise<'a>>, ProbeError> {
         match (sink, self.disk) {
             (Sink::Memory, _) => Ok(None),
@@ -236,8 +237,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// A file that fails half way ends the connection: the client waits for bytes, and no reply
-    /// could be told from them.
+    /// If the file fails half-way, the connection ends: the client expects bytes, and could not
+    /// distinguish a reply from them.
     fn send_file(&mut self, file: &mut File, length_bytes: u64) -> Result<(), ProbeError> {
         const DURING: &str = "reading the prepared file";
         let wait = Wait::silence("sending a file", self.limits.stall);

@@ -1,4 +1,4 @@
-//! Sizes as the NFS datastore study prints them: decimal, 100 KB = 100 000 B.
+//! Sizes in the notation of the NFS datastore study: decimal, 100 KB = 100 000 B.
 
 /// A size in the largest decimal unit that divides it, so that no digit is lost: `100 KB`, `1 MB`,
 /// and `4096 B`.

@@ -1,8 +1,8 @@
-//! How much may be written so that a tenth of a file system stays free.
+//! How much may be written while a tenth of a file system stays free.
 
-/// Bytes that may still be written. What others have been promised counts as gone, although part of
-/// it may be written already and counts twice then. A file system that reports no size at all (some
-/// in user space) cannot be judged and is let through.
+/// Bytes that may still be written. Space reserved for others counts as used, although part of it
+/// may be written already and is then counted twice. A file system that reports no size at all
+/// (some in user space) cannot be checked and is allowed.
 pub(crate) fn spare_bytes(total_bytes: u64, available_bytes: u64, promised_bytes: u64) -> u64 {
     if total_bytes == 0 {
         return u64::MAX;

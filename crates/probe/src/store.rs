@@ -1,5 +1,4 @@
-//! Where a payload is kept, and the order in which that is done: every byte, then the fsync, and only
-//! then may it be acknowledged.
+//! Stores a payload in a fixed order: every byte, then the fsync, and only then the acknowledgement.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,15 +7,15 @@ use crate::ProbeError;
 use crate::folder::Folder;
 use crate::memory::Memory;
 
-/// Keeps bytes.
+/// Stores bytes.
 pub(crate) trait Store {
-    /// Keeps these after those before.
+    /// Appends these bytes.
     fn put(&mut self, bytes: &[u8]) -> io::Result<()>;
-    /// Makes all of them safe from a power failure.
+    /// Makes all of them durable against a power failure.
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// The memory that the bytes were received into is where they stay.
+/// The memory into which bytes were received is where they stay.
 pub(crate) struct InMemory;
 
 impl Store for InMemory {
@@ -57,15 +56,15 @@ impl Store for InFile<'_> {
     }
 }
 
-/// How a payload ended.
+/// The result of receiving a payload.
 pub(crate) struct Kept {
     pub(crate) length_bytes: u64,
-    /// Why it could not be kept, though all of it was received.
+    /// Why it could not be stored, although all of it was received.
     pub(crate) failure: Option<io::Error>,
 }
 
-/// Receives a payload into a store. A store that fails is not asked again, but the payload is
-/// received to its end, so that the sender hears of the failure instead of a broken connection.
+/// Receives a payload into a store. After a failure the store is not used again, but the payload is
+/// received to its end, so that the sender gets the error instead of a broken connection.
 pub(crate) fn keep(
     mut receive: impl FnMut(&mut [u8]) -> Result<(), ProbeError>,
     memory: &mut Memory,
@@ -92,7 +91,7 @@ pub(crate) fn keep(
 mod tests {
     use super::*;
 
-    /// Writes down what it is asked for, and fails at a step.
+    /// Records the calls, and fails at a given one.
     #[derive(Default)]
     struct Log {
         steps: Vec<String>,

@@ -1,10 +1,10 @@
 //! Throughput: several streams at once, each over its own connection and in its own thread.
 //!
 //! All streams share the boundaries of the window. A stream to the far end counts what the far end
-//! acknowledges, block by block, when the acknowledgement arrives; reading those has a thread of its
-//! own, or a full socket would hold them up. A stream from the far end is driven by credits, so that
-//! it ends when this end asks for no more: at most 8 MiB of a stream are on their way, which is
-//! enough for 10 Gbit/s at 6 ms.
+//! acknowledges, block by block, when the acknowledgement arrives; a separate thread reads those, or
+//! a full socket would block them. A stream from the far end is driven by credits, so that it ends
+//! when this end requests no more: at most 8 MiB per stream are in flight, which is enough for 10
+//! Gbit/s at 6 ms.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,19 +15,19 @@ use crate::link::{Link, Wait};
 use crate::request::{BLOCK_BYTES, Direction, GO, NO_MORE, Request, STREAM_ENDED};
 use crate::{ProbeError, Throughput};
 
-/// Blocks of a stream that may be on their way from the far end.
+/// Blocks of a stream from the far end that may be in flight.
 const CREDITS: u64 = 64;
 
 /// A throughput test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Streams {
-    /// How many connections.
+    /// Number of connections.
     pub streams: u32,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// Load before the window, which does not count: TCP opens its window meanwhile.
+    /// Load before the window, which does not count: meanwhile TCP opens its window.
     pub warm_up: Duration,
-    /// What counts.
+    /// The measured time.
     pub window: Duration,
 }
 
@@ -46,7 +46,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// All bytes of the stream that are acknowledged at this time.
+    /// Records the total number of bytes of the stream that are acknowledged at this time.
     fn acknowledge(&mut self, total_bytes: u64, now: Instant, window: Window) {
         if now < window.begin {
             self.before_bytes = total_bytes;
@@ -105,8 +105,8 @@ fn send(session: &mut Outgoing, window: Window) -> Result<u64, ProbeError> {
     let link: &Link = link;
     let limit = limits.stall;
     let failed = AtomicBool::new(false);
-    // The first to fail knows why. It ends the connection, because the other would wait for what
-    // cannot come any more; what that one then finds is only that.
+    // The first thread to fail knows the cause. It ends the connection, because the other would
+    // wait for something that can no longer arrive; the other's error is only a consequence.
     let end = || {
         let is_first = !failed.swap(true, Ordering::AcqRel);
         link.shut_down();

@@ -1,28 +1,28 @@
-//! What is said of many times: their number, mean, spread and places in order.
+//! Descriptive statistics of times: number, mean, spread and order statistics.
 
 use serde::{Deserialize, Serialize};
 
-/// Of a set of times, in nanoseconds.
+/// The statistics of a set of times, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// How many.
+    /// Number of times.
     pub n: u64,
     /// Arithmetic mean.
     pub mean_ns: f64,
-    /// Standard deviation of the sample (divided by n − 1); none of a single time.
+    /// Sample standard deviation (divided by n − 1); `None` for a single time.
     pub sd_ns: Option<f64>,
-    /// The shortest.
+    /// The shortest time.
     pub min_ns: u64,
-    /// The median; of an even number the mean of the middle two.
+    /// The median; for an even number the mean of the middle two.
     pub median_ns: f64,
     /// The 99th percentile: the shortest time that at least 99 % do not exceed (nearest rank).
     pub p99_ns: u64,
-    /// The longest.
+    /// The longest time.
     pub max_ns: u64,
 }
 
 impl Summary {
-    /// Of these; `None` of none.
+    /// Computes them; `None` if there are no times.
     pub fn of(samples_ns: &[u64]) -> Option<Self> {
         let mut sorted = samples_ns.to_vec();
         sorted.sort_unstable();
@@ -42,7 +42,7 @@ impl Summary {
     }
 }
 
-/// Arithmetic mean; `None` of nothing.
+/// Arithmetic mean; `None` of an empty sequence.
 pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum) = values.fold((0_u64, 0.0), |(count, sum), value| (count + 1, sum + value));
     (count > 0).then(|| sum / count as f64)

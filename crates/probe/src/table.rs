@@ -1,7 +1,7 @@
 //! Results as text for a terminal of a given width.
 //!
-//! Sizes are decimal, as in the NFS datastore study: 100 KB = 100 000 B. Times are milliseconds.
-//! Where a table is wider than the terminal it goes on below itself, with its first column again.
+//! Sizes are decimal, as in the NFS datastore study: 100 KB = 100 000 B. Times are milliseconds. A
+//! table that is wider than the terminal continues below, repeating its first column.
 
 use crate::cell::Cell;
 use crate::request::Direction;
@@ -11,15 +11,15 @@ use crate::throughput::Throughput;
 /// A column of the table of rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Column<'a> {
-    /// What stands above it: a datastore (the study's `Local` and `NFS`) or a size.
+    /// Its heading: a datastore (the study's `Local` and `NFS`) or a size.
     pub heading: &'a str,
-    /// What stands in it.
+    /// Its contents.
     pub cell: &'a Cell,
 }
 
 /// The tables of the study: a line for each row with the mean of its repetitions in milliseconds,
-/// and below them `Avg`, the mean of the rows. The study has one such table an operation, sink and
-/// size, with a column for each datastore; with sizes for columns it takes less paper.
+/// and below them `Avg`, the mean of the rows. The study has one such table per operation, sink and
+/// size, with a column for each datastore; columns by size take less paper.
 pub fn rows_table(title: &str, columns: &[Column], width: usize) -> String {
     let numbers = columns.iter().map(|column| column.cell.rows().len()).max().unwrap_or(0);
     let mut first = vec!["Row".to_owned()];
@@ -38,8 +38,8 @@ pub fn rows_table(title: &str, columns: &[Column], width: usize) -> String {
     )
 }
 
-/// A line for each size of one probe: how many, mean, standard deviation, smallest, median, 99th
-/// percentile, largest, and payload over mean time.
+/// A line for each size of one probe: number, mean, standard deviation, minimum, median, 99th
+/// percentile, maximum, and payload over mean time.
 pub fn summary_table(cells: &[Cell], width: usize) -> String {
     let mut text = String::new();
     let mut left = cells;
@@ -79,7 +79,7 @@ fn summaries(cells: &[Cell], width: usize) -> String {
 }
 
 /// A line for each direction and number of streams: the rate of each measurement in Gbit/s and their
-/// mean, and, if the line rate is known, the share of it that was reached.
+/// mean, and, if the line rate is known, the percentage of it that was reached.
 pub fn throughput_table(
     measured: &[Throughput],
     line_bits_per_second: Option<f64>,
@@ -136,7 +136,7 @@ fn ms(ns: Option<f64>) -> String {
     ns.map_or("-".into(), |ns| format!("{:.4}", ns / 1e6))
 }
 
-/// Columns beside a first one, as many as fit, and the rest below.
+/// Columns next to a first one, as many as fit, and the rest below.
 fn side_by_side(first: &[String], columns: &[Vec<String>], width: usize) -> String {
     let wide = |column: &[String]| column.iter().map(|s| s.chars().count()).max().unwrap_or(0);
     let first_width = wide(first);

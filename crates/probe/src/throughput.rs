@@ -4,27 +4,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::request::Direction;
 
-/// What streams moved: bytes that the receiver acknowledged within the window, by the clock of the
-/// client. What moved during the warm-up, or is acknowledged later, does not count.
+/// What streams moved: bytes that the receiver acknowledged within the window, by the client's
+/// clock. Bytes moved during the warm-up, or acknowledged later, do not count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Throughput {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// Load before the window, in nanoseconds.
     pub warm_up_ns: u64,
-    /// The window, in nanoseconds; the same for all streams.
+    /// The length of the window, in nanoseconds; the same for all streams.
     pub window_ns: u64,
-    /// What each stream moved in it, in bytes.
+    /// Bytes that each stream moved in it.
     pub stream_bytes: Vec<u64>,
 }
 
 impl Throughput {
-    /// Of all streams.
+    /// Bytes that all streams moved.
     pub fn total_bytes(&self) -> u64 {
         self.stream_bytes.iter().sum()
     }
 
-    /// Payload bits a second, headers of TCP, IP and Ethernet not counted.
+    /// Payload bits per second, without the headers of TCP, IP and Ethernet.
     pub fn bits_per_second(&self) -> f64 {
         if self.window_ns == 0 {
             return 0.0;

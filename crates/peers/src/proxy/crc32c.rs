@@ -1,10 +1,11 @@
-//! CRC32C as iSCSI's digests have it (RFC 7143 section 13.1), bit by bit.
+//! CRC32C for iSCSI's digests (RFC 7143 section 13.1), bit by bit.
 //!
-//! Slow and short: a header is a few dozen bytes, and the clients under test use another one.
+//! Slow and short: a header has a few dozen bytes, and the clients under test use another
+//! implementation.
 
 /// The digest of some bytes, as it is sent: least significant byte first.
 pub(crate) fn digest(bytes: &[u8]) -> [u8; 4] {
-    // Castagnoli's polynomial, bits reversed.
+    // Castagnoli's polynomial, bit-reversed.
     const POLYNOMIAL: u32 = 0x82f6_3b78;
     let crc = bytes.iter().fold(u32::MAX, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| {

@@ -1,10 +1,10 @@
-//! What may be done to a stream.
+//! The faults that can be injected into a stream.
 
 use std::time::Duration;
 
 use super::framing::Framing;
 
-/// Which way bytes go.
+/// The direction of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the client to the server.
@@ -15,125 +15,124 @@ pub enum Direction {
 
 /// Numbers of procedures, for [`Fault::NfsStatus`] (RFC 1813 section 3.3).
 pub mod nfs_procedure {
-    /// Gets a file's attributes.
+    /// Returns a file's attributes.
     pub const GETATTR: u32 = 1;
     /// Sets a file's attributes.
     pub const SETATTR: u32 = 2;
-    /// Finds a name in a directory.
+    /// Looks up a name in a directory.
     pub const LOOKUP: u32 = 3;
-    /// Asks for permissions.
+    /// Checks permissions.
     pub const ACCESS: u32 = 4;
     /// Reads.
     pub const READ: u32 = 6;
     /// Writes.
     pub const WRITE: u32 = 7;
-    /// Makes a file.
+    /// Creates a file.
     pub const CREATE: u32 = 8;
     /// Removes a file.
     pub const REMOVE: u32 = 12;
-    /// Asks for free space.
+    /// Returns free space.
     pub const FSSTAT: u32 = 18;
-    /// Asks for what the server can do.
+    /// Returns the server's limits.
     pub const FSINFO: u32 = 19;
-    /// Has written data made stable.
+    /// Makes written data stable.
     pub const COMMIT: u32 = 21;
 }
 
-/// Something that goes wrong.
+/// A fault.
 ///
-/// Byte counts are those of one connection and direction, from the fault's planning or the
-/// connection's begin, whichever is later. A *reply* is an RPC reply, or an iSCSI SCSI Response or
-/// Data-In.
+/// Byte counts are per connection and direction, from when the fault was planned or the connection
+/// was opened, whichever is later. A *reply* is an RPC reply, or an iSCSI SCSI Response or Data-In.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A message, or a chunk of bytes where messages are unknown, is held back.
+    /// Delays a message, or a chunk of bytes where messages are unknown.
     Delay {
-        /// Of which direction.
+        /// The direction.
         direction: Direction,
-        /// How long.
+        /// The length of the delay.
         delay: Duration,
     },
-    /// RST to both sides when so many bytes have gone through.
+    /// Sends RST to both sides after this many bytes.
     Reset {
-        /// Of which direction.
+        /// The direction.
         direction: Direction,
-        /// How many.
+        /// Number of bytes before it.
         after_bytes: u64,
     },
-    /// What comes behind so many bytes is accepted and passed on to nobody.
+    /// Accepts everything after this many bytes and discards it.
     Stall {
-        /// Of which direction.
+        /// The direction.
         direction: Direction,
-        /// How many.
+        /// Number of bytes before it.
         after_bytes: u64,
     },
-    /// An orderly end of the stream (FIN) behind so many bytes.
+    /// Ends the stream in an orderly way (FIN) after this many bytes.
     Truncate {
-        /// Of which direction.
+        /// The direction.
         direction: Direction,
-        /// How many.
+        /// Number of bytes before it.
         after_bytes: u64,
     },
-    /// A bit of one byte is turned over; which one is the seed's.
+    /// Flips one bit of a byte; the seed determines which.
     FlipBit {
-        /// Of which direction.
+        /// The direction.
         direction: Direction,
         /// The byte's number, from 0.
         at_byte: u64,
     },
-    /// A new connection is accepted, and nobody is behind it.
+    /// Accepts a new connection without connecting it to the server.
     AcceptOnly,
-    /// A new connection is answered with RST. For "connection refused" see
+    /// Answers a new connection with RST. For "connection refused" see
     /// [`Proxy::close`](super::Proxy::close).
     Refuse,
-    /// A reply comes twice.
+    /// Sends a reply twice.
     DuplicateReply,
-    /// A reply and the next one change places. Held back for a fifth of a second at most: if there
-    /// is no next one by then, nothing happens.
+    /// Swaps a reply with the next one. It is held back for a fifth of a second at most: if there
+    /// is no next reply by then, nothing happens.
     SwapReplies,
-    /// A reply has another XID, or Initiator Task Tag.
+    /// Changes the XID, or Initiator Task Tag, of a reply.
     ChangeReplyId,
-    /// A message to the client says that it is longer than any may be.
+    /// Makes a message to the client claim an impossible length.
     ImpossibleLength,
-    /// An NFS procedure is answered with an error instead of its result (RFC 1813 section 2.6).
-    /// The server has carried it out.
+    /// Answers an NFS procedure with an error instead of its result (RFC 1813 section 2.6). The
+    /// server has executed it.
     NfsStatus {
         /// See [`nfs_procedure`].
         procedure: u32,
         /// The `nfsstat3`: 28 no space, 70 stale, 10008 jukebox.
         status: u32,
     },
-    /// A SCSI command is answered with another status, without data or sense (SAM-5 section
-    /// 5.3.1). The target has carried it out.
+    /// Answers a SCSI command with another status, without data or sense (SAM-5 section 5.3.1). The
+    /// target has executed it.
     ScsiStatus {
         /// 0x08 busy, 0x28 task set full.
         status: u8,
     },
-    /// A reply's StatSN is too high by this.
+    /// Raises a reply's StatSN.
     StatSn {
-        /// How much.
+        /// By how much.
         add: u32,
     },
-    /// An R2T asks for something else.
+    /// Makes an R2T ask for something else.
     R2t {
         /// The buffer offset.
         offset_bytes: u32,
         /// The desired length.
         length_bytes: u32,
     },
-    /// MaxCmdSN stays what it is in the next message of a connection. Happens whenever it would
-    /// have moved.
+    /// Keeps MaxCmdSN at its value in the next message of a connection. Counted whenever it would
+    /// have changed.
     FreezeMaxCmdSn,
-    /// A bit of a data segment is turned over on its way to the client; which one is the seed's.
-    /// A data digest stays as it was, and is wrong by that.
+    /// Flips a bit of a data segment sent to the client; the seed determines which. A data digest
+    /// is left unchanged, so it does not match.
     CorruptData {
-        /// Shorter ones are spared: what a command answers that reads no blocks.
+        /// Shorter segments are spared: the answers of commands that read no blocks.
         min_bytes: u32,
     },
 }
 
 impl Fault {
-    /// Whether a proxy that knows these messages can do it.
+    /// Whether a proxy with this framing can inject it.
     pub(crate) fn fits(self, framing: Framing) -> bool {
         match self {
             Self::Delay { .. }
@@ -156,7 +155,7 @@ impl Fault {
         }
     }
 
-    /// Where it strikes, if at a byte.
+    /// The byte at which it applies, if it applies at a byte.
     pub(crate) fn at_byte(self) -> Option<(Direction, u64)> {
         match self {
             Self::Reset { direction, after_bytes }

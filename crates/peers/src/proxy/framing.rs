@@ -1,10 +1,10 @@
-//! Where messages begin and end, for the two protocols that the proxy knows.
+//! Message boundaries, for the two protocols that the proxy knows.
 //!
-//! What cannot be a message is passed on as it is: the proxy is no judge of its servers.
+//! What cannot be a message is passed on unchanged: the proxy does not judge its servers.
 
 use super::{iscsi, rpc};
 
-/// Nothing that is longer is waited for.
+/// The proxy does not wait for longer messages.
 const MESSAGE_MAX_BYTES: usize = 20 << 20;
 
 /// What the bytes are.
@@ -18,14 +18,14 @@ pub enum Framing {
     Iscsi,
 }
 
-/// Whether header and data of iSCSI carry digests, as the login settled it.
+/// Whether iSCSI headers and data carry digests, as negotiated at login.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Digests {
     pub(crate) header: bool,
     pub(crate) data: bool,
 }
 
-/// One direction's bytes on their way to become messages.
+/// Assembles one direction's bytes into messages.
 #[derive(Debug)]
 pub(crate) struct Assembler {
     framing: Framing,
@@ -41,7 +41,7 @@ impl Assembler {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next message, if it is whole.
+    /// The next message, if it is complete.
     pub(crate) fn next(&mut self, digests: Digests) -> Option<Vec<u8>> {
         if self.bytes.is_empty() {
             return None;

@@ -1,6 +1,6 @@
-//! iSCSI data units, as far as faults change them (RFC 7143 section 11).
+//! iSCSI PDUs, as far as faults change them (RFC 7143 section 11).
 //!
-//! A changed header gets its digest anew: the client is to meet the fault and not a wrong digest.
+//! A changed header gets a new digest: the client should meet the fault, not a wrong digest.
 
 use super::crc32c::digest;
 use super::framing::Digests;
@@ -9,28 +9,28 @@ use crate::rpc::word;
 const HEADER_BYTES: usize = 48;
 const DIGEST_BYTES: usize = 4;
 
-/// Operation codes of a target (section 11.1).
+/// Opcodes of a target (section 11.1).
 const LOGIN_RESPONSE: u8 = 0x23;
 const SCSI_RESPONSE: u8 = 0x21;
 const DATA_IN: u8 = 0x25;
 const R2T: u8 = 0x31;
 
-/// Places of fields.
+/// Offsets of fields.
 const TASK_TAG: usize = 16;
 const STAT_SN: usize = 24;
 const MAX_CMD_SN: usize = 32;
 const R2T_OFFSET: usize = 40;
 const R2T_LENGTH: usize = 44;
 
-/// The length of the unit at the beginning, digests and all; `None` if that cannot be told yet.
-/// Login always goes without digests.
+/// The length of the PDU at the start, including digests; `None` if it is not known yet. Login
+/// never uses digests.
 pub(crate) fn pdu_bytes(bytes: &[u8], digests: Digests) -> Option<usize> {
     let data = data_bytes(bytes)?;
     let data_digest = if digests.data && data > 0 { DIGEST_BYTES } else { 0 };
     Some(data_at(bytes, digests)? + data.next_multiple_of(4) + data_digest)
 }
 
-/// Where the data segment begins.
+/// Offset of the data segment.
 fn data_at(pdu: &[u8], digests: Digests) -> Option<usize> {
     let header_digest = if digests.header { DIGEST_BYTES } else { 0 };
     Some(header_bytes(pdu)? + header_digest)
@@ -62,25 +62,26 @@ pub(crate) fn has_status(pdu: &[u8]) -> bool {
     }
 }
 
-/// Whether it asks for data.
+/// Whether it requests data.
 pub(crate) fn is_r2t(pdu: &[u8]) -> bool {
     opcode(pdu) == Some(R2T)
 }
 
-/// Whether it is a Data-In that brings so much.
+/// Whether it is a Data-In with at least this much data.
 pub(crate) fn brings(pdu: &[u8], min_bytes: u32) -> bool {
     let is_enough = |bytes| u32::try_from(bytes).is_ok_and(|bytes| bytes >= min_bytes);
     opcode(pdu) == Some(DATA_IN) && data_bytes(pdu).is_some_and(is_enough)
 }
 
-/// What a login response settles about digests, which hold from the next unit on.
+/// The digests negotiated by login responses, which apply from the next PDU on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Login {
     wanted: Digests,
 }
 
 impl Login {
-    /// Reads a unit from the target; the digests in force from now on if it ends the login.
+    /// Reads a PDU from the target; returns the digests that apply from now on if it ends the
+    /// login.
     pub(crate) fn read(&mut self, pdu: &[u8]) -> Option<Digests> {
         const TRANSIT_TO_FULL_FEATURE: u8 = 0x83;
         if opcode(pdu) != Some(LOGIN_RESPONSE) {
@@ -108,7 +109,7 @@ fn put(pdu: &mut [u8], at: usize, value: u32) {
     }
 }
 
-/// Puts the header's digest right.
+/// Updates the header digest.
 fn sign(pdu: &mut [u8], digests: Digests) {
     let Some(end) = header_bytes(pdu).filter(|_| digests.header) else { return };
     if let Some((header, rest)) = pdu.split_at_mut_checked(end)
@@ -118,7 +119,7 @@ fn sign(pdu: &mut [u8], digests: Digests) {
     }
 }
 
-/// Gives it another Initiator Task Tag.
+/// Changes the Initiator Task Tag.
 pub(crate) fn change_tag(pdu: &mut [u8], digests: Digests, difference: u32) {
     if let Some(tag) = word(pdu, TASK_TAG) {
         put(pdu, TASK_TAG, tag ^ difference);
@@ -134,7 +135,7 @@ pub(crate) fn raise_stat_sn(pdu: &mut [u8], digests: Digests, add: u32) {
     }
 }
 
-/// Has an R2T ask for something else.
+/// Makes an R2T ask for something else.
 pub(crate) fn change_r2t(pdu: &mut [u8], digests: Digests, offset_bytes: u32, length_bytes: u32) {
     put(pdu, R2T_OFFSET, offset_bytes);
     put(pdu, R2T_LENGTH, length_bytes);
@@ -152,7 +153,7 @@ pub(crate) fn set_max_cmd_sn(pdu: &mut [u8], digests: Digests, value: u32) {
     sign(pdu, digests);
 }
 
-/// Has it claim sixteen megabytes of data.
+/// Makes it claim sixteen megabytes of data.
 pub(crate) fn claim_too_much(pdu: &mut [u8], digests: Digests) {
     if let Some(length) = pdu.get_mut(5..8) {
         length.copy_from_slice(&[0xff; 3]);
@@ -160,7 +161,7 @@ pub(crate) fn claim_too_much(pdu: &mut [u8], digests: Digests) {
     }
 }
 
-/// Turns one bit of the data over.
+/// Flips one bit of the data.
 pub(crate) fn corrupt(pdu: &mut [u8], digests: Digests, random: u64) {
     let (Some(begin), Some(bytes)) = (data_at(pdu, digests), data_bytes(pdu)) else { return };
     if bytes == 0 {
@@ -172,12 +173,12 @@ pub(crate) fn corrupt(pdu: &mut [u8], digests: Digests, random: u64) {
     }
 }
 
-/// The SCSI Response that tells this status in the place of the unit: without data or sense, as a
-/// busy target sends it.
+/// A SCSI Response with this status in place of the PDU: without data or sense, as a busy target
+/// sends it.
 pub(crate) fn with_status(pdu: &[u8], digests: Digests, status: u8) -> Option<Vec<u8>> {
     const FINAL: u8 = 0x80;
     let mut response = pdu.get(..HEADER_BYTES)?.to_vec();
-    // Data-In has its DataSN where a response has ExpDataSN: so many came before.
+    // Data-In has DataSN where a response has ExpDataSN, the number of PDUs before it.
     let is_response = opcode(pdu) == Some(SCSI_RESPONSE);
     let (head, _) = response.split_first_chunk_mut::<4>()?;
     *head = [SCSI_RESPONSE, FINAL, 0, status];
@@ -219,7 +220,7 @@ mod tests {
         response.extend(text);
         let mut login = Login::default();
         assert_eq!(login.read(&response), None);
-        // The text need not come with the last response.
+        // The text may come before the last response.
         let mut last = vec![0; HEADER_BYTES];
         last[..2].copy_from_slice(&[LOGIN_RESPONSE, 0x87]);
         assert_eq!(login.read(&last), Some(Digests { header: false, data: true }));

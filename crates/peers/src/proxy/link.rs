@@ -1,7 +1,8 @@
-//! One connection through the proxy: its two sockets, what went through, and how it ends.
+//! One connection through the proxy: its two sockets, what passed through, and how it ends.
 //!
-//! Reset needs care: RST is sent when the last owner of a socket that does not linger closes it,
-//! and its threads sleep in reads of it. Ending the read side wakes them and sends nothing.
+//! A reset needs care: RST is sent when the last owner of a socket with a linger time of 0 closes
+//! it, and its threads are blocked in reads. Shutting down the read side wakes them and sends
+//! nothing.
 
 use std::io::Write;
 use std::net::{Shutdown, TcpStream};
@@ -17,17 +18,17 @@ use super::framing::Digests;
 use super::iscsi::Login;
 use super::rpc::Calls;
 
-/// How much of a direction is kept.
+/// The most bytes kept per direction.
 const RECORD_MAX_BYTES: usize = 1 << 20;
-/// How long a write may block before it is asked whether there is still a point.
+/// How long a write may block before checking whether it still makes sense.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What went through one connection, as the client saw it.
+/// What passed through one connection, as the client saw it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
     /// What the client sent.
     pub from_client: Vec<u8>,
-    /// What the client was sent, faults included.
+    /// What the client received, faults included.
     pub to_client: Vec<u8>,
 }
 
@@ -36,17 +37,17 @@ pub struct Recording {
 pub(crate) struct Link {
     pub(crate) number: u64,
     client: TcpStream,
-    /// None where nobody is behind the proxy.
+    /// `None` if there is no server behind the proxy.
     server: Option<TcpStream>,
     is_reset: AtomicBool,
     to_server_bytes: AtomicU64,
     to_client_bytes: AtomicU64,
-    /// What is known of the conversation, by either direction.
+    /// Shared knowledge about the conversation, for both directions.
     pub(crate) talk: Mutex<Talk>,
     pub(crate) recording: std::sync::Arc<Mutex<Recording>>,
 }
 
-/// What one direction must know of the other.
+/// What one direction must know about the other.
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
     pub(crate) calls: Calls,
@@ -76,7 +77,7 @@ impl Link {
         })
     }
 
-    /// Where a direction's bytes come from.
+    /// The socket that a direction reads from.
     pub(crate) fn source(&self, direction: Direction) -> Option<&TcpStream> {
         match direction {
             Direction::ToServer => Some(&self.client),
@@ -98,7 +99,7 @@ impl Link {
         }
     }
 
-    /// How many bytes have gone through.
+    /// Number of bytes that have passed through.
     pub(crate) fn passed_bytes(&self, direction: Direction) -> u64 {
         self.passed(direction).load(Ordering::SeqCst)
     }
@@ -107,13 +108,13 @@ impl Link {
         self.is_reset.load(Ordering::SeqCst)
     }
 
-    /// Passes bytes on; whether that went well.
+    /// Passes bytes on; returns whether that succeeded.
     pub(crate) fn write(&self, direction: Direction, mut bytes: &[u8]) -> bool {
         let Some(mut sink) = self.sink(direction) else { return true };
         if direction == Direction::ToClient {
             keep(&mut lock(&self.recording).to_client, bytes);
         }
-        // Before they are written: who has received them must find them counted.
+        // Before the write: when a receiver has the bytes, they must have been counted.
         self.passed(direction).fetch_add(bytes.len() as u64, Ordering::SeqCst);
         while !bytes.is_empty() {
             if self.is_reset() {
@@ -129,19 +130,20 @@ impl Link {
         true
     }
 
-    /// Keeps what the client sent.
+    /// Records what the client sent.
     pub(crate) fn record_request(&self, bytes: &[u8]) {
         keep(&mut lock(&self.recording).from_client, bytes);
     }
 
-    /// An orderly end of one direction.
+    /// Ends one direction in an orderly way.
     pub(crate) fn finish(&self, direction: Direction) {
         if let Some(sink) = self.sink(direction) {
             let _ = sink.shutdown(Shutdown::Write);
         }
     }
 
-    /// RST to both sides, as soon as the threads of this connection have let go.
+    /// Sends RST to both sides, as soon as the threads of this connection have released the
+    /// sockets.
     pub(crate) fn reset(&self) {
         self.is_reset.store(true, Ordering::SeqCst);
         for socket in std::iter::once(&self.client).chain(&self.server) {
@@ -152,7 +154,7 @@ impl Link {
     }
 }
 
-/// Errors of a socket with a time limit that mean nothing.
+/// Errors of a socket with a time limit that can be ignored.
 pub(crate) fn is_passing(kind: std::io::ErrorKind) -> bool {
     use std::io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
     matches!(kind, Interrupted | TimedOut | WouldBlock)
@@ -163,7 +165,7 @@ fn keep(record: &mut Vec<u8>, bytes: &[u8]) {
     record.extend(bytes.iter().take(room));
 }
 
-/// What another thread left when it panicked is still worth having.
+/// What another thread left when it panicked is still useful.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

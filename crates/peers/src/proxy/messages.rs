@@ -1,4 +1,4 @@
-//! Faults of whole messages, in one direction of a connection.
+//! Faults on whole messages, in one direction of a connection.
 
 use std::collections::VecDeque;
 
@@ -8,16 +8,16 @@ use super::link::{Link, lock};
 use super::shared::Shared;
 use super::{iscsi, rpc};
 
-/// A direction's messages on their way.
+/// The messages of one direction.
 #[derive(Debug)]
 pub(crate) struct Messages {
     framing: Framing,
     direction: Direction,
     assembler: Assembler,
-    /// A reply that waits for the next one to overtake it.
+    /// A reply that is held back so that the next one overtakes it.
     held: Option<Vec<u8>>,
     ready: VecDeque<Vec<u8>>,
-    /// Where MaxCmdSN stands still.
+    /// The value at which MaxCmdSN is frozen.
     frozen: Option<u32>,
 }
 
@@ -42,7 +42,7 @@ impl Messages {
         self.held.is_some()
     }
 
-    /// The reply held back, when no other comes.
+    /// Returns the held reply, when no other arrives.
     pub(crate) fn let_go(&mut self) -> Option<Vec<u8>> {
         self.held.take()
     }
@@ -54,7 +54,7 @@ impl Messages {
         rest
     }
 
-    /// The next message to be passed on.
+    /// The next message to pass on.
     pub(crate) fn next(&mut self, link: &Link, shared: &Shared) -> Option<Vec<u8>> {
         loop {
             if let Some(message) = self.ready.pop_front() {
@@ -66,7 +66,7 @@ impl Messages {
         }
     }
 
-    /// Does to a message what is planned, and puts what comes of it into the queue.
+    /// Applies planned faults to a message, and queues the result.
     fn bend(&mut self, message: Vec<u8>, digests: Digests, link: &Link, shared: &Shared) {
         if self.direction == Direction::ToServer {
             lock(&link.talk).calls.note(&message);
@@ -91,7 +91,7 @@ impl Messages {
             return;
         }
         if let Some(held) = self.held.take() {
-            // The fault counts when it happens, and not when it begins.
+            // The fault counts when it happens, not when the first reply is held.
             if shared.take(|fault| fault == Fault::SwapReplies).is_some() {
                 self.ready.extend([bent, held]);
             } else {
@@ -177,7 +177,7 @@ fn bend_record(mut record: Vec<u8>, link: &Link, shared: &Shared) -> Vec<u8> {
     record
 }
 
-/// What makes a number another one.
+/// A random difference that changes a number.
 fn difference(shared: &Shared) -> u32 {
     u32::try_from(shared.random() >> 32).unwrap_or_default().max(1)
 }

@@ -1,7 +1,8 @@
-//! A proxy between a client and a server that does to the stream what networks and bad servers do.
+//! A proxy between a client and a server that does to the stream what networks and faulty servers
+//! do.
 //!
-//! A real server rarely misbehaves when a test wants it to. The proxy passes its bytes on, knows
-//! where its messages begin, and breaks exactly what the test planned, counting what has really
+//! A real server rarely misbehaves when a test wants it to. The proxy passes bytes on, recognizes
+//! messages, and injects exactly the faults that the test has planned, counting those that really
 //! happened: a test that never met its fault proves nothing.
 
 mod crc32c;
@@ -36,11 +37,11 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Listens on a free port of 127.0.0.1 and passes everything on to `server`. The seed decides
-    /// whatever a fault leaves open: which bit, which number.
+    /// Listens on a free port of 127.0.0.1 and passes everything on to `server`. The seed
+    /// determines whatever a fault leaves open: which bit, which number.
     ///
     /// # Errors
-    /// There is no socket to be had.
+    /// No socket is available.
     pub fn start(server: SocketAddr, framing: Framing, seed: u64) -> Result<Self, PeerError> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = TcpListener::bind(address).map_err(failed)?;
@@ -56,22 +57,22 @@ impl Proxy {
         self.listening = Some(std::thread::spawn(move || pump::accept(&listener, &shared)));
     }
 
-    /// Where clients find it.
+    /// The address for clients.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Plans a fault that happens once: on the next connection, message or byte it fits.
+    /// Plans a fault that happens once: on the next connection, message or byte that it fits.
     ///
     /// # Errors
-    /// The fault is one of messages that the proxy does not know.
+    /// The fault concerns messages that the proxy does not know.
     pub fn plan(&self, fault: Fault) -> Result<(), PeerError> {
         self.plan_times(fault, 1)
     }
 
-    /// Plans a fault that happens a number of times: on so many connections, messages or chunks.
-    /// Faults at a byte happen once a connection.
+    /// Plans a fault that happens `times` times: on that many connections, messages or chunks.
+    /// Faults at a byte happen once per connection.
     ///
     /// # Errors
     /// As [`Proxy::plan`].
@@ -79,7 +80,7 @@ impl Proxy {
         self.plan_after(fault, 0, times)
     }
 
-    /// The same after so many that fit were let through.
+    /// Plans a fault that happens `times` times after skipping the first `skip` opportunities.
     ///
     /// # Errors
     /// As [`Proxy::plan`].
@@ -94,48 +95,48 @@ impl Proxy {
         Ok(())
     }
 
-    /// Forgets all faults that have not happened yet, and passes everything on from now on.
-    /// Connections that a fault silenced stay silent.
+    /// Drops all faults that have not happened yet, and passes everything on from now on.
+    /// Connections that a fault has silenced stay silent.
     pub fn clear(&self) {
         self.shared.clear();
     }
 
-    /// How often a fault has really happened.
+    /// Number of faults that have really happened.
     #[must_use]
     pub fn fired(&self) -> u64 {
         self.shared.fired()
     }
 
-    /// Waits until faults have happened so often; whether they have. What a client sends to a peer
-    /// that never answers arrives some time.
+    /// Waits until this many faults have happened; returns whether they have. What a client sends
+    /// to a peer that never answers may take a while to arrive.
     #[must_use]
     pub fn wait_fired(&self, times: u64, patience: Duration) -> bool {
         crate::child::wait_until(patience, || self.fired() >= times)
     }
 
-    /// How many connections there have been.
+    /// Number of connections so far.
     #[must_use]
     pub fn connections(&self) -> u64 {
         self.shared.connections()
     }
 
-    /// Breaks all connections with RST to either side. One that the server has not got yet may be
-    /// made afterwards.
+    /// Breaks all connections with RST to both sides. A connection that has not reached the server
+    /// yet may still be made afterwards.
     pub fn reset_all(&self) {
         self.shared.reset_all();
     }
 
-    /// Where new connections lead from now on.
+    /// Sets the server for new connections.
     pub fn set_server(&self, server: SocketAddr) {
         self.shared.set_server(server);
     }
 
-    /// Stops listening: the kernel refuses whoever connects, until [`Proxy::open`]. Connections
+    /// Stops listening: the kernel refuses connections until [`Proxy::open`]. Existing connections
     /// stay.
     pub fn close(&mut self) {
         self.shared.stop_listening(true);
         if let Some(thread) = self.listening.take() {
-            // Wakes the thread that accepts.
+            // Wakes the accepting thread.
             let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
             let _ = thread.join();
         }
@@ -144,7 +145,7 @@ impl Proxy {
     /// Listens again on the same port.
     ///
     /// # Errors
-    /// Somebody else has taken the port.
+    /// The port has been taken meanwhile.
     pub fn open(&mut self) -> Result<(), PeerError> {
         if self.listening.is_none() {
             self.shared.stop_listening(false);
@@ -153,7 +154,7 @@ impl Proxy {
         Ok(())
     }
 
-    /// What went through the connections, in their order, each direction's first megabyte of the
+    /// What passed through the connections, in order: the first megabyte of each direction of the
     /// first hundred.
     #[must_use]
     pub fn recordings(&self) -> Vec<Recording> {

@@ -1,7 +1,7 @@
-//! The proxy's threads: one that accepts, and for each connection one a direction.
+//! The proxy's threads: one that accepts, and one per direction of each connection.
 //!
-//! A direction reads, finds messages, lets the faults of messages at them ([`Messages`]), and writes
-//! through the faults of bytes.
+//! A direction reads, assembles messages, applies the faults on messages ([`Messages`]), and writes
+//! with the faults on bytes.
 
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
@@ -18,14 +18,15 @@ const CHUNK_BYTES: usize = 64 << 10;
 /// How long a reply is held back for the next one.
 const HOLD: Duration = Duration::from_millis(200);
 
-/// Accepts until it is told to stop.
+/// Accepts connections until the proxy ends.
 pub(crate) fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     for client in listener.incoming() {
         if shared.is_listening_over() {
             return;
         }
         if let Ok(client) = client {
-            // A connection that cannot be had is closed, as by a server out of descriptors.
+            // A connection that cannot be set up is closed, as by a server that has run out of
+            // descriptors.
             let _ = connect(client, shared);
         }
     }
@@ -45,7 +46,7 @@ fn connect(client: TcpStream, shared: &Arc<Shared>) -> std::io::Result<()> {
         match TcpStream::connect_timeout(&shared.server(), CONNECT) {
             Ok(server) => Some(server),
             Err(_) => {
-                // The client learns that nobody is there as it would without us.
+                // The client notices a missing server just as it would without the proxy.
                 Link::new(number, client, None)?.reset();
                 return Ok(());
             }
@@ -57,7 +58,7 @@ fn connect(client: TcpStream, shared: &Arc<Shared>) -> std::io::Result<()> {
         &[Direction::ToServer]
     };
     let link = Arc::new(Link::new(number, client, server)?);
-    // In the list before its threads run: a reset of all must not miss it.
+    // Registered before its threads run: a reset of all must not miss it.
     shared.add(&link);
     let threads: Vec<_> = directions
         .iter()
@@ -70,14 +71,14 @@ fn connect(client: TcpStream, shared: &Arc<Shared>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// How a write went.
+/// The result of a write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flow {
-    /// Go on.
+    /// Continue.
     On,
-    /// Read on and pass on nothing.
+    /// Keep reading but pass nothing on.
     Silent,
-    /// The connection is over.
+    /// The connection has ended.
     Over,
 }
 
@@ -113,7 +114,7 @@ impl<'a> Pump<'a> {
                     continue;
                 }
                 Err(error) => {
-                    // RST from one side is RST to the other.
+                    // RST from one side becomes RST to the other.
                     if error.kind() == std::io::ErrorKind::ConnectionReset {
                         self.link.reset();
                     }
@@ -147,7 +148,7 @@ impl<'a> Pump<'a> {
         Flow::On
     }
 
-    /// Writes through the faults of bytes.
+    /// Writes with the faults on bytes.
     fn write(&mut self, mut bytes: Vec<u8>) -> Flow {
         let direction = self.direction;
         let is_delay = |fault| matches!(fault, Fault::Delay { direction: d, .. } if d == direction);

@@ -1,15 +1,15 @@
 //! RPC records and NFS replies, as far as faults change them (RFC 5531, RFC 1813).
 //!
-//! A record is taken with its marker; records in one fragment, as servers send them, can be changed.
+//! A record includes its marker; only records in one fragment, as servers send them, can be changed.
 
 use std::collections::HashMap;
 
 use crate::rpc::{LAST_FRAGMENT, NFS, framed, word, words};
 
-/// Calls whose replies are waited for; a client has fewer outstanding.
+/// The most calls that are remembered; a client has fewer outstanding.
 const CALLS_MAX: usize = 65_536;
 
-/// The length of the record at the beginning, marker and all; `None` if that cannot be told yet.
+/// The length of the record at the start, including its marker; `None` if it is not known yet.
 pub(crate) fn record_bytes(bytes: &[u8]) -> Option<usize> {
     let mut end = 0_usize;
     loop {
@@ -21,12 +21,12 @@ pub(crate) fn record_bytes(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Which procedures were called under which XID.
+/// The procedure of each outstanding call, by XID.
 #[derive(Debug, Default)]
 pub(crate) struct Calls(HashMap<u32, u32>);
 
 impl Calls {
-    /// Notes a call of NFS.
+    /// Records an NFS call.
     pub(crate) fn note(&mut self, record: &[u8]) {
         const CALL: u32 = 0;
         let field = |index: usize| word(record, 4 + index * 4);
@@ -38,7 +38,7 @@ impl Calls {
         }
     }
 
-    /// What a reply is a reply to.
+    /// The procedure that a reply belongs to.
     pub(crate) fn take(&mut self, record: &[u8]) -> Option<u32> {
         self.0.remove(&word(record, 4)?)
     }
@@ -49,21 +49,21 @@ pub(crate) fn is_reply(record: &[u8]) -> bool {
     word(record, 8) == Some(1)
 }
 
-/// Gives it another XID.
+/// Changes the XID.
 pub(crate) fn change_xid(record: &mut [u8], difference: u32) {
     if let (Some(xid), Some(place)) = (word(record, 4), record.get_mut(4..8)) {
         place.copy_from_slice(&(xid ^ difference).to_be_bytes());
     }
 }
 
-/// Has it claim two gigabytes.
+/// Makes it claim two gigabytes.
 pub(crate) fn claim_too_much(record: &mut [u8]) {
     if let Some(marker) = record.get_mut(..4) {
         marker.copy_from_slice(&u32::MAX.to_be_bytes());
     }
 }
 
-/// The reply with an error in place of its result. `None` if it was no success of RPC's.
+/// The reply with an error in place of its result. `None` if it was not a successful RPC reply.
 pub(crate) fn failed(record: &[u8], procedure: u32, status: u32) -> Option<Vec<u8>> {
     let verifier_bytes = usize::try_from(word(record, 20)?).ok()?.checked_next_multiple_of(4)?;
     let accepted_at = verifier_bytes.checked_add(24)?;
@@ -71,7 +71,7 @@ pub(crate) fn failed(record: &[u8], procedure: u32, status: u32) -> Option<Vec<u
         return None;
     }
     let head = record.get(4..accepted_at + 4)?;
-    // No attributes: as post_op_attr one word says so, as wcc_data two.
+    // No attributes: one zero word as post_op_attr, two as wcc_data.
     let absent = match procedure {
         1 => 0,
         3 | 4 | 5 | 6 | 16..=20 => 1,

@@ -1,4 +1,4 @@
-//! What the test and the proxy's threads share: the faults planned, the connections, the counts.
+//! What the test and the proxy's threads share: the planned faults, the connections, the counts.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,26 +13,26 @@ use super::fault::{Direction, Fault};
 use super::framing::Framing;
 use super::link::{Link, Recording, lock};
 
-/// How many connections are kept in record.
+/// The most connections that are recorded.
 const RECORDINGS_MAX: usize = 100;
 
-/// A fault that is to happen.
+/// A planned fault.
 #[derive(Debug)]
 struct Planned {
     fault: Fault,
-    /// So many that fit are let through first.
+    /// Number of opportunities to skip first.
     skip: u64,
-    /// So often it happens.
+    /// Number of times that it still has to happen.
     left: u64,
-    /// Bytes that had gone through connections when it was planned: (connection, to server, to
-    /// client).
+    /// Bytes that had passed through each connection when the fault was planned: (connection, to
+    /// server, to client).
     bases: Vec<(u64, u64, u64)>,
-    /// Connections that have had it, for faults at a byte.
+    /// Connections on which it has happened, for faults at a byte.
     had: Vec<u64>,
 }
 
 impl Planned {
-    /// Takes one from those to be skipped, or to happen; whether it happens.
+    /// Counts down the skips, or the repetitions; returns whether it happens.
     fn take(&mut self) -> bool {
         if self.skip > 0 {
             self.skip -= 1;
@@ -42,7 +42,7 @@ impl Planned {
         true
     }
 
-    /// The byte of the connection at which it strikes.
+    /// The byte of the connection at which it applies.
     fn strikes_at(&self, number: u64) -> Option<(Direction, u64)> {
         let (direction, bytes) = self.fault.at_byte()?;
         let base = self.bases.iter().find(|base| base.0 == number);
@@ -62,7 +62,7 @@ pub(crate) struct Shared {
     random: Mutex<Xoshiro256PlusPlus>,
     fired: AtomicU64,
     connections: AtomicU64,
-    /// Held while a connection is made: who breaks all of them must not miss it.
+    /// Held while a connection is being made: a reset of all must not miss it.
     connecting: Mutex<()>,
     links: Mutex<Vec<Weak<Link>>>,
     recordings: Mutex<Vec<Arc<Mutex<Recording>>>>,
@@ -109,7 +109,7 @@ impl Shared {
         lock(&self.planned).clear();
     }
 
-    /// The next fault that fits, if it happens now: it counts as having happened.
+    /// The next fault that fits, if it happens now; it is counted.
     pub(crate) fn take(&self, fits: impl Fn(Fault) -> bool) -> Option<Fault> {
         let mut planned = lock(&self.planned);
         let fault = planned
@@ -122,13 +122,14 @@ impl Shared {
         Some(fault)
     }
 
-    /// The same for faults that another condition decides about once they fit: nothing is counted.
+    /// Whether a fault that fits is planned, without counting: for faults that depend on a further
+    /// condition.
     pub(crate) fn is_planned(&self, fault: Fault) -> bool {
         lock(&self.planned).iter().any(|planned| planned.left > 0 && planned.fault == fault)
     }
 
-    /// The next fault at a byte of this range of a connection: it counts as having happened. With
-    /// the number of bytes that go before it.
+    /// The next fault at a byte in this range of a connection, which is counted; with the number of
+    /// bytes before it.
     pub(crate) fn strike(
         &self,
         link: &Link,
@@ -143,7 +144,7 @@ impl Shared {
             .filter_map(|planned| {
                 let (_, at) = planned.strikes_at(link.number).filter(|at| at.0 == direction)?;
                 let before = usize::try_from(at.saturating_sub(begin)).ok()?;
-                // A byte that is turned over must be there; all else comes behind bytes.
+                // A byte to be flipped must be in the range; all other faults apply after a byte.
                 let last = if matches!(planned.fault, Fault::FlipBit { .. }) { 1 } else { 0 };
                 (before + last <= length).then_some((before, planned))
             })
@@ -188,12 +189,12 @@ impl Shared {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// As long as this is held no connection is being made.
+    /// While this is held, no connection is being made.
     pub(crate) fn quiet(&self) -> MutexGuard<'_, ()> {
         lock(&self.connecting)
     }
 
-    /// A new connection.
+    /// Registers a new connection.
     pub(crate) fn add(&self, link: &Arc<Link>) {
         let mut links = lock(&self.links);
         links.retain(|link| link.strong_count() > 0);
@@ -204,7 +205,7 @@ impl Shared {
         }
     }
 
-    /// Threads to be waited for in the end.
+    /// Threads to wait for at the end.
     pub(crate) fn keep(&self, threads: Vec<JoinHandle<()>>) {
         let mut all = lock(&self.threads);
         all.retain(|thread| !thread.is_finished());
@@ -230,7 +231,7 @@ impl Shared {
         self.is_listening_over.load(Ordering::SeqCst)
     }
 
-    /// Waits so long, or until the proxy ends.
+    /// Waits for this time, or until the proxy ends.
     pub(crate) fn pause(&self, length: Duration) {
         let until = Instant::now() + length;
         let mut is_over = lock(&self.is_over);
@@ -243,7 +244,7 @@ impl Shared {
         }
     }
 
-    /// Breaks everything and waits for the threads.
+    /// Breaks all connections and waits for the threads.
     pub(crate) fn end(&self) {
         *lock(&self.is_over) = true;
         self.end.notify_all();

@@ -1,4 +1,4 @@
-//! Faults of bytes and connections, seen from both ends of a socket.
+//! Faults on bytes and connections, seen from both ends of a socket.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -22,7 +22,7 @@ fn is_finished(from: &mut TcpStream) -> bool {
     matches!(from.read(&mut [0]), Ok(0))
 }
 
-/// Whether nothing comes for a while, and the connection stays.
+/// Whether nothing arrives for a while and the connection stays open.
 fn is_silent(from: &mut TcpStream) -> bool {
     from.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
     let silent = from.read(&mut [0]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
@@ -64,7 +64,7 @@ fn reset_breaks_both_sides_behind_the_byte() {
     assert!(is_reset(&mut server));
     assert!(is_reset(&mut client));
     assert_eq!(behind.proxy.fired(), 1);
-    // The next connection is spared.
+    // The next connection is not affected.
     let (mut client, mut server) = behind.pair();
     client.write_all(b"abcdef").unwrap();
     assert_eq!(receive(&mut server, 6), b"abcdef");
@@ -85,7 +85,7 @@ fn a_reset_of_the_servers_reaches_the_client() {
     let behind = Behind::start(Framing::None);
     let (mut client, server) = behind.pair();
     client.write_all(b"unread").unwrap();
-    // Closing with bytes unread is a reset; they must have come.
+    // Closing with unread bytes would be a reset, so they must have arrived.
     let mut one = [0];
     server.peek(&mut one).unwrap();
     drop(server);
@@ -98,7 +98,7 @@ fn stall_swallows_what_comes_behind_the_byte() {
     let (mut client, mut server) = behind.pair();
     server.write_all(b"before").unwrap();
     assert_eq!(receive(&mut client, 6), b"before");
-    // Counted from here for a connection that is there already.
+    // For an existing connection bytes are counted from here.
     let direction = Direction::ToClient;
     behind.proxy.plan(Fault::Stall { direction, after_bytes: 2 }).unwrap();
     server.write_all(b"abcdef").unwrap();
@@ -151,7 +151,7 @@ fn delay_holds_back_so_many_chunks() {
     let begin = Instant::now();
     client.write_all(b"late").unwrap();
     assert_eq!(receive(&mut server, 4), b"late");
-    // At least: a busy machine may take longer.
+    // A lower bound: a busy machine may take longer.
     assert!(begin.elapsed() >= DELAY);
     assert_eq!(behind.proxy.fired(), 1);
 }
@@ -174,7 +174,7 @@ fn so_many_new_connections_are_reset() {
     behind.proxy.plan_after(Fault::Refuse, 1, 2).unwrap();
     let (mut first, mut server) = behind.pair();
     for _ in 0..2 {
-        // The reset may come before connect returns.
+        // The reset may arrive before connect returns.
         let refused = TcpStream::connect(behind.proxy.address());
         assert!(refused.map_or(true, |mut client| is_reset(&mut client)));
     }

@@ -46,7 +46,7 @@ fn a_foreign_client_tries_again_when_the_target_is_busy() {
 
 #[test]
 fn the_window_stands_still_between_real_peers() {
-    // The client waits for the window, and the target tells it anew with its ping.
+    // The client waits for the window, and the target sends it again with its ping.
     let (_tgt, proxy, url) = start(&[("nop_interval", "1"), ("nop_count", "60")]);
     proxy.plan(Fault::FreezeMaxCmdSn).unwrap();
     iscsi_write_pattern(&url, 0, MIB, 3).unwrap();
@@ -57,7 +57,7 @@ fn the_window_stands_still_between_real_peers() {
 fn a_real_targets_r2t_asks_for_something_else() {
     let (_tgt, proxy, url) = start(&[("InitialR2T", "Yes"), ("ImmediateData", "No")]);
     proxy.plan(Fault::R2t { offset_bytes: 512, length_bytes: 512 }).unwrap();
-    // What the client makes of it is its own affair.
+    // How the client handles it does not matter here.
     let _ = iscsi_write_pattern(&url, 0, 4096, 3);
     assert_eq!(proxy.fired(), 1);
 }

@@ -1,6 +1,6 @@
-//! The servers of others as tests use them, and the proxy's faults on real sockets.
+//! The servers as tests use them, and the proxy's faults on real sockets.
 //!
-//! One binary with a module an idea, because each binary would link everything again.
+//! One binary with a module per topic, because each binary would link everything again.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,14 +17,14 @@ use std::time::Duration;
 
 use stormeter_peers::{Framing, Proxy, listeners};
 
-/// Nothing takes so long; what does has failed.
+/// Nothing takes this long unless it has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn exists(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// Whether all who listen on a port do so on the loopback device, and somebody does.
+/// Whether a port has listeners, all of them on the loopback device.
 fn is_on_loopback_only(port: u16) -> bool {
     let mut on_port = listeners().unwrap();
     on_port.retain(|address| address.port() == port);
@@ -36,7 +36,7 @@ fn pattern(length: usize) -> Vec<u8> {
     (0..length).map(|index| u8::try_from(index * 7 % 251).unwrap()).collect()
 }
 
-/// A server of the test's own behind a proxy.
+/// A test's own server behind a proxy.
 struct Behind {
     proxy: Proxy,
     listener: TcpListener,
@@ -49,7 +49,7 @@ impl Behind {
         Self { proxy, listener }
     }
 
-    /// A connection's two ends: client and server.
+    /// The two ends of a connection: client and server.
     fn pair(&self) -> (TcpStream, TcpStream) {
         let client = connect(self.proxy.address());
         let (server, _) = self.listener.accept().unwrap();

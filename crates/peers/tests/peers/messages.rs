@@ -1,4 +1,4 @@
-//! Faults of whole messages, with messages made by hand at both ends of a socket.
+//! Faults on whole messages, with hand-made messages at both ends of a socket.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ fn record(body: &[u32]) -> Vec<u8> {
     [words(&[0x8000_0000 | u32::try_from(body.len() * 4).unwrap()]), words(body)].concat()
 }
 
-/// A call of an NFS procedure.
+/// A call to an NFS procedure.
 fn call(xid: u32, procedure: u32) -> Vec<u8> {
     record(&[xid, 0, 2, 100_003, 3, procedure, 0, 0, 0, 0])
 }
@@ -25,7 +25,7 @@ fn reply(xid: u32) -> Vec<u8> {
     record(&[xid, 1, 0, 0, 0, 0, 0, 11, 22])
 }
 
-/// A data unit from the target: code, flags, tag, StatSN, `MaxCmdSN`, data.
+/// A PDU from the target: opcode, flags, tag, StatSN, `MaxCmdSN`, data.
 fn unit(code: u8, flags: u8, tag: u32, numbers: (u32, u32), data: &[u8]) -> Vec<u8> {
     let mut unit = vec![0; 48];
     unit[0] = code;
@@ -44,7 +44,7 @@ fn receive(from: &mut TcpStream, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// What the client gets of what the server sends, and how many faults there were on the way.
+/// What the client receives of what the server sends, and how many faults happened.
 fn through(
     framing: Framing,
     faults: &[(Fault, u64)],
@@ -81,7 +81,7 @@ fn a_reply_is_doubled() {
     let got = rpc(Fault::DuplicateReply, &sent, sent.len() + reply(1).len());
     assert_eq!(got, ([reply(1), reply(1), reply(2)].concat(), 1));
     let (data, response) = (unit(0x25, 0, 7, (0, 9), b"abcd"), unit(0x21, 0x80, 7, (1, 9), b""));
-    // What is no answer to a command is left alone.
+    // PDUs other than answers to a command are left alone.
     let ping = unit(0x20, 0x80, 0, (0, 9), b"");
     let sent = [ping.clone(), data.clone(), response.clone()].concat();
     let got = iscsi(Fault::DuplicateReply, 1, &sent, sent.len() + data.len());
@@ -94,7 +94,7 @@ fn two_replies_change_places_and_one_alone_does_not_wait_for_ever() {
     let got = rpc(Fault::SwapReplies, &sent, sent.len());
     assert_eq!(got, ([reply(2), reply(1), reply(3)].concat(), 1));
     assert_eq!(rpc(Fault::SwapReplies, &reply(1), reply(1).len()), (reply(1), 0));
-    // Without the end of the stream to let it go, time does.
+    // Without the end of the stream to release it, the time limit does.
     let behind = Behind::start(Framing::Rpc);
     behind.proxy.plan(Fault::SwapReplies).unwrap();
     let (mut client, mut server) = behind.pair();

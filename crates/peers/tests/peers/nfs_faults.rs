@@ -7,7 +7,7 @@ use stormeter_peers::{
 
 use crate::pattern;
 
-/// A server, a proxy before its program NFS, and a file's address through it.
+/// A server, a proxy in front of its NFS program, and a file's URL through it.
 fn start() -> (Ganesha, Proxy, String) {
     let ganesha = Ganesha::start(&GaneshaOptions::default()).unwrap();
     let proxy = Proxy::start(ganesha.nfs_address(), Framing::Rpc, 1).unwrap();
@@ -42,7 +42,7 @@ fn a_foreign_client_meets_the_status() {
         proxy.plan(Fault::NfsStatus { procedure, status }).unwrap();
         let done =
             if is_read { libnfs_read(&url).map(|_| ()) } else { libnfs_write(&url, b"after") };
-        // The tool's own failure, and not the time limit's.
+        // The tool's own failure, not the time limit.
         let error = done.unwrap_err().to_string();
         assert!(error.contains("exit status: 10") && error.contains("Failed to "), "{error}");
         assert_eq!(proxy.fired(), 1);
@@ -54,7 +54,7 @@ fn a_foreign_client_survives_a_broken_connection_and_a_doubled_reply() {
     let (_ganesha, proxy, url) = start();
     let bytes = pattern(3_000_000);
     libnfs_write(&url, &bytes).unwrap();
-    // Within a request: libnfs 4.0 does not get over a reply that is cut in two.
+    // Within a request: libnfs 4.0 cannot handle a truncated reply.
     let direction = Direction::ToServer;
     proxy.plan(Fault::Reset { direction, after_bytes: 900 }).unwrap();
     assert_eq!(libnfs_read(&url).unwrap(), bytes);

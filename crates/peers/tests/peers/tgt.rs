@@ -128,7 +128,7 @@ fn only_who_knows_the_secret_may_log_in() {
     let wrong = url(&tgt).replace("secret-of-twelve", "secret-of-thirteen");
     assert!(iscsi_write_pattern(&wrong, 0, 512, 1).is_err());
     assert!(iscsi_write_pattern(&tgt.url(1), 0, 512, 1).is_err());
-    // Mutual: the target proves itself with the outgoing account, and with no other.
+    // Mutual CHAP: the target authenticates with the outgoing account, and with no other.
     let mutual = |secret: &str| {
         let options = format!("?target_user=out&target_password={secret}");
         iscsi_inquiry(&format!("{}{options}", url(&tgt)))

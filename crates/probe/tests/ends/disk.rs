@@ -1,4 +1,4 @@
-//! Transfers onto and from a disk: what is there meanwhile, and that nothing is there afterwards.
+//! Transfers to and from a disk: what exists meanwhile, and that nothing remains afterwards.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use stormeter_probe::{Limits, ProbeError, RefusalReason};
 use crate::far::{Far, PATIENCE};
 use crate::peer::{Peer, code_and_value, request};
 
-/// The files in the folder that a transfer makes, with their lengths.
+/// The files in the folder that a transfer creates, with their lengths.
 fn files(directory: &Path) -> Vec<(PathBuf, u64)> {
     let folders = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
     let ours = folders
@@ -22,7 +22,7 @@ fn is_empty(directory: &Path) -> bool {
     fs::read_dir(directory).unwrap().next().is_none()
 }
 
-/// Looks until the only file has this length.
+/// Waits until the only file has this length.
 fn wait_for_length(directory: &Path, length: u64) {
     let start = Instant::now();
     while files(directory).iter().map(|file| file.1).ne([length]) {
@@ -47,7 +47,7 @@ fn what_is_sent_is_written_counted_and_removed() {
         peer.write(&[0x5a]);
         assert_eq!(code_and_value(&peer.read(16)), (0, length));
     }
-    // The next request is answered when the one before is over, and its folder gone.
+    // The next request is answered when the previous one is finished and its folder is gone.
     assert_eq!(peer.ask(&request(1, 0, 0, 0, 1)), (0, 0));
     assert!(is_empty(directory.path()));
 }
@@ -133,7 +133,7 @@ fn a_disk_that_fails_is_told_after_the_payload() {
     peer.ask(&request(2, 1, 1, 1, 300_000));
     peer.read(1);
     let folder = fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap().path();
-    // Without its folder no file can be made.
+    // Without its folder no file can be created.
     fs::remove_dir(folder).unwrap();
     peer.write(&[0; 300_000]);
     assert_eq!(code_and_value(&peer.read(16)), (5, 0));

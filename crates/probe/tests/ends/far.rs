@@ -1,5 +1,5 @@
 //! A listener in a thread, stopped when the test ends. Tests wait for the end of a connection, which
-//! is told after everything of it was removed.
+//! is reported after everything that belonged to it was removed.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -61,12 +61,12 @@ impl Far {
         self.ended.recv_timeout(PATIENCE).expect("the connection should have ended").result
     }
 
-    /// How a connection has ended within this time, if one has.
+    /// How a connection ended, if one did within this time.
     pub(crate) fn ended_within(&self, time: Duration) -> Option<Result<(), ProbeError>> {
         self.ended.recv_timeout(time).ok().map(|ended| ended.result)
     }
 
-    /// Stops, and waits until everything is served.
+    /// Stops, and waits until all connections have ended.
     pub(crate) fn stop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {

@@ -1,4 +1,4 @@
-//! Nobody gets anything without the key, and nobody can hold a listener or a client up.
+//! Without the key a peer gets nothing, and no peer can block a listener or a client.
 
 use std::net::TcpListener;
 use std::thread;
@@ -10,7 +10,7 @@ use crate::peer::{Peer, greeting, proof, request};
 
 const ONCE: Layout = Layout { rows: 1, repeats: 1 };
 
-/// A listener of our making, and what a client says to it.
+/// A fake listener, and the client's error when it meets that.
 fn client_meets(misbehave: impl FnOnce(Peer) + Send) -> ProbeError {
     let socket = TcpListener::bind(LOOPBACK).unwrap();
     let address = socket.local_addr().unwrap().to_string();
@@ -83,7 +83,7 @@ fn a_client_is_not_taken_in_by_its_own_proof() {
         peer.write(&[&[0], &said[44..]].concat());
     });
     assert!(matches!(error, ProbeError::Unproven), "{error}");
-    // Nor when its greeting comes back too.
+    // Nor when its greeting is reflected too.
     let error = client_meets(|mut peer| {
         peer.write(&greeting(1, 9));
         let said = peer.read(76);
@@ -167,7 +167,7 @@ fn a_byte_now_and_then_does_not_hold_a_place() {
     let mut peer = Peer::connect(far.address);
     peer.read(44);
     let said = greeting(1, 7);
-    // Each byte comes well within the limit; all of them take several times as long.
+    // Each byte arrives well within the limit; all of them take several times as long.
     let ended = said.iter().take(43).find_map(|&byte| {
         peer.write(&[byte]);
         far.ended_within(SHORT / 6)

@@ -48,7 +48,7 @@ fn transfers_go_both_ways_into_memory_and_onto_the_disk() {
             };
             let cell = far.client().transfer(&transfer).unwrap();
             assert_eq!(cell.samples_ns.len(), 12);
-            // What does not apply is not claimed.
+            // Fields that do not apply are not set.
             let sync = direction == Direction::Send && sink == Sink::Disk;
             let cold = direction == Direction::Fetch && sink == Sink::Disk;
             assert_eq!(cell.observed, Observed::Transfer { direction, sink, sync, cold });
@@ -91,7 +91,7 @@ fn a_stream_whose_far_end_is_stopped_fails_and_does_not_hang() {
         let streams = Streams { streams: 2, direction, warm_up: SHORT, window };
         let error = std::thread::scope(|scope| {
             let measuring = scope.spawn(|| client.throughput(&streams).unwrap_err());
-            // Both streams are under way when neither has ended for a while.
+            // Both streams are running if neither has ended for a while.
             assert!(far.ended_within(SHORT).is_none());
             far.stop();
             measuring.join().unwrap()
@@ -116,7 +116,7 @@ fn a_far_end_that_takes_everything_and_acknowledges_nothing_is_given_up() {
     let streams = Streams { streams: 1, direction: Direction::Send, warm_up: SHORT, window };
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || tell.send(client.throughput(&streams)));
-    // Not joined: a stream that is not given up would go on for an hour.
+    // Not joined: a stream that is not given up would run for an hour.
     let error = told.recv_timeout(PATIENCE).expect("it should be given up").unwrap_err();
     let during = "waiting for acknowledgements of a stream";
     assert!(matches!(error, ProbeError::Silent { during: d, .. } if d == during), "{error}");

@@ -1,4 +1,4 @@
-//! A peer that speaks the protocol as the crate's documentation tells it, byte by byte, and can
+//! A peer that implements the protocol from the crate's documentation, byte by byte, and can
 //! therefore break it anywhere.
 
 use std::io::{ErrorKind, Read, Write};
@@ -28,7 +28,7 @@ pub(crate) fn request(operation: u8, sink: u8, flag: u8, count: u32, length: u64
     [&head[..], &count.to_be_bytes(), &length.to_be_bytes()].concat()
 }
 
-/// A reply's code and value.
+/// The code and value of a reply.
 pub(crate) fn code_and_value(reply: &[u8]) -> (u8, u64) {
     (reply[0], u64::from_be_bytes(reply[8..16].try_into().unwrap()))
 }
@@ -45,7 +45,7 @@ impl Peer {
         Self::of(TcpStream::connect(address).unwrap())
     }
 
-    /// Connects and shows the key.
+    /// Connects and authenticates.
     pub(crate) fn introduced(address: SocketAddr) -> Self {
         let mut peer = Self::connect(address);
         let listener = peer.read(44);
@@ -58,7 +58,7 @@ impl Peer {
         peer
     }
 
-    /// Takes a client that holds the key, as a listener does.
+    /// Accepts a client that knows the key, as a listener does.
     pub(crate) fn introducing(stream: TcpStream) -> Self {
         let mut peer = Self::of(stream);
         let listener = greeting(1, 9);
@@ -80,13 +80,13 @@ impl Peer {
         bytes
     }
 
-    /// Asks, and gives the reply.
+    /// Sends a request, and returns the reply.
     pub(crate) fn ask(&mut self, request: &[u8]) -> (u8, u64) {
         self.write(request);
         code_and_value(&self.read(16))
     }
 
-    /// That nothing more comes but the end.
+    /// Checks that only the end of the stream follows.
     pub(crate) fn assert_closed(&mut self) {
         match self.0.read(&mut [0; 64]) {
             Ok(0) => {}

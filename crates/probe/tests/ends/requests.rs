@@ -1,4 +1,4 @@
-//! A peer that holds the key is still held to the limits.
+//! The limits also apply to a peer that knows the key.
 
 use stormeter_probe::{Limits, ProbeError, RefusalReason};
 
@@ -70,7 +70,7 @@ fn a_stream_acknowledges_what_it_has_received() {
     }
     peer.write(&[0; 4]);
     assert_eq!(peer.read(8), u64::MAX.to_be_bytes());
-    // And the session goes on.
+    // And the session continues.
     assert_eq!(peer.ask(&request(1, 0, 0, 1, 3)), (0, 0));
     peer.write(b"abc");
     assert_eq!(peer.read(3).len(), 3);
@@ -111,7 +111,7 @@ fn silence_in_a_payload_and_between_requests_has_an_end() {
 fn a_peer_that_does_not_read_is_not_waited_for() {
     let far = Far::start(Limits { stall: SHORT, transfer_bytes: u64::MAX, ..limits() }, None);
     let mut peer = Peer::introduced(far.address);
-    // Far more than both sockets' buffers hold.
+    // Far more than both sockets' buffers can hold.
     assert_eq!(peer.ask(&request(3, 0, 0, 1, 1 << 40)), (0, 0));
     peer.read(1);
     peer.write(&[1]);
