@@ -1,4 +1,4 @@
-//! What the parts of a predicted site did, and what more of each would bring, as rows and back.
+//! What the parts of a predicted site did, and what speeding each up would gain, as rows and back.
 
 use rusqlite::{Connection, Result, params};
 use serde::{Deserialize, Serialize};
@@ -8,26 +8,26 @@ use stormeter_trial::{ComponentKind, ComponentUse};
 use crate::read::{count, number, strange};
 use crate::write::int;
 
-/// What a cell would gain if a part of its site were faster. A rerun of the cell's first block with the
-/// same seed.
+/// What a cell would gain if a part of its site were faster, from a rerun of the cell's first block
+/// with the same seed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Elasticity {
-    /// Which cell.
+    /// Index of the cell.
     pub cell: usize,
-    /// Which part, by its name in [`ComponentUse::name`].
+    /// The part's name, as in [`ComponentUse::name`].
     pub component: String,
-    /// What it is.
+    /// The kind of part.
     pub kind: ComponentKind,
-    /// So many times as fast, such as 1.1.
+    /// The speed-up, such as 1.1.
     pub factor: f64,
-    /// What is told of it.
+    /// The metric.
     pub metric: Metric,
-    /// The metric with it, divided by the metric without.
+    /// The metric with the speed-up, divided by the metric without.
     pub ratio: f64,
 }
 
 impl Elasticity {
-    /// What it brings: above 0 where the cell does better, 0.1 for a tenth.
+    /// The gain: above 0 if the cell does better, 0.1 for a tenth.
     pub fn gain(&self) -> f64 {
         if self.metric.higher_is_better() { self.ratio - 1.0 } else { 1.0 / self.ratio - 1.0 }
     }
@@ -111,7 +111,7 @@ fn kind(name: &str) -> Result<ComponentKind> {
     ComponentKind::from_name(name).ok_or_else(|| strange(format!("the component kind {name:?}")))
 }
 
-/// Puts these in the place of all that were there.
+/// Replaces all existing rows with these.
 pub(crate) fn write_elasticities(connection: &Connection, all: &[Elasticity]) -> Result<()> {
     connection.execute("DELETE FROM elasticity", [])?;
     let mut insert = connection.prepare("INSERT INTO elasticity VALUES (?, ?, ?, ?, ?, ?, ?)")?;

@@ -1,5 +1,5 @@
-//! What a results file is of: a comparison or a study. Both keep their trials in the same tables; they
-//! differ in the plan.
+//! What a results file contains: a comparison or a study. Both keep their trials in the same tables;
+//! they differ in the plan.
 
 use std::collections::HashSet;
 
@@ -7,13 +7,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use stormeter_study::{Blocks, ComparisonPlan, StudyPlan, StudyWorkload, WorkloadKind};
 
-/// What a results file is of.
+/// What a results file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contents {
-    /// A comparison, as `compare` makes it. All files of the forms 1 and 2 are.
+    /// A comparison, from `compare`. All files of forms 1 and 2 are comparisons.
     Comparison,
-    /// A study, as `run` makes it.
+    /// A study, from `run`.
     Study,
 }
 
@@ -26,22 +26,22 @@ impl std::fmt::Display for Contents {
     }
 }
 
-/// A plan that a results file can begin with: a comparison's or a study's, and no other.
+/// A plan that a results file can have: a comparison's or a study's, and no other.
 pub trait Planned: Serialize + DeserializeOwned + sealed::Sealed {
-    /// What a file with such a plan is of.
+    /// The contents of a file with such a plan.
     const CONTENTS: Contents;
 
-    /// How many datastores there are.
+    /// Number of datastores.
     fn datastore_count(&self) -> usize;
 
-    /// Index of the one that the others are relative to.
+    /// Index of the baseline, to which the others are relative.
     fn baseline(&self) -> usize;
 
     /// Confidence level of the intervals.
     fn confidence_level(&self) -> f64;
 
-    /// Whether a run could have stored it, and if not, why. A file from elsewhere may say anything,
-    /// and the plan's numbers are used as indices and in formulas.
+    /// Checks that a run could have stored it. A file from elsewhere may contain anything, and the
+    /// plan's numbers are used as indices and in formulas.
     ///
     /// # Errors
     /// What is wrong, as a clause.
@@ -125,11 +125,11 @@ impl Planned for StudyPlan {
     }
 }
 
-/// Whether the levels of the factors make cells, and no more than memory holds: a few kilobytes of
-/// levels could stand for more cells than there is room for.
+/// Checks that the levels of the factors make cells, and no more than fit into memory: a few
+/// kilobytes of levels could stand for more cells than there is space for.
 fn check_factors(plan: &StudyPlan) -> Result<(), String> {
-    /// Ten times the largest study that can be thought of: a trial takes seconds, and a year has
-    /// 30 million of them.
+    /// Ten times the largest conceivable study: a trial takes seconds, and a year has 30 million of
+    /// them.
     const MOST_CELLS: usize = 1 << 16;
     if plan.baseline >= plan.datastores.len() {
         let datastores = plan.datastores.len();

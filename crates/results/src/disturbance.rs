@@ -1,7 +1,7 @@
 //! What was done to the storage during a trial, as rows and back.
 //!
-//! How throughput came through it is written beside, so that people with SQL need not look for it in the
-//! intervals; only what was done is read again.
+//! The effect on throughput is stored as well, so that SQL users need not derive it from the intervals;
+//! only the actions are read back.
 
 use rusqlite::{Connection, Result, params};
 use stormeter_trial::{Disturbance, Recovery, Sample};

@@ -1,6 +1,7 @@
-//! The machine on which a comparison ran, as plain data: a result without it cannot be repeated.
+//! The machine on which a comparison ran, as plain data: a result cannot be reproduced without it.
 //!
-//! Whoever runs the comparison fills it in; what cannot be found out stays `None` or empty.
+//! The program that runs the comparison fills it in; what cannot be determined stays `None` or
+//! empty.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,52 +9,52 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {
-    /// The machine's name, unless the user asked to leave it out.
+    /// The host name, unless the user asked to leave it out.
     pub hostname: Option<String>,
-    /// Name, release and version of the kernel, as `uname` gives them.
+    /// Name, release and version of the kernel, as reported by `uname`.
     pub kernel: String,
     /// The distribution, as `/etc/os-release` names it.
     pub operating_system: Option<String>,
-    /// Processor architecture, as `uname -m` gives it.
+    /// Processor architecture, as reported by `uname -m`.
     pub architecture: String,
     /// The processor's model name.
     pub cpu_model: Option<String>,
     /// CPUs that this process may run on.
     pub cpus: u32,
-    /// Memory of the machine.
+    /// Total memory in bytes.
     pub memory_bytes: u64,
-    /// What the driver times with: `tsc` (calibrated) or the kernel's clock source.
+    /// The driver's time source: `tsc` (calibrated) or the kernel's clock source.
     pub clock_source: Option<String>,
     /// The CPU frequency governor; several are joined by commas.
     pub governor: Option<String>,
-    /// Mitigations of processor flaws that are in force, one line each.
+    /// Active mitigations of processor vulnerabilities, one line each.
     pub mitigations: Vec<String>,
     /// Load average over 1, 5 and 15 minutes at the start.
     pub load_average: Option<[f64; 3]>,
-    /// What the machine runs in, where that shows: a hypervisor's or container's name.
+    /// The hypervisor or container that the machine runs in, if that can be detected.
     pub virtualization: Option<String>,
-    /// The generator's I/O engine as far as it holds for all datastores.
+    /// The generator's I/O engine, as far as it is the same for all datastores.
     pub engine: Option<String>,
-    /// What else a reader should know, one sentence each.
+    /// Other things that a reader should know, one sentence each.
     pub notes: Vec<String>,
-    /// The hosts that carried out the trials, where that was not this machine alone.
+    /// The hosts that ran the trials, if that was not this machine alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostDescription>,
 }
 
-/// A host that carries out trials, as it was when the run began.
+/// A host that runs trials, as it was when the run started.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostDescription {
     /// Its name in the study.
     pub name: String,
-    /// How it is reached, as the study says.
+    /// How it is reached, as written in the study.
     pub reached_by: String,
     /// The version of the program there.
     pub stormeter_version: String,
-    /// Its time of day less that of the machine that leads the study, in nanoseconds.
+    /// Its time of day minus that of the machine that controls the study, in nanoseconds.
     pub clock_offset_ns: i64,
-    /// The offset is known to plus or minus this: half of the shortest round trip.
+    /// Uncertainty of the offset, plus or minus: half of the shortest round trip, in nanoseconds.
     pub clock_error_ns: u64,
     /// The machine.
     pub environment: Environment,

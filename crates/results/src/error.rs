@@ -1,7 +1,7 @@
 //! What can go wrong with a results file, and what to do about it.
 //!
-//! A file may come from anywhere, and a terminal obeys what is printed on it: text out of the file
-//! is shown without control characters.
+//! A file may come from anywhere, and a terminal interprets what is printed on it: text from the
+//! file is shown without control characters.
 
 use std::path::{Path, PathBuf};
 
@@ -10,34 +10,34 @@ use rusqlite::ErrorCode;
 use crate::contents::Contents;
 use crate::file::FORMAT_VERSION;
 
-/// A results file that cannot be made, read or written.
+/// A results file cannot be created, read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// There is one already.
+    /// The file exists already.
     #[error("{} exists already; resume it, or choose another results file", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// There is none.
+    /// The file does not exist.
     #[error("there is no results file {}; check the path", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
     },
-    /// A directory, a device or the like is there.
+    /// The path is a directory, a device or similar.
     #[error("{} is not a regular file; give the path of one", path.display())]
     NotAFile {
-        /// What is there.
+        /// The path.
         path: PathBuf,
     },
-    /// Something else is there.
+    /// The file is something else.
     #[error("{} is not a stormeter results file; check the path", path.display())]
     NotResults {
         /// The file.
         path: PathBuf,
     },
-    /// Its pages or rows are damaged.
+    /// The file's pages or rows are damaged.
     #[error(
         "{} is damaged ({}); use a copy of it, or what `sqlite3 FILE .recover` saves",
         path.display(),
@@ -46,10 +46,10 @@ pub enum ResultsError {
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The damage that was found.
         what: String,
     },
-    /// A later version wrote it, in a form that this one does not know.
+    /// A later version wrote the file, in a form that this version does not know.
     #[error(
         "{} was made by stormeter {} in format {format}; this is {this}, which reads formats up to \
          {FORMAT_VERSION}: update stormeter",
@@ -63,10 +63,10 @@ pub enum ResultsError {
         format: i32,
         /// The version that made it.
         made_by: String,
-        /// The version that runs.
+        /// The running version.
         this: &'static str,
     },
-    /// Another run writes it.
+    /// Another run is writing the file.
     #[error(
         "{} is being written by another run of stormeter; wait for it to end, \
          or choose another results file",
@@ -76,29 +76,29 @@ pub enum ResultsError {
         /// The file.
         path: PathBuf,
     },
-    /// Something that is not stormeter's has the name of the run's lock file.
+    /// The name of the run's lock file is taken by a file that stormeter did not create.
     #[error(
         "{} was not made by stormeter, but a run needs that name for its lock; move it away, or \
          choose another results file",
         path.display()
     )]
     LockTaken {
-        /// What stands there.
+        /// The path of that file.
         path: PathBuf,
     },
-    /// Another program holds a lock in it.
+    /// Another program has locked the file.
     #[error("{} is locked by another program; close it there and try again", path.display())]
     Locked {
         /// The file.
         path: PathBuf,
     },
-    /// No room for it.
+    /// The file system is full.
     #[error("no space is left for {}; free some, then resume the run", path.display())]
     NoSpace {
         /// The file.
         path: PathBuf,
     },
-    /// The operating system refuses it.
+    /// The operating system refused access.
     #[error("cannot use {}: {source}; choose another results file", path.display())]
     Io {
         /// The file.
@@ -106,7 +106,7 @@ pub enum ResultsError {
         /// The reason.
         source: std::io::Error,
     },
-    /// It is of something else than what was asked for.
+    /// The file contains something other than requested.
     #[error(
         "{} holds {found}, and this is for {wanted}; `stormeter report` reads both, `stormeter \
          compare` goes on with a comparison and `stormeter run` with a study",
@@ -115,12 +115,12 @@ pub enum ResultsError {
     OtherContents {
         /// The file.
         path: PathBuf,
-        /// What it is of.
+        /// What it contains.
         found: Contents,
-        /// What was asked for.
+        /// What was requested.
         wanted: Contents,
     },
-    /// A trial of that number is in the file.
+    /// The file already has a trial with this number.
     #[error("trial {id} is in {} already", path.display())]
     DuplicateTrial {
         /// The file.
@@ -128,7 +128,7 @@ pub enum ResultsError {
         /// The number.
         id: u64,
     },
-    /// Anything else that SQLite says.
+    /// Any other SQLite error.
     #[error("cannot use {}: {}", path.display(), visible(&source.to_string()))]
     Sqlite {
         /// The file.
@@ -139,7 +139,7 @@ pub enum ResultsError {
 }
 
 impl ResultsError {
-    /// Sorts what SQLite says into what a user can do about it.
+    /// Maps an SQLite error to one that tells the user what to do.
     pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         use rusqlite::Error as E;
         let path = path.to_path_buf();
@@ -173,8 +173,8 @@ impl ResultsError {
     }
 }
 
-/// Text from a file, fit to be printed: of bounded length, and with control characters and those
-/// that turn the direction of writing as their numbers.
+/// Text from a file, fit for printing: shortened, and with control characters and bidirectional
+/// overrides replaced by their numbers.
 fn visible(text: &str) -> String {
     const MAX_CHARS: usize = 500;
     let turns = |c| matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

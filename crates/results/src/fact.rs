@@ -1,5 +1,5 @@
-//! Plain figures of a trial that earlier forms did not have, as rows of a name and a value: whoever adds one
-//! changes no table. A figure that is not known has no row.
+//! Plain figures of a trial that earlier forms did not have, as rows of a name and a value: adding one does
+//! not change a table. An unknown figure has no row.
 
 use rusqlite::{Connection, OptionalExtension, Result};
 

@@ -1,4 +1,4 @@
-//! Making, opening and ending a results file.
+//! Creates, opens and finishes a results file.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -18,14 +18,14 @@ use crate::lock::RunLock;
 use crate::trial::{Phase, TrialRecord};
 use crate::{component, host, read, write};
 
-/// "storm" in SQLite's four-byte application id, so that `file` and we can tell it is ours.
+/// "strm" as SQLite's four-byte application id, which identifies the file to us and to `file`.
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
-/// The form of the tables. A file of a higher number is refused; one of a lower number is read, and
-/// brought to this form before a trial is added to it.
+/// The version of the tables. A file with a higher one is refused; one with a lower one can be
+/// read, and is upgraded before a trial is added to it.
 pub const FORMAT_VERSION: i32 = 7;
-/// What brings a file to a form from the one before: the tables that the form adds, which new files get from
-/// the same text, then what it changes in those that were there. Both stay as they are, or files that were
-/// brought up earlier would differ from those that are brought up now.
+/// The upgrades from each form to the next: the tables that the form adds, which new files get from the same
+/// text, then the changes to existing tables. Both must stay as they are, or files that were upgraded
+/// earlier would differ from those that are upgraded now.
 const UPGRADES: [(i32, &str, &str); 7] = [
     (2, include_str!("incident.sql"), include_str!("upgrade-2.sql")),
     (3, include_str!("study.sql"), include_str!("upgrade-3.sql")),
@@ -41,29 +41,30 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// An open results file.
 #[derive(Debug)]
 pub struct ResultsFile {
-    // Before the lock: fields are dropped in order, and the lock must outlast the connection.
+    // Declared before the lock: fields are dropped in order, and the lock must outlive the
+    // connection.
     connection: Connection,
     path: PathBuf,
     _lock: Option<RunLock>,
 }
 
 impl ResultsFile {
-    /// Makes a new file of a comparison or a study and writes the header into it. An empty file at
-    /// `path` is taken over.
+    /// Creates a file for a comparison or a study and writes the header. An empty file at `path` is
+    /// taken over.
     ///
     /// # Errors
-    /// `Exists` when something is there, `NotAFile` when that is a device or the like, `InUse` when
-    /// another run writes it, `LockTaken` when the lock's name is somebody else's, `Io` when the
+    /// `Exists` if there is a file, `NotAFile` if there is a device or similar, `InUse` if another
+    /// run is writing it, `LockTaken` if the lock's name is taken by another file, `Io` if the
     /// place cannot be written.
     pub fn create<P: Planned>(path: &Path, header: &Header<P>) -> Result<Self, ResultsError> {
-        // Asked before the lock too, so that none is put beside a device.
+        // Checked before the lock too, so that no lock file is created next to a device.
         match regular_file_bytes(path) {
             Ok(_) | Err(ResultsError::Missing { .. }) => {}
             Err(error) => return Err(error),
         }
         let lock = RunLock::take(path)?;
-        // Made here and not by SQLite, for the system's own words and so that nothing that is there
-        // already is touched.
+        // Created here rather than by SQLite, to get the system's error message and so that no
+        // existing file is touched.
         let is_made = match OpenOptions::new().write(true).create_new(true).open(path) {
             Ok(_) => true,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -93,8 +94,8 @@ impl ResultsFile {
         match set_up() {
             Ok(connection) => Ok(Self { connection, path: path.into(), _lock: Some(lock) }),
             Err(error) => {
-                // It holds nothing that anybody could use; but an empty file that was there before
-                // is not ours to remove.
+                // It contains nothing useful; but an empty file that existed before is not ours to
+                // remove.
                 if is_made {
                     let _ = std::fs::remove_file(path);
                 }
@@ -103,7 +104,7 @@ impl ResultsFile {
         }
     }
 
-    /// Opens a file to read it, also while a run writes it.
+    /// Opens a file for reading, even while a run writes it.
     ///
     /// # Errors
     /// `Missing`, `NotAFile`, `NotResults`, `Newer` or `Corrupt`.
@@ -114,11 +115,11 @@ impl ResultsFile {
         Ok(Self { connection, path: path.into(), _lock: None })
     }
 
-    /// Opens a file to add trials to it.
+    /// Opens a file for adding trials.
     ///
     /// # Errors
-    /// As [`ResultsFile::open`], `InUse` when another run writes it and `LockTaken` when the lock's
-    /// name is somebody else's.
+    /// See [`ResultsFile::open`]; also `InUse` if another run is writing it, and `LockTaken` if the
+    /// lock's name is taken by another file.
     pub fn open_for_resume(path: &Path) -> Result<Self, ResultsError> {
         regular_file_bytes(path)?;
         let lock = RunLock::take(path)?;
@@ -130,43 +131,43 @@ impl ResultsFile {
         Ok(Self { connection, path: path.into(), _lock: Some(lock) })
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it is of.
+    /// What the file contains.
     ///
     /// # Errors
-    /// `Corrupt` when it says something else.
+    /// `Corrupt` if the value is unknown.
     pub fn contents(&self) -> Result<Contents, ResultsError> {
-        // Before there were studies, files did not say.
+        // Files from before there were studies do not say.
         let contents = read::meta(&self.connection, "contents").map_err(|e| self.error(e))?;
         Ok(contents.unwrap_or(Contents::Comparison))
     }
 
-    /// What was written at the start of a comparison. Its plan can be carried out and its indices are
-    /// in range.
+    /// The header of a comparison. Its plan can be executed and its indices are in range.
     ///
     /// # Errors
-    /// `OtherContents` when it is of a study, `Corrupt` when no run could have written it.
+    /// `OtherContents` if the file contains a study, `Corrupt` if no run could have written it.
     pub fn header(&self) -> Result<Header, ResultsError> {
         self.header_of()
     }
 
-    /// What was written at the start of a study. Its indices are in range and its cells not too many.
+    /// The header of a study. Its indices are in range and it does not have too many cells.
     ///
     /// # Errors
-    /// `OtherContents` when it is of a comparison, `Corrupt` when no run could have written it.
+    /// `OtherContents` if the file contains a comparison, `Corrupt` if no run could have written
+    /// it.
     pub fn study_header(&self) -> Result<Header<StudyPlan>, ResultsError> {
         self.header_of()
     }
 
-    /// Puts another plan of the same cells in the place of a study's: what is asked, and when it ends, may
-    /// change before a study goes on.
+    /// Replaces a study's plan with another for the same cells: the questions, and when it ends, may
+    /// change before a study resumes.
     ///
     /// # Errors
-    /// `OtherContents` when it is of a comparison.
+    /// `OtherContents` if the file contains a comparison.
     pub fn replace_study_plan(&mut self, plan: &StudyPlan) -> Result<(), ResultsError> {
         let header = Header { plan: plan.clone(), ..self.study_header()? };
         write::meta(&self.connection, "header", &header).map_err(|e| self.error(e))
@@ -186,16 +187,16 @@ impl ResultsFile {
         Ok(header)
     }
 
-    /// Adds a trial, all of it or nothing. A file that was finished is so no more: why it ended
-    /// is said again after the last trial.
+    /// Adds a trial, completely or not at all. A finished file becomes unfinished: the reason for
+    /// the end is written again after the last trial.
     pub fn append_trial(&mut self, trial: &TrialRecord) -> Result<(), ResultsError> {
         self.append_trial_of_hosts(trial, &[])
     }
 
-    /// As [`ResultsFile::append_trial`], with what each of several hosts did in it.
+    /// Like [`ResultsFile::append_trial`], with what each of several hosts did in the trial.
     ///
     /// # Errors
-    /// As there.
+    /// See there.
     pub fn append_trial_of_hosts(
         &mut self,
         trial: &TrialRecord,
@@ -213,19 +214,20 @@ impl ResultsFile {
         transaction.commit().map_err(sqlite)
     }
 
-    /// What each host did in the trials that several hosts carried out, by the trials' numbers.
+    /// What each host did in trials on several hosts, by trial number.
     ///
     /// # Errors
-    /// `Corrupt` when a row is not as a run writes it.
+    /// `Corrupt` if a row could not have been written by a run.
     pub fn host_shares(&self) -> Result<Vec<(u64, HostShare)>, ResultsError> {
         host::read(&self.connection).map_err(|error| self.error(error))
     }
 
-    /// All trials, in the order in which they were added; each of a datastore of the plan, and in a
-    /// study of a cell.
+    /// All trials, in the order in which they were added; each refers to a datastore of the plan,
+    /// and in a study to a cell.
     ///
     /// # Errors
-    /// `Corrupt` when a row is not as a run writes it, or names what the plan does not.
+    /// `Corrupt` if a row could not have been written by a run, or refers to something that is not
+    /// in the plan.
     pub fn trials(&self) -> Result<Vec<TrialRecord>, ResultsError> {
         let (datastores, cells) = match self.contents()? {
             Contents::Comparison => (self.header()?.plan.datastores.len(), Vec::new()),
@@ -244,7 +246,7 @@ impl ResultsFile {
             }
             match cell.map(|cell| cells.get(cell)) {
                 Some(None) => return corrupt("cell that the plan does not have"),
-                // The generator's ceiling is of a cell's load and of no datastore.
+                // The generator's ceiling belongs to a cell's load and to no datastore.
                 Some(Some(_)) if datastore.is_none() && *phase == Phase::Ceiling => {}
                 Some(Some(cell)) if *datastore != Some(cell.datastore) => {
                     return corrupt("cell of another datastore");
@@ -255,13 +257,13 @@ impl ResultsFile {
         Ok(trials)
     }
 
-    /// A number that no trial in the file has: one more than the highest.
+    /// An unused trial number: one more than the highest.
     pub fn next_trial_id(&self) -> Result<u64, ResultsError> {
         read::next_trial_id(&self.connection).map_err(|e| self.error(e))
     }
 
-    /// Says what more of each part of a predicted site would bring, cell by cell, the largest gain
-    /// first.
+    /// Stores what speeding up each part of a predicted site would gain, cell by cell, the largest
+    /// gain first.
     pub fn replace_elasticities(&mut self, all: &[Elasticity]) -> Result<(), ResultsError> {
         let sqlite = |error| ResultsError::from_sqlite(&self.path, error);
         let transaction = self.connection.transaction().map_err(sqlite)?;
@@ -269,7 +271,7 @@ impl ResultsFile {
         transaction.commit().map_err(sqlite)
     }
 
-    /// What more of each part of a predicted site would bring; empty where nothing was predicted.
+    /// What speeding up each part of a predicted site would gain; empty without a prediction.
     pub fn elasticities(&self) -> Result<Vec<Elasticity>, ResultsError> {
         if read::format(&self.connection).map_err(|e| self.error(e))? < 4 {
             return Ok(Vec::new());
@@ -277,21 +279,21 @@ impl ResultsFile {
         component::read_elasticities(&self.connection).map_err(|e| self.error(e))
     }
 
-    /// Notes that something happened.
+    /// Records an event.
     pub fn append_event(&mut self, event: &Event) -> Result<(), ResultsError> {
         write::event(&self.connection, event).map_err(|e| self.error(e))
     }
 
-    /// What happened, in order.
+    /// All events, in order.
     pub fn events(&self) -> Result<Vec<Event>, ResultsError> {
         read::events(&self.connection).map_err(|e| self.error(e))
     }
 
-    /// Says why the run ended, and leaves one file that can be copied and read anywhere: without
-    /// a write-ahead log beside it, a read-only medium will do.
+    /// Stores why the run ended, and leaves one file that can be copied and read anywhere: without
+    /// a write-ahead log next to it, it can be read from a read-only medium.
     pub fn finish(&mut self, finished: &Finished) -> Result<(), ResultsError> {
         write::meta(&self.connection, "finished", finished).map_err(|e| self.error(e))?;
-        // A reader that is looking on keeps the log in place; then it stays, which harms nothing.
+        // If a reader has the file open, the log stays, which does no harm.
         match self.connection.pragma_update(None, "journal_mode", "DELETE") {
             Err(rusqlite::Error::SqliteFailure(failure, _))
                 if failure.code == rusqlite::ErrorCode::DatabaseBusy
@@ -303,7 +305,7 @@ impl ResultsFile {
         }
     }
 
-    /// Why the run ended; `None` when it goes on or was killed.
+    /// Why the run ended; `None` if it is still running or was killed.
     pub fn finished(&self) -> Result<Option<Finished>, ResultsError> {
         read::meta(&self.connection, "finished").map_err(|e| self.error(e))
     }
@@ -313,8 +315,8 @@ impl ResultsFile {
     }
 }
 
-/// The length of the regular file at `path`. Nothing is opened: that waits on a FIFO and may do
-/// anything on a device, and closing a second descriptor drops the locks of a first connection.
+/// The length of the regular file at `path`. Nothing is opened: opening a FIFO blocks, opening a
+/// device may do anything, and closing a second descriptor drops the locks of the first connection.
 fn regular_file_bytes(path: &Path) -> Result<u64, ResultsError> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(found.len()),
@@ -331,7 +333,7 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, ResultsError> {
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| {
         // SQLite says "unable to open database file" whatever the reason; the system knows better.
-        // Not asked before: closing a second descriptor drops the locks of a first connection.
+        // Not checked before: closing a second descriptor drops the locks of the first connection.
         match std::fs::File::open(path) {
             Err(source) if source.kind() == io::ErrorKind::NotFound => {
                 ResultsError::Missing { path: path.into() }
@@ -341,21 +343,21 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, ResultsError> {
         }
     })?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(sqlite)?;
-    // A file from elsewhere must not run functions or hide damage behind its own schema.
+    // A file from elsewhere must not run functions or hide damage in its own schema.
     connection.pragma_update(None, "trusted_schema", false).map_err(sqlite)?;
     connection.pragma_update(None, "cell_size_check", true).map_err(sqlite)?;
     Ok(connection)
 }
 
-/// WAL lets readers look on while a run writes, and a killed process leaves whole transactions.
-/// `FULL` syncs the log at every trial: after a power cut too, at most the trial in flight is lost.
-/// A trial takes seconds, so a sync each costs nothing.
+/// With WAL, readers can look on while a run writes, and a killed process leaves whole
+/// transactions. `FULL` syncs the log after every trial: even a power failure loses at most the
+/// trial in flight. A trial takes seconds, so a sync per trial costs nothing.
 fn make_durable(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")
 }
 
-/// Brings a file of an earlier form to this one, all of it or nothing.
+/// Upgrades a file of an earlier form, completely or not at all.
 fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     let format = read::format(&transaction)?;
@@ -371,7 +373,7 @@ fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Whether the file is ours, of a form that we know, and sound.
+/// Checks that the file is ours, of a known form, and sound.
 fn check(connection: &Connection, path: &Path) -> Result<(), ResultsError> {
     let sqlite = |error| ResultsError::from_sqlite(path, error);
     let id: i32 =

@@ -1,13 +1,13 @@
-//! Why a run ended, and what happened on the way.
+//! Why a run ended, and the events during it.
 
 use serde::{Deserialize, Serialize};
 
 /// How a run ended. Absent from the file of a run that was killed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finished {
-    /// When, in milliseconds since 1970-01-01 UTC.
+    /// When it ended, in milliseconds since 1970-01-01 UTC.
     pub finished_unix_ms: u64,
-    /// Why.
+    /// The reason.
     pub reason: FinishReason,
 }
 
@@ -15,17 +15,18 @@ pub struct Finished {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "why")]
 pub enum FinishReason {
-    /// The interval is as narrow as was asked.
+    /// The interval is as narrow as requested.
     PrecisionReached,
-    /// Another block would not have fitted.
+    /// Another block would have exceeded the time limit.
     TimeLimit,
-    /// As many blocks as the plan allows.
+    /// The plan's maximum number of blocks is reached.
     MaxBlocks,
-    /// A broken law made the result invalid, and no further block could make it valid again.
+    /// A failed sanity check made the result invalid, and no further block could make it valid
+    /// again.
     Invalid,
     /// The user stopped it.
     Interrupted,
-    /// It could not go on.
+    /// It could not continue.
     Failed {
         /// What happened.
         reason: String,
@@ -45,28 +46,28 @@ impl std::fmt::Display for FinishReason {
     }
 }
 
-/// Something worth knowing that happened during the run.
+/// A noteworthy event during the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// When, in milliseconds since 1970-01-01 UTC.
+    /// When it happened, in milliseconds since 1970-01-01 UTC.
     pub at_unix_ms: u64,
-    /// What, as a sentence.
+    /// What happened, as a sentence.
     pub what: String,
-    /// What it means for the results.
+    /// Its meaning for the results.
     #[serde(default)]
     pub kind: EventKind,
 }
 
-/// What an event means for the results.
+/// The meaning of an event for the results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
-    /// No more than it says.
+    /// A note without further meaning.
     #[default]
     Note,
-    /// The run was resumed before there was anything to be read from it.
+    /// The run was resumed before any result could be read from it.
     Resumed,
-    /// The run was resumed after a verdict could be read: whether to go on was a choice.
+    /// The run was resumed after a verdict could be read: whether to continue was a choice.
     ResumedAfterVerdict,
     /// The run was resumed to measure the blocks of invalid cells again.
     Redone,
@@ -90,7 +91,7 @@ impl EventKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Files before the form 6 say it by these sentences alone.
+    /// Files before form 6 have these sentences only.
     pub(crate) fn of_early_sentence(what: &str) -> EventKind {
         match what {
             "resumed" => EventKind::Resumed,

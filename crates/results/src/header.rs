@@ -1,4 +1,4 @@
-//! What a results file says before the first trial.
+//! The header of a results file, written before the first trial.
 
 use serde::{Deserialize, Serialize};
 use stormeter_study::{Blocks, ComparisonPlan, Timing};
@@ -11,44 +11,44 @@ use crate::environment::Environment;
 /// a comparison or of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header<P = ComparisonPlan> {
-    /// When the run began, in milliseconds since 1970-01-01 UTC.
+    /// When the run started, in milliseconds since 1970-01-01 UTC.
     pub created_unix_ms: u64,
-    /// Names this run among others; also in the names of its working directories.
+    /// Identifies this run; also part of the names of its working directories.
     pub run_id: String,
     /// The program that wrote the file, such as `0.1.0`.
     pub stormeter_version: String,
-    /// The command and its arguments. Passwords have been taken out by the caller.
+    /// The command and its arguments. The caller has removed passwords.
     pub command_line: Vec<String>,
     /// What is compared and how.
     pub plan: P,
-    /// On which machine.
+    /// The machine.
     pub environment: Environment,
     /// The datastores, in the plan's order.
     pub datastores: Vec<DatastoreDescription>,
-    /// For what, where it was predicted and not measured.
+    /// What it was predicted for, if it was not measured.
     #[serde(default)]
     pub prediction: Option<Box<Prediction>>,
 }
 
-/// What a study was predicted for. The site is kept as it was written, so that the file says by itself
-/// what its figures are of.
+/// The site of a predicted study. The site file is kept as written, so that the results are
+/// self-contained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     /// The site's name.
     pub site: String,
-    /// The site file, as it was named.
+    /// The path of the site file, as the user gave it.
     pub file: String,
     /// Its text.
     pub text: String,
-    /// What was changed in it for further levels of `datastore`, such as `nic=40GbE`.
+    /// Changes to it for further levels of `datastore`, such as `nic=40GbE`.
     pub what_if: Vec<String>,
-    /// What was to go wrong, and when.
+    /// The injected faults and their times.
     pub faults: Vec<String>,
-    /// How the study file has trials pass in time and how often, where the prediction is shorter.
+    /// The study file's timing and number of blocks, if the prediction is shorter.
     pub shortened_from: Option<(Timing, Blocks)>,
 }
 
-/// A datastore as it was found when the run began.
+/// A datastore as it was when the run started.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DatastoreDescription {
@@ -58,20 +58,20 @@ pub struct DatastoreDescription {
     pub kind: String,
     /// Type of the file system it is on, such as `ext4` or `nfs4`.
     pub file_system: Option<String>,
-    /// What is mounted there, such as `/dev/sda1` or `nas:/export`.
+    /// The mounted device or export, such as `/dev/sda1` or `nas:/export`.
     pub source: Option<String>,
     /// Mount options, as `/proc/mounts` gives them.
     pub mount_options: Option<String>,
-    /// What direct I/O must be a multiple of.
+    /// The required alignment of direct I/O, in bytes.
     pub logical_block_bytes: Option<u32>,
-    /// Whether the I/O went past the page cache (O_DIRECT).
+    /// Whether I/O bypassed the page cache (O_DIRECT).
     pub direct: bool,
-    /// What moved the bytes: `io_uring`, `positional`, …
+    /// The I/O engine: `io_uring`, `positional`, …
     pub engine: String,
-    /// What was agreed with a server, as names and values; empty for storage of the host.
+    /// Parameters negotiated with a server, as names and values; empty for local storage.
     #[serde(default)]
     pub protocol: Vec<(String, String)>,
-    /// Memories on the way that may answer in place of the storage.
+    /// Caches along the path that may answer in place of the storage.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<Memory>,
     /// What a reader should know, one sentence each (a refused O_DIRECT, a fallback).
@@ -79,8 +79,8 @@ pub struct DatastoreDescription {
 }
 
 impl<P: Planned> Header<P> {
-    /// Whether a run could have written it. A file from elsewhere may say anything, and its numbers
-    /// are used as indices and in formulas.
+    /// Checks that a run could have written it. A file from elsewhere may contain anything, and its
+    /// numbers are used as indices and in formulas.
     pub(crate) fn check(&self) -> Result<(), String> {
         let plan = &self.plan;
         plan.check_stored()?;
@@ -88,7 +88,7 @@ impl<P: Planned> Header<P> {
             let (found, planned) = (self.datastores.len(), plan.datastore_count());
             return Err(format!("{found} datastores are described and {planned} are planned"));
         }
-        // Below a half, an interval on both sides of an estimate is no longer one.
+        // Below one half, an interval around an estimate would be inverted.
         let level = plan.confidence_level();
         if !(level > 0.5 && level < 1.0) {
             return Err(format!("a confidence level of {level}"));

@@ -1,6 +1,6 @@
-//! What each host did in a trial that several carried out, as rows and back.
+//! What each host did in a trial on several hosts, as rows and back.
 //!
-//! The trial's own rows hold all hosts together; these tell who of them was busy, and whether they began
+//! The trial's own rows combine all hosts; these show which of them were busy, and whether they started
 //! at the same time.
 
 use rusqlite::{Connection, Result, params};
@@ -13,33 +13,34 @@ use crate::write::{busy_share, int, json as to_json};
 /// What one of several hosts did in a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HostShare {
-    /// Its place in the study, from 0.
+    /// Its index in the study, from 0.
     pub number: u32,
     /// Its name in the study.
     pub name: String,
-    /// VMs that it drove.
+    /// Number of VMs that it drove.
     pub vms: u32,
     /// I/Os that ended in the window.
     pub operations: u64,
-    /// Bytes moved by them.
+    /// Bytes that they moved.
     pub bytes: u64,
     /// Sum of their latencies.
     pub latency_sum_ns: u64,
-    /// Its window.
+    /// The length of its window, in nanoseconds.
     pub window_ns: u64,
-    /// Its time of day less that of the machine that leads the study.
+    /// Its time of day minus that of the machine that controls the study, in nanoseconds.
     pub clock_offset_ns: i64,
-    /// The offset is known to plus or minus this.
+    /// Uncertainty of the offset, plus or minus, in nanoseconds.
     pub clock_error_ns: u64,
-    /// How long after the common start it heard of it; 0 where that was in time.
+    /// How late it learned of the common start, in nanoseconds; 0 if in time.
     pub late_ns: u64,
-    /// What it cost there.
+    /// CPU usage of the trial on that host.
     pub cpu: CpuUsage,
-    /// What the host did meanwhile.
+    /// Host activity during the trial.
     pub monitor: Vec<MonitorRow>,
 }
 
-/// Makes the tables in a file that has none, and writes what the hosts did; nothing for no host.
+/// Creates the tables if the file has none, and writes what the hosts did; does nothing without
+/// hosts.
 pub(crate) fn write(connection: &Connection, trial_id: u64, hosts: &[HostShare]) -> Result<()> {
     if hosts.is_empty() {
         return Ok(());
@@ -83,7 +84,7 @@ pub(crate) fn write(connection: &Connection, trial_id: u64, hosts: &[HostShare])
     Ok(())
 }
 
-/// What hosts did, trial by trial; nothing in a file without the tables.
+/// What hosts did, by trial; empty for a file without the tables.
 pub(crate) fn read(connection: &Connection) -> Result<Vec<(u64, HostShare)>> {
     let has_tables = connection
         .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'host_share'")?

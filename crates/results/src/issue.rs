@@ -1,6 +1,6 @@
 //! Service times and lateness of an open loop, as rows and back.
 //!
-//! The figures that people look for are rows of the table `fact`, so that the view of observations has them
+//! The figures that are needed most are rows of the table `fact`, so that the view of observations has them
 //! without merging histograms; they are computed from the histograms and not read back.
 
 use rusqlite::{Connection, Result, params};
@@ -18,7 +18,7 @@ const LATENESS_SUM_NS: &str = "lateness_sum_ns";
 const LATENESS_MAX_NS: &str = "lateness_max_ns";
 const HELD_OPERATIONS: &str = "held_operations";
 
-/// Makes the table in a file that has none, and writes the times of a trial.
+/// Creates the table if the file has none, and writes the times of a trial.
 pub(crate) fn write(connection: &Connection, id: i64, issue: &IssueTimes) -> Result<()> {
     connection.execute_batch(include_str!("issue.sql"))?;
     let IssueTimes { service, lateness, held_operations } = issue;
@@ -55,7 +55,7 @@ pub(crate) fn has_table(connection: &Connection) -> Result<bool> {
         .exists([])
 }
 
-/// The times of a trial, in a file that has the table; `None` where there are none.
+/// The times of a trial, in a file that has the table; `None` if there are none.
 pub(crate) fn read(connection: &Connection, id: i64) -> Result<Option<IssueTimes>> {
     let Some(service_sum_ns) = fact::read(connection, id, SERVICE_SUM_NS)? else {
         return Ok(None);

@@ -1,11 +1,12 @@
-//! The results file: one SQLite file a comparison or study, one transaction a trial.
+//! The results file: one SQLite file per comparison or study, one transaction per trial.
 //!
-//! It is the evidence and the checkpoint: what was planned, where it ran, every trial with its
-//! intervals and histograms, and why it ended. A run that was killed at any moment loses at most
-//! the trial in flight. The tables are laid out for people too: `sqlite3`, DuckDB, pandas and R
-//! read them without this program (see `schema.sql`).
+//! It is the evidence and the checkpoint: the plan, the machine, every trial with its intervals and
+//! histograms, and why it ended. A run that is killed at any moment loses at most the trial in
+//! flight. The tables are also meant for people: `sqlite3`, DuckDB, pandas and R read them without
+//! this program (see `schema.sql`).
 //!
-//! Nothing here computes a statistic; the figures beside a trial (IOPS, percentiles) are its own.
+//! Nothing here computes a statistic; the figures stored with a trial (IOPS, percentiles) are those
+//! of that trial alone.
 
 mod component;
 mod contents;

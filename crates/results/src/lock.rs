@@ -1,12 +1,12 @@
-//! One writer a results file.
+//! One writer per results file.
 //!
 //! SQLite's own locks last for a transaction; a run lasts for minutes, and readers must be let in
-//! meanwhile. So a run holds a lock on a file of its own beside the results (`NAME-lock`). The
-//! kernel releases it however the process ends. The results file itself cannot carry it: closing
-//! any second descriptor of it would drop SQLite's POSIX locks.
+//! meanwhile. So a run holds a lock on a separate file next to the results (`NAME-lock`). The
+//! kernel releases it however the process ends. The results file itself cannot be locked like this:
+//! closing any second descriptor of it would drop SQLite's POSIX locks.
 //!
-//! Somebody else's file may have that name. Ours says so in its content; nothing else is removed,
-//! and only an empty file is locked beside ours.
+//! Another program's file may have that name. Ours is identified by its content; nothing else is
+//! removed, and apart from ours only an empty file is locked.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -17,7 +17,7 @@ use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
 
 use crate::error::ResultsError;
 
-/// What the file says, so that a later run knows the one of a killed run for ours.
+/// The content, by which a later run recognizes the lock file of a killed run.
 const MARK: &[u8] = b"A run of stormeter writes the results file beside this.\n";
 
 /// Held as long as a run may write.
@@ -29,10 +29,10 @@ pub(crate) struct RunLock {
 }
 
 impl RunLock {
-    /// Takes the lock beside `results`.
+    /// Takes the lock next to `results`.
     ///
     /// # Errors
-    /// `InUse` when another run holds it, `LockTaken` when its name is somebody else's, `Io` when
+    /// `InUse` if another run holds it, `LockTaken` if its name is taken by another file, `Io` if
     /// the place cannot be written.
     pub(crate) fn take(results: &Path) -> Result<RunLock, ResultsError> {
         let mut name = results.as_os_str().to_owned();
@@ -42,7 +42,7 @@ impl RunLock {
         loop {
             let (mut file, is_new) = match open(&path) {
                 Ok(Some(opened)) => opened,
-                // The holder before us removed it between our two attempts.
+                // The previous holder removed it between our two attempts.
                 Ok(None) => continue,
                 Err(_) if is_odd(&path) => return Err(ResultsError::LockTaken { path }),
                 Err(error) => return Err(io(error)),
@@ -59,8 +59,8 @@ impl RunLock {
                 }
                 Err(TryLockError::Error(error)) => return Err(io(error)),
             }
-            // The holder before us may have removed the file between our open and our lock: then
-            // the lock is on a file that nobody else will find.
+            // The previous holder may have removed the file between our open and our lock: then our
+            // lock is on a file that no other process will find.
             if !is_at(&file, &path).map_err(io)? {
                 continue;
             }
@@ -74,8 +74,8 @@ impl RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
-        // Removed while it is held, so that nobody's later lock file is taken away. A failure
-        // leaves a file that locks nothing.
+        // Removed while it is locked, so that no later lock file is removed. A failure leaves a
+        // file that locks nothing.
         if self.is_ours && is_at(&self.file, &self.path).unwrap_or(false) {
             let _ = std::fs::remove_file(&self.path);
         }
@@ -83,8 +83,8 @@ impl Drop for RunLock {
     }
 }
 
-/// Makes the file, or opens it whatever it is; says whether it was made. `None` when it was there
-/// and is no more. No symbolic link is followed, and a FIFO is not waited for.
+/// Creates the file, or opens it if it exists; returns whether it was created. `None` if it existed
+/// and has disappeared. Does not follow symbolic links and does not wait for a FIFO.
 fn open(path: &Path) -> io::Result<Option<(File, bool)>> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).custom_flags(O_NOFOLLOW | O_NONBLOCK);
@@ -97,12 +97,12 @@ fn open(path: &Path) -> io::Result<Option<(File, bool)>> {
     }
 }
 
-/// Whether something is there that is no regular file.
+/// Whether something other than a regular file is there.
 fn is_odd(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file())
 }
 
-/// The beginning of a regular file; `None` when it is none.
+/// The start of a regular file; `None` for anything else.
 fn content(file: &File) -> io::Result<Option<Vec<u8>>> {
     if !file.metadata()?.is_file() {
         return Ok(None);
@@ -112,7 +112,7 @@ fn content(file: &File) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(content))
 }
 
-/// Whether the name still is that file's.
+/// Whether the path still refers to that file.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let locked = file.metadata()?;
     match std::fs::symlink_metadata(path) {

@@ -1,6 +1,6 @@
-//! What the host did while a trial ran, as rows and back.
+//! Host activity during a trial, as rows and back.
 //!
-//! The busy shares of single CPUs are a table of their own, one share a row: people ask for "CPU 3
+//! The busy shares of single CPUs are in a separate table, one share per row: people ask for "CPU 3
 //! over time", and a host has any number of CPUs.
 
 use rusqlite::{Connection, Result, params};
@@ -36,7 +36,7 @@ pub(crate) fn write(connection: &Connection, trial_id: u64, rows: &[MonitorRow])
 }
 
 pub(crate) fn read(connection: &Connection, id: i64) -> Result<Vec<MonitorRow>> {
-    // Columns by their places: a study has many of these rows.
+    // Columns by position: a study has many of these rows.
     let mut select = connection.prepare_cached(
         "SELECT at_ns, length_ns, cpu_busy, memory_used_bytes, network_receive_bytes_per_s, \
          network_transmit_bytes_per_s, loopback_bytes_per_s, disk_read_bytes_per_s, \
@@ -45,7 +45,7 @@ pub(crate) fn read(connection: &Connection, id: i64) -> Result<Vec<MonitorRow>> 
     let mut next = 0u64;
     let mut rows = select
         .query_map([id], |row| {
-            // The shares below find their interval by it.
+            // The shares below refer to their interval by this number.
             if count(row, 9)? != next {
                 return Err(strange("intervals of the host that are not counted from 0"));
             }

@@ -1,4 +1,4 @@
-//! Rows back into values. A file may come from anywhere: whatever this program would not have
+//! Rows back into values. A file may come from anywhere: whatever this program could not have
 //! written is an error, never a panic.
 //!
 //! A study has thousands of trials with hundreds of rows each: queries are prepared once, and tables
@@ -56,10 +56,10 @@ pub(crate) fn next_trial_id(connection: &Connection) -> Result<u64> {
 }
 
 pub(crate) fn trials(connection: &Connection) -> Result<Vec<TrialRecord>> {
-    /// More than there are queries below.
+    /// More than the number of queries below.
     const QUERIES: usize = 32;
     connection.set_prepared_statement_cache_capacity(QUERIES);
-    // One state of the file for all queries, also while a run adds trials to it.
+    // One consistent state of the file for all queries, even while a run adds trials to it.
     let transaction = connection.unchecked_transaction()?;
     let file = File {
         form: format(&transaction)?,
@@ -71,19 +71,19 @@ pub(crate) fn trials(connection: &Connection) -> Result<Vec<TrialRecord>> {
     trials.collect()
 }
 
-/// Which tables a file has.
+/// The tables that a file has.
 #[derive(Clone, Copy)]
 struct File {
     /// See [`crate::FORMAT_VERSION`].
     form: i32,
-    /// Whether it has tables of what was verified.
+    /// Whether it has the tables of verification.
     verified: bool,
     /// Whether it has the table of service times and lateness.
     issue: bool,
 }
 
 impl File {
-    /// Form 6: a figure of a trial by its name.
+    /// Form 6: a figure of a trial by name.
     fn fact(self, connection: &Connection, id: i64, name: &str) -> Result<Option<u64>> {
         if self.form >= 6 { fact::read(connection, id, name) } else { Ok(None) }
     }
@@ -93,7 +93,7 @@ impl File {
         self.form >= 2
     }
 
-    /// Form 3: cells of studies, steps of trials of fixed work, the life of the host.
+    /// Form 3: cells of studies, steps of trials of fixed work, host activity.
     fn has_studies(self) -> bool {
         self.form >= 3
     }
@@ -103,7 +103,7 @@ impl File {
         self.form >= 5
     }
 
-    /// Form 6: how long it took until what was written was on storage.
+    /// Form 6: how long it took until written data was on storage.
     fn has_settled(self) -> bool {
         self.form >= 6
     }
@@ -113,7 +113,7 @@ impl File {
         self.form >= 7
     }
 
-    /// Form 4: the parts of predicted sites, and what more of each would bring.
+    /// Form 4: the parts of predicted sites, and what speeding each up would gain.
     fn has_components(self) -> bool {
         self.form >= 4
     }
@@ -172,7 +172,7 @@ fn failure(file: File, row: &Row, sample: Option<&Sample>) -> Result<TrialFailur
         return serde_json::from_str(&text)
             .map_err(|error| strange(format!("the failure {text:?}: {error}")));
     }
-    // As upgrade-7.sql has it.
+    // As in upgrade-7.sql.
     let said = word(row, "reason")?;
     let ours = ["the agent on host", "the reset command", "the rollback to the snapshot"];
     let ended = sample.is_some_and(|sample| sample.ended == Ended::Completed);
@@ -251,7 +251,7 @@ fn histogram(connection: &Connection, id: i64, kind: Kind) -> Result<Histogram> 
     histogram_of(connection, select, id, kind.name())
 }
 
-/// The histogram whose buckets a query gives (number, bounds, count), of a trial and one of its kinds.
+/// A histogram from a query's buckets (number, bounds, count), for one kind of a trial.
 pub(crate) fn histogram_of(
     connection: &Connection,
     select: &str,
@@ -268,7 +268,7 @@ pub(crate) fn histogram_of(
         })
     };
     let buckets = select.query_map((id, kind), bucket)?.collect::<Result<Vec<LatencyBucket>>>()?;
-    // Counts are added up all over: a sum that does not fit must not get that far.
+    // Counts are summed everywhere: a sum that overflows must be rejected here.
     if buckets.iter().try_fold(0i64, |sum, it| sum.checked_add_unsigned(it.count)).is_none() {
         return Err(strange("a histogram whose counts do not add up"));
     }
@@ -419,7 +419,7 @@ fn word(row: &Row, column: &str) -> Result<String> {
     row.get(column)
 }
 
-/// A count; SQLite has signed ones only.
+/// A count; SQLite has only signed integers.
 pub(crate) fn count(row: &Row, column: impl RowIndex) -> Result<u64> {
     let place = column.idx(row.as_ref())?;
     let value: i64 = row.get(place)?;
@@ -435,7 +435,7 @@ fn optional_count(row: &Row, column: &str) -> Result<Option<u64>> {
         .transpose()
 }
 
-/// A float; SQLite keeps "not a number" as NULL.
+/// A float; SQLite stores NaN as NULL.
 pub(crate) fn number(row: &Row, column: impl RowIndex) -> Result<f64> {
     Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
 }

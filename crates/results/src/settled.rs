@@ -1,4 +1,4 @@
-//! How long it took after a trial until what was written was on storage, as a row and back.
+//! How long it took after a trial until written data was on storage, as a row and back.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 

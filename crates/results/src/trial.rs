@@ -1,89 +1,89 @@
-//! One trial as it is kept.
+//! One trial as it is stored.
 
 use serde::{Deserialize, Serialize};
 use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample, TrialFailure};
 
-/// One trial: where it stood in the comparison or study and what came of it.
+/// One trial: its place in the comparison or study, and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
     /// Its number in the file, in the order in which trials ended.
     pub id: u64,
     /// The block it belongs to, counted from 0.
     pub block: u32,
-    /// Its turn in the block, counted from 0.
+    /// Its position in the block, counted from 0.
     pub position: u32,
-    /// Index into the plan's datastores; `None` for the generator's ceiling, which is on `null:`.
+    /// Index into the plan's datastores; `None` for the generator's ceiling, which runs on `null:`.
     pub datastore: Option<usize>,
-    /// The cell of a study, as its place in [`stormeter_study::StudyPlan::cells`]; `None` in a
+    /// The cell of a study, as an index into [`stormeter_study::StudyPlan::cells`]; `None` in a
     /// comparison, and for the generator's ceiling. Its datastore is `datastore`.
     #[serde(default)]
     pub cell: Option<usize>,
-    /// What it was for.
+    /// Its purpose.
     pub phase: Phase,
-    /// When it began, in milliseconds since 1970-01-01 UTC.
+    /// When it started, in milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
-    /// How long it took in all, set-up, ramp and drain included.
+    /// Its total duration, including set-up, ramp and drain, in nanoseconds.
     pub elapsed_ns: u64,
     /// The seed of its operations.
     pub seed: u64,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: TrialOutcome,
-    /// What happened on the way and was mended, such as a connection that was lost and made again.
-    /// Each text once.
+    /// Problems that were overcome, such as a connection that was lost and re-established. Each
+    /// text once.
     #[serde(default)]
     pub incidents: Vec<Incident>,
-    /// What the host did meanwhile; empty where it could not be read.
+    /// Host activity during the trial; empty if it could not be read.
     #[serde(default)]
     pub monitor: Vec<MonitorRow>,
-    /// What the parts of the site had to do; empty where it was measured and not predicted.
+    /// The load on the parts of the site; empty for a measurement.
     #[serde(default)]
     pub components: Vec<ComponentUse>,
-    /// Which attempt at its block it belongs to.
+    /// The attempt at its block that it belongs to.
     #[serde(default)]
     pub attempt: Attempt,
 }
 
-/// Which attempt at a block a trial belongs to. A block in which a trial broke is measured again; all attempts
-/// are kept, and the last one counts.
+/// Identifies an attempt at a block. A block in which a trial broke is measured again; all attempts are kept,
+/// and the last one counts.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct Attempt {
-    /// How often all blocks of its load had been measured again by request before.
+    /// How many times the user had requested all blocks of its load to be measured again.
     pub redo: u32,
-    /// How often the block had been measured since then, because a trial broke.
+    /// How many times the block had been measured again since then, because a trial broke.
     pub number: u32,
 }
 
 impl Attempt {
-    /// The number from which the operations of a block are drawn in this attempt: no two attempts at any
-    /// blocks share it, and the first has the block's own.
+    /// The number from which the operations of a block are derived in this attempt: unique over all
+    /// attempts at all blocks, and equal to the block's number for the first attempt.
     pub fn draw_of(self, block: u32) -> u32 {
-        /// More than there are blocks.
+        /// More than the number of blocks.
         const STRIDE: u32 = 1 << 24;
-        /// More than there are attempts between two requests.
+        /// More than the number of attempts between two requests.
         const ATTEMPTS: u32 = 4;
         let nth = self.redo.wrapping_mul(ATTEMPTS).wrapping_add(self.number);
         block.wrapping_add(nth.wrapping_mul(STRIDE))
     }
 }
 
-/// Something that happened during a trial without ending it.
+/// An event during a trial that did not end it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Incident {
-    /// What, as a sentence without full stop.
+    /// What happened, as a sentence without full stop.
     pub what: String,
-    /// How often.
+    /// Number of times.
     pub times: u32,
 }
 
-/// What a trial is for.
+/// The purpose of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// It is compared.
+    /// Part of the comparison.
     Main,
-    /// A closed loop that finds how much a datastore can do, for `--equal-load auto`.
+    /// A closed loop that finds a datastore's capacity, for `--equal-load auto`.
     Capacity,
     /// The generator alone, on `null:`.
     Ceiling,
@@ -104,31 +104,31 @@ impl Phase {
     }
 }
 
-/// What came of a trial.
+/// The outcome of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 #[allow(clippy::large_enum_variant, reason = "one a trial, and most are measured")]
 pub enum TrialOutcome {
-    /// It was measured. Whether the laws hold is for the statistics to say.
+    /// It was measured. The statistics decide whether the sanity checks hold.
     Measured {
-        /// What the driver counted.
+        /// The driver's counts.
         sample: Sample,
-        /// What it cost.
+        /// CPU usage.
         cpu: CpuUsage,
         /// What a reader should know, one sentence each.
         notes: Vec<String>,
     },
-    /// It did not come to an end.
+    /// It did not finish.
     Failed {
-        /// Why.
+        /// The reason.
         failure: TrialFailure,
-        /// What had been counted until then.
+        /// The counts up to that point.
         sample: Option<Sample>,
     },
 }
 
 impl TrialRecord {
-    /// What the driver counted, as far as there is something.
+    /// The driver's counts, if there are any.
     pub fn sample(&self) -> Option<&Sample> {
         match &self.outcome {
             TrialOutcome::Measured { sample, .. } => Some(sample),
@@ -136,7 +136,7 @@ impl TrialRecord {
         }
     }
 
-    /// What the trial cost in CPU time, if it was measured.
+    /// CPU usage of the trial, if it was measured.
     pub fn cpu(&self) -> Option<&CpuUsage> {
         match &self.outcome {
             TrialOutcome::Measured { cpu, .. } => Some(cpu),

@@ -1,4 +1,4 @@
-//! What reads returned, as rows and back.
+//! The results of verification, as rows and back.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use stormeter_trial::{Corruption, ExpectedBlock, Verified};
@@ -6,7 +6,7 @@ use stormeter_trial::{Corruption, ExpectedBlock, Verified};
 use crate::read::{count, json};
 use crate::write::{int, json as to_json};
 
-/// Makes the tables in a file that has none, and writes what was verified in a trial.
+/// Creates the tables if the file has none, and writes what was verified in a trial.
 pub(crate) fn write(connection: &Connection, id: i64, verified: &Verified) -> Result<()> {
     connection.execute_batch(include_str!("verified.sql"))?;
     connection.execute(
@@ -44,7 +44,7 @@ pub(crate) fn has_tables(connection: &Connection) -> Result<bool> {
         .exists([])
 }
 
-/// What was verified in a trial, in a file that has the tables; `None` where nothing was.
+/// What was verified in a trial, in a file that has the tables; `None` if nothing was.
 pub(crate) fn read(connection: &Connection, id: i64) -> Result<Option<Verified>> {
     let mut select = connection.prepare_cached("SELECT * FROM verified WHERE trial_id = ?")?;
     select

@@ -19,7 +19,7 @@ type Result<T> = rusqlite::Result<T>;
 pub(crate) fn header<P: Planned>(connection: &Connection, header: &Header<P>) -> Result<()> {
     meta(connection, "header", header)?;
     meta(connection, "contents", &P::CONTENTS)?;
-    // By itself as well, where a version that cannot read the rest still finds it.
+    // Also as a separate value, so that a version that cannot read the rest still finds it.
     meta(connection, "stormeter_version", &header.stormeter_version)?;
     for (id, datastore) in header.datastores.iter().enumerate() {
         connection.execute(
@@ -33,7 +33,8 @@ pub(crate) fn header<P: Planned>(connection: &Connection, header: &Header<P>) ->
     Ok(())
 }
 
-/// The cells of a study by their names and levels. For people: the plan in the header says the same.
+/// The cells of a study with their names and levels. For people: the plan in the header has the same
+/// information.
 fn cells(connection: &Connection, plan: &StudyPlan) -> Result<()> {
     let mut insert = connection.prepare("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)")?;
     for (id, cell) in (0i64..).zip(plan.cells()) {
@@ -115,7 +116,7 @@ pub(crate) fn trial(connection: &Connection, trial: &TrialRecord) -> Result<()> 
     component::write(connection, trial.id, &trial.components)
 }
 
-/// The figures that people look for first, so that they need not merge histograms in SQL.
+/// The figures that are needed most, so that they need not be derived from histograms in SQL.
 fn headline(
     connection: &Connection,
     id: u64,
@@ -152,9 +153,9 @@ fn headline(
     Ok(())
 }
 
-/// Busy time as a share of all time that was not stolen; `None` where the system told no time.
+/// Busy time as a share of all time that was not stolen; `None` if the system reported no times.
 pub(crate) fn busy_share(host: &HostCpu) -> Option<f64> {
-    // As floats: the sum of counts from elsewhere may not fit.
+    // As floats: the sum of counts from elsewhere may overflow.
     let busy_ns = host.busy_ns() as f64;
     let all_ns = busy_ns + host.idle_ns as f64 + host.iowait_ns as f64;
     (all_ns > 0.0).then(|| busy_ns / all_ns)
@@ -327,7 +328,7 @@ fn cpu(connection: &Connection, id: u64, cpu: &CpuUsage) -> Result<()> {
     facts.into_iter().try_for_each(|(name, value)| fact::write(connection, id, name, value))
 }
 
-/// SQLite counts to 2^63 - 1; a count beyond it is refused and never bent.
+/// SQLite integers end at 2^63 - 1; a larger count is an error and is never truncated.
 pub(crate) fn int(value: u64) -> Result<i64> {
     i64::try_from(value).map_err(unstorable)
 }

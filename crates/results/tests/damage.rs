@@ -1,5 +1,5 @@
-//! A run may be killed and a file may be damaged at any place: whole trials or a clear error,
-//! never half a trial and never a panic.
+//! A run may be killed and a file may be damaged anywhere: the result is whole trials or a clear
+//! error, never half a trial and never a panic.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,7 +16,7 @@ use stormeter_results::{ResultsError, ResultsFile};
 const WRITER: &str = "STORMETER_TEST_WRITER";
 
 /// Not a test by itself: the process that the next test kills. It writes trials until then and
-/// says which are safe.
+/// reports which are safe.
 #[test]
 fn writer_to_be_killed() {
     let Some(path) = std::env::var_os(WRITER) else { return };
@@ -39,7 +39,7 @@ fn a_killed_run_keeps_every_trial_that_it_acknowledged() {
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        // Read on for a different while each round, so that the kill falls on different moments.
+        // Reads for a different time each round, so that the kill hits different moments.
         let safe: Vec<u64> = lines
             .map_while(Result::ok)
             .filter_map(|line| line.strip_prefix("safe ")?.parse().ok())
@@ -49,7 +49,7 @@ fn a_killed_run_keeps_every_trial_that_it_acknowledged() {
         child.wait().unwrap();
         let last_safe = *safe.last().expect("the writer wrote");
 
-        // A killed run leaves its log; a reader must cope with it, and so must the next writer.
+        // A killed run leaves its log; a reader must handle it, and so must the next writer.
         let read = ResultsFile::open(&path).unwrap().trials().unwrap();
         let mut file = ResultsFile::open_for_resume(&path).unwrap();
         assert_eq!(file.header().unwrap(), header());
@@ -79,7 +79,7 @@ fn a_transaction_that_is_broken_off_leaves_the_trials_before_it() {
     assert_eq!(ResultsFile::open(&path).unwrap().trials().unwrap(), [trial(1, 0)]);
 }
 
-/// Reads all there is; `Ok` when nothing was found to be wrong.
+/// Reads everything; `Ok` if no damage was found.
 fn read_all(path: &Path) -> Result<(), ResultsError> {
     let file = ResultsFile::open(path)?;
     file.header()?;

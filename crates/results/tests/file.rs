@@ -1,4 +1,4 @@
-//! What goes into a results file comes out of it, and nothing else is taken for one.
+//! What goes into a results file comes out again, and nothing else is accepted as one.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -174,7 +174,7 @@ fn nothing_that_is_there_is_written_over() {
     ResultsFile::create(&empty, &header()).unwrap();
 }
 
-/// Makes every way in say that this is no file, with the thing and the directory as before.
+/// Every entry point must report that this is not a file, and leave it and the directory unchanged.
 fn refused_as_no_file(path: &Path) {
     let kind = std::fs::symlink_metadata(path).unwrap().file_type();
     for error in [
@@ -198,7 +198,7 @@ fn only_a_regular_file_is_taken_over() {
     std::fs::create_dir(&path).unwrap();
     refused_as_no_file(&path);
     std::fs::remove_dir(&path).unwrap();
-    // Not the system's own null device: whoever gets this wrong removes it.
+    // Not the system's own null device: a bug here could remove it.
     std::os::unix::fs::symlink("/dev/null", &path).unwrap();
     refused_as_no_file(&path);
 }
@@ -207,7 +207,7 @@ fn only_a_regular_file_is_taken_over() {
 fn a_device_is_not_taken_over_and_not_removed() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("null");
-    // Another null device: null(4) gives its number.
+    // Another null device, with the number from null(4).
     if mknod(&path, SFlag::S_IFCHR, Mode::S_IRUSR | Mode::S_IWUSR, makedev(1, 3)).is_err() {
         let _ = writeln!(std::io::stderr(), "NOT RUN: only root may make a device node");
         assert!(std::env::var_os("CI").is_none(), "CI must run this test");
@@ -220,7 +220,7 @@ fn a_device_is_not_taken_over_and_not_removed() {
 fn an_empty_file_that_was_there_before_stays_after_a_failure() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");
-    // A folder in the place of SQLite's journal lets no transaction begin.
+    // A folder in place of SQLite's journal keeps any transaction from starting.
     std::fs::create_dir(directory.path().join("results.db-journal")).unwrap();
     ResultsFile::create(&path, &header()).unwrap_err();
     assert!(!path.exists(), "made and not removed");
@@ -294,7 +294,7 @@ fn the_tables_serve_people_with_sql() {
     let rows: u64 = connection
         .query_row("SELECT count(*) FROM observation", [], |row| row.get::<_, i64>(0))
         .unwrap() as u64;
-    // Of an open loop in which no I/O ended nothing is known but how many were held.
+    // In an open loop in which no I/O ended, only the number of held requests is known.
     let has_times = |trial: &&&TrialRecord| {
         let issue = trial.sample().and_then(|sample| sample.issue.as_ref());
         issue.is_some_and(|issue| issue.service.mean_ns().is_some())
@@ -337,7 +337,7 @@ fn the_tables_serve_people_with_sql() {
     }
 }
 
-/// As a file from before there was anything to verify: it opens, and trials with it are added.
+/// A file from before verification: it opens, and verified trials can be added.
 #[test]
 fn a_file_without_the_tables_of_verified_trials_opens_and_goes_on() {
     let directory = tempfile::tempdir().unwrap();
@@ -355,7 +355,7 @@ fn a_file_without_the_tables_of_verified_trials_opens_and_goes_on() {
     let tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('verified', 'corruption')";
     let count = |row: &rusqlite::Row| row.get::<_, i64>(0);
     assert_eq!(connection.query_row(tables, [], count).unwrap(), 0);
-    // Nor did plans say whether they verify.
+    // Nor did plans record whether they verify.
     let told = ",\"verify\":false";
     let strip = "UPDATE meta SET value = replace(value, ?, '') WHERE key = 'header'";
     connection.execute(strip, [told]).unwrap();

@@ -1,4 +1,4 @@
-//! Files of earlier forms open, and a run goes on with them.
+//! Files of earlier forms open, and a run resumes with them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,11 +13,11 @@ use stormeter_results::{
 };
 use stormeter_trial::{Ended, Histogram, LatencyBucket, Sample, TrialFailure};
 
-/// The seed of the trials in `fixture/form-2.sql`, and how many there are.
+/// The seed and number of the trials in `fixture/form-2.sql`.
 const SEED: u64 = 477;
 const TRIALS: u64 = 4;
 
-/// Makes a file of the form 2 and says which trials are in it.
+/// Creates a file of form 2 and returns its trials.
 fn make_form_2(path: &Path) -> Vec<TrialRecord> {
     let connection = Connection::open(path).unwrap();
     connection.execute_batch(include_str!("fixture/form-2.sql")).unwrap();
@@ -36,7 +36,7 @@ fn make_form_2(path: &Path) -> Vec<TrialRecord> {
     trials
 }
 
-/// What a histogram was before its buckets were as fine as now: 64 an octave, and one nanosecond below 64.
+/// A histogram with the buckets of earlier versions: 64 per octave, and one nanosecond below 64.
 fn in_early_buckets(histogram: &Histogram) -> Histogram {
     let mut early: Vec<LatencyBucket> = Vec::new();
     for LatencyBucket { low_ns, count, .. } in histogram.buckets() {
@@ -53,7 +53,7 @@ fn in_early_buckets(histogram: &Histogram) -> Histogram {
     Histogram::of_buckets(&early).unwrap()
 }
 
-/// Makes a file of the form 1 of it: what the second form brought is taken away again.
+/// Turns it into a file of form 1: removes what the second form added.
 fn make_form_1(path: &Path) -> Vec<TrialRecord> {
     let mut trials = make_form_2(path);
     Connection::open(path)
@@ -92,7 +92,7 @@ fn opens_and_goes_on(path: &Path, mut trials: Vec<TrialRecord>) {
     }
     assert_eq!(file.trials().unwrap(), trials);
     drop(file);
-    // A second time there is nothing left to do.
+    // A second upgrade has nothing to do.
     assert_eq!(ResultsFile::open_for_resume(path).unwrap().trials().unwrap(), trials);
     let connection = Connection::open(path).unwrap();
     let form: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
@@ -132,7 +132,7 @@ fn a_file_of_the_second_form_is_read_and_gone_on_with() {
     assert_eq!(tables(&path), tables_of_a_new_file(directory.path()));
 }
 
-/// Until the form 6 a sentence said whether a run was resumed after its verdict.
+/// Before form 6 only a sentence told whether a run was resumed after its verdict.
 #[test]
 fn what_events_of_earlier_forms_mean_is_known_before_and_after_the_upgrade() {
     let directory = tempfile::tempdir().unwrap();
@@ -153,8 +153,8 @@ fn what_events_of_earlier_forms_mean_is_known_before_and_after_the_upgrade() {
     assert_eq!(kinds(&ResultsFile::open_for_resume(&path).unwrap()), expected);
 }
 
-/// Makes a file of the form 2 whose trials all failed for these reasons, those with a sample having ended so.
-/// Whether it was by the storage, as it is read before and after the upgrade.
+/// Creates a file of form 2 whose trials all failed for these reasons; those with a sample ended this way.
+/// Returns whether the storage was to blame, as read before and after the upgrade.
 fn blamed(reasons: [&str; TRIALS as usize], ended: &Ended) -> [Vec<bool>; 2] {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");
@@ -184,7 +184,8 @@ fn blamed(reasons: [&str; TRIALS as usize], ended: &Ended) -> [Vec<bool>; 2] {
     found.map(|failures| failures.iter().map(TrialFailure::is_by_storage).collect())
 }
 
-/// Until the form 7 a sentence said whether a trial failed by the agent or the reset, and not by the storage.
+/// Before form 7 only a sentence told whether a trial failed because of the agent or the reset, rather than
+/// the storage.
 #[test]
 fn who_was_to_blame_in_earlier_forms_is_known_before_and_after_the_upgrade() {
     let ours = [
@@ -198,7 +199,7 @@ fn who_was_to_blame_in_earlier_forms_is_known_before_and_after_the_upgrade() {
     let theirs = ["/srv/vm does not exist", "stopped", "stopped: the reset command", "I/O error"];
     let all = vec![true; theirs.len()];
     assert_eq!(blamed(theirs, &Ended::ClockStopped), [all.clone(), all]);
-    // What came to its end and was refused all the same failed by the measurement.
+    // A trial that finished and was rejected nevertheless failed because of the measurement.
     let has_sample: Vec<bool> =
         (0..TRIALS).map(|id| early_trial(SEED, id).sample().is_some()).collect();
     let without: Vec<bool> = has_sample.iter().map(|has| !has).collect();
@@ -206,7 +207,7 @@ fn who_was_to_blame_in_earlier_forms_is_known_before_and_after_the_upgrade() {
     assert_eq!(blamed(theirs, &Ended::Completed), [without.clone(), without]);
 }
 
-/// Tables and views with their columns, in their order: `INSERT` and people with SQL rely on it.
+/// Tables and views with their columns, in order: `INSERT` and SQL users rely on it.
 fn tables(path: &Path) -> Vec<(String, String)> {
     let connection = Connection::open(path).unwrap();
     let mut select = connection
@@ -223,15 +224,17 @@ fn tables(path: &Path) -> Vec<(String, String)> {
 fn tables_of_a_new_file(directory: &Path) -> Vec<(String, String)> {
     let path = directory.join("new.db");
     let mut file = ResultsFile::create(&path, &header()).unwrap();
-    // The trials that files of earlier forms get: some tables are made by the first trial that needs them.
+    // The trials added to files of earlier forms: some tables are created by the first trial that needs
+    // them.
     for id in TRIALS..TRIALS + 20 {
         file.append_trial(&trial(7, id)).unwrap();
     }
     tables(&path)
 }
 
-/// New files and upgrades share the text of the tables that a form added. A change of that text would give
-/// files that were brought up before it other tables than those after it, and nothing else would notice.
+/// New files and upgrades share the text of the tables that a form added. After a change of that text,
+/// files that were upgraded before it would have different tables from those upgraded after it, and
+/// nothing else would notice.
 #[test]
 fn tables_that_came_with_a_form_stay_as_they_were() {
     let directory = tempfile::tempdir().unwrap();

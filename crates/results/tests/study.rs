@@ -1,4 +1,4 @@
-//! A study goes into a results file and comes out of it, cell by cell.
+//! A study goes into a results file and comes out again, cell by cell.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -62,7 +62,7 @@ fn a_trial_of_no_cell_of_the_study_is_not_taken_in() {
     outside.cell = Some(cells);
     file.append_trial(&outside).unwrap_err();
     assert_eq!(file.trials().unwrap(), []);
-    // Nor has a comparison any cell.
+    // Nor does a comparison have cells.
     let path = directory.path().join("comparison.db");
     let mut file = ResultsFile::create(&path, &header()).unwrap();
     let mut outside = trial(1, 0);
@@ -235,7 +235,7 @@ fn what_was_done_to_the_storage_is_kept_with_how_it_recovered() {
     let mut disturbed = (0..).map(|id| study_trial(1, id)).find(is_measured).unwrap();
     disturbed.id = 0;
     let TrialOutcome::Measured { sample, .. } = &mut disturbed.outcome else { unreachable!() };
-    // Half a second of nothing after 0.4 s.
+    // No I/O for half a second after 0.4 s.
     let row = |(number, operations): (u64, u64)| Interval {
         start_ns: number * 100_000_000,
         length_ns: 100_000_000,
@@ -266,7 +266,7 @@ fn what_was_done_to_the_storage_is_kept_with_how_it_recovered() {
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
         )
         .unwrap();
-    // From 800.000005 ms to the end of the interval from 900 ms.
+    // From 800.000005 ms to the end of the interval that starts at 900 ms.
     assert_eq!(kept, (Some(199_999_995), None, 600_000_000, 0.0));
     let observed: Vec<(String, Option<f64>)> = connection
         .prepare("SELECT metric, value FROM observation WHERE metric IN ('recovery', 'outage') ORDER BY 1")

@@ -1,8 +1,8 @@
 //! The description of a site that may not exist yet: hosts, networks, storage, datastores.
 //!
-//! A site is a plain value; the simulator builds a machine from it and knows nothing of files.
+//! A site is a plain value; the simulator builds a machine from it and knows nothing about files.
 //! People write it as a file ([`parse_site`], with changes [`parse_site_with`]), in which a part may
-//! be like one of the [library](library_text) whose figures come from data sheets.
+//! be like one of the [library](library_text), whose figures come from data sheets.
 
 mod file;
 mod library;

@@ -1,6 +1,6 @@
-//! Hardware that may be named instead of written out.
+//! Hardware that can be referred to by name instead of being written out.
 //!
-//! Each figure has its source beside it: a data sheet, or how it was derived.
+//! Each figure has its source next to it: a data sheet, or its derivation.
 
 /// The library as a file: `hosts`, `adapters` and `devices`, each entry as a site file would write
 /// it, each figure with its source.

@@ -1,21 +1,23 @@
-//! Changes to a site from outside of its file: what-if, sweeps, calibration.
+//! Changes to a site from outside its file: what-if, sweeps, calibration.
 //!
-//! They act on the tree before it is read, so units, defaults and checks are the reader's.
+//! They are applied to the tree before it is read, so the reader's units, defaults and checks
+//! apply.
 
 use std::fmt;
 
 use stormeter_units::nearest;
 
-/// A change: a parameter by its path or by a short word, and its value as a site file writes it.
+/// A change: a parameter by its path or by a short word, and its value in the notation of site
+/// files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Override {
     /// `hosts.esx.adapters.nic.rate` or one of [`WORDS`].
     path: String,
-    /// As in a site file: `10GbE`, `{like: sata-ssd-480gb}`.
+    /// In the notation of site files: `10GbE`, `{like: sata-ssd-480gb}`.
     value: String,
 }
 
-/// The short words, and what each changes.
+/// The short words, and the parameters that each changes.
 pub const WORDS: [(&str, &str); 14] = [
     ("nic", "the rate of every Ethernet adapter of hosts and controllers"),
     ("nics", "how many ports each Ethernet adapter of the hosts has"),
@@ -33,10 +35,10 @@ pub const WORDS: [(&str, &str); 14] = [
     ("vms-per-host", "how many VMs a host takes, of each group that runs VMs"),
 ];
 
-/// A change that cannot be understood.
+/// A change that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OverrideError {
-    /// There is no value.
+    /// The value is missing.
     #[error(
         "\"{0}\" changes nothing; write a parameter and its value, such as nic=40GbE or hosts.esx.cores=16"
     )]
@@ -46,24 +48,24 @@ pub enum OverrideError {
         "\"{word}\" is no parameter; {advice}write a path such as hosts.esx.cores, or one of {known}"
     )]
     UnknownWord {
-        /// What was given.
+        /// The word that was given.
         word: String,
-        /// `did you mean nic? `, or nothing.
+        /// `did you mean nic? `, or empty.
         advice: String,
-        /// The words.
+        /// The known words.
         known: String,
     },
 }
 
 impl Override {
-    /// Reads `nic=40GbE` or `hosts.esx.cores=16`.
+    /// Parses `nic=40GbE` or `hosts.esx.cores=16`.
     pub fn parse(text: &str) -> Result<Override, OverrideError> {
         let (path, value) =
             text.split_once('=').ok_or_else(|| OverrideError::NoValue(text.into()))?;
         Override::new(path, value)
     }
 
-    /// A parameter with its value; for a factor of a study, `site.` may stand before it.
+    /// A parameter with its value; for a factor of a study, the path may start with `site.`.
     pub fn new(path: &str, value: &str) -> Result<Override, OverrideError> {
         let (path, value) = (path.trim(), value.trim());
         if path.is_empty() || value.is_empty() || value.contains(['\n', '\r']) {
@@ -82,7 +84,7 @@ impl Override {
         Ok(Override { path: path.into(), value: value.into() })
     }
 
-    /// A parameter whose path is known to be good.
+    /// A parameter whose path is known to be valid.
     pub(crate) fn at(path: &str, value: String) -> Override {
         Override { path: path.into(), value }
     }
@@ -92,12 +94,12 @@ impl Override {
         &self.path
     }
 
-    /// The value as a site file writes it.
+    /// The value in the notation of site files.
     pub fn value(&self) -> &str {
         &self.value
     }
 
-    /// Whether it is a word and not a path.
+    /// Whether it is a word rather than a path.
     pub(crate) fn is_word(&self) -> bool {
         !self.path.contains('.')
     }

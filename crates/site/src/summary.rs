@@ -1,7 +1,7 @@
-//! A site in words: what a file says once every default is filled in and every `like` followed.
+//! A site in words: what a file says once every default is filled in and every `like` is expanded.
 //!
-//! Who writes a site checks it by reading what was understood: the way of each datastore, what each
-//! disk group holds. Values are written as in a site file.
+//! The author of a site checks it by reading how it was interpreted: the path of each datastore,
+//! the capacity of each disk group. Values are written as in a site file.
 
 use std::fmt::{Result, Write};
 
@@ -14,8 +14,8 @@ use crate::model::{
 };
 use crate::unit::Quantity;
 
-/// What a site file says, for people: hosts, networks, controllers, disks and the way of each
-/// datastore.
+/// The contents of a site file, for people: hosts, networks, controllers, disks and the path of
+/// each datastore.
 pub fn site_text(file: &SiteFile) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -53,7 +53,7 @@ fn write(file: &SiteFile, out: &mut String) -> Result {
     Ok(())
 }
 
-/// Entries under a title, each with its lines beside its name; nothing where there are none.
+/// Entries under a title, each with its lines next to its name; nothing if there are none.
 fn section<'a>(
     out: &mut String,
     title: &str,
@@ -193,7 +193,7 @@ fn cluster(site: &Site, own: &Cluster) -> Vec<String> {
     ]
 }
 
-/// The way from the hosts to the bytes, then how it is gone.
+/// The path from the hosts to the storage, then how it is used.
 fn datastore(site: &Site, own: &SiteDatastore) -> Vec<String> {
     let hosts = &site.hosts[own.hosts];
     let mut way = match own.adapter {
@@ -244,7 +244,7 @@ fn counted(count: usize, what: &str) -> String {
     }
 }
 
-/// By 1000 where that is round, as disks are sold, and by 1024 elsewhere, as memory is.
+/// Decimal if that is a round number, as disks are sold, and binary otherwise, as memory is.
 fn size(bytes: u64) -> String {
     match bytes {
         0 => "none".into(),
@@ -279,7 +279,7 @@ fn bits(bytes_per_s: f64) -> String {
     }
 }
 
-/// To three decimals, of which those that say nothing are left out.
+/// To three decimals, without trailing zeros.
 fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }

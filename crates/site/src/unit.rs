@@ -1,15 +1,15 @@
-//! Numbers with their units, as site files write them, in base units.
+//! Numbers with units in the notation of site files, converted to base units.
 //!
-//! `Mb` and `Gb` are bits and `MB` and `GB` bytes, as networks and disks are sold; so the case of a
-//! letter counts here, unlike in sizes alone. Fibre Channel is named by its generation.
+//! `Mb` and `Gb` are bits and `MB` and `GB` bytes, as networks and disks are sold; the case of a
+//! letter therefore matters here, unlike in plain sizes. Fibre Channel is named by its generation.
 
 use serde::{Deserialize, Serialize};
 
-/// What a number counts, in its base unit.
+/// The unit of a number; values are in its base unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// Nothing: a plain number.
+    /// None: a plain number.
     Number,
     /// A share: `50%` is 0.5.
     Share,
@@ -19,14 +19,15 @@ pub enum Unit {
     Cycles,
     /// Bytes.
     Bytes,
-    /// Bytes a second: `1GbE` is 125 000 000.
+    /// Bytes per second: `1GbE` is 125 000 000.
     BytesPerSecond,
     /// Hertz.
     Hertz,
 }
 
 impl Unit {
-    /// A value in this unit as a site file may write it: what [`Quantity::parse`] reads as the same.
+    /// A value in this unit in the notation of site files: [`Quantity::parse`] reads it back
+    /// unchanged.
     pub fn text(self, value: f64) -> String {
         match self {
             Unit::Number => format!("{value}"),
@@ -39,7 +40,7 @@ impl Unit {
         }
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Unit::Number => "plain number",
@@ -53,12 +54,12 @@ impl Unit {
     }
 }
 
-/// A number and what it counts.
+/// A number with its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Quantity {
     /// In the base unit; finite.
     pub value: f64,
-    /// What it counts.
+    /// The unit.
     pub unit: Unit,
 }
 
@@ -82,7 +83,7 @@ impl Quantity {
     }
 }
 
-/// A suffix: what to multiply with, and the unit.
+/// A suffix: the factor and the unit.
 fn unit(suffix: &str) -> Option<(f64, Unit)> {
     if let Some(bits) = suffix.strip_suffix("bE") {
         return Some((decimal(bits).filter(|_| !bits.is_empty())? / 8.0, Unit::BytesPerSecond));

@@ -1,7 +1,7 @@
-//! Site files that are wrong: each has the message that a person gets, in a file beside it.
+//! Site files with mistakes: each has the expected message in a file next to it.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p stormeter-site --test bad` writes the messages anew; read them
-//! then, as somebody would who wrote such a file.
+//! `UPDATE_GOLDEN=1 cargo test -p stormeter-site --test bad` rewrites the messages; read them then
+//! as the author of such a file would.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -32,10 +32,10 @@ fn mistakes_point_into_the_file_and_not_into_the_library() {
     bad_files().have_mistakes_in_order_and_in_the_file();
 }
 
-/// A file with a bit of everything.
+/// A file that uses everything.
 const WHOLE: &str = include_str!("good/everything.yaml");
 
-/// What mutations put in that means something in a site.
+/// Pieces for mutations that mean something in a site.
 const PIECES: [&str; 8] =
     ["like: ", "like: esx", "GFC", ".", "1e308", "0", "{like: filer}", "cycles"];
 

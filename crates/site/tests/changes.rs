@@ -30,7 +30,7 @@ fn a_path_changes_one_parameter_and_nothing_else() {
     let mut expected = original();
     expected.stacks[0].cost.per_read_cycles = 1.0;
     assert_eq!(changed(&["stacks.fc.per-read=1 cycles"]), expected);
-    // The entries that are like the changed one were like it before.
+    // The entries that are like the changed one were like it before the change.
     let mut expected = original();
     expected.datastores[3].networks = vec![1, 1];
     assert_eq!(changed(&["datastores.nfs.networks.1=lan"]), expected);
@@ -56,7 +56,7 @@ fn a_device_may_be_exchanged() {
         let Device::Ssd(ssd) = &changed(&[change]).groups[0].device else { panic!("{change}") };
         assert_eq!(ssd.capacity_bytes, 2_000_000_000_000, "{change}");
     }
-    // What can be fitted is a matter of the file, even where the new device has no such parameter.
+    // The file defines what can be fitted, even if the new device lacks such a parameter.
     let site = changed(&["disk-groups.aggregate.device={kind: queue, read: 1ms, write: 2ms}"]);
     assert!(matches!(site.groups[0].device, Device::Queue(_)));
     let site = changed(&["disk-groups.aggregate.device={like: nvme-2tb, filled: 90%}"]);
@@ -164,7 +164,7 @@ fn a_parameter_is_read_in_its_base_unit() {
         ("hosts.esx.cores", 8.0, Unit::Number),
         ("hosts.esx.clock", 2.5e9, Unit::Hertz),
         ("hosts.esx.adapters.hba.rate", 425e6, Unit::BytesPerSecond),
-        // Written out with nothing but its rate, which is all that says that it is Fibre Channel.
+        // Written out with only its rate, which is all that identifies it as Fibre Channel.
         ("controllers.filer.ports.fc.rate", 425e6, Unit::BytesPerSecond),
         ("stacks.iscsi.per-read", 20_000.0, Unit::Nanoseconds),
         ("stacks.fc.per-read", 60_000.0, Unit::Cycles),
@@ -174,7 +174,7 @@ fn a_parameter_is_read_in_its_base_unit() {
     ] {
         assert_eq!(quantity(WHOLE, path).unwrap(), Quantity { value, unit }, "{path}");
         assert_eq!(parameter(WHOLE, path).unwrap(), value, "{path}");
-        // What is written back is what was read.
+        // What is written back equals what was read.
         let same = Override::new(path, &unit.text(value)).unwrap();
         assert_eq!(parse_site_with(WHOLE, &[same]).unwrap().site, original(), "{path}");
     }
@@ -237,7 +237,7 @@ fn a_file_is_rewritten_with_everything_else_as_it_was() {
     assert_eq!(differing.len(), 1, "{differing:?}");
     assert_eq!(WHOLE.lines().count(), written.lines().count());
     assert!(differing[0].1.contains("4321 cycles"), "{differing:?}");
-    // An entry that is like this one takes what is written, and would not take what is changed.
+    // An entry that is like this one takes over what is written, but not what is changed.
     let (written, meant) =
         (parse_site(&written).unwrap().site, parse_site_with(WHOLE, &changes).unwrap().site);
     assert_eq!(written.stacks[1], meant.stacks[1]);

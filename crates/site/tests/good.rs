@@ -1,4 +1,4 @@
-//! Sites that are right: what is read from them.
+//! Valid sites and how they are read.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,8 +6,8 @@ use stormeter_site::*;
 
 const EVERYTHING: &str = include_str!("good/everything.yaml");
 
-/// A site as its file says, whole: what stands there, what it is like, what is left out. Written
-/// anew with `UPDATE_GOLDEN=1`; read it against the file then.
+/// A whole site as read: what is written, what it is like, what is left out. Rewritten with
+/// `UPDATE_GOLDEN=1`; compare it with the file then.
 #[test]
 fn a_site_is_read_whole() {
     let file = parse_site(EVERYTHING).unwrap_or_else(|errors| panic!("{errors}"));

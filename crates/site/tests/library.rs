@@ -45,7 +45,7 @@ fn every_entry_can_be_used() {
     assert_eq!(entries("devices").len(), 7);
 }
 
-/// What a device's figures say together must be what its data sheet says as a whole.
+/// The figures of a device must together reproduce what its data sheet says as a whole.
 #[test]
 fn derived_figures_give_back_what_the_data_sheets_say() {
     let device = |name| site("desktop-4", "fas3170", "gbe", name).groups[0].device.clone();
@@ -56,7 +56,7 @@ fn derived_figures_give_back_what_the_data_sheets_say() {
         let Device::Ssd(ssd) = device(name) else { panic!("{name}") };
         let rate = f64::from(ssd.channels * ssd.page_bytes) / (ssd.program_ns / 1e9);
         assert!((rate / bytes_per_s - 1.0).abs() < 0.01, "{name} {rate}");
-        // What the host sees is what its spare leaves of whole dies of 16 GiB.
+        // The host sees whole dies of 16 GiB minus the spare share.
         let flash = f64::from(ssd.channels) * (16u64 << 30) as f64;
         let seen = flash * (1.0 - ssd.spare_share);
         assert!((seen / ssd.capacity_bytes as f64 - 1.0).abs() < 0.01, "{name} {seen}");
@@ -65,7 +65,7 @@ fn derived_figures_give_back_what_the_data_sheets_say() {
     let Device::Hdd(hdd) = device("ide-7200-80gb") else { panic!() };
     let read_ns = hdd.overhead_ns + hdd.seek_average_ns + 30e9 / hdd.rpm;
     assert!((4096.0 * read_ns * 1.05 / 55.9e9 - 1.0).abs() < 0.01, "{read_ns}");
-    // 677 557 bytes on a track in the mean (Savvio 10K.4, 4.1).
+    // 677 557 bytes per track on average (Savvio 10K.4, 4.1).
     let Device::Hdd(hdd) = device("sas-10k-600gb") else { panic!() };
     let track = (hdd.outer_bytes_per_s + hdd.inner_bytes_per_s) / 2.0 * 60.0 / hdd.rpm;
     assert!((track / 677_557.0 - 1.0).abs() < 0.01, "{track}");

@@ -1,4 +1,4 @@
-//! Products of counts: each factor may be right by itself.
+//! Products of counts: each factor may be valid by itself.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,7 +25,7 @@ fn what_is_changed_is_within_the_limits_too() {
     ] {
         let message = read(changes).expect_err("too many");
         assert!(message.contains(says), "{changes:?}: {message}");
-        // Nodes are told where the cluster names them.
+        // Nodes are reported where the cluster refers to them.
         let place = if changes[0].starts_with("nodes") { "site.yaml:" } else { "change:" };
         assert!(message.starts_with(place), "{changes:?}: {message}");
     }
@@ -40,7 +40,7 @@ fn as_many_as_are_allowed_are_read() {
     ] {
         read(changes).unwrap_or_else(|message| panic!("{changes:?}: {message}"));
     }
-    // The file has what the limits are about.
+    // The file has everything that the limits concern.
     let site = parse_site_with(WHOLE, &[]).unwrap().site;
     let targets = site.datastores.iter().map(|datastore| datastore.target);
     assert!(targets.clone().any(|target| matches!(target, Target::Group(_))));

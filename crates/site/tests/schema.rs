@@ -1,4 +1,4 @@
-//! The committed JSON Schema against what is really read.
+//! The committed JSON Schema checked against what is really read.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

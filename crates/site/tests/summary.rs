@@ -1,10 +1,10 @@
-//! What a site file is said to say.
+//! The summary of a site file.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use stormeter_site::{DiskGroup, parse_site, site_text};
 
-/// The text, its lines without the space that lines them up.
+/// The lines of the text, without alignment spaces.
 fn lines(site: &str) -> Vec<String> {
     let file = parse_site(site).unwrap_or_else(|errors| panic!("{errors}"));
     let text = site_text(&file);

@@ -1,4 +1,4 @@
-//! Results made up from a seed, with every field set and every variant taken by some seed.
+//! Results generated from a seed, with every field set and every variant chosen by some seed.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -206,8 +206,8 @@ fn cpu(dice: &mut Dice) -> CpuUsage {
     }
 }
 
-/// The trial of that number as files of the form 2 had it; the same seed and number give the same
-/// trial. `fixture/form-2.sql` holds some: what later forms brought has dice of its own.
+/// The trial with that number as files of form 2 stored it; the same seed and number give the same
+/// trial. `fixture/form-2.sql` contains some: what later forms added is drawn separately.
 pub(crate) fn early_trial(seed: u64, id: u64) -> TrialRecord {
     let dice = &mut Dice::new(seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let phase = [Phase::Main, Phase::Capacity, Phase::Ceiling][dice.below(3) as usize];
@@ -243,7 +243,7 @@ pub(crate) fn early_trial(seed: u64, id: u64) -> TrialRecord {
     }
 }
 
-/// The trial of that number, with all that the present form has.
+/// The trial with that number, with everything in the current form.
 pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
     let mut trial = early_trial(seed, id);
     let dice = &mut Dice::new(!seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -341,7 +341,7 @@ fn monitor_row(dice: &mut Dice) -> MonitorRow {
     }
 }
 
-/// The trial of that number, of a cell of the study's plan unless it is a ceiling.
+/// The trial with that number, in a cell of the study's plan unless it is a ceiling.
 #[allow(dead_code, reason = "not every test is of studies")]
 pub(crate) fn study_trial(seed: u64, id: u64) -> TrialRecord {
     let mut trial = trial(seed, id);
@@ -359,7 +359,7 @@ pub(crate) fn study_trial(seed: u64, id: u64) -> TrialRecord {
 #[allow(dead_code, reason = "not every test is of studies")]
 pub(crate) fn study_header() -> Header<StudyPlan> {
     let comparison = header();
-    // Plans come from files: JSON is the shortest way to say one.
+    // Plans come from files: JSON is the shortest way to write one.
     let plan = serde_json::json!({
         "study": "Which one?",
         "datastores": [
@@ -414,7 +414,7 @@ pub(crate) fn study_header() -> Header<StudyPlan> {
     }
 }
 
-/// A header with fractions that decimal notation only meets with care.
+/// A header with fractions that survive decimal notation only with care.
 pub(crate) fn header() -> Header {
     Header {
         created_unix_ms: 1_790_000_000_123,

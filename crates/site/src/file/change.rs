@@ -1,4 +1,4 @@
-//! Changes from outside, carried out on the tree.
+//! Applies changes from outside to the tree.
 
 use stormeter_yaml::{Diagnostics, Node, Place, Value, document};
 
@@ -8,7 +8,7 @@ use super::path::{find_mut, put};
 use super::{CHANGES, FORM};
 use crate::overrides::Override;
 
-/// What is changed before entries take from others: which ones they take from.
+/// Applies changes of `like` before entries are expanded: they determine what is taken over.
 pub(super) fn change_likes(root: &mut Node, changes: &[Override], diagnostics: &mut Diagnostics) {
     for (index, change) in changes.iter().enumerate() {
         if change.path().ends_with(".like")
@@ -19,7 +19,7 @@ pub(super) fn change_likes(root: &mut Node, changes: &[Override], diagnostics: &
     }
 }
 
-/// All other changes, in their order.
+/// Applies all other changes, in order.
 pub(super) fn change(root: &mut Node, changes: &[Override], diagnostics: &mut Diagnostics) {
     for (index, change) in changes.iter().enumerate() {
         if change.path().ends_with(".like") {
@@ -45,7 +45,7 @@ pub(super) fn change(root: &mut Node, changes: &[Override], diagnostics: &mut Di
     }
 }
 
-/// The value of a change as a tree whose places lie in the change's text.
+/// The value of a change as a tree whose positions are in the change's text.
 fn value(index: usize, change: &Override, diagnostics: &mut Diagnostics) -> Option<Node> {
     let text = change.value();
     let column = change.path().chars().count() + 2;
@@ -101,22 +101,22 @@ fn entries<'n>(root: &'n mut Node, section: &str) -> Vec<(String, &'n mut Node)>
     }
 }
 
-/// The texts of a key of a section's entries: whom they name.
+/// The values of a key in all entries of a section: the names they refer to.
 fn named(root: &mut Node, section: &str, key: &str) -> Vec<String> {
     let entries = entries(root, section);
     let text = |entry: &mut Node| get(entry, key).and_then(Node::text).map(str::to_owned);
     entries.into_iter().filter_map(|(_, entry)| text(entry)).collect()
 }
 
-/// A rate may come in bytes a second, where a fit sets it or a part of the old one is asked for; that
-/// an adapter is Fibre Channel is then seen by its credits.
+/// A rate may be given in bytes per second, if a fit sets it or a fraction of the old one is
+/// requested; the kind of adapter is then kept by adding its credits.
 fn keep_kind(adapter: &mut Node, place: Place) {
     if is_fibre_channel(adapter) && get(adapter, "credits").is_none() {
         set(adapter, "credits", &Node { place, value: Value::Text(CREDITS.to_string()) });
     }
 }
 
-/// Carries out a word; how much it changed.
+/// Applies a short word; returns how many values it changed.
 fn by_word(root: &mut Node, word: &str, value: &Node) -> usize {
     let every = |root: &mut Node, section: &str, key: &str| -> usize {
         entries(root, section).into_iter().map(|(_, entry)| set(entry, key, value)).sum()

@@ -1,6 +1,6 @@
-//! `datastores` and `client`: who reaches which storage, by which way.
+//! Reads `datastores` and `client`: which hosts reach which storage, over which path.
 //!
-//! Whether the parts of such a way fit together is seen here, where all of them are named.
+//! Whether the parts of a path fit together is checked here, where all of them are named.
 
 use stormeter_yaml::{Diagnostics, Node, Place};
 
@@ -13,13 +13,13 @@ use crate::model::{
     Target,
 };
 
-/// What a datastore may name. Clusters that could not be read have a name and nothing else.
+/// What a datastore can refer to. Clusters that could not be read have only a name.
 pub(super) struct Known<'s> {
-    /// Hosts, stacks, networks, controllers and groups as far as they were read.
+    /// Hosts, stacks, networks, controllers and groups, as far as they were read.
     pub(super) site: &'s Site,
     /// Names by section.
     pub(super) clusters: &'s [String],
-    /// Whether all of that was read without errors: then what fits together can be judged.
+    /// Whether all of that was read without errors: only then can compatibility be checked.
     pub(super) whole: bool,
 }
 
@@ -81,7 +81,7 @@ fn hosts(part: &Part<'_>, site: &Site, diagnostics: &mut Diagnostics) -> Option<
     part.link("hosts", "host group", THE_SITE, &names(&site.hosts, |host| &host.name), diagnostics)
 }
 
-/// An adapter of those hosts; not to be found where the hosts were not.
+/// Resolves an adapter of those hosts; fails if the hosts could not be resolved.
 fn adapter(
     part: &Part<'_>,
     key: &str,
@@ -102,7 +102,7 @@ fn networks(part: &Part<'_>, site: &Site, diagnostics: &mut Diagnostics) -> Vec<
         .collect()
 }
 
-/// Keys that say nothing beside another.
+/// Rejects keys that have no meaning together with another.
 fn reject(part: &Part<'_>, keys: &[&str], because: &str, diagnostics: &mut Diagnostics) {
     for key in keys {
         if part.node(key).is_some() {
@@ -169,7 +169,7 @@ fn target(part: &Part<'_>, known: &Known<'_>, diagnostics: &mut Diagnostics) -> 
     }
 }
 
-/// Whether the parts of the way fit together.
+/// Checks whether the parts of the path fit together.
 fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, diagnostics: &mut Diagnostics) {
     let stack = &site.stacks[datastore.stack];
     let protocol = stack.protocol;
@@ -272,10 +272,10 @@ fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, diagnostics: &
     }
 }
 
-/// Hosts and their storage are on one Ethernet, all of which must take the largest frames that are
-/// sent (VMware, "vSphere Storage", 6.5, "Using Jumbo Frames with iSCSI": end to end): what is too large
-/// is dropped there and nobody is told. A client of transfers may be behind a router, where TCP agrees
-/// on the smaller (RFC 9293, section 3.7.1), so its MTU is its own.
+/// Hosts and their storage are on one Ethernet, all of which must accept the largest frames that are
+/// sent (VMware, "vSphere Storage", 6.5, "Using Jumbo Frames with iSCSI": end to end): frames that are
+/// too large are dropped silently. A client of transfers may be behind a router, where TCP negotiates
+/// the smaller size (RFC 9293, section 3.7.1), so its MTU is independent.
 fn one_mtu(
     part: &Part<'_>,
     (hosts, adapter): (&HostGroup, &Adapter),
@@ -301,7 +301,7 @@ fn one_mtu(
     );
 }
 
-/// What the adapter is and what the protocol needs, where that differs.
+/// The kind of the adapter and the kind that the protocol needs, if they differ.
 fn misfit(protocol: Protocol, adapter: &Adapter) -> Option<(&'static str, &'static str)> {
     let is_fibre_channel = matches!(adapter.kind, PortKind::FibreChannel { .. });
     match protocol {
@@ -315,7 +315,7 @@ fn misfit(protocol: Protocol, adapter: &Adapter) -> Option<(&'static str, &'stat
     }
 }
 
-/// Names that two datastores answer to.
+/// Rejects names that two datastores share.
 pub(super) fn check_names(datastores: &[(&SiteDatastore, Place)], diagnostics: &mut Diagnostics) {
     let mut taken: Vec<(&str, &str)> =
         datastores.iter().map(|(d, _)| (d.name.as_str(), d.name.as_str())).collect();
@@ -336,7 +336,7 @@ pub(super) fn check_names(datastores: &[(&SiteDatastore, Place)], diagnostics: &
     }
 }
 
-/// The client of transfers.
+/// Reads the client of transfers.
 pub(super) fn client(
     node: &Node,
     place: Place,
@@ -368,8 +368,8 @@ pub(super) fn client(
     })
 }
 
-/// The adapter of the hosts in which VMs run. It is the first of each, which [`put_first`] saw to, so
-/// that one place serves all.
+/// The adapter of the hosts in which VMs run. [`put_first`] has made it the first one of each, so
+/// that one index applies to all.
 fn server_adapter(part: &Part<'_>, site: &Site, diagnostics: &mut Diagnostics) -> Option<usize> {
     let datastores = site.datastores.iter();
     let hosts = datastores.map(|datastore| site.hosts.get(datastore.hosts));
@@ -378,8 +378,8 @@ fn server_adapter(part: &Part<'_>, site: &Site, diagnostics: &mut Diagnostics) -
     found.into_iter().collect::<Option<Vec<usize>>>()?.first().copied()
 }
 
-/// Puts the adapter that the client asks servers by before the others of its host; their order
-/// means nothing else.
+/// Moves the adapter through which the client reaches servers to the front of its host's list; the
+/// order has no other meaning.
 pub(super) fn put_first(name: &str, hosts: &mut [HostGroup]) {
     for host in hosts {
         if let Some(at) = host.adapters.iter().position(|adapter| adapter.name == name) {

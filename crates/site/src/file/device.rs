@@ -1,4 +1,4 @@
-//! `disk-groups` and the devices in them.
+//! Reads `disk-groups` and the devices in them.
 
 use stormeter_units::nearest;
 use stormeter_yaml::{Diagnostics, Node, Place, Value};
@@ -9,7 +9,7 @@ use super::part::Part;
 use super::value::{self, At};
 use crate::model::{Device, DiskGroup, Hdd, Queue, Raid, Service, Spread, Ssd};
 
-/// A RAID level: its name, and how many disks a group of it has at least.
+/// A RAID level: its name, and the minimum number of disks per group.
 const LEVELS: [(&str, Raid, u32); 6] = [
     ("0", Raid::Raid0, 1),
     ("1", Raid::Raid1, 2),
@@ -60,7 +60,7 @@ pub(super) fn group(
     group
 }
 
-/// The level, if so many disks can have it.
+/// The level, if it is possible with this number of disks.
 fn raid(part: &Part<'_>, level: &str, disks: u32, diagnostics: &mut Diagnostics) -> Raid {
     let (_, raid, least) =
         LEVELS.into_iter().find(|(name, ..)| *name == level).unwrap_or(LEVELS[0]);
@@ -81,7 +81,7 @@ fn raid(part: &Part<'_>, level: &str, disks: u32, diagnostics: &mut Diagnostics)
     raid
 }
 
-/// Stands where a device could not be read; what has errors is not used.
+/// A placeholder for a device that could not be read; a site with errors is not used.
 fn nothing() -> Device {
     Device::Queue(Queue {
         servers: 1,
@@ -95,7 +95,7 @@ fn nothing() -> Device {
     })
 }
 
-/// A device, written out.
+/// Reads a device.
 pub(super) fn device(node: &Node, title: &str, diagnostics: &mut Diagnostics) -> Device {
     let Value::Map(pairs) = &node.value else {
         let found = node.found();
@@ -180,8 +180,8 @@ fn hdd(part: &Part<'_>, diagnostics: &mut Diagnostics) -> Hdd {
     hdd
 }
 
-/// Commands that flash works on where nothing is written: those of SATA's native command queueing (SATA
-/// 2.6, section 13.6), the narrowest of the interfaces that flash comes with.
+/// Default number of commands that flash works on concurrently: that of SATA's native command queueing
+/// (SATA 2.6, section 13.6), the narrowest of the interfaces that flash has.
 const NCQ: u32 = 32;
 
 fn ssd(part: &Part<'_>, diagnostics: &mut Diagnostics) -> Ssd {

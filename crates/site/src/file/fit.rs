@@ -1,4 +1,5 @@
-//! `fit` and `calibration`: which parameters are free, and which findings they were fitted to.
+//! Reads `fit` and `calibration`: which parameters are free, and which findings they were fitted
+//! to.
 
 use serde::{Deserialize, Serialize};
 use stormeter_units::nearest;
@@ -12,41 +13,41 @@ use crate::model::Site;
 use crate::overrides::Override;
 use crate::unit::{Quantity, Unit};
 
-/// A parameter that a calibration may change, within bounds.
+/// A parameter that a calibration may change, within limits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FreeParameter {
     /// Its path in the site file.
     pub parameter: String,
-    /// Paths of others that always have the same value.
+    /// Paths of parameters that always have the same value.
     pub with: Vec<String>,
-    /// What it counts.
+    /// Its unit.
     pub unit: Unit,
-    /// The least, in the base unit.
+    /// The smallest value, in the base unit.
     pub from: f64,
-    /// The most, in the base unit.
+    /// The largest value, in the base unit.
     pub to: f64,
 }
 
 impl FreeParameter {
-    /// The changes that give the parameter, and those that go with it, this value in its base unit.
+    /// The changes that give the parameter, and those linked to it, this value in its base unit.
     pub fn at(&self, value: f64) -> Vec<Override> {
         let paths = std::iter::once(&self.parameter).chain(&self.with);
         paths.map(|path| Override::at(path, self.unit.text(value))).collect()
     }
 }
 
-/// A published finding that parameters were fitted to; what is not listed is a prediction.
+/// A published finding that parameters were fitted to; all others are predictions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationPoint {
     /// Its name in the catalogue.
     pub finding: String,
-    /// The parameters that follow from it.
+    /// The parameters that were fitted to it.
     pub fits: Vec<String>,
-    /// The metric by the name that studies use.
+    /// The metric, by its name in studies.
     pub metric: String,
     /// The datastore.
     pub of: String,
-    /// The datastore that it is relative to; `None`: the value is absolute.
+    /// The datastore to which it is relative; `None`: the value is absolute.
     pub relative_to: Option<String>,
     /// The workload; `None`: the study's only one.
     pub workload: Option<String>,
@@ -54,8 +55,8 @@ pub struct CalibrationPoint {
     pub vms: Option<u32>,
     /// The level of outstanding I/Os per VM; `None`: the study's only one.
     pub outstanding: Option<u32>,
-    /// What was published, in base units; relative to another datastore, the share by which it
-    /// differs: `-16%` is -0.16.
+    /// The published value, in base units; relative to another datastore, the difference as a
+    /// fraction: `-16%` is -0.16.
     pub value: Quantity,
 }
 
@@ -79,7 +80,7 @@ fn open<'n>(
     Part::open(node, node.place, keys.of, keys, diagnostics)
 }
 
-/// The free parameters; `root` is the whole site.
+/// Reads the free parameters; `root` is the whole site.
 pub(super) fn fit(
     root: &Node,
     node: Option<&Node>,
@@ -170,7 +171,7 @@ fn published(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<Quantity> 
     found
 }
 
-/// The findings that parameters were fitted to.
+/// Reads the findings that parameters were fitted to.
 pub(super) fn calibration(
     site: &Site,
     free: &[FreeParameter],
@@ -232,7 +233,7 @@ fn point(
     })
 }
 
-/// A datastore by one of its names.
+/// Resolves a datastore by one of its names.
 fn datastore(
     part: &Part<'_>,
     key: &str,

@@ -1,4 +1,4 @@
-//! `hosts` with their adapters, `stacks` and costs.
+//! Reads `hosts` with their adapters, `stacks` and costs.
 
 use stormeter_yaml::{Diagnostics, Node, Place};
 
@@ -41,7 +41,7 @@ pub(super) fn host(
     host
 }
 
-/// The adapters or ports of a host or controller.
+/// Reads the adapters or ports of a host or controller.
 pub(super) fn adapters(
     part: &Part<'_>,
     key: &'static str,
@@ -123,23 +123,22 @@ fn adapter(
     adapter
 }
 
-/// Buffer credits where none are written: frames of 2 KiB at 4 Gb/s take 5 us, so these span some
-/// kilometres.
+/// Default buffer credits: frames of 2 KiB at 4 Gb/s take 5 us, so these span some kilometres.
 pub(super) const CREDITS: u32 = 16;
 
-/// Whether an adapter is one of Fibre Channel: by its rate, or, where that is written in bytes, by its
+/// Whether an adapter is Fibre Channel: judged by its rate, or, if that is given in bytes, by its
 /// credits.
 pub(super) fn is_fibre_channel(adapter: &Node) -> bool {
     let rate = get(adapter, "rate").and_then(Node::text).unwrap_or_default().trim();
     rate.ends_with("GFC") || rate.ends_with("B/s") && get(adapter, "credits").is_some()
 }
 
-/// The protocols by their names.
+/// The protocols by name.
 pub(super) fn protocols() -> [(&'static str, Protocol); 4] {
     Protocol::ALL.map(|protocol| (protocol.name(), protocol))
 }
 
-/// The stack of an initiator.
+/// Reads the stack of an initiator.
 pub(super) fn stack(name: &str, place: Place, node: &Node, diagnostics: &mut Diagnostics) -> Stack {
     let mut stack = Stack {
         name: name.into(),
@@ -189,7 +188,7 @@ pub(super) fn stack(name: &str, place: Place, node: &Node, diagnostics: &mut Dia
     stack
 }
 
-/// Options that a protocol does not have.
+/// Rejects options that the protocol does not have.
 fn check_options(part: &Part<'_>, protocol: Protocol, diagnostics: &mut Diagnostics) {
     const ISCSI: [&str; 7] = [
         "initial-r2t",
@@ -216,8 +215,8 @@ fn check_options(part: &Part<'_>, protocol: Protocol, diagnostics: &mut Diagnost
     }
 }
 
-/// The costs among the keys of a mapping; 0 where one is not there, but a request must cost
-/// something to be worth a key.
+/// Reads the costs among the keys of a mapping; a missing one is 0, but a request with a cost must
+/// cost something.
 pub(super) fn cost(part: &Part<'_>, diagnostics: &mut Diagnostics) -> Cost {
     let clock_hz = part.get("clock", value::clock, &mut Diagnostics::default());
     let mut read = |key: &'static str| {

@@ -1,12 +1,12 @@
-//! The keys of a site file: one list a mapping, each key with an example of its value.
+//! The keys of a site file: one list per mapping, each key with an example of its value.
 //!
-//! These lists are what the reader accepts, what messages tell, and what the JSON Schema is held
-//! against.
+//! The reader accepts these lists, messages print them, and the JSON Schema is checked against
+//! them.
 
 use stormeter_yaml::keys;
 
 keys! {
-    /// The file itself.
+    /// The whole file.
     SITE "site" "a site" telling "hosts" {
         "site": "Test bed",
         "as-built": "1",
@@ -31,7 +31,7 @@ keys! {
         "vm-path": "100000 cycles",
         "adapters": "{nic: {rate: 1GbE, count: 2}}",
     }
-    /// Ports that serve one purpose.
+    /// Ports with the same purpose.
     ADAPTER "adapter" "an adapter" telling "rate" {
         "like": "emulex-lpe11000",
         "rate": "1GbE",
@@ -41,7 +41,7 @@ keys! {
         "aggregation": "active-backup",
         "latency": "25us",
     }
-    /// What a protocol costs an initiator.
+    /// The cost of a protocol for an initiator.
     STACK "stack" "a stack" telling "protocol" {
         "like": "nfs",
         "protocol": "nfs",
@@ -60,7 +60,7 @@ keys! {
         "data-digest": "no",
         "transfer": "64KiB",
     }
-    /// What a request costs a controller or a node.
+    /// The cost of a request for a controller or a node.
     COST "cost" "a cost" telling "per-read" {
         "clock": "2.5GHz",
         "per-read": "40000 cycles",
@@ -88,7 +88,7 @@ keys! {
         "rebuild": "50MB/s",
         "device": "{like: fc-15k-144gb}",
     }
-    /// A disk with heads.
+    /// A hard disk.
     HDD "hdd" "a device of kind hdd" telling "kind" {
         "like": "fc-15k-144gb",
         "kind": "hdd",
@@ -124,7 +124,7 @@ keys! {
         "queue-depth": "32",
         "write-buffer": "1MiB",
     }
-    /// A device of which only times are known.
+    /// A device described only by its service times.
     QUEUE "queue" "a device of kind queue" telling "kind" {
         "like": "sata-ssd-480gb",
         "kind": "queue",
@@ -174,7 +174,7 @@ keys! {
         "repair-delay": "60min",
         "resync": "100MB/s",
     }
-    /// What a study can name.
+    /// A datastore that studies can refer to.
     DATASTORE "datastore" "a datastore" telling "hosts" {
         "like": "nfs",
         "hosts": "esx",
@@ -191,7 +191,7 @@ keys! {
         "placement": "spread",
         "also": "[nas]",
     }
-    /// Who asks servers in VMs.
+    /// The client of servers in VMs.
     CLIENT "client" "the client" telling "hosts" {
         "hosts": "pc",
         "adapter": "nic",
@@ -224,7 +224,7 @@ keys! {
 }
 
 /// Every mapping of a site file, by its name in the JSON Schema, with its keys: for documents and
-/// schemas that want to be complete.
+/// schemas that must be complete.
 pub fn key_lists() -> Vec<(&'static str, Vec<&'static str>)> {
     ALL.iter().map(|keys| (keys.schema, keys.names().collect())).collect()
 }

@@ -1,6 +1,7 @@
-//! `like`: an entry takes the keys of another, of the file or of the library; its own win.
+//! Expands `like`: an entry takes over the keys of another one, from the file or the library; its
+//! own keys take precedence.
 //!
-//! This is done on the tree, before values are read, so that what was taken is checked as if it
+//! This is done on the tree, before values are read, so that what is taken over is checked as if it
 //! were written there.
 
 use stormeter_units::nearest;
@@ -12,10 +13,10 @@ use crate::library::library_text;
 
 type Pairs = Vec<(Node, Node)>;
 
-/// An entry takes from one that takes from another …; deeper than this is a mistake or a jest.
+/// The deepest chain of `like`; a deeper one is a mistake.
 const MOST_STEPS: usize = 16;
 
-/// Sections whose entries may be like one another, and where in the library more are.
+/// Sections whose entries may use `like`, and the matching section of the library.
 const SECTIONS: [(&str, Option<&str>); 7] = [
     ("hosts", Some("hosts")),
     ("stacks", None),
@@ -26,8 +27,8 @@ const SECTIONS: [(&str, Option<&str>); 7] = [
     ("datastores", None),
 ];
 
-/// Mappings of adapters and single devices within entries: section, key, library, whether the key
-/// holds one entry or names with entries.
+/// Mappings of adapters and single devices within entries: section, key, library section, and
+/// whether the key holds one entry or several named ones.
 const WITHIN: [(&str, &str, &str, bool); 5] = [
     ("hosts", "adapters", "adapters", false),
     ("controllers", "ports", "adapters", false),
@@ -42,7 +43,7 @@ pub(super) fn get<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
     pairs.iter().find(|(name, _)| name.text() == Some(key)).map(|(_, value)| value)
 }
 
-/// As [`get`], to be changed.
+/// Like [`get`], but mutable.
 pub(super) fn get_mut<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
     let Value::Map(pairs) = &mut node.value else { return None };
     pairs.iter_mut().find(|(name, _)| name.text() == Some(key)).map(|(_, value)| value)
@@ -55,7 +56,7 @@ fn pairs_of(node: Option<&Node>) -> &[(Node, Node)] {
     }
 }
 
-/// Whether a `like` stands anywhere.
+/// Whether there is a `like` anywhere.
 fn has_like(node: &Node) -> bool {
     match &node.value {
         Value::Map(pairs) => {
@@ -66,7 +67,7 @@ fn has_like(node: &Node) -> bool {
     }
 }
 
-/// Carries out every `like` of a site. What could not be found keeps its `like`.
+/// Expands every `like` of a site. If its base is not found, the `like` stays.
 pub(super) fn expand(root: &mut Node, diagnostics: &mut Diagnostics) {
     if !has_like(root) {
         return;
@@ -103,7 +104,7 @@ pub(super) fn expand(root: &mut Node, diagnostics: &mut Diagnostics) {
 
 /// Where entries of one kind come from.
 struct Source<'l> {
-    /// What messages call one.
+    /// What messages call an entry.
     kind: &'l str,
     library: &'l [(Node, Node)],
 }
@@ -121,8 +122,8 @@ fn expand_entries(node: &mut Node, source: &Source<'_>, diagnostics: &mut Diagno
 }
 
 impl Source<'_> {
-    /// The entry with what it takes from others; `steps` are the names from the first entry to this
-    /// one.
+    /// The entry with everything that it takes over; `steps` are the names from the first entry to
+    /// this one.
     fn whole(
         &self,
         entry: &Node,
@@ -136,7 +137,7 @@ impl Source<'_> {
         let find = |entries: &[(Node, Node)]| {
             entries.iter().find(|(key, _)| key.text() == Some(name)).map(|(_, value)| value.clone())
         };
-        // What is called as in the library may be like that.
+        // An entry may be like the library entry with the same name.
         let is_itself = steps.last().is_some_and(|last| last == name);
         let found = find(beside).filter(|_| !is_itself);
         let base = match found {
@@ -163,7 +164,7 @@ impl Source<'_> {
                 }
             },
         };
-        // A like of the base that led nowhere stays, so that nothing that it would have brought is missed.
+        // If the base has an unresolved `like`, it is kept, so that its keys are not reported as missing.
         let is_own = |key: &Node| {
             key.text() != Some("like") && own.iter().any(|(known, _)| known.text() == key.text())
         };
@@ -173,7 +174,7 @@ impl Source<'_> {
         Node { place: entry.place, value: Value::Map(pairs) }
     }
 
-    /// Once for each circle: from its entry that comes first in the alphabet.
+    /// Once per cycle: reported for the alphabetically first of its entries.
     fn tell_circle(
         &self,
         like: &Node,

@@ -1,5 +1,5 @@
-//! How many of something a site may have where it follows from a product: disks of groups of
-//! controllers. Each factor may be right by itself, and the simulator would run out of memory.
+//! Limits on products of counts in a site, such as the disks of the groups of all controllers. Each
+//! factor may be valid by itself, and the simulator would still run out of memory.
 
 use stormeter_yaml::{Diagnostics, Node, Place};
 
@@ -13,17 +13,17 @@ const DISKS: u64 = 100_000;
 const ALL_DISKS: u64 = 1_000_000;
 /// Flash channels, or servers of a queue, of all disks of a kind.
 const CHANNELS: u64 = 10_000_000;
-/// Ports of an adapter, of all who have it.
+/// Ports of an adapter, over all hosts or controllers that have it.
 const PORTS: u64 = 2_000_000;
-/// Cores of a kind.
+/// Cores of one kind.
 const CORES: u64 = 10_000_000;
-/// Nodes of a cluster, and capacity devices of a node: the simulator keeps 16 bits.
+/// Nodes of a cluster, and capacity devices of a node: the simulator stores 16 bits.
 const SHORT: u64 = u16::MAX as u64;
 
 /// A factor and its name.
 type Factor<'a> = (u32, &'a str);
 
-/// Tells a product that is too large.
+/// Reports a product that is too large.
 fn product(
     (owner, place): (&str, Place),
     what: &str,
@@ -35,7 +35,7 @@ fn product(
     if product <= u128::from(most) {
         return;
     }
-    // What there is one of is neither told nor can it be less.
+    // Factors of one are not shown and cannot be reduced.
     let factors = || factors.iter().filter(|(count, _)| *count > 1);
     let written: Vec<String> = factors().map(|(count, name)| format!("{count} {name}")).collect();
     let written =
@@ -50,7 +50,7 @@ fn product(
     );
 }
 
-/// Accesses that a device serves at the same time: each takes memory of its own.
+/// Concurrent accesses of a device: each takes memory.
 fn channels(device: &Device) -> Factor<'static> {
     match device {
         Device::Hdd(_) => (1, "heads"),
@@ -59,7 +59,7 @@ fn channels(device: &Device) -> Factor<'static> {
     }
 }
 
-/// Cores and ports of all hosts or controllers of a kind; ports by the names of their adapters.
+/// Cores and ports of all hosts or controllers of a kind; ports by adapter name.
 fn machines(
     part: &Part<'_>,
     (count, of): Factor<'_>,
@@ -74,19 +74,19 @@ fn machines(
     }
 }
 
-/// What a group of hosts has.
+/// Checks a group of hosts.
 pub(super) fn hosts(part: &Part<'_>, host: &HostGroup, diagnostics: &mut Diagnostics) {
     let ports = host.adapters.iter().map(|adapter| (adapter.name.clone(), adapter.count));
     machines(part, (host.count, "hosts"), host.cores, ports, diagnostics);
 }
 
-/// What controllers of a kind have themselves.
+/// Checks controllers of one kind.
 pub(super) fn controllers(part: &Part<'_>, controller: &Controller, diagnostics: &mut Diagnostics) {
     let ports = controller.ports.iter().map(|port| (port.name.clone(), port.count));
     machines(part, (controller.count, "controllers"), controller.cores, ports, diagnostics);
 }
 
-/// The disks of a group.
+/// Checks the disks of a group.
 pub(super) fn disks(part: &Part<'_>, group: &DiskGroup, diagnostics: &mut Diagnostics) {
     let key = if group.groups > 1 { "groups" } else { "disks" };
     let at = (part.name.as_str(), part.place_of(key));
@@ -103,14 +103,15 @@ fn of_group(group: &DiskGroup) -> [Factor<'static>; 2] {
     [(group.disks, "disks"), (group.groups, "groups")]
 }
 
-/// The disks of all who have such a group; they are named by `of`, and `place` is where it is said.
+/// Checks the disks of all owners of such a group; `of` names the owners, and `place` is where they
+/// are defined.
 pub(super) fn all_disks(
     at: (&str, Place),
     owners: Factor<'_>,
     group: &DiskGroup,
     diagnostics: &mut Diagnostics,
 ) {
-    // What one has is told of the group.
+    // A factor of one has been reported with the group.
     let [disks, groups] = of_group(group);
     if owners.0 <= 1 || u64::from(disks.0) * u64::from(groups.0) > DISKS {
         return;
@@ -123,7 +124,7 @@ pub(super) fn all_disks(
     }
 }
 
-/// The disks behind all controllers of a kind, as its entry says.
+/// Checks the disks behind all controllers of a kind, as given by its entry.
 pub(super) fn behind_controllers(
     place: Place,
     entry: &Node,
@@ -136,7 +137,7 @@ pub(super) fn behind_controllers(
     all_disks((&name, place), (controller.count, "controllers"), group, diagnostics);
 }
 
-/// The nodes of a cluster and their devices.
+/// Checks the nodes of a cluster and their devices.
 pub(super) fn nodes(part: &Part<'_>, cluster: &Cluster, nodes: u32, diagnostics: &mut Diagnostics) {
     let name = part.name.as_str();
     let nodes = (nodes, "nodes");

@@ -1,10 +1,9 @@
-//! The site file: YAML in, a [`Site`] out, or every mistake with its place.
+//! The site file: YAML in, a [`Site`] out, or every mistake with its position.
 //!
-//! What a key means and what it is when left out is told in `docs/site-file.md`. The text becomes a
-//! tree that knows its places; entries take the keys of those that they are like ([`like`]); changes
-//! from outside are put in ([`change`]); then each mapping is read with the list of its keys. What
-//! names another part is resolved to its place in the list of these, and whether parts fit together
-//! is seen by whoever names them both.
+//! `docs/site-file.md` documents what each key means and its default. The text becomes a tree that
+//! knows its positions; `like` is expanded ([`like`]); changes from outside are applied
+//! ([`change`]); then each mapping is read with the list of its keys. References to other parts are
+//! resolved to indices, and whether parts fit together is checked where both are named.
 
 mod change;
 mod datastore;
@@ -32,11 +31,11 @@ pub use fit::{CalibrationPoint, FreeParameter};
 pub use keys::key_lists;
 pub use stormeter_yaml::{FileError as SiteError, FileErrors as SiteErrors};
 
-/// The number of the texts that places point into, beside the file, which is 0.
+/// The source number of changes; 0 is the file.
 const CHANGES: usize = 1;
 const LIBRARY: usize = 2;
 
-/// What messages say of site files.
+/// How messages describe site files.
 const FORM: Form = Form {
     name: "a site file",
     holds: "site",
@@ -49,10 +48,10 @@ const FORM: Form = Form {
     hint: |_| None,
 };
 
-/// A site and what its file says of its own making.
+/// A site, and what its file says about its calibration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SiteFile {
-    /// What is simulated.
+    /// The site to simulate.
     pub site: Site,
     /// Parameters that a calibration may change.
     pub fit: Vec<FreeParameter>,
@@ -60,13 +59,13 @@ pub struct SiteFile {
     pub calibration: Vec<CalibrationPoint>,
 }
 
-/// Reads a site file, every default filled in. Touches nothing but the text.
+/// Reads a site file and fills in every default. Looks at nothing but the text.
 pub fn parse_site(text: &str) -> Result<SiteFile, SiteErrors> {
     parse_site_with(text, &[])
 }
 
-/// Reads a site file with changes, in their order. A mistake in a change is told with the change as
-/// its source.
+/// Reads a site file with changes, applied in order. A mistake in a change is reported with the
+/// change as its source.
 pub fn parse_site_with(text: &str, changes: &[Override]) -> Result<SiteFile, SiteErrors> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut diagnostics = Diagnostics::default();
@@ -78,13 +77,13 @@ pub fn parse_site_with(text: &str, changes: &[Override]) -> Result<SiteFile, Sit
     }
 }
 
-/// A parameter's number as it stands in the file or in what an entry there is like, in its base
-/// unit: nanoseconds, cycles, bytes, bytes a second, hertz, a share.
+/// The value of a parameter, from the file or from what an entry is like, in its base unit:
+/// nanoseconds, cycles, bytes, bytes per second, hertz, a share.
 pub fn parameter(text: &str, path: &str) -> Result<f64, SiteErrors> {
     quantity(text, path).map(|found| found.value)
 }
 
-/// As [`parameter`], with its unit: what a change of it has to be written in.
+/// Like [`parameter`], with its unit, which a change of it has to use.
 pub fn quantity(text: &str, path: &str) -> Result<Quantity, SiteErrors> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut diagnostics = Diagnostics::default();
@@ -107,10 +106,12 @@ pub fn quantity(text: &str, path: &str) -> Result<Quantity, SiteErrors> {
     }
 }
 
-/// The text of a file with parameters set to other values, everything else as it was, comments too.
+/// The text of a file with parameters set to other values, and everything else unchanged, including
+/// comments.
 ///
 /// # Errors
-/// A parameter is not there, or stands in what its entry is like: it has to be written out first.
+/// A parameter does not exist, or comes from what its entry is like: it has to be written out
+/// first.
 pub fn rewritten(text: &str, changes: &[Override]) -> Result<String, SiteErrors> {
     let mut diagnostics = Diagnostics::default();
     let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
@@ -137,7 +138,7 @@ pub fn rewritten(text: &str, changes: &[Override]) -> Result<String, SiteErrors>
     if !diagnostics.is_empty() {
         return Err(errors(diagnostics, text, changes));
     }
-    // From the end of a line to its begin, so that places before stay right.
+    // From the end of a line to its start, so that earlier positions stay valid.
     places.sort_by_key(|(place, _)| std::cmp::Reverse((place.line, place.column)));
     for (place, value) in places {
         let Some(line) = lines.get_mut(place.line - 1) else { continue };
@@ -159,12 +160,12 @@ fn errors(diagnostics: Diagnostics, text: &str, changes: &[Override]) -> SiteErr
     ])
 }
 
-/// The file as a tree in which entries have what they are like.
+/// The file as a tree, with `like` expanded.
 struct Trees {
     /// With all changes.
     whole: Node,
-    /// Without, where there are any. What is free is a matter of the file: a device that was exchanged
-    /// may not have the parameter that could be fitted of the one before.
+    /// Without changes, if there are any. Free parameters are defined by the file: a device that was
+    /// exchanged may lack a parameter of its predecessor that can be fitted.
     unchanged: Option<Node>,
 }
 
@@ -172,21 +173,22 @@ fn trees(text: &str, changes: &[Override], diagnostics: &mut Diagnostics) -> Opt
     let mut root = document(text, 0, &FORM, diagnostics)?;
     let unchanged = (!changes.is_empty()).then(|| {
         let mut root = root.clone();
-        // Its errors are those of the other, or a change mends them.
+        // The other tree reports the same errors, or a change fixes them.
         like::expand(&mut root, &mut Diagnostics::default());
         root
     });
     change::change_likes(&mut root, changes, diagnostics);
     like::expand(&mut root, diagnostics);
     change::change(&mut root, changes, diagnostics);
-    // A change may bring an entry that is like another. What led nowhere before is told already.
+    // A change may introduce an entry with `like`. Earlier unresolved ones have been reported
+    // already.
     if diagnostics.is_empty() {
         like::expand(&mut root, diagnostics);
     }
     Some(Trees { whole: root, unchanged })
 }
 
-/// The site; what comes with errors is not to be used.
+/// Reads the site; if there were errors, the result must not be used.
 fn site(trees: &Trees, diagnostics: &mut Diagnostics) -> Option<SiteFile> {
     let root = &trees.whole;
     let section = Section::open(root, "a site file", &keys::SITE, diagnostics)?;
@@ -251,7 +253,7 @@ fn site(trees: &Trees, diagnostics: &mut Diagnostics) -> Option<SiteFile> {
     }
     let root = trees.unchanged.as_ref().unwrap_or(root);
     let mut file = SiteFile { site, fit: Vec::new(), calibration: Vec::new() };
-    // What could not be read has no parameters, and that is told already.
+    // A part that could not be read has no parameters, and that has been reported already.
     if diagnostics.is_empty() {
         file.fit = fit::fit(root, section.get("fit"), diagnostics);
     }
@@ -262,7 +264,7 @@ fn site(trees: &Trees, diagnostics: &mut Diagnostics) -> Option<SiteFile> {
     Some(file)
 }
 
-/// Sections that every site has.
+/// Reports missing sections that every site needs.
 fn need(section: &Section<'_>, diagnostics: &mut Diagnostics) {
     for key in ["hosts", "stacks", "datastores"] {
         let entries = section.get(key).map(|node| &node.value);
@@ -278,8 +280,8 @@ fn need(section: &Section<'_>, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// The JSON Schema (draft 2020-12) of a site file, as it is committed. It is written by hand, because
-/// it is read by people and by editors; tests hold it against the reader's keys.
+/// The committed JSON Schema (draft 2020-12) of a site file. It is hand-written, because people and
+/// editors read it; tests check it against the reader's keys.
 pub fn site_schema() -> &'static str {
     include_str!("../../../../docs/schema/site.schema.json")
 }

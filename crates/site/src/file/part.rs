@@ -1,4 +1,4 @@
-//! A mapping of the site with its name: what messages call it, and what it must have.
+//! A mapping of the site with its name: its title in messages, and its required keys.
 
 use stormeter_units::nearest;
 use stormeter_yaml::{Diagnostics, Keys, Node, Place, Section, Value, shortened};
@@ -11,12 +11,12 @@ pub(super) struct Part<'n> {
     keys: &'static Keys,
     /// As in `host group esx`.
     pub(super) name: String,
-    /// Where its name stands.
+    /// The position of its name.
     pub(super) place: Place,
 }
 
 impl<'n> Part<'n> {
-    /// The mapping at `node`, whose name stands at `place`.
+    /// Opens the mapping at `node`, whose name is at `place`.
     pub(super) fn open(
         node: &'n Node,
         place: Place,
@@ -39,15 +39,15 @@ impl<'n> Part<'n> {
         self.section.get(key)
     }
 
-    /// Where a key's value stands, or else the mapping's name.
+    /// The position of a key's value, or else of the mapping's name.
     pub(super) fn place_of(&self, key: &str) -> Place {
         self.node(key).map_or(self.place, |node| node.place)
     }
 
-    /// The value of a key that must be there.
+    /// The value of a required key.
     pub(super) fn needed(&self, key: &str, diagnostics: &mut Diagnostics) -> Option<&'n Node> {
         let node = self.node(key);
-        // What an entry that could not be found would have had is not missed.
+        // Keys are not missing if an unresolved `like` might have provided them.
         let is_like_something = self.keys.names().any(|k| k == "like") && self.section.has("like");
         if node.is_none() && !is_like_something {
             let example = self.keys.example(key);
@@ -59,7 +59,7 @@ impl<'n> Part<'n> {
         node
     }
 
-    /// Reads what may be left out.
+    /// Reads an optional key.
     pub(super) fn get<T>(
         &self,
         key: &'static str,
@@ -69,7 +69,7 @@ impl<'n> Part<'n> {
         read(self.at(key)?, diagnostics)
     }
 
-    /// Reads what must be there.
+    /// Reads a required key.
     pub(super) fn need<T>(
         &self,
         key: &'static str,
@@ -80,7 +80,7 @@ impl<'n> Part<'n> {
         self.get(key, read, diagnostics)
     }
 
-    /// A value with what messages say of it.
+    /// A value with its description for messages.
     pub(super) fn at(&self, key: &'static str) -> Option<At<'n, 'static>> {
         Some(At { node: self.node(key)?, key, example: self.keys.example(key) })
     }
@@ -95,8 +95,7 @@ impl<'n> Part<'n> {
         self.section.choice(key, choices, diagnostics)
     }
 
-    /// The place in `names` of what a key names, a `kind` of `of`; a name that is none of them is a
-    /// link to nowhere.
+    /// The index in `names` of what a key refers to, a `kind` of `of`; an unknown name is reported.
     pub(super) fn link(
         &self,
         key: &str,
@@ -109,10 +108,10 @@ impl<'n> Part<'n> {
     }
 }
 
-/// Whose parts most links name.
+/// The owner of the parts that most references name.
 pub(super) const THE_SITE: &str = "the site";
 
-/// The place in `names` of the one that `node` names for `owner`.
+/// The index in `names` of what `node` refers to, on behalf of `owner`.
 pub(super) fn link(
     node: &Node,
     owner: &str,
@@ -129,7 +128,7 @@ pub(super) fn link(
     if let Some(index) = names.iter().position(|name| name == text) {
         return Some(index);
     }
-    // A section that could not be read has no names; its own mistake is told already.
+    // A section that could not be read has no names; its own mistake has been reported already.
     if names.is_empty() && !diagnostics.is_empty() {
         return None;
     }
@@ -156,8 +155,8 @@ pub(super) fn all_of<'w>(words: impl Iterator<Item = &'w str>) -> String {
     }
 }
 
-/// The entries of a section of named mappings: name, where it stands, value. Names that messages and
-/// tables could not show are told.
+/// The entries of a section of named mappings: name, its position, value. Names that messages and
+/// tables could not show are reported.
 pub(super) fn entries<'n>(
     node: Option<&'n Node>,
     kind: &str,
@@ -189,7 +188,7 @@ pub(super) fn entries<'n>(
     entries
 }
 
-/// Their names.
+/// The names of the entries.
 pub(super) fn names(entries: &[(&str, Place, &Node)]) -> Vec<String> {
     entries.iter().map(|(name, _, _)| (*name).to_owned()).collect()
 }

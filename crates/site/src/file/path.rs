@@ -1,6 +1,6 @@
-//! Parameters by their path: `hosts.esx.adapters.nic.rate`.
+//! Parameters by path: `hosts.esx.adapters.nic.rate`.
 //!
-//! A name may have dots in it, so at each step the longest key is taken that the path goes on with.
+//! A name may contain dots, so each step takes the longest key that the path continues with.
 
 use stormeter_units::nearest;
 use stormeter_yaml::{Diagnostics, Node, Place, Value, shortened};
@@ -8,7 +8,7 @@ use stormeter_yaml::{Diagnostics, Node, Place, Value, shortened};
 use super::like::get_mut;
 use super::part::all_of;
 
-/// A step from a mapping: the key that is there, and the rest of the path.
+/// A step from a mapping: the matching key, and the rest of the path.
 fn step<'p>(node: &Node, path: &'p str) -> Option<(usize, &'p str)> {
     match &node.value {
         Value::Map(pairs) => pairs
@@ -28,7 +28,7 @@ fn step<'p>(node: &Node, path: &'p str) -> Option<(usize, &'p str)> {
     }
 }
 
-/// The node at a path. What is missing is told at `place`.
+/// The node at a path. Missing parts are reported at `place`.
 pub(super) fn find<'n>(
     root: &'n Node,
     path: &str,
@@ -51,7 +51,7 @@ pub(super) fn find<'n>(
     Some(node)
 }
 
-/// The node at a path, to be changed, if there is one.
+/// The node at a path, mutable, if there is one.
 pub(super) fn find_mut<'n>(root: &'n mut Node, path: &str) -> Option<&'n mut Node> {
     let (mut node, mut rest) = (root, path);
     while !rest.is_empty() {
@@ -66,8 +66,8 @@ pub(super) fn find_mut<'n>(root: &'n mut Node, path: &str) -> Option<&'n mut Nod
     Some(node)
 }
 
-/// Puts a value at a path. A key may be new in the mapping of an entry; whether there is such a key
-/// is seen when it is read.
+/// Sets the value at a path. A key may be new in the mapping of an entry; whether it is valid is
+/// checked when the mapping is read.
 pub(super) fn put(root: &mut Node, path: &str, value: Node, diagnostics: &mut Diagnostics) {
     let (mut node, mut rest, mut depth) = (root, path, 0);
     loop {
@@ -86,7 +86,7 @@ pub(super) fn put(root: &mut Node, path: &str, value: Node, diagnostics: &mut Di
     }
     let place = value.place;
     let text = |text: &str| Node { place, value: Value::Text(text.into()) };
-    // A cache that was not written is there, with nothing in it.
+    // A cache that is not written out exists, but is empty.
     if let Some(key) = rest.strip_prefix("cache.").filter(|_| depth == 2) {
         if let Value::Map(pairs) = &mut node.value {
             pairs.push((text("cache"), Node { place, value: Value::Map(Vec::new()) }));
@@ -103,7 +103,7 @@ pub(super) fn put(root: &mut Node, path: &str, value: Node, diagnostics: &mut Di
     }
 }
 
-/// Whether the mapping at this depth of a path has keys and not the names of entries.
+/// Whether the mapping at this depth of a path has keys rather than names of entries.
 fn has_keys(path: &str, depth: usize) -> bool {
     match path.split('.').next() {
         Some("client") => true,

@@ -1,4 +1,4 @@
-//! `networks`, `controllers` and `clusters`.
+//! Reads `networks`, `controllers` and `clusters`.
 
 use stormeter_yaml::{Diagnostics, Node, Place};
 
@@ -13,8 +13,8 @@ use crate::model::{
     WriteCache,
 };
 
-/// How long a node that is gone is waited for: one hour (VMware vSphere 6.5, Administering VMware Virtual
-/// SAN, "Failure States of Virtual SAN Components"; the object repair timer).
+/// Default time to wait for a lost node: one hour (VMware vSphere 6.5, Administering VMware Virtual SAN,
+/// "Failure States of Virtual SAN Components"; the object repair timer).
 const REPAIR_DELAY_NS: u64 = 3_600_000_000_000;
 
 /// A switch or a line.
@@ -51,7 +51,7 @@ pub(super) fn network(
     network
 }
 
-/// A kind of controllers; `groups` are the names of the disk groups.
+/// Reads a kind of controllers; `groups` are the names of the disk groups.
 pub(super) fn controller(
     name: &str,
     place: Place,
@@ -157,7 +157,7 @@ fn cache(node: &Node, place: Place, of: &str, cache: &mut Cache, diagnostics: &m
     }
 }
 
-/// A datastore spread over hosts.
+/// Reads a datastore spread over hosts.
 pub(super) fn cluster(
     name: &str,
     place: Place,

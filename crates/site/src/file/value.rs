@@ -1,10 +1,10 @@
-//! Values of a site file: numbers in their base units, each within its bounds.
+//! Values of a site file: numbers in their base units, each within its limits.
 
 use stormeter_yaml::{Diagnostics, Node, Value};
 
 use crate::unit::{Quantity, Unit};
 
-/// What is read: the node, the name of its key, an example.
+/// The value to read: the node, the name of its key, an example.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct At<'n, 'k> {
     pub(super) node: &'n Node,
@@ -13,7 +13,7 @@ pub(super) struct At<'n, 'k> {
 }
 
 impl<'n> At<'n, '_> {
-    /// Notes what is wrong.
+    /// Reports what is wrong.
     pub(super) fn fault(&self, message: impl Into<String>, diagnostics: &mut Diagnostics) {
         diagnostics.error_at(self.node.place, message);
     }
@@ -32,11 +32,11 @@ impl<'n> At<'n, '_> {
     }
 }
 
-/// Nothing of a site is larger than this in its base unit: what is, is mistyped, and would only make
+/// The largest plausible value in a base unit: a larger one is a typing error, and would only make
 /// numbers overflow later.
 const MOST: f64 = 1e16;
 
-/// A quantity of that unit, zero or above.
+/// A quantity of this unit, zero or more.
 fn measured(at: At<'_, '_>, unit: Unit, zero: bool, diagnostics: &mut Diagnostics) -> Option<f64> {
     let At { key, example, .. } = at;
     let kind = unit.title();
@@ -52,7 +52,7 @@ fn measured(at: At<'_, '_>, unit: Unit, zero: bool, diagnostics: &mut Diagnostic
             return Some(0.0);
         }
         Some(read) if read.unit == unit && read.value > 0.0 => return Some(read.value),
-        // With a unit it would be no better.
+        // A unit would not fix it.
         Some(read) if read.value == 0.0 && [unit, Unit::Number].contains(&read.unit) => {
             format!("{key} is {text}, which is nothing; write it like {example}")
         }
@@ -77,7 +77,7 @@ fn measured(at: At<'_, '_>, unit: Unit, zero: bool, diagnostics: &mut Diagnostic
     None
 }
 
-/// Where there are several ways to write a unit, what they are.
+/// The possible units, if there are several ways to write one.
 fn units(unit: Unit) -> &'static str {
     match unit {
         Unit::BytesPerSecond => {
@@ -101,7 +101,7 @@ pub(super) fn some_duration(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Op
     measured(at, Unit::Nanoseconds, false, diagnostics)
 }
 
-/// Bytes a second.
+/// Bytes per second.
 pub(super) fn rate(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<f64> {
     measured(at, Unit::BytesPerSecond, false, diagnostics)
 }
@@ -111,7 +111,7 @@ pub(super) fn clock(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<f64
     measured(at, Unit::Hertz, false, diagnostics)
 }
 
-/// Bytes, 0 or more; parts of a byte, which only a fit can ask for, are rounded.
+/// Bytes, 0 or more; fractions of a byte, which only a fit can request, are rounded.
 pub(super) fn size(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u64> {
     measured(at, Unit::Bytes, true, diagnostics).map(|bytes| bytes.round() as u64)
 }
@@ -121,7 +121,7 @@ pub(super) fn some_size(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option
     measured(at, Unit::Bytes, false, diagnostics).map(|bytes| bytes.round().max(1.0) as u64)
 }
 
-/// Bytes of one request, packet or page: from 512 bytes to 64 MiB.
+/// Bytes of one request, packet or page: 512 bytes to 64 MiB.
 pub(super) fn unit_size(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u32> {
     let bytes = some_size(at, diagnostics)?;
     if let Some(bytes) = u32::try_from(bytes).ok().filter(|b| (512..=64 << 20).contains(b)) {
@@ -157,32 +157,33 @@ pub(super) fn share(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<f64
     None
 }
 
-/// A whole number from 0 on.
+/// A whole number, at least 0.
 pub(super) fn number(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u32> {
     whole(at, 0, MOST_OF_ANYTHING, diagnostics)
 }
 
-/// A whole number from 1 on.
+/// A whole number, at least 1.
 pub(super) fn count(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u32> {
     whole(at, 1, MOST_OF_ANYTHING, diagnostics)
 }
 
-/// More hosts, cores, disks or ports than this are mistyped; the simulator would only run out of
-/// memory.
+/// More hosts, cores, disks or ports than this are a typing error; the simulator would only run out
+/// of memory.
 const MOST_OF_ANYTHING: u32 = 1_000_000;
 
 /// Ports of one adapter, or buffer credits (which Fibre Channel counts in 16 bits, FC-LS, common
-/// service parameters), from 1 on.
+/// service parameters), at least 1.
 pub(super) fn short_count(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u32> {
     whole(at, 1, u32::from(u16::MAX), diagnostics)
 }
 
-/// Labels on a packet: nobody stacks more, and each makes every packet longer.
+/// Labels on a packet: real stacks are lower, and each makes every packet longer.
 pub(super) fn labels(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u32> {
     whole(at, 0, 16, diagnostics)
 }
 
-/// Nanoseconds of a way, up to 4 s: the moon and back is 2.6 s, and the simulator keeps 32 bits.
+/// One-way latency in nanoseconds, up to 4 s: to the moon and back takes 2.6 s, and the simulator
+/// stores 32 bits.
 pub(super) fn latency(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<f64> {
     let found = duration(at, diagnostics)?;
     if found <= 4e9 {
@@ -196,8 +197,7 @@ pub(super) fn latency(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<f
     None
 }
 
-/// An MTU: from what every host must take (RFC 791, section 3.1) to what jumbo frames of switches
-/// hold.
+/// An MTU: from what every host must accept (RFC 791, section 3.1) to the jumbo frames of switches.
 pub(super) fn mtu(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<u32> {
     whole(at, 576, 9216, diagnostics)
 }
@@ -206,7 +206,7 @@ fn whole(at: At<'_, '_>, least: u32, most: u32, diagnostics: &mut Diagnostics) -
     let At { key, example, .. } = at;
     let text = at.text("whole number", diagnostics)?;
     let message = match Quantity::parse(text) {
-        // A fit moves in steps that are not whole.
+        // A fit changes values in fractional steps.
         Some(Quantity { value, unit: Unit::Number }) => {
             let rounded = value.round();
             if (f64::from(least)..=f64::from(most)).contains(&rounded) {
@@ -224,7 +224,7 @@ fn whole(at: At<'_, '_>, least: u32, most: u32, diagnostics: &mut Diagnostics) -
     None
 }
 
-/// Revolutions a minute.
+/// Revolutions per minute.
 pub(super) fn rpm(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<f64> {
     let text = at.text("number", diagnostics)?.trim_end_matches("rpm");
     match Quantity::parse(text) {
@@ -273,7 +273,7 @@ pub(super) fn words(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<Vec
     }
 }
 
-/// A cost: cycles, or nanoseconds of a core whose clock must be known then.
+/// A cost: cycles, or nanoseconds of a core, whose clock must then be known.
 pub(super) fn cost(
     at: At<'_, '_>,
     clock_hz: Option<f64>,

@@ -1,4 +1,4 @@
-//! Storage controllers with their caches, and datastores that are spread over hosts.
+//! Storage controllers with their caches, and datastores spread over hosts.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,37 +6,37 @@ use super::device::Device;
 use super::host::{Cost, Protocol};
 use super::network::Adapter;
 
-/// Controllers of one kind; each has a disk group of its own.
+/// Controllers of one kind; each has its own disk group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Controller {
     /// Its name in the site.
     pub name: String,
-    /// How many; each serves its share of the hosts.
+    /// Number of controllers; each serves its share of the hosts.
     pub count: u32,
-    /// Cores of each.
+    /// Number of cores of each.
     pub cores: u32,
-    /// Clock of a core.
+    /// Clock rate of a core, in hertz.
     pub clock_hz: f64,
-    /// Its target ports, by what they are for; matched with a host's adapter by the datastore.
+    /// Its target ports, by purpose; a datastore pairs them with a host's adapter.
     pub ports: Vec<Adapter>,
-    /// What a request costs, by protocol.
+    /// CPU cost of a request, by protocol.
     pub costs: Vec<(Protocol, Cost)>,
-    /// Its memory.
+    /// Its cache.
     pub cache: Cache,
     /// Index into [`super::Site::groups`]: the disks behind each controller.
     pub group: usize,
 }
 
-/// What a controller keeps in memory.
+/// A controller's cache.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cache {
-    /// Memory for reads; 0: none.
+    /// Size of the read cache, in bytes; 0: none.
     pub read_bytes: u64,
-    /// Which reads find their bytes there.
+    /// Which reads it answers.
     pub hits: Hits,
-    /// What becomes of writes.
+    /// How writes are cached.
     pub write: WriteCache,
-    /// Where written bytes go.
+    /// Where written bytes go on the disks.
     pub layout: Layout,
 }
 
@@ -47,34 +47,35 @@ pub enum Hits {
     /// By the sizes of cache and working set, and by skew (Che's approximation); sequential reads by
     /// read-ahead.
     WorkingSet,
-    /// This share, 0 to 1: known from elsewhere.
+    /// This share, 0 to 1, known from elsewhere.
     Share(f64),
 }
 
-/// What becomes of a write.
+/// How writes are cached.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteCache {
-    /// It is done when the disks have it.
+    /// Write-through: complete when the disks have the data.
     Through,
-    /// It is done when it is in memory that survives a power loss; the disks get it later.
+    /// Write-back: complete when the data is in memory that survives a power failure; the disks get
+    /// it later.
     Back {
-        /// Memory for it.
+        /// Size of the write cache, in bytes.
         bytes: u64,
-        /// Destaging begins when so much of it is used, 0 to 1.
+        /// Destaging starts when this share of it is used, 0 to 1.
         start_share: f64,
-        /// Requests to disks at the same time, per data disk.
+        /// Concurrent requests to disks, per data disk.
         depth: u32,
     },
 }
 
-/// Where written bytes go.
+/// Where written bytes go on the disks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
-    /// Where they were; parity is read, changed and written.
+    /// In place; parity is read, modified and written.
     InPlace,
-    /// Where there is room, in whole stripes: no parity is read.
+    /// To free space, in whole stripes: no parity is read.
     WriteAnywhere,
 }
 
@@ -85,30 +86,30 @@ pub struct Cluster {
     pub name: String,
     /// Index into [`super::Site::hosts`]: its nodes.
     pub nodes: usize,
-    /// Which adapter of the nodes carries it.
+    /// Index of the nodes' adapter that carries its traffic.
     pub adapter: usize,
-    /// Disk groups of a node.
+    /// Disk groups per node.
     pub groups_per_node: u32,
-    /// Capacity devices of a group.
+    /// Capacity devices per group.
     pub capacity_per_group: u32,
-    /// The flash before them.
+    /// The flash cache in front of them.
     pub cache: Device,
-    /// What holds the data.
+    /// The capacity devices.
     pub capacity: Device,
-    /// Bytes of flash in a group that hold reads; 0 in all-flash.
+    /// Flash per group that caches reads, in bytes; 0 in all-flash.
     pub read_cache_bytes: u64,
-    /// Which reads find their bytes there.
+    /// Which reads the cache answers.
     pub hits: Hits,
-    /// Bytes of flash in a group that hold writes until they are destaged.
+    /// Flash per group that buffers writes until they are destaged, in bytes.
     pub write_buffer_bytes: u64,
-    /// What a request costs the node that has its bytes.
+    /// CPU cost of a request on the node that has its bytes.
     pub cost: Cost,
-    /// Bytes of an object on one stripe before the next one's turn.
+    /// Bytes of an object on one stripe before the next stripe starts.
     pub stripe_bytes: u64,
-    /// How long a lost node may come back before what it had is copied anew. What is known to be
-    /// broken, a capacity device, is not waited for.
+    /// How long to wait for a lost node before its data is copied again. A device known to be
+    /// broken, such as a failed capacity device, is not waited for.
     pub repair_delay_ns: u64,
-    /// What a node takes of copies that are made anew, at most, beside the load; `None`: as much as
-    /// devices and ports give.
+    /// Limit on a node's share of the resynchronization traffic, alongside the load; `None`: as
+    /// much as devices and ports allow.
     pub resync_bytes_per_s: Option<f64>,
 }

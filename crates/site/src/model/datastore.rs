@@ -1,4 +1,4 @@
-//! What a study can name: who reaches which storage, by which way.
+//! Datastores: which hosts reach which storage, over which path.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,27 +7,27 @@ use super::network::PathPolicy;
 /// A datastore of a site.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SiteDatastore {
-    /// Its name: what a study's datastore is called, or what follows `#` in its URL.
+    /// Its name: the study's name of a datastore, or what follows `#` in its URL.
     pub name: String,
-    /// Other names that it answers to: those of studies in which another datastore stands for it.
+    /// Other names for it, from studies in which another datastore stands for it.
     pub also: Vec<String>,
-    /// Index into [`super::Site::hosts`]: where the VMs run.
+    /// Index into [`super::Site::hosts`]: the hosts that run the VMs.
     pub hosts: usize,
     /// Index into [`super::Site::stacks`].
     pub stack: usize,
     /// Index into the hosts' adapters; `None` for disks in the host.
     pub adapter: Option<usize>,
-    /// Which path a request takes.
+    /// How a request's path is selected.
     pub policy: PathPolicy,
-    /// Indices into [`super::Site::networks`], in the order from the host to the storage.
+    /// Indices into [`super::Site::networks`], from the host to the storage.
     pub networks: Vec<usize>,
-    /// Where the bytes are.
+    /// The storage.
     pub target: Target,
-    /// Where VMs are.
+    /// How VMs are placed on hosts.
     pub placement: Placement,
 }
 
-/// Where the bytes of a datastore are.
+/// The storage of a datastore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
@@ -35,14 +35,14 @@ pub enum Target {
     Group(usize),
     /// Controllers: index into [`super::Site::controllers`] and into its ports.
     Controller {
-        /// Which kind.
+        /// Index of the controller.
         controller: usize,
-        /// Which of its ports.
+        /// Index of its port.
         port: usize,
     },
     /// A distributed datastore: index into [`super::Site::clusters`].
     Cluster {
-        /// Which one.
+        /// Index of the cluster.
         cluster: usize,
         /// Stripes of an object (number of disk stripes per object).
         stripes: u32,
@@ -51,18 +51,18 @@ pub enum Target {
     },
 }
 
-/// Which host a VM runs on.
+/// How VMs are placed on hosts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// One on each host in turn.
+    /// One VM on each host in turn.
     #[default]
     Spread,
-    /// A host is filled before the next one.
+    /// Fills a host before the next one.
     Fill,
 }
 
-/// A machine that asks servers in VMs: the client of a transfer.
+/// A machine that connects to servers in VMs: the client of a transfer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Client {
     /// Index into [`super::Site::hosts`].
@@ -73,10 +73,10 @@ pub struct Client {
     pub server_adapter: usize,
     /// Indices into [`super::Site::networks`], from the client to the server.
     pub networks: Vec<usize>,
-    /// What a byte costs each end, in cycles; and each message.
+    /// CPU cost per byte at each end, in cycles.
     pub per_byte_cycles: f64,
-    /// As `per_byte_cycles`, of each message.
+    /// CPU cost per message at each end, in cycles.
     pub per_message_cycles: f64,
-    /// The server's memory takes or gives so many bytes a second.
+    /// Memory bandwidth of the server, in bytes per second.
     pub memory_bytes_per_s: f64,
 }

@@ -1,4 +1,4 @@
-//! Disks and how they are put together.
+//! Disks and their RAID groups.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,36 +7,36 @@ use serde::{Deserialize, Serialize};
 pub struct DiskGroup {
     /// Its name in the site.
     pub name: String,
-    /// How each group is protected.
+    /// The RAID level of each group.
     pub raid: Raid,
-    /// Disks of a group, parity and mirrors among them.
+    /// Disks per group, including parity and mirrors.
     pub disks: u32,
-    /// How many such groups; data is spread over them.
+    /// Number of groups; data is spread over them.
     pub groups: u32,
-    /// Disks that stand by: a rebuild begins at once where there is one.
+    /// Hot spares: a rebuild starts at once if there is one.
     pub spares: u32,
-    /// Bytes on one disk before the next one's turn.
+    /// Bytes on one disk before the next disk's turn.
     pub stripe_bytes: u64,
-    /// What a rebuild moves, at most, beside the load; `None`: as much as the disks give.
+    /// Limit on the rate of a rebuild alongside the load; `None`: as fast as the disks allow.
     pub rebuild_bytes_per_s: Option<f64>,
     /// The disk.
     pub device: Device,
 }
 
-/// What the disks of one RAID group hold of each stripe, in units: one unit a disk.
+/// The units of a stripe on the disks of one RAID group, one unit per disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StripeUnits {
-    /// Of data, each counted once. At least 1.
+    /// Data units, each counted once. At least 1.
     pub data: u32,
-    /// Of parity.
+    /// Parity units.
     pub parity: u32,
-    /// How often each unit of data is there: 1, or more where it is mirrored.
+    /// Copies of each data unit: 1, or more if mirrored.
     pub copies: u32,
 }
 
 impl DiskGroup {
-    /// How the disks of one group share a stripe. A group of fewer disks than its level needs, which the
-    /// reader refuses, has what is left after one unit of data.
+    /// The stripe layout of one group. If a group has fewer disks than its level needs, which the reader
+    /// refuses, this is what is left after one unit of data.
     pub fn stripe_units(&self) -> StripeUnits {
         let disks = self.disks.max(1);
         let (data, parity, copies) = match self.raid {
@@ -49,8 +49,7 @@ impl DiskGroup {
         StripeUnits { data, parity, copies }
     }
 
-    /// What the groups hold together for data, without spares; `None` where the size of the device is
-    /// not told.
+    /// Usable capacity of all groups, without spares; `None` if the size of the device is unknown.
     pub fn usable_bytes(&self) -> Option<u64> {
         let data = u64::from(self.stripe_units().data).saturating_mul(u64::from(self.groups));
         Some(self.device.capacity_bytes()?.saturating_mul(data))
@@ -61,7 +60,7 @@ impl DiskGroup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Raid {
-    /// Striped without protection; one disk: a plain disk.
+    /// Striped without redundancy; with one disk: a plain disk.
     Raid0,
     /// Mirrors of all disks.
     Raid1,
@@ -77,16 +76,16 @@ pub enum Raid {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Device {
-    /// A disk with heads and platters.
+    /// A hard disk.
     Hdd(Hdd),
     /// Flash.
     Ssd(Ssd),
-    /// Something of which only its times are known, such as a virtual disk.
+    /// A device described only by its service times, such as a virtual disk.
     Queue(Queue),
 }
 
 impl Device {
-    /// Its size; `None` where only its times are told.
+    /// Its size in bytes; `None` if only its times are known.
     pub fn capacity_bytes(&self) -> Option<u64> {
         match self {
             Device::Hdd(hdd) => Some(hdd.capacity_bytes),
@@ -96,112 +95,113 @@ impl Device {
     }
 }
 
-/// A disk by its data sheet.
+/// A hard disk, by its data sheet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hdd {
-    /// Revolutions a minute.
+    /// Rotational speed in revolutions per minute.
     pub rpm: f64,
-    /// To the next track.
+    /// Track-to-track seek time.
     pub seek_track_ns: f64,
-    /// The mean of random seeks, which is what data sheets call average; of reads.
+    /// The mean of random read seeks, which data sheets call average.
     pub seek_average_ns: f64,
-    /// Over all tracks.
+    /// Full-stroke seek time.
     pub seek_full_ns: f64,
-    /// What writes take longer to settle: the average seek of writes less that of reads.
+    /// Additional settling time of writes: the average seek of writes minus that of reads.
     pub write_settle_ns: f64,
-    /// Rate at the edge, where the disk begins: what data sheets call sustained, changes of track
-    /// within.
+    /// Rate at the outer edge, where the disk starts: what data sheets call sustained, including
+    /// track changes.
     pub outer_bytes_per_s: f64,
-    /// As `outer_bytes_per_s`, at the hub.
+    /// Like `outer_bytes_per_s`, at the inner edge.
     pub inner_bytes_per_s: f64,
-    /// Size.
+    /// Capacity.
     pub capacity_bytes: u64,
-    /// Between controller and disk.
+    /// Rate between controller and disk.
     pub interface_bytes_per_s: f64,
     /// Command decoding and status.
     pub overhead_ns: f64,
-    /// Commands from which the disk picks the next (NCQ, tagged queueing); 1: none.
+    /// Commands from which the disk selects the next (NCQ, tagged queueing); 1: no queueing.
     pub queue_depth: u32,
-    /// Its memory, for read-ahead and writes.
+    /// Its buffer memory, for read-ahead and writes.
     pub buffer_bytes: u64,
-    /// Whether a write is done when it is in that memory.
+    /// Whether a write completes when it is in that buffer.
     pub write_cache: bool,
 }
 
-/// Flash by its data sheet.
+/// Flash, by its data sheet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ssd {
-    /// Dies that work at the same time.
+    /// Dies that work in parallel.
     pub channels: u32,
-    /// What one die reads or programs at a time.
+    /// Bytes that one die reads or programs at a time.
     pub page_bytes: u32,
-    /// To read a page.
+    /// Time to read a page.
     pub read_ns: f64,
-    /// To program a page.
+    /// Time to program a page.
     pub program_ns: f64,
-    /// To erase a block.
+    /// Time to erase a block.
     pub erase_ns: f64,
-    /// Pages of a block.
+    /// Pages per block.
     pub pages_per_block: u32,
-    /// Of the flash, what the host does not see, 0 to 1: room for garbage collection.
+    /// Share of the flash that is hidden from the host, 0 to 1: space for garbage collection.
     pub spare_share: f64,
-    /// How full it is, 0 to 1, before the load: what garbage collection has to move.
+    /// How full it is before the load, 0 to 1: determines what garbage collection has to move.
     pub filled_share: f64,
-    /// Size as the host sees it.
+    /// Capacity as the host sees it.
     pub capacity_bytes: u64,
-    /// Between controller and device.
+    /// Rate between controller and device.
     pub interface_bytes_per_s: f64,
-    /// Of the controller and its firmware.
+    /// Overhead of the controller and its firmware.
     pub overhead_ns: f64,
-    /// Commands that it works on at the same time; others wait.
+    /// Commands that are processed concurrently; others wait.
     pub queue_depth: u32,
-    /// Its memory, where writes are done when they are in it (with power-loss protection); 0: none.
+    /// Its write buffer with power-loss protection, in which writes complete; 0: none.
     pub write_buffer_bytes: u64,
 }
 
-/// A device as a queue with so many servers.
+/// A device as a queue with a number of servers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Queue {
-    /// Requests served at the same time.
+    /// Requests served concurrently.
     pub servers: u32,
-    /// Of each read.
+    /// Service time of each read.
     pub read_ns: f64,
-    /// Of each write.
+    /// Service time of each write.
     pub write_ns: f64,
-    /// Of each byte.
+    /// Additional service time per byte.
     pub per_byte_ns: f64,
-    /// Of all requests together, each byte: a shared bus or a cap on the rate; 0: none.
+    /// Shared by all requests, per byte: a bus or a bandwidth limit; 0: none.
     pub shared_per_byte_ns: f64,
-    /// Of all requests together, each request: a cap on IOPS; 0: none.
+    /// Shared by all requests, per request: an IOPS limit; 0: none.
     pub shared_per_io_ns: f64,
-    /// How service times vary.
+    /// The distribution of service times.
     pub spread: Spread,
-    /// In which company requests are served.
+    /// How waiting requests are served.
     pub service: Service,
 }
 
-/// In which company a queue serves its requests.
+/// How a queue serves waiting requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Service {
-    /// Each by itself, as a server is free.
+    /// One at a time, when a server is free.
     Single,
     /// All that wait at once: a queue with bulk service (N. T. J. Bailey, "On queueing processes with bulk
-    /// service", J. R. Stat. Soc. B 16, 1954), as of a virtual disk whose one thread is woken for all that
-    /// its guest has put into the ring, and which tells of them together. What came first has its own time,
-    /// in which others join; the shared times follow one after the other; then all are answered.
+    /// service", J. R. Stat. Soc. B 16, 1954), such as a virtual disk whose single thread is woken for
+    /// everything that its guest has put into the ring, and which completes all of it together. The first
+    /// request takes its own service time, during which others join; the shared times follow one after the
+    /// other; then all are answered.
     Bulk,
 }
 
-/// How a service time varies about its mean.
+/// The distribution of a service time about its mean.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {
-    /// Not at all.
+    /// Constant.
     Constant,
-    /// Exponentially.
+    /// Exponential.
     Exponential,
-    /// Log-normally, with this standard deviation of the logarithm; the mean is kept.
+    /// Log-normal, with this standard deviation of the logarithm; the mean is unchanged.
     LogNormal(f64),
 }
 

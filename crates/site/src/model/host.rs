@@ -1,4 +1,4 @@
-//! Hosts, and what a protocol's stack costs them.
+//! Hosts, and the cost of a protocol stack on them.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,27 +9,27 @@ use super::network::Adapter;
 pub struct HostGroup {
     /// Its name in the site.
     pub name: String,
-    /// How many there are.
+    /// Number of hosts.
     pub count: u32,
-    /// Cores of each.
+    /// Number of cores of each.
     pub cores: u32,
-    /// Clock of a core.
+    /// Clock rate of a core, in hertz.
     pub clock_hz: f64,
-    /// At most so many VMs on each; `None`: as many as are asked for.
+    /// The most VMs on each; `None`: no limit.
     pub vms_per_host: Option<u32>,
-    /// Cycles of each request that the requests of one VM spend one after the other, whatever the host
-    /// has of cores: its virtual adapter, the thread that serves it. Time only; what of it is CPU is in
-    /// the stack's cost.
+    /// Cycles per request that the requests of one VM spend one after another, however many cores the
+    /// host has: its virtual adapter, the thread that serves it. Time only; its CPU cost is part of the
+    /// stack's cost.
     pub vm_path_cycles: f64,
-    /// Its HBAs and NICs, by what they are for.
+    /// Its HBAs and NICs, by purpose.
     pub adapters: Vec<Adapter>,
 }
 
-/// How blocks travel.
+/// The storage protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
-    /// Not at all: the disks are in the host.
+    /// None: the disks are in the host.
     Local,
     /// NFSv3 over TCP (RFC 1813): one call and one reply, writes FILE_SYNC.
     Nfs,
@@ -40,7 +40,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// All of them, in the order in which messages list them.
+    /// All protocols, in the order in which messages list them.
     pub const ALL: [Protocol; 4] = [Protocol::Local, Protocol::Nfs, Protocol::Iscsi, Protocol::Fc];
 
     /// The name in a site file.
@@ -54,60 +54,63 @@ impl Protocol {
     }
 }
 
-/// CPU of one request, in cycles of one core.
+/// CPU cost of one request, in cycles of one core.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Of each read.
+    /// Per read.
     pub per_read_cycles: f64,
-    /// Of each write.
+    /// Per write.
     pub per_write_cycles: f64,
-    /// Of each byte of payload: copies, checksums.
+    /// Per byte of payload: copies, checksums.
     pub per_byte_cycles: f64,
-    /// Of each packet or frame of payload, in either direction: its interrupt and its way through the
-    /// layers. Jumbo frames save these.
+    /// Per packet or frame of payload, in either direction: its interrupt and its path through the
+    /// layers. Jumbo frames save this.
     pub per_packet_cycles: f64,
 }
 
-/// The protocol stack of an initiator: the hypervisor's, say, in one of its versions.
+/// The protocol stack of an initiator, such as that of one version of a hypervisor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stack {
     /// Its name in the site.
     pub name: String,
-    /// What it speaks.
+    /// Its protocol.
     pub protocol: Protocol,
-    /// Its cost on the host, all layers of the hypervisor's storage path together. One half is spent
-    /// before the request leaves and one after the answer came.
+    /// Its CPU cost on the host, over all layers of the hypervisor's storage path. One half is spent
+    /// before the request is sent and one half after the answer has arrived.
     pub cost: Cost,
-    /// Cycles more for a request that takes another path than the one before it (round-robin).
+    /// Additional cycles for a request that takes a different path from the previous one
+    /// (round-robin).
     pub path_switch_cycles: f64,
-    /// What was agreed.
+    /// The negotiated options.
     pub options: ProtocolOptions,
 }
 
-/// What initiator and target agreed.
+/// The options that initiator and target have negotiated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ProtocolOptions {
-    /// iSCSI: the target asks for every byte of a write with R2T (InitialR2T=Yes): a round trip more.
+    /// iSCSI: the target requests every byte of a write with R2T (InitialR2T=Yes), which adds a round
+    /// trip.
     pub initial_r2t: bool,
-    /// iSCSI: the first bytes of a write travel with the command (ImmediateData=Yes).
+    /// iSCSI: the first bytes of a write are sent with the command (ImmediateData=Yes).
     pub immediate_data: bool,
-    /// iSCSI: payload that travels unsolicited, at most (FirstBurstLength).
+    /// iSCSI: the most unsolicited payload (FirstBurstLength).
     pub first_burst_bytes: u32,
-    /// iSCSI: what one R2T asks for, at most (MaxBurstLength).
+    /// iSCSI: the most payload per R2T (MaxBurstLength).
     pub max_burst_bytes: u32,
-    /// iSCSI: payload of one PDU, at most (MaxRecvDataSegmentLength).
+    /// iSCSI: the most payload per PDU (MaxRecvDataSegmentLength).
     pub segment_bytes: u32,
-    /// iSCSI: CRC32C over header or data; cycles a byte are in the stack's cost.
+    /// iSCSI: CRC32C over the header; its cycles per byte are in the stack's cost.
     pub header_digest: bool,
-    /// As `header_digest`, over data.
+    /// Like `header_digest`, over the data.
     pub data_digest: bool,
-    /// NFS: payload of one call, at most (rsize and wsize).
+    /// NFS: the most payload per call (rsize and wsize).
     pub transfer_bytes: u32,
 }
 
 impl Default for ProtocolOptions {
-    /// RFC 7143's defaults for iSCSI (section 13) but ImmediateData and a segment of 256 KiB as
-    /// Linux's initiators ask for; 64 KiB of NFS, as hypervisors of the studies' time mount.
+    /// RFC 7143's defaults for iSCSI (section 13) except ImmediateData and a segment of 256 KiB,
+    /// which Linux's initiators request; 64 KiB for NFS, as hypervisors mounted at the time of the
+    /// studies.
     fn default() -> Self {
         Self {
             initial_r2t: false,
