@@ -3,10 +3,11 @@
 use crate::random::{Random, below, unit};
 use stormeter_trial::Arrivals;
 
-/// The stream of due times of one thread, all its disks together.
+/// The due times of one thread's requests, for all its disks together.
 ///
-/// The superposition of Poisson processes is one of the summed rate whose events belong to the
-/// disks at random; that of constant streams, evenly staggered, is one that takes the disks in turn.
+/// The superposition of Poisson processes is a Poisson process with the sum of the rates, whose
+/// events belong to the disks at random; that of evenly staggered constant streams takes the disks
+/// in turn.
 #[derive(Debug)]
 pub(crate) struct DueTimes {
     gap_ns: f64,
@@ -37,7 +38,7 @@ impl DueTimes {
         Some(due)
     }
 
-    /// Counts from this moment.
+    /// Makes times count from this moment.
     pub(crate) fn begin_at(&mut self, start_ns: u64) {
         self.start_ns = start_ns;
     }
@@ -48,7 +49,7 @@ impl DueTimes {
         self.start_ns + self.offset_ns as u64
     }
 
-    /// Takes the next request and tells whose it is.
+    /// Takes the next request and returns the number of its disk.
     #[inline]
     pub(crate) fn take(&mut self) -> u32 {
         let disk = if self.poisson {
@@ -63,7 +64,7 @@ impl DueTimes {
 
     fn advance(&mut self) {
         self.offset_ns += if self.poisson {
-            // 1 - u lies in (0, 1], where the logarithm is finite.
+            // 1 - u is in (0, 1], where the logarithm is finite.
             -(1.0 - unit(self.random.next())).ln() * self.gap_ns
         } else {
             self.gap_ns

@@ -1,37 +1,37 @@
-//! A disk's histogram, which takes memory only for the latencies that there were.
+//! A disk's histogram, which uses memory only for the range of latencies that occurred.
 //!
-//! Its buckets are eight neighbours of [`Histogram`](stormeter_trial::Histogram) each, from the first octave that was
-//! needed to the last, with counts of 16 bits. A disk's latencies lie within a few octaves, so a hundred
-//! thousand simulated disks take two hundred megabytes and not gigabytes, and a thousand real ones stay in
-//! the cache. That is fine enough for what is shown of a single disk; what is compared comes from the
-//! histogram of all disks of the thread.
+//! Each of its buckets covers eight neighbouring ones of [`Histogram`](stormeter_trial::Histogram), from the first
+//! octave in use to the last, with 16-bit counts. A disk's latencies span a few octaves, so a hundred thousand
+//! simulated disks take two hundred megabytes and not gigabytes, and a thousand real ones stay in the cache. That is
+//! fine enough for what is shown about a single disk; comparisons use the histogram of all disks of the thread.
 
 use stormeter_trial::histogram::{BUCKETS, middle_of, percentile};
 
-/// Buckets of a full histogram in one of these.
+/// Buckets of a full histogram per bucket here.
 const GATHERED: usize = 8;
-/// So many are made room for at once: those of an octave.
+/// Number of buckets allocated at once: those of an octave.
 const CHUNK: usize = 64;
-/// Buckets in all.
+/// Total number of buckets.
 const COARSE: usize = BUCKETS / GATHERED;
 
 /// Counts of latencies in nanoseconds.
 #[derive(Debug, Default)]
 pub(crate) struct CompactHistogram {
-    /// By bucket, from `first` on.
+    /// By bucket, starting at `first`.
     counts: Vec<u16>,
     /// The bucket of the first count.
     first: usize,
-    /// What does not fit into 16 bits, by bucket: multiples of 65 536. Empty while there is none.
+    /// The part of counts that does not fit into 16 bits, by bucket: multiples of 65 536. Empty if
+    /// there is none.
     overflow: Vec<u64>,
 }
 
 impl CompactHistogram {
-    /// Counts one value of this bucket of a full histogram.
+    /// Counts one value in this bucket of a full histogram.
     #[inline(always)]
     pub(crate) fn record(&mut self, full_bucket: usize) {
         let bucket = full_bucket / GATHERED;
-        // A bucket below the first is far beyond the last: one comparison finds both.
+        // A bucket below the first wraps to far beyond the last: one comparison detects both.
         let Some(count) = self.counts.get_mut(bucket.wrapping_sub(self.first)) else {
             return self.widen(bucket);
         };
@@ -41,7 +41,7 @@ impl CompactHistogram {
         }
     }
 
-    /// Makes room for the octave of a bucket, and counts it.
+    /// Allocates the octave of a bucket, and counts the value.
     #[cold]
     #[inline(never)]
     fn widen(&mut self, bucket: usize) {
@@ -68,7 +68,7 @@ impl CompactHistogram {
         self.overflow[bucket] += 1 << u16::BITS;
     }
 
-    /// Adds the counts to those of a disk.
+    /// Adds the counts to those of the whole disk.
     pub(crate) fn add_to(&self, disk: &mut DiskCounts) {
         for (place, &count) in self.counts.iter().enumerate() {
             disk.0[self.first + place] += u64::from(count);
@@ -88,12 +88,12 @@ impl DiskCounts {
         Self(vec![0; COARSE])
     }
 
-    /// Forgets all values.
+    /// Resets all counts.
     pub(crate) fn clear(&mut self) {
         self.0.fill(0);
     }
 
-    /// As [`Histogram::percentile_ns`](stormeter_trial::Histogram::percentile_ns); 0 when nothing was recorded.
+    /// Like [`Histogram::percentile_ns`](stormeter_trial::Histogram::percentile_ns); 0 if nothing was recorded.
     pub(crate) fn percentile_ns(&self, fraction: f64) -> f64 {
         let total = self.0.iter().sum();
         let buckets = self.0.iter().copied().enumerate().filter(|&(_, count)| count > 0);
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn it_counts_what_a_full_histogram_counts() {
         let (mut compact, mut full) = (CompactHistogram::default(), Histogram::default());
-        // From the middle to both ends, so that it grows on either side.
+        // From the middle towards both ends, so that it grows on either side.
         let mut value = 1u64 << 20;
         while value > 0 {
             for value in [value, (1 << 40) / value, u64::MAX / value] {

@@ -1,22 +1,22 @@
-//! What is in the bytes that are written.
+//! The contents of written data.
 //!
 //! Datastores compress and deduplicate; a generator that writes zeros or one repeated buffer
-//! measures that and not the disk. So content is random, every 4 KiB differs from every other, and
-//! a share that compresses or repeats is there only when the workload asks for it.
+//! measures that and not the disk. So contents are random, every 4 KiB differs from every other,
+//! and compressible or duplicate data is written only if the workload asks for it.
 //!
-//! Filling 4 KiB anew for every write would cost more than the write's own path through the
+//! Filling 4 KiB with new data for every write would cost more than the write's own path through the
 //! driver. Write buffers are therefore filled once, and each write stamps one word into every 4 KiB:
-//! to a deduplicating store that is a new block. Writes take the buffers in turn, several megabytes
-//! of them, so that a compressing store finds nothing twice within its window either.
+//! for deduplicating storage that is a new block. Writes take the buffers in turn, several megabytes
+//! of them, so that compressing storage finds no repetition within its window either.
 
 use crate::random::Random;
 use crate::verify::Seal;
 use stormeter_trial::Content;
 
-/// Compressing and deduplicating stores work on blocks of at least this size.
+/// Compressing and deduplicating storage works on blocks of at least this size.
 const BLOCK: usize = 4096;
 
-/// Makes content for prepared disks and for writes.
+/// Generates contents for prepared disks and for writes.
 #[derive(Debug, Clone)]
 pub struct ContentSource {
     random_bytes_per_block: usize,
@@ -27,11 +27,11 @@ pub struct ContentSource {
 }
 
 impl ContentSource {
-    /// Content with the given shares; all of it follows from the seed.
+    /// Contents with the given shares; everything follows from the seed.
     pub fn new(content: Content, seed: u64) -> Self {
         let random_share = 1.0 - content.compressible_percent / 100.0;
         Self {
-            // A stamp's eight bytes are always there: a block that is all zeros is a hole.
+            // The eight bytes of a stamp are always there: a block of zeros would be a hole.
             random_bytes_per_block: ((random_share * BLOCK as f64) as usize).clamp(8, BLOCK) & !7,
             duplicate_below: (content.duplicate_percent / 100.0 * 2f64.powi(32)) as u64,
             seed,
@@ -39,13 +39,13 @@ impl ContentSource {
         }
     }
 
-    /// The same as blocks that can be verified, of generation 0.
+    /// The same as verifiable blocks of generation 0.
     pub fn sealed(self, seal: Seal) -> Self {
         Self { seal: Some(seal), ..self }
     }
 
-    /// Fills the bytes at `offset_bytes` of a disk, as a prepared disk holds them. `offset_bytes`
-    /// is a multiple of 4096.
+    /// Fills the bytes at `offset_bytes` of a disk with the contents of a prepared disk.
+    /// `offset_bytes` is a multiple of 4096.
     pub fn fill(&self, disk: u32, offset_bytes: u64, bytes: &mut [u8]) {
         for (index, block) in bytes.chunks_mut(BLOCK).enumerate() {
             let number = offset_bytes / BLOCK as u64 + index as u64;
@@ -61,20 +61,20 @@ impl ContentSource {
         }
     }
 
-    /// Fills the buffer that duplicate writes are made from: the same block over and over.
+    /// Fills the source buffer of duplicate writes: the same block repeated.
     pub(crate) fn fill_duplicate(&self, bytes: &mut [u8]) {
         for block in bytes.chunks_mut(BLOCK) {
             self.fill_block(Random::new(self.seed ^ 0xd0b1), block);
         }
     }
 
-    /// Whether the write that drew `word` repeats a block.
+    /// Whether the write that drew `word` is a duplicate.
     #[inline]
     pub(crate) fn is_duplicate(&self, word: u64) -> bool {
         word >> 32 < self.duplicate_below
     }
 
-    /// Whether any write does.
+    /// Whether any write is.
     pub(crate) fn has_duplicates(&self) -> bool {
         self.duplicate_below > 0
     }
@@ -92,7 +92,7 @@ impl ContentSource {
     }
 }
 
-/// Makes every 4 KiB of a buffer unlike any other block written with another `generation`.
+/// Makes every 4 KiB of a buffer different from all blocks written with another `generation`.
 #[inline]
 pub(crate) fn stamp(bytes: &mut [u8], generation: u64) {
     // An odd factor maps different generations to different words and spreads them over all bits.

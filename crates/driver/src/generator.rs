@@ -1,8 +1,8 @@
-//! Which request comes next.
+//! Chooses the next request.
 //!
-//! The pattern (thresholds and sizes worked out once) is shared by all disks of a thread; each
-//! disk has its own cursor with its own random stream. So the k-th request of a disk is the same
-//! whatever the other disks do and however fast the answers come: same seed, same operations.
+//! The pattern (thresholds and sizes computed once) is shared by all disks of a thread; each disk
+//! has a cursor with its own random stream. So the k-th request of a disk is the same whatever the
+//! other disks do and however fast the answers come: same seed, same operations.
 
 use stormeter_disk::Kind;
 
@@ -10,14 +10,14 @@ use crate::random::{Random, below, unit};
 use crate::zipf::{Scatter, Zipf};
 use stormeter_trial::{Distribution, Start, Workload};
 
-/// What all disks of a workload have in common.
+/// The part of a workload that all disks share.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     /// A 32-bit draw below this is a read; 2^32 means always.
     read_below: u64,
     random_below: u64,
-    /// The one size of a workload that has no other and reaches all places alike: the usual case,
-    /// which is to cost as little as it can.
+    /// The one size of a workload that has no other and reaches all places equally: the usual case,
+    /// which must cost as little as possible.
     plain: Option<Places>,
     sizes: Vec<SizeClass>,
     shares_total: f64,
@@ -33,7 +33,7 @@ struct SizeClass {
     zipf: Option<(Zipf, Scatter)>,
 }
 
-/// Where requests of one size may begin.
+/// The places for requests of one size.
 #[derive(Debug, Clone, Copy)]
 struct Places {
     /// The requests' size.
@@ -42,7 +42,7 @@ struct Places {
     count: u64,
 }
 
-/// Where one disk is in its sequence.
+/// The position of one disk in its sequence.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor {
     random: Random,
@@ -58,7 +58,7 @@ pub(crate) struct Request {
 }
 
 impl Pattern {
-    /// Of a workload that has been checked against `disk_bytes`.
+    /// For a workload that has been checked against `disk_bytes`.
     pub(crate) fn new(workload: &Workload, disk_bytes: u64) -> Self {
         let threshold = |percent: f64| (percent / 100.0 * 2f64.powi(32)).round() as u64;
         let mut share_until = 0.0;
@@ -90,8 +90,8 @@ impl Pattern {
         }
     }
 
-    /// Where the sequential stream of a disk begins. A multiple of the largest request, so that requests lie
-    /// to the blocks below as those of a stream from the disk's begin do.
+    /// The start of a disk's sequential stream. A multiple of the largest request, so that requests are
+    /// aligned to the blocks below like those of a stream from the start of the disk.
     fn begin(&self, start: Start, disk: u32) -> u64 {
         let largest = self.sizes.iter().map(|size| u64::from(size.places.bytes)).max().unwrap_or(1);
         let step_bytes = largest.next_multiple_of(self.alignment_bytes.unwrap_or(1).max(1));
@@ -107,7 +107,7 @@ impl Pattern {
         }
     }
 
-    /// The next request of the disk that `cursor` belongs to.
+    /// The next request of the disk to which `cursor` belongs.
     #[inline]
     pub(crate) fn next(&self, cursor: &mut Cursor) -> Request {
         let word = cursor.random.next();
@@ -144,7 +144,7 @@ impl Pattern {
         (place * step_bytes, bytes)
     }
 
-    /// Where a sequential request goes that follows one which ended at `next_bytes`.
+    /// The place of a sequential request that follows one that ended at `next_bytes`.
     fn following(&self, next_bytes: u64, length_bytes: u32) -> u64 {
         let aligned = match self.alignment_bytes {
             Some(alignment) => next_bytes.next_multiple_of(alignment),
@@ -155,7 +155,7 @@ impl Pattern {
 }
 
 impl Cursor {
-    /// The last request went elsewhere and ended here; the next one in sequence follows it.
+    /// The last request was moved elsewhere and ended here; the next sequential one follows it.
     pub(crate) fn follow(&mut self, request: &Request) {
         self.next_bytes = request.offset_bytes + u64::from(request.length_bytes);
     }
@@ -296,7 +296,7 @@ mod tests {
         assert!(others < 3);
     }
 
-    /// How much more of a disk of 64 MiB requests touch than was expected.
+    /// How much more of a disk of 64 MiB requests touch than expected.
     fn touched(workload: &Workload, requests: u64) -> f64 {
         const LARGE_DISK: u64 = 64 << 20;
         let pattern = Pattern::new(workload, LARGE_DISK);

@@ -1,21 +1,21 @@
-//! Waiting for a buffer to write from.
+//! Waits for a write buffer.
 //!
-//! A server may answer a write before the kernel says that it let go of the bytes: they left in one call with
-//! those of other requests, which takes until the last of them is sent. The buffer of a write that has
-//! completed may so be in use for a moment, and although there are more buffers than slots, all of them may.
-//! Nothing lets go of them but moving I/O, so that is done here; what completes meanwhile is timed when it is
-//! seen, and kept for the loop's next turn.
+//! A server may answer a write before the kernel reports that it no longer needs the bytes: they were sent in
+//! one call with those of other requests, which takes until the last of them is sent. The buffer of a
+//! completed write may therefore be in use for a moment, and although there are more buffers than slots, all
+//! of them may be. Only moving I/O frees them, so that is done here; what completes meanwhile is timed when
+//! it is seen, and kept for the loop's next turn.
 
 use std::collections::VecDeque;
 
 use stormeter_disk::{Clock, Completion, Disks, DisksError, Wait};
 
-/// A look at the disks takes no longer than this where nothing happens.
+/// Polling the disks takes no longer than this if nothing happens.
 const LOOK_NS: u64 = 20_000;
-/// So many looks without the clock moving mean that it stands still.
+/// After this many polls without progress of the clock it is considered stopped.
 const STILL_LOOKS: u32 = 2_000_000;
 
-/// Completions that came while a loop waited for a buffer.
+/// Completions that arrived while a loop waited for a buffer.
 #[derive(Debug, Default)]
 pub(crate) struct HeldBuffers {
     /// With the time at which each was seen.
@@ -28,15 +28,15 @@ pub(crate) struct HeldBuffers {
 struct WaitUnderWay {
     begun_ns: u64,
     last_ns: u64,
-    /// Since the clock moved.
+    /// Number of polls since the clock last advanced.
     looks: u32,
 }
 
 impl HeldBuffers {
-    /// Moves what is under way for a moment.
+    /// Moves outstanding I/O for a moment.
     ///
     /// # Errors
-    /// The disks', and that no buffer became free for `limit_ns`.
+    /// Those of the disks, and that no buffer became free for `limit_ns`.
     #[cold]
     #[inline(never)]
     pub(crate) fn wait(
@@ -61,13 +61,13 @@ impl HeldBuffers {
         Ok(())
     }
 
-    /// A buffer was found; says whether it was waited for.
+    /// A buffer was found; returns whether there was a wait.
     #[inline(always)]
     pub(crate) fn found(&mut self) -> bool {
         self.wait.take().is_some()
     }
 
-    /// What completed meanwhile, in its order, with the time at which it was seen.
+    /// What completed meanwhile, in order, with the time at which it was seen.
     #[inline(always)]
     pub(crate) fn next_early(&mut self) -> Option<(Completion, u64)> {
         self.early.pop_front()

@@ -1,16 +1,16 @@
-//! When each request of an open loop was handed over, while the loop runs.
+//! Records when each request of an open loop was submitted, while the loop runs.
 
 use stormeter_trial::IssueTimes;
 
-/// Takes the times while the loop runs.
+/// Collects the times while the loop runs.
 #[derive(Debug)]
 pub(crate) struct IssueLog {
-    /// When the request of each slot was handed over.
+    /// When the request of each slot was submitted.
     issued_ns: Vec<u64>,
     times: IssueTimes,
-    /// The last turn left a request that was due, for want of a free slot.
+    /// The last turn left a due request unissued, because no slot was free.
     is_full: bool,
-    /// What was due up to here had to wait for a slot.
+    /// Requests due up to this time had to wait for a slot.
     held_until_ns: u64,
 }
 
@@ -20,7 +20,7 @@ impl IssueLog {
         Box::new(Self { issued_ns, times: IssueTimes::default(), is_full: false, held_until_ns: 0 })
     }
 
-    /// A turn begins at which requests can be issued again.
+    /// A turn starts in which requests can be issued again.
     #[inline]
     pub(crate) fn turn(&mut self, now_ns: u64) {
         if std::mem::take(&mut self.is_full) {
@@ -28,18 +28,18 @@ impl IssueLog {
         }
     }
 
-    /// A request is due and there is no slot for it.
+    /// A request is due and no slot is free.
     pub(crate) fn full(&mut self) {
         self.is_full = true;
     }
 
-    /// A request leaves the queue of those that are due, within the window.
+    /// A due request leaves the queue, within the window.
     #[inline]
     pub(crate) fn leaves(&mut self, due_ns: u64) {
         self.times.held_operations += u64::from(due_ns < self.held_until_ns);
     }
 
-    /// The slot's request is handed over.
+    /// The slot's request is submitted.
     #[inline]
     pub(crate) fn issued(&mut self, slot: u32, now_ns: u64) {
         if let Some(issued_ns) = self.issued_ns.get_mut(slot as usize) {

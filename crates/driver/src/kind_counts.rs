@@ -1,15 +1,15 @@
-//! The fine histograms of a trial under way: latencies of all disks of a thread, by kind.
+//! The fine-grained histograms of a running trial: latencies of all disks of a thread, by kind.
 //!
-//! One table with a place for every bucket of both kinds, so that counting is an address and an increment: it is
-//! done for every I/O, and instructions per I/O are a promise. Memory is that of the pages in use; when the
-//! trial is over a [`Histogram`] takes what was counted.
+//! One table with an entry for every bucket of both kinds, so that counting is an address and an increment: it
+//! is done for every I/O, and instructions per I/O are guaranteed. Memory use is that of the pages in use; when
+//! the trial is over, a [`Histogram`] takes over the counts.
 
 use stormeter_disk::Kind;
 
 use stormeter_trial::Histogram;
 use stormeter_trial::histogram::BUCKETS;
 
-/// Places of a kind: a power of two, so that no place needs a check.
+/// Entries per kind: a power of two, so that no index needs a check.
 const PLACES: usize = BUCKETS.next_power_of_two();
 const KINDS: usize = 2;
 
@@ -26,13 +26,13 @@ impl KindCounts {
         }
     }
 
-    /// Counts one value of this bucket of a histogram.
+    /// Counts one value in this bucket of a histogram.
     #[inline(always)]
     pub(crate) fn record(&mut self, kind: Kind, bucket: usize) {
         self.0[((kind as usize * PLACES) | bucket) % (KINDS * PLACES)] += 1;
     }
 
-    /// What was counted, by kind.
+    /// The counts, by kind.
     pub(crate) fn finish(self) -> [Histogram; KINDS] {
         let of = |kind: usize| Histogram::of_counts(&self.0[kind * PLACES..][..BUCKETS]);
         [of(0), of(1)]

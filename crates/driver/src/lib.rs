@@ -1,4 +1,4 @@
-//! The load loop: keeps the promised load on virtual disks, times every I/O, counts everything.
+//! The I/O loop: keeps the promised load on virtual disks, times every I/O, counts everything.
 //!
 //! A [`stormeter_trial::Trial`] goes in, a [`stormeter_trial::Sample`] comes out. The loop is generic
 //! over [`stormeter_disk::Disks`] and [`stormeter_disk::Clock`]: it knows no protocol, no thread,

@@ -1,4 +1,4 @@
-//! How requests follow completions, and the places that outstanding ones take.
+//! How requests follow completions, and the slots of outstanding operations.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,13 +9,13 @@ use crate::arrivals::DueTimes;
 use crate::issue_log::IssueLog;
 use stormeter_trial::{Arrivals, Burst, Trial};
 
-/// An operation's place while it is outstanding.
+/// The slot of an outstanding operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slot {
-    /// When it was handed over, or was due.
+    /// When it was submitted, or was due.
     pub(crate) started_ns: u64,
     pub(crate) offset_bytes: u64,
-    /// Which disk; kept when idle.
+    /// The disk; kept when idle.
     pub(crate) disk: u32,
     /// 0: idle.
     pub(crate) length_bytes: u32,
@@ -24,7 +24,7 @@ pub(crate) struct Slot {
 
 /// How requests follow completions.
 #[derive(Debug)]
-#[repr(u8)] // A tag of its own, read by one comparison where every turn and completion asks.
+#[repr(u8)] // A separate tag, read by one comparison in every turn and completion.
 pub(crate) enum Pacing {
     /// At once, on the same slot.
     Closed,
@@ -41,7 +41,7 @@ pub(crate) struct BurstState {
 }
 
 impl Pacing {
-    /// As the trial's workload asks, with all slots idle.
+    /// According to the trial's workload, with all slots idle.
     pub(crate) fn new(trial: &Trial) -> (Self, Vec<Slot>) {
         let slots_count = trial.slots();
         let per_disk = match trial.workload.arrivals {

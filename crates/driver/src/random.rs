@@ -1,7 +1,7 @@
 //! The driver's randomness: Xoshiro256++ behind two functions, always from a seed.
 //!
-//! The generator's algorithm is fixed by name (and not "whatever the library thinks best"),
-//! because a seed printed today has to give the same operations with next year's version.
+//! The algorithm is fixed by name (and not "whatever the library thinks best"), because a seed
+//! printed today has to give the same operations with next year's version.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -15,7 +15,7 @@ impl Random {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// The stream number `stream` of a seed; streams have nothing in common.
+    /// Stream number `stream` of a seed; streams are independent.
     pub(crate) fn stream(seed: u64, stream: u64) -> Self {
         // The seeding function (SplitMix64) scatters neighbouring seeds; the odd factor keeps
         // (seed, stream) and (seed + 1, stream - 1) apart.

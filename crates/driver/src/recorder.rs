@@ -1,8 +1,8 @@
 //! Counts what the loop sees: per disk, per interval, per latency bucket.
 //!
-//! The three tallies are kept apart on purpose (see [`crate::sample`]). Recording one I/O touches
-//! the disk's counters, the interval's counters, and a bucket of the disk's histogram and of the kind's; no
-//! division, and no allocation but for the first latency of an octave.
+//! The three tallies are separate on purpose (see [`crate::sample`]). Recording one I/O updates the disk's
+//! counters, the interval's counters, and a bucket each of the disk's histogram and of the kind's; no
+//! division, and no allocation except for the first latency of an octave.
 
 use stormeter_disk::Kind;
 
@@ -49,7 +49,7 @@ impl Tally {
     }
 }
 
-/// What a trial's tallies add up to.
+/// The totals of a trial's tallies.
 pub(crate) struct Recorded {
     pub(crate) reads: KindTotals,
     pub(crate) writes: KindTotals,
@@ -72,14 +72,15 @@ impl Recorder {
     }
 
     /// One I/O that moved all its bytes within the window.
-    // Always: left to itself the compiler makes it a call, which costs nine instructions of each I/O.
+    // Always inlined: left to itself the compiler makes it a call, which costs nine instructions per
+    // I/O.
     #[inline(always)]
     pub(crate) fn record(&mut self, disk: u32, kind: Kind, bytes: u32, latency_ns: u64) {
         let row = &mut self.current[kind as usize];
         row.operations += 1;
         row.bytes += u64::from(bytes);
         row.latency_sum_ns += latency_ns;
-        // Extremes are seldom passed: a branch that is not taken is cheaper than storing them again.
+        // Extremes rarely change: a branch that is not taken is cheaper than storing them again.
         if latency_ns > row.latency_max_ns {
             row.latency_max_ns = latency_ns;
         }
@@ -98,18 +99,19 @@ impl Recorder {
         self.latencies.record(kind, bucket);
     }
 
-    /// Bytes that moved in the current interval, as a part of an operation that has not ended yet.
+    /// Bytes that moved in the current interval, as part of an operation that has not ended yet.
     pub(crate) fn moved(&mut self, kind: Kind, bytes: u64) {
         self.current[kind as usize].bytes += bytes;
     }
 
-    /// An operation of many I/Os that has ended, and whose `bytes` were told by [`Recorder::moved`].
+    /// An operation of many I/Os that has ended, and whose `bytes` were reported to
+    /// [`Recorder::moved`].
     pub(crate) fn record_whole(&mut self, disk: u32, kind: Kind, bytes: u64, latency_ns: u64) {
         self.record(disk, kind, 0, latency_ns);
         self.disks[disk as usize][kind as usize].bytes += bytes;
     }
 
-    /// One I/O that went wrong, at any time of the trial.
+    /// One I/O that failed, at any time of the trial.
     #[cold]
     pub(crate) fn fault(&mut self, fault: Fault) {
         match fault.outcome {

@@ -4,9 +4,8 @@
 //! from monotone discrete distributions", ACM TOMACS 6(3), 1996) needs no table, so a disk of a
 //! billion blocks costs no more than one of ten.
 //!
-//! The hottest places are scattered over the disk by a fixed multiplication modulo its size:
-//! real hot spots do not all sit at the beginning, where one stripe or one allocation group would
-//! serve them.
+//! The hottest places are scattered over the disk by a fixed multiplication modulo its size: real
+//! hot spots are not all at the start, where one stripe or one allocation group would serve them.
 
 /// Draws ranks 0 to n-1, the k-th with a probability in proportion to 1/(k+1)^exponent.
 #[derive(Debug, Clone)]
@@ -46,7 +45,7 @@ impl Zipf {
         (-self.exponent * x.ln()).exp()
     }
 
-    /// The integral of x^-exponent from 1 to x, written so that exponent 1 is no special case.
+    /// The integral of x^-exponent from 1 to x, written so that exponent 1 is not a special case.
     fn integral(&self, x: f64) -> f64 {
         let log = x.ln();
         expm1_over((1.0 - self.exponent) * log) * log
@@ -69,7 +68,7 @@ fn log1p_over(t: f64) -> f64 {
     if t.abs() > 1e-8 { t.ln_1p() / t } else { 1.0 - t / 2.0 }
 }
 
-/// Spreads ranks over `n` places, each rank to its own place.
+/// Spreads ranks over `n` places, each rank to a different one.
 #[derive(Debug, Clone)]
 pub(crate) struct Scatter {
     n: u64,
@@ -78,8 +77,8 @@ pub(crate) struct Scatter {
 
 impl Scatter {
     pub(crate) fn new(n: u64) -> Self {
-        // Near n / golden ratio, neighbours in rank land far apart; without a common divisor no
-        // two ranks share a place.
+        // Near n / golden ratio, neighbouring ranks land far apart; without a common divisor no two
+        // ranks share a place.
         let mut factor = ((n as f64 * 0.618_033_988_749_895) as u64).max(1);
         while gcd(factor, n) != 1 {
             factor += 1;

@@ -1,5 +1,5 @@
-//! What a disk holds after the loop has written to it, as a deduplicating or compressing store
-//! would see it.
+//! The contents of a disk after the loop has written to it, as deduplicating or compressing storage
+//! would see them.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ use stormeter_trial::{Arrivals, Content, Limits, SizeShare, Trial, Workload};
 const BLOCK: usize = 4096;
 const DISK: usize = 8 << 20;
 
-/// A disk in memory that answers at the next reap; buffers are busy until then, as the kernel's are.
+/// A disk in memory that answers at the next reap; buffers are busy until then, as with the kernel.
 struct Memory {
     bytes: Vec<u8>,
     buffers: Vec<Vec<u8>>,
@@ -87,7 +87,7 @@ fn written(content: Content, outstanding: u32) -> Vec<u8> {
     };
     let handed_out = disks.handed_out.clone();
     let start = || {
-        // Filling takes time; it must not eat into the ramp or the window.
+        // Filling takes time; it must not count towards the ramp or the window.
         assert!(handed_out.get() >= needs.count - needs.in_flight - 1);
         Some(0)
     };
@@ -97,7 +97,7 @@ fn written(content: Content, outstanding: u32) -> Vec<u8> {
     disks.bytes
 }
 
-/// Sixteen bytes of one place in a block, as a compressor's match finder would look them up.
+/// Sixteen bytes at one offset in a block, as a compressor's match finder would look them up.
 fn distinct_strings(bytes: &[u8], at: usize) -> usize {
     bytes.chunks(BLOCK).map(|block| &block[at..at + 16]).collect::<HashSet<_>>().len()
 }

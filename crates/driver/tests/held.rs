@@ -1,5 +1,5 @@
-//! Disks that keep the buffer of a write for a while after its completion, as a kernel does that still sends
-//! what a server has answered.
+//! Disks that keep the buffer of a write for a while after its completion, like a kernel that is still
+//! sending what a server has answered.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,11 +23,11 @@ struct Holding {
     /// Uses of each buffer.
     in_use: Vec<u32>,
     waiting: Vec<Operation>,
-    /// What has completed and is still held, by the reap that lets go of it.
+    /// Completed but still held buffers, with the reap that frees each.
     held: VecDeque<(u64, u32)>,
     reaps: u64,
     late_reaps: u64,
-    /// So many complete with one reap.
+    /// Number of operations that complete with one reap.
     at_a_time: usize,
 }
 
@@ -165,7 +165,8 @@ fn deployment() -> FixedWork {
     })
 }
 
-/// Little's law: what waits for a buffer is not outstanding, and nothing of it is in a latency.
+/// Little's law: an operation that waits for a buffer is not outstanding, and the wait is in no
+/// latency.
 #[track_caller]
 fn assert_little(sample: &Sample) {
     let busy_ns = sample.total().latency_sum_ns as i64 + sample.carried_ns;
@@ -181,7 +182,7 @@ fn a_load_goes_on_when_all_buffers_are_held_for_a_while() {
         assert_eq!(sample.ended, Ended::Completed);
         assert!(sample.operations() > 500, "{late_reaps}: {}", sample.operations());
         assert_little(&sample);
-        // Ten microseconds of the disks, and what the turn that sees a completion takes.
+        // Ten microseconds of the disks, and the duration of the turn that sees a completion.
         let longest_ns = sample.total().latency_max_ns;
         assert!(longest_ns <= 31 * US, "{late_reaps}: {longest_ns}");
     }

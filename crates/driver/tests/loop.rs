@@ -1,5 +1,5 @@
-//! The real loop over simulated disks in virtual time, against what queueing theory and
-//! arithmetic say it must report.
+//! The real loop over simulated disks in virtual time, checked against queueing theory and
+//! arithmetic.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -71,7 +71,7 @@ fn assert_tallies(sample: &Sample) {
     assert_eq!(histograms, sample.operations());
     assert_eq!(rows, sample.operations());
     assert_eq!(disks, sample.operations());
-    // Little's law, exactly: what was outstanding is what had a latency and what was carried over.
+    // Little's law, exactly: the outstanding time is the latencies plus what was carried over.
     if sample.window_ns > 0 && sample.faulty_operations() == 0 {
         let busy_ns = sample.total().latency_sum_ns as i64 + sample.carried_ns;
         let mean = busy_ns as f64 / sample.window_ns as f64;
@@ -95,7 +95,7 @@ fn a_closed_loop_over_constant_service_is_exact() {
     assert_tallies(&sample);
 }
 
-/// Disks that answer within the call that hands a request over, which takes its time: a page cache.
+/// Disks that answer within the submission call, which takes time: a page cache.
 struct AtOnce {
     time: VirtualTime,
     submit_ns: u64,
@@ -122,7 +122,7 @@ impl Disks for AtOnce {
     }
 }
 
-/// Slots that wait while others are handed over are not outstanding, and Little's law holds to the digit.
+/// Slots that wait while others are submitted are not outstanding, and Little's law holds exactly.
 #[test]
 fn what_waits_for_its_turn_is_not_outstanding() {
     for outstanding in [1, 4, 16, 64] {
@@ -134,7 +134,8 @@ fn what_waits_for_its_turn_is_not_outstanding() {
         trial.interval_ns = MS;
         let sample = drive(&trial, || Some(0), &mut disks, &mut clock, &mut ()).unwrap();
         assert_tallies(&sample);
-        // Of a batch of n the last is handed over n - 1 calls after the first: half are outstanding.
+        // In a batch of n the last is submitted n - 1 calls after the first: half are outstanding on
+        // average.
         let share = sample.outstanding_mean / f64::from(outstanding);
         assert!(outstanding == 1 || (0.45..0.75).contains(&share), "{outstanding}: {share}");
         let waited = sample.turn_wait_ns.unwrap() as f64 / sample.window_ns as f64;
@@ -143,7 +144,7 @@ fn what_waits_for_its_turn_is_not_outstanding() {
     }
 }
 
-/// Disks behind a timer that wakes late; a look at what is there takes 100 ns.
+/// Disks behind a timer that fires late; polling takes 100 ns.
 struct WokenLate {
     time: VirtualTime,
     late_ns: u64,
@@ -227,7 +228,7 @@ fn an_open_loop_sees_the_response_time_of_an_m_m_1_queue() {
 
 #[test]
 fn a_stall_is_charged_to_every_request_that_fell_due_in_it() {
-    // 1000 requests a second for 10 s, and 1 s in which nothing is served: every tenth request
+    // 1000 requests per second for 10 s, and 1 s in which nothing is served: every tenth request
     // waits, half a second on average. A loop that waits with the disk would see one slow request.
     let mut trial = trial(1);
     trial.workload.arrivals = Arrivals::Constant { rate_per_s: 1_000.0 };
@@ -434,7 +435,7 @@ fn whatever_the_disks_do_the_tallies_agree() {
     }
 }
 
-/// Answers everything at once, and some things twice.
+/// Answers everything at once, and some requests twice.
 struct Twice(Vec<u32>);
 
 impl Disks for Twice {
@@ -471,7 +472,7 @@ fn an_answer_to_nothing_ends_the_trial() {
         }
     }
     let mut closed = trial(1);
-    // With pauses, a slot stays idle after its completion, so the second answer meets nothing.
+    // With pauses, a slot stays idle after its completion, so the second answer matches nothing.
     closed.workload.burst = Some(Burst { length: 1, delay_ns: MS });
     let sample =
         drive(&closed, || Some(0), &mut Twice(vec![]), &mut Ticking(&mut now_ns), &mut ()).unwrap();
@@ -497,7 +498,7 @@ fn a_clock_that_stands_still_is_noticed() {
     }
     let sample = drive(&trial(1), || Some(0), &mut AtOnce(vec![]), &mut Still, &mut ()).unwrap();
     assert_eq!(sample.ended, Ended::ClockStopped);
-    // Also before the trial has begun.
+    // Also before the trial has started.
     let sample = drive(&trial(1), || Some(S), &mut AtOnce(vec![]), &mut Still, &mut ()).unwrap();
     assert_eq!(sample.ended, Ended::ClockStopped);
 }

@@ -1,4 +1,5 @@
-//! An open loop: what is the storage's time and what the loop's, and which time awake is no cost of the I/O.
+//! An open loop: which time belongs to the storage and which to the loop, and which time awake is not a cost
+//! of the I/O.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -46,8 +47,8 @@ fn trial(arrivals: Arrivals) -> Trial {
     }
 }
 
-/// Disks that serve each request for `service_ns`, at a timer that wakes `late_ns` late. What is handed over goes
-/// to them with the next look, which takes `hand_over_ns` for each; a look that finds nothing takes 100 ns.
+/// Disks that serve each request for `service_ns`, with a timer that fires `late_ns` late. Requests are passed to
+/// them by the next poll, which takes `hand_over_ns` for each; a poll that finds nothing takes 100 ns.
 struct Timed {
     time: VirtualTime,
     service_ns: u64,
@@ -104,7 +105,7 @@ fn run(trial: &Trial, disks: impl FnOnce(VirtualTime) -> Timed) -> Sample {
     let mut clock = time.clock();
     let sample = drive(trial, || Some(0), &mut disks(time), &mut clock, &mut ()).unwrap();
     if let Some(issue) = &sample.issue {
-        // Each I/O has all three, and they add up to the nanosecond.
+        // Each I/O has all three, and they add up exactly.
         let total = sample.total();
         assert_eq!(issue.service.histogram.count(), total.operations);
         assert_eq!(issue.lateness.histogram.count(), total.operations);
@@ -161,7 +162,7 @@ fn samples_of_threads_are_joined_and_one_without_the_times_leaves_none() {
     assert_eq!(both.issue, Some(sum.clone()));
     let counts = [&one, &other].map(Sample::operations);
     assert_eq!(sum.service.histogram.count(), counts[0] + counts[1]);
-    // As an earlier version would have written it.
+    // As written by an earlier version.
     let mut stored = serde_json::to_value(&other).unwrap();
     stored.as_object_mut().unwrap().remove("issue");
     let earlier: Sample = serde_json::from_value(stored).unwrap();
@@ -170,12 +171,13 @@ fn samples_of_threads_are_joined_and_one_without_the_times_leaves_none() {
     assert_eq!(both.issue, None, "a histogram of some of the I/Os would be taken for that of all");
 }
 
-/// Time awake is taken off the cost, and what the I/O itself takes is not: handing one over costs 5 µs here.
+/// Time awake is subtracted from the cost, but the time for the I/O itself is not: submitting a request
+/// costs 5 µs here.
 #[test]
 fn what_an_io_costs_does_not_depend_on_how_long_the_loop_is_awake_for_it() {
     let cost_ns = |rate_per_s| {
         let mut trial = trial(Arrivals::Constant { rate_per_s });
-        // Awake all the time, so that what is no spinning is work.
+        // Awake all the time, so that everything other than spinning is work.
         trial.limits.awake_ns = u64::MAX;
         let sample =
             run(&trial, |time| Timed { hand_over_ns: 5 * US, ..Timed::new(time, 20 * US) });
@@ -187,7 +189,8 @@ fn what_an_io_costs_does_not_depend_on_how_long_the_loop_is_awake_for_it() {
     }
 }
 
-/// A virtual machine that stands still for a millisecond, or an interrupt that serves a network card: no spinning.
+/// A virtual machine that is paused for a millisecond, or an interrupt that serves a network card, is not
+/// spinning.
 #[test]
 fn a_turn_in_which_the_thread_was_not_run_is_no_spinning() {
     struct Interrupted(Timed, u64);
@@ -211,12 +214,12 @@ fn a_turn_in_which_the_thread_was_not_run_is_no_spinning() {
     let time = VirtualTime::new();
     let mut disks = Interrupted(Timed::new(time.clone(), 20 * US), 0);
     let sample = drive(&trial, || Some(0), &mut disks, &mut time.clock(), &mut ()).unwrap();
-    // Nine tenths of the time pass in such turns: 1 ms after every 1000 looks of 100 ns.
+    // Nine tenths of the time pass in such turns: 1 ms after every 1000 polls of 100 ns.
     let share = sample.spun_ns as f64 / sample.window_ns as f64;
     assert!((0.05..0.15).contains(&share), "{share}");
 }
 
-/// In virtual time the loop wakes in time, whatever is simulated below it.
+/// In virtual time the loop wakes on time, whatever is simulated below it.
 #[test]
 fn the_loop_over_a_simulated_queue_is_never_late() {
     let mut trial = trial(Arrivals::Poisson { rate_per_s: 5_000.0 });
@@ -229,6 +232,6 @@ fn the_loop_over_a_simulated_queue_is_never_late() {
     let sample = drive(&trial, || Some(0), &mut disks, &mut time.clock(), &mut ()).unwrap();
     let issue = sample.issue.as_ref().unwrap();
     assert_eq!(issue.lateness.max_ns, 0);
-    // The storage's own queue is a part of its service time.
+    // The storage's own queueing is part of its service time.
     assert_eq!(issue.service.sum_ns, sample.total().latency_sum_ns);
 }

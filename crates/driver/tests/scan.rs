@@ -1,4 +1,4 @@
-//! Where sequential streams pass over their disks, trial by trial, on datastores of different speed.
+//! Where sequential streams read their disks, trial by trial, on datastores of different speed.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ const REQUEST: u64 = 64 << 10;
 const DISK: u64 = 20 * 60 * REQUEST;
 const DISKS: u32 = 2;
 
-/// Disks that remember what was asked of them.
+/// Disks that record requests.
 struct Watched {
     disks: SimulatedDisks,
     asked: Vec<Operation>,
@@ -37,7 +37,7 @@ impl Disks for Watched {
     }
 }
 
-/// What the trial of a block asks of a datastore that takes so long for a request.
+/// The requests of a block's trial on a datastore with this service time.
 fn asked(block: u32, service_ns: u64, random_percent: f64) -> Vec<Operation> {
     let trial = Trial {
         workload: Workload {
@@ -74,7 +74,7 @@ fn asked(block: u32, service_ns: u64, random_percent: f64) -> Vec<Operation> {
     disks.asked
 }
 
-/// How often each place of a disk was asked for.
+/// How often each place of a disk was requested.
 fn visits(asked: &[Operation], disk: u32) -> Vec<u32> {
     let mut visits = vec![0; (DISK / REQUEST) as usize];
     for operation in asked.iter().filter(|operation| operation.disk == disk) {
@@ -101,7 +101,7 @@ fn trials_read_what_no_trial_read_before_until_the_disk_is_passed_over() {
         }
         // 1.9 of the disk by the bound of the starts, which is that of 38 trials.
         assert_eq!(union(&trials[..38]), trials[0].len(), "not all of the disk was read");
-        // And evenly: nowhere much oftener than elsewhere.
+        // And evenly: no place much more often than others.
         let most = (0..trials[0].len()).map(|at| trials.iter().map(|trial| trial[at]).sum::<u32>());
         assert!(most.clone().max() <= Some(4), "{:?}", most.max());
     }

@@ -1,13 +1,13 @@
-//! What the parts of a site had to do while a trial ran: a plain value beside the sample, as
-//! [`crate::MonitorRow`] is. A model of a site yields it; what is measured from outside does not.
+//! What the parts of a site had to do during a trial: a plain value next to the sample, like
+//! [`crate::MonitorRow`]. A model of a site provides it; measurements from outside do not.
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of part it is: what could be bought more of.
+/// The kind of part: what one could buy more of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComponentKind {
-    /// What the requests of a VM pass one after the other on their way to the host.
+    /// What the requests of a VM pass one after another on their way to the host.
     VmPath,
     /// CPUs of hosts.
     HostCpu,
@@ -19,16 +19,16 @@ pub enum ComponentKind {
     ControllerPort,
     /// CPUs of controllers or nodes.
     ControllerCpu,
-    /// Memory of controllers: waiting for room.
+    /// Memory of controllers: waiting for space.
     Cache,
     /// Disks.
     Disks,
-    /// Waiting for the slowest of several parts (replicas, stripes).
+    /// Waiting for the slowest of several pieces (replicas, stripes).
     Parts,
 }
 
 impl ComponentKind {
-    /// All of them, in the order in which a request meets them.
+    /// All kinds, in the order in which a request meets them.
     pub const ALL: [ComponentKind; 9] = [
         ComponentKind::VmPath,
         ComponentKind::HostCpu,
@@ -56,7 +56,7 @@ impl ComponentKind {
         }
     }
 
-    /// The kind of that name.
+    /// The kind with this name.
     pub fn from_name(name: &str) -> Option<ComponentKind> {
         ComponentKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -67,25 +67,25 @@ impl ComponentKind {
 pub struct ComponentUse {
     /// Its name in the site, such as `filer cpu`.
     pub name: String,
-    /// What it is.
+    /// The kind of component.
     pub kind: ComponentKind,
-    /// Stations it consists of: eight hosts' CPUs are eight.
+    /// Number of stations: the CPUs of eight hosts are eight.
     pub units: u32,
     /// Busy share of all its servers, 0 to 1.
     pub utilisation: f64,
-    /// Busy share of its busiest unit, 0 to 1: where one is full, the others do not help.
+    /// Busy share of its busiest unit, 0 to 1: if one is saturated, the others do not help.
     pub utilisation_most: f64,
     /// CPU or service time in the window, all servers together, in nanoseconds.
     pub busy_ns: u64,
     /// Jobs waiting or being served, all units together, on average.
     pub queue_mean: f64,
-    /// Jobs that came.
+    /// Number of jobs that arrived.
     pub visits: u64,
-    /// Messages that found a line's buffer full, were lost and went again.
+    /// Messages that found a line's buffer full, were lost and were sent again.
     #[serde(default)]
     pub lost: u64,
-    /// Of the response time of the requests that ended in the window, the share spent here, queueing
-    /// and service, 0 to 1. The shares of all components add up to 1.
+    /// Share of the response time, over the requests that ended in the window, spent here in
+    /// queueing and service, 0 to 1. The shares of all components add up to 1.
     pub response_share: f64,
     /// Busy share of all its servers, interval by interval.
     pub series: Vec<f64>,

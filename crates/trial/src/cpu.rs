@@ -1,67 +1,69 @@
-//! What a trial cost in CPU time: a plain value beside the sample.
+//! CPU usage of a trial: a plain value next to the sample.
 //!
-//! The driver does not measure it (that takes system calls); whoever runs the trial reads it when
-//! the driver opens and closes the window. It lives here because it is part of what a trial yields.
+//! The driver does not measure it (that takes system calls); the code that runs the trial reads it
+//! when the driver opens and closes the window. It is defined here because it is part of a trial's
+//! result.
 
 use serde::{Deserialize, Serialize};
 
 /// CPU time spent in the window of a trial. All times are nanoseconds of CPU.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct CpuUsage {
-    /// User time of the driving threads.
+    /// User time of the I/O threads.
     pub threads_user_ns: u64,
-    /// System time of the driving threads.
+    /// System time of the I/O threads.
     pub threads_system_ns: u64,
-    /// User and system time of the whole process: the kernel's io_uring workers and the positional
-    /// engine's threads are in it, and so is [`CpuUsage::tool_ns`].
+    /// User and system time of the whole process, including the kernel's io_uring workers and the
+    /// positional engine's threads, and also [`CpuUsage::tool_ns`].
     pub process_ns: u64,
-    /// The part of `process_ns` that no I/O caused: every thread but those that drive I/O (the one that
-    /// waits and shows progress, the host's monitor). It passes with time and not with I/Os, so an I/O of
-    /// a slow datastore must not be charged with more of it. `None` where it was not read apart.
+    /// The part of `process_ns` that no I/O caused: every thread except those that drive I/O (the one
+    /// that waits and shows progress, the host monitor). It grows with time and not with I/Os, so an I/O
+    /// of a slow datastore must not be charged with more of it. `None` if it was not read separately.
     #[serde(default)]
     pub tool_ns: Option<u64>,
-    /// Context switches of the driving threads that waited.
+    /// Voluntary context switches of the I/O threads.
     pub voluntary_switches: u64,
-    /// Context switches of the driving threads that were preempted.
+    /// Involuntary context switches of the I/O threads.
     pub involuntary_switches: u64,
-    /// Driving threads whose figures these are; 0 where it was not counted.
+    /// Number of I/O threads; 0 if they were not counted.
     #[serde(default)]
     pub threads: u32,
-    /// How long the driving threads were ready to run and had no CPU (the second figure of
-    /// `/proc/thread-self/schedstat`). `None` where the kernel does not tell.
+    /// How long the I/O threads were ready to run without a CPU (the second figure of
+    /// `/proc/thread-self/schedstat`). `None` if the kernel does not report it.
     #[serde(default)]
     pub run_delay_ns: Option<u64>,
-    /// The whole machine.
+    /// CPU time of the whole machine.
     pub host: HostCpu,
-    /// How long tasks of the whole machine waited for something that was scarce.
+    /// How long tasks of the whole machine waited for a scarce resource.
     #[serde(default)]
     pub pressure: Pressure,
-    /// How long after an end of the window process, host, target and pressure were read, the later of
-    /// the two readings: another thread reads them, so that no I/O waits for it.
+    /// How long after an end of the window the figures of process, host, target and pressure were
+    /// read, the later of the two readings: another thread reads them, so that no I/O waits for it.
     #[serde(default)]
     pub late_ns: u64,
     /// User and system time of the target: the processes on this machine that serve the datastore.
-    /// `None` where none does (a local directory, a server elsewhere) or where it is not known (a
-    /// server in the kernel, or somebody else's).
+    /// `None` if there are none (a local directory, a remote server) or if it is unknown (a kernel
+    /// server, or another user's processes).
     #[serde(default)]
     pub target_ns: Option<u64>,
 }
 
-/// For how long of a window at least one task of the machine waited, in nanoseconds: the figure `some`
-/// of the kernel's pressure-stall information (Documentation/accounting/psi.rst). `None` where the kernel
-/// does not keep it.
+/// For how long of a window at least one task of the machine waited, in nanoseconds: the figure `some` of
+/// the kernel's pressure stall information (Documentation/accounting/psi.rst). `None` if the kernel does
+/// not provide it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pressure {
     /// For a CPU.
     pub cpu_ns: Option<u64>,
-    /// For storage. The load that is measured waits here too.
+    /// For storage. The measured load waits here too.
     pub io_ns: Option<u64>,
     /// For memory that had to be reclaimed or swapped in.
     pub memory_ns: Option<u64>,
 }
 
 impl Pressure {
-    /// Each figure of the two joined by `join`; unknown of one is unknown of both.
+    /// Combines each figure of the two with `join`; a figure unknown in one is unknown in the
+    /// result.
     pub fn zip(self, other: Pressure, join: impl Fn(u64, u64) -> u64) -> Pressure {
         let both = |a: Option<u64>, b: Option<u64>| Some(join(a?, b?));
         Pressure {
@@ -72,13 +74,13 @@ impl Pressure {
     }
 }
 
-/// The whole machine's CPU time in the window, summed over its CPUs, as `/proc/stat` splits it.
+/// The whole machine's CPU time in the window, summed over its CPUs, divided up as in `/proc/stat`.
 ///
-/// Most kernels find out by ticks who has a CPU (CONFIG_TICK_CPU_ACCOUNTING): every few milliseconds the
-/// whole tick goes to whoever runs at that moment, so work that sleeps and wakes in step with the tick is
-/// missed or counted twice. Their idle time, however, is clocked (`get_idle_time` in fs/proc/stat.c of the
-/// kernel), and what was not idle was busy. So [`HostCpu::busy_ns`] is the time that passed less idle time;
-/// the split says what it went to.
+/// Most kernels sample by ticks who has a CPU (CONFIG_TICK_CPU_ACCOUNTING): every few milliseconds the
+/// whole tick goes to the task that runs at that moment, so work that sleeps and wakes in step with the
+/// tick is missed or counted twice. Their idle time, however, is measured (`get_idle_time` in
+/// fs/proc/stat.c of the kernel), and what was not idle was busy. So [`HostCpu::busy_ns`] is the elapsed
+/// time minus idle time; the split shows what it was spent on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostCpu {
     /// Normal and niced user time.
@@ -91,25 +93,25 @@ pub struct HostCpu {
     pub softirq_ns: u64,
     /// Idle while an I/O was outstanding. Not busy.
     pub iowait_ns: u64,
-    /// Taken by the hypervisor for others.
+    /// Taken by the hypervisor for other guests.
     pub steal_ns: u64,
     /// Idle.
     pub idle_ns: u64,
-    /// CPUs online.
+    /// Number of online CPUs.
     pub cpus: u32,
-    /// The time that passed between the two readings, times the CPUs online. 0 where it was not clocked:
-    /// earlier versions, predictions.
+    /// The time between the two readings, times the online CPUs. 0 if it was not measured: earlier
+    /// versions, predictions.
     #[serde(default)]
     pub capacity_ns: u64,
-    /// What the machine spends in such a time while nothing is driven, as read at the run's begin. In
-    /// [`HostCpu::busy_ns`]. `None` where it was not read.
+    /// What the machine spends in the same time without load, as read at the start of the run.
+    /// Included in [`HostCpu::busy_ns`]. `None` if it was not read.
     #[serde(default)]
     pub background_ns: Option<u64>,
 }
 
 impl HostCpu {
-    /// Everything that is neither idle, iowait nor stolen: clocked where the readings were, else as the
-    /// kernel counted it.
+    /// Everything that is neither idle, iowait nor stolen: from measured times if available, otherwise
+    /// as counted by the kernel.
     pub fn busy_ns(&self) -> u64 {
         if self.capacity_ns == 0 {
             return self.counted_ns();
@@ -120,22 +122,23 @@ impl HostCpu {
             .saturating_sub(self.steal_ns)
     }
 
-    /// Busy time as the kernel counted it.
+    /// Busy time as counted by the kernel.
     pub fn counted_ns(&self) -> u64 {
         self.user_ns + self.system_ns + self.irq_ns + self.softirq_ns
     }
 }
 
 impl CpuUsage {
-    /// What the I/Os cost this process: the driving threads, the kernel's workers for them and the
+    /// Cost of the I/Os in this process: the I/O threads, the kernel's workers for them and the
     /// positional engine's threads. Where the kernel receives packets in a task's own time (loopback, and
-    /// every kernel without CONFIG_IRQ_TIME_ACCOUNTING) the softirqs of its sockets are in it.
+    /// every kernel without CONFIG_IRQ_TIME_ACCOUNTING) it includes the softirqs of the process's
+    /// sockets.
     pub fn initiator_ns(&self) -> u64 {
         self.process_ns.saturating_sub(self.tool_ns.unwrap_or(0))
     }
 
-    /// What the I/Os cost the whole machine: its busy time less what it spends when nothing is driven and
-    /// less the tool's own constant part.
+    /// Cost of the I/Os on the whole machine: its busy time minus what it spends without load and minus
+    /// the tool's own constant part.
     pub fn host_ns(&self) -> u64 {
         self.host
             .busy_ns()
@@ -143,7 +146,7 @@ impl CpuUsage {
             .saturating_sub(self.tool_ns.unwrap_or(0))
     }
 
-    /// Takes off time that the driving threads were awake only to be in time.
+    /// Subtracts time that the I/O threads were awake only to be on time.
     pub fn take_off_spinning(&mut self, spun_ns: u64) {
         let user_ns = spun_ns.min(self.threads_user_ns);
         let system_ns = (spun_ns - user_ns).min(self.threads_system_ns);
@@ -156,8 +159,9 @@ impl CpuUsage {
         self.host.idle_ns += user_ns + system_ns;
     }
 
-    /// Joins the usage of another driving thread of the same process: thread figures add up, those
-    /// of the process, the host and the target are the same for all and the larger reading is kept.
+    /// Combines the usage of another I/O thread of the same process: thread figures add up; those
+    /// of the process, the host and the target are the same for all, and the larger reading is
+    /// kept.
     pub fn merge_thread(&mut self, other: &CpuUsage) {
         self.threads_user_ns += other.threads_user_ns;
         self.threads_system_ns += other.threads_system_ns;
@@ -175,8 +179,8 @@ impl CpuUsage {
         self.target_ns = self.target_ns.max(other.target_ns);
     }
 
-    /// Adds the usage of another trial, at another time: everything adds up. What is unknown of one
-    /// of them is unknown of both together.
+    /// Adds the usage of another trial, at another time: everything adds up. A figure unknown in
+    /// one of them is unknown in the sum.
     pub fn add_later(&mut self, other: &CpuUsage) {
         self.threads_user_ns += other.threads_user_ns;
         self.threads_system_ns += other.threads_system_ns;
@@ -198,7 +202,7 @@ impl CpuUsage {
         host.steal_ns += later.steal_ns;
         host.idle_ns += later.idle_ns;
         host.cpus = host.cpus.max(later.cpus);
-        // Clocked of one and counted of the other is no sum.
+        // A measured and a counted value cannot be added.
         host.capacity_ns = match (host.capacity_ns, later.capacity_ns) {
             (0, _) | (_, 0) => 0,
             (now, more) => now.saturating_add(more),
@@ -231,12 +235,12 @@ mod tests {
         assert_eq!(trials.target_ns, None);
     }
 
-    /// What the tool spends passes with time, whatever the storage does: it must be no part of an I/O's cost.
+    /// What the tool spends grows with time, whatever the storage does: it must not be part of an I/O's cost.
     #[test]
     fn equal_cost_per_io_is_told_alike_at_any_rate() {
         const S: u64 = 1_000_000_000;
-        // 2.6 ms a second for waiting and watching, 20 µs an I/O in this process, 5 µs in the kernel's
-        // interrupts; a machine that spends 30 ms a second when nothing is driven.
+        // 2.6 ms per second for waiting and watching, 20 µs per I/O in this process, 5 µs in the
+        // kernel's interrupts; a machine that spends 30 ms per second without load.
         let at = |rate: u64| {
             let (tool_ns, process_ns) = (2_600_000, 20_000 * rate + 2_600_000);
             let busy_ns = process_ns + 5_000 * rate + 30_000_000;
@@ -271,7 +275,7 @@ mod tests {
         assert_eq!(counted.busy_ns(), 7);
         let clocked = HostCpu { capacity_ns: 100, ..counted };
         assert_eq!((clocked.busy_ns(), clocked.counted_ns()), (35, 7));
-        // Time that a thread was awake only to be in time would have been idle.
+        // Time that a thread was awake only to be on time would have been idle.
         let mut usage = CpuUsage {
             threads_user_ns: 3,
             threads_system_ns: 2,

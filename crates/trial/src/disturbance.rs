@@ -1,57 +1,57 @@
-//! What was done to the storage while it was measured, and how its throughput came through that.
+//! What was done to the storage during the measurement, and how throughput was affected.
 //!
-//! Everything is read from the interval rows, so a time is known to an interval and no better. The terms
-//! follow benchmarks of devices that are disturbed: the time from a reset until forwarding is resumed
-//! (RFC 6201, section 4), and that a recovery only counts when it lasts (RFC 6412, "sustained convergence
+//! Everything is read from the interval rows, so times have the resolution of an interval. The terms
+//! follow benchmarks of devices under disturbance: the time from a reset until forwarding is resumed (RFC
+//! 6201, section 4), and that a recovery only counts if it lasts (RFC 6412, "sustained convergence
 //! validation time").
 
 use serde::{Deserialize, Serialize};
 
 use crate::sample::{Interval, Sample};
 
-/// Throughput is back when it is at least this share of what it was before the first step…
+/// Throughput has recovered when it is at least this share of the level before the first step…
 pub const RECOVERED_SHARE: f64 = 0.9;
-/// … for so many intervals in a row; and what it was before is the mean of at least so many.
+/// … for this many intervals in a row; and the level before is the mean of at least this many.
 pub const RECOVERED_INTERVALS: usize = 3;
 
-/// A step that was taken during a trial. Times are nanoseconds since the window opened, negative within
+/// A step that was taken during a trial. Times are nanoseconds since the window opened, negative during
 /// the ramp.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disturbance {
-    /// What was done, as the study has it.
+    /// The step, as in the study.
     pub what: String,
-    /// When it was to be done.
+    /// The planned time.
     pub planned_ns: i64,
-    /// When it was begun.
+    /// When it was started.
     pub begun_ns: i64,
-    /// How long the doing took.
+    /// How long it took.
     pub took_ns: u64,
-    /// Why it could not be done.
+    /// The reason if it failed.
     #[serde(default)]
     pub failure: Option<String>,
 }
 
 impl Disturbance {
-    /// When it was done.
+    /// When it was finished.
     pub fn done_ns(&self) -> i64 {
         self.begun_ns.saturating_add_unsigned(self.took_ns)
     }
 }
 
-/// How long until throughput was back.
+/// How long until throughput had recovered.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
-    /// After so many nanoseconds, at most an interval less.
+    /// After this many nanoseconds, or up to one interval less.
     After(u64),
-    /// Not within the trial, which went on for so many nanoseconds.
+    /// Not within the trial, which continued for this many nanoseconds.
     NotWithin(u64),
-    /// The next step came before it was.
+    /// The next step came first.
     Overtaken,
 }
 
 impl Sample {
-    /// Mean throughput in the intervals that were over before the first step was begun, in I/Os a second;
+    /// Mean throughput in the intervals that ended before the first step was started, in I/Os per second;
     /// `None` without steps, or with fewer than [`RECOVERED_INTERVALS`] such intervals.
     pub fn undisturbed_iops(&self) -> Option<f64> {
         let first_ns = self.disturbances.iter().map(|step| step.begun_ns).min()?;
@@ -64,10 +64,10 @@ impl Sample {
         (before.len() >= RECOVERED_INTERVALS && mean > 0.0).then_some(mean)
     }
 
-    /// How long after each step throughput was back: at the end of the first interval that lies wholly after
-    /// the step and begins [`RECOVERED_INTERVALS`] in a row of at least [`RECOVERED_SHARE`] of
-    /// [`Sample::undisturbed_iops`]. Where the next step comes before that, only the next one's is looked
-    /// for. `None` where it is not known what throughput was before.
+    /// How long after each step throughput had recovered: at the end of the first interval that is entirely
+    /// after the step and starts a sequence of [`RECOVERED_INTERVALS`] with at least [`RECOVERED_SHARE`] of
+    /// [`Sample::undisturbed_iops`]. If the next step comes first, only that one's recovery is looked for.
+    /// `None` if the level before is unknown.
     pub fn recoveries(&self) -> Option<Vec<Recovery>> {
         let enough = self.undisturbed_iops()? * RECOVERED_SHARE;
         let rows: Vec<&Interval> = self.whole_intervals().collect();
@@ -96,7 +96,7 @@ impl Sample {
         Some(self.disturbances.iter().enumerate().map(of_step).collect())
     }
 
-    /// The recovery that stands for the trial: the longest of its steps', or that there was none.
+    /// The recovery that stands for the trial: the longest of its steps, or that there was none.
     pub fn recovery(&self) -> Option<Recovery> {
         let all = self.recoveries()?;
         if let Some(never) = all.iter().find(|one| matches!(one, Recovery::NotWithin(_))) {
@@ -109,9 +109,9 @@ impl Sample {
         after.max().map(Recovery::After)
     }
 
-    /// The longest time without a completed I/O, of a trial with steps: that of the intervals in a row
-    /// without one, and one interval more, because the time reaches into those at either end. It is right
-    /// to plus or minus an interval.
+    /// The longest time without a completed I/O, for a trial with steps: that of consecutive intervals
+    /// without one, plus one interval, because the gap extends into the intervals at either end. Accurate
+    /// to plus or minus one interval.
     pub fn outage_ns(&self) -> Option<u64> {
         if self.disturbances.is_empty() || self.intervals.is_empty() {
             return None;
@@ -125,7 +125,7 @@ impl Sample {
         Some(longest.saturating_add(self.interval_ns))
     }
 
-    /// The least throughput of an interval after the first step, as a share of that before.
+    /// The lowest throughput of an interval after the first step, as a share of the level before.
     pub fn dip_share(&self) -> Option<f64> {
         let before = self.undisturbed_iops()?;
         let first_ns = self.disturbances.iter().map(|step| step.begun_ns).min()?;
@@ -133,7 +133,7 @@ impl Sample {
         after.map(|row| row.iops() / before).min_by(f64::total_cmp)
     }
 
-    /// Rows of at least half the length: the last one may be too short to say anything.
+    /// Rows of at least half the length: the last one may be too short to mean anything.
     fn whole_intervals(&self) -> impl Iterator<Item = &Interval> {
         let whole = |row: &&Interval| {
             row.length_ns > 0 && row.length_ns.saturating_mul(2) >= self.interval_ns
@@ -157,7 +157,8 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    /// A trial in intervals of 100 ms with so many I/Os each, and steps (begun, took) in milliseconds.
+    /// A trial in intervals of 100 ms with this many I/Os each, and steps (start, duration) in
+    /// milliseconds.
     fn sample(counts: &[u64], steps: &[(i64, u64)]) -> Sample {
         let row = |(number, &operations): (usize, &u64)| Interval {
             start_ns: number as u64 * 100_000_000,
@@ -201,7 +202,7 @@ mod tests {
 
     #[test]
     fn recovery_is_the_end_of_the_first_interval_of_those_that_last() {
-        // At 400 ms nothing more; one good interval alone does not count.
+        // From 400 ms on nothing; one good interval alone does not count.
         let counts = [10, 10, 10, 10, 0, 0, 10, 2, 9, 9, 10, 10];
         let sample = sample(&counts, &[(400, 0)]);
         assert_eq!(sample.undisturbed_iops(), Some(100.0));
@@ -214,7 +215,7 @@ mod tests {
     fn a_step_counts_from_when_it_was_done_and_an_interval_that_it_ends_in_does_not() {
         let counts = [10, 10, 10, 10, 10, 10, 10, 10, 10];
         let sample = sample(&counts, &[(410, 30)]);
-        // From 440 ms to the end of the interval from 500 ms.
+        // From 440 ms to the end of the interval that starts at 500 ms.
         assert_eq!(sample.recovery(), Some(Recovery::After(160_000_000)));
         assert_eq!(sample.outage_ns(), Some(100_000_000));
         assert_eq!(sample.dip_share(), Some(1.0));
@@ -236,7 +237,7 @@ mod tests {
             [Recovery::Overtaken, Recovery::After(200_000_000)]
         );
         assert_eq!(sample.recovery(), Some(Recovery::After(200_000_000)));
-        // A path that fails and is back: the longer one stands for the trial.
+        // A path that fails and returns: the longer recovery stands for the trial.
         let counts = [10, 10, 10, 0, 0, 10, 10, 10, 10, 10, 10, 10];
         let sample = super::tests::sample(&counts, &[(300, 0), (800, 0)]);
         assert_eq!(sample.recovery(), Some(Recovery::After(300_000_000)));

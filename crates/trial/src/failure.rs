@@ -1,21 +1,22 @@
-//! Why a trial gave no measurement.
+//! Why a trial produced no measurement.
 //!
-//! Whether the storage is to blame decides what is concluded of it, so it is part of the value and not of a sentence:
-//! a datastore that fails in some trials and is quick in the others is not quick, while a trial that its surroundings
-//! spoilt is only one trial fewer.
+//! Whether the storage is to blame decides what is concluded about it, so it is part of the value and not of a
+//! sentence: a datastore that fails in some trials and is fast in the others is not fast, while a trial that was
+//! spoilt by external causes is only one trial fewer.
 
 use serde::{Deserialize, Serialize};
 
 use crate::sample::{Ended, Fault, Sample};
 use crate::verified::Corruption;
 
-/// Why a trial gave no measurement. What others said (a server, an operating system, a command) is text.
+/// Why a trial produced no measurement. Messages from elsewhere (a server, an operating system, a
+/// command) are text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "cause")]
 pub enum TrialFailure {
-    /// It ended before its time or its work did.
+    /// It ended before its time was up or its work was done.
     EndedEarly {
-        /// How.
+        /// How it ended.
         ended: Ended,
         /// The first I/O that failed, if one did.
         first: Option<Fault>,
@@ -24,23 +25,23 @@ pub enum TrialFailure {
     },
     /// The datastore's disks could not be opened or prepared.
     Datastore {
-        /// What its kind of storage said.
+        /// The message from its kind of storage.
         said: String,
     },
     /// A host could not do its share.
     OnHost {
         /// Its name in the study.
         host: String,
-        /// What it said.
+        /// Its message.
         said: String,
     },
-    /// In a prediction: requests failed because their bytes were gone.
+    /// In a prediction: requests failed because their data was lost.
     BytesLost {
         /// How the trial ended.
         ended: Ended,
         /// The first I/O that failed.
         first: Option<Fault>,
-        /// What lost them, one text each.
+        /// The causes of the loss, one text each.
         losses: Vec<String>,
     },
     /// The agent on a host, or the connection to it, failed.
@@ -50,39 +51,39 @@ pub enum TrialFailure {
         /// What happened, as the rest of a sentence.
         said: String,
     },
-    /// The state from which the trial should have started could not be had.
+    /// The state from which the trial should have started could not be established.
     Reset {
         /// What happened.
         said: String,
     },
-    /// A step that should have disturbed the storage could not be taken.
+    /// A step that should have disturbed the storage failed.
     Step {
         /// The step, as in the study.
         step: String,
         /// What happened.
         said: String,
     },
-    /// The two clocks disagree about its length, so no latency can be trusted.
+    /// The two clocks disagree about the trial's length, so no latency can be trusted.
     ClocksDisagree {
-        /// By this share of the length.
+        /// By this fraction of the length.
         share: f64,
     },
-    /// It is a trial that cannot be carried out as planned.
+    /// The trial cannot be executed as planned.
     Impossible {
-        /// Why.
+        /// The reason.
         said: String,
     },
-    /// Kept by a version that knew the sentence only.
+    /// Stored by a version that kept only the sentence.
     Early {
         /// The sentence.
         said: String,
-        /// Whether that version held the storage responsible.
+        /// Whether that version blamed the storage.
         by_storage: bool,
     },
 }
 
 impl TrialFailure {
-    /// The failure of a trial that left this sample, if it did not come to its end.
+    /// The failure of a trial that left this sample, if it did not finish.
     pub fn of_ended(sample: &Sample) -> Option<Self> {
         (sample.ended != Ended::Completed).then(|| {
             let corruptions = sample.verified.as_ref().map(|found| found.corruptions.as_slice());
@@ -94,7 +95,7 @@ impl TrialFailure {
         })
     }
 
-    /// Whether the storage is to blame, and not the measurement or what surrounds it.
+    /// Whether the storage is to blame, rather than the measurement or its environment.
     pub fn is_by_storage(&self) -> bool {
         match self {
             Self::EndedEarly { .. }

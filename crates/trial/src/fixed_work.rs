@@ -1,39 +1,39 @@
-//! Trials that end when their work is done and not when their time is up.
+//! Trials that end when their work is done rather than when their time is up.
 //!
-//! A timed workload answers "how fast?". Some questions are asked by a fixed amount of work: a file
-//! written from begin to end, a transfer into a server, sixty desktops deployed. Such a trial is an
-//! *fixed work*: its operations are what somebody waits for (a record, a transfer, a deployed VM), its
-//! window is as long as it took. These are descriptions only, plain values like
-//! [`crate::Trial`], because a trial may be carried to an agent on another machine.
+//! A timed workload answers "how fast?". Some questions are about a fixed amount of work: a file
+//! written from start to end, a transfer to a server, sixty desktops deployed. Such a trial is *fixed
+//! work*: its operations are what a user waits for (a record, a transfer, a deployed VM), and its
+//! window is as long as it took. These are only descriptions, plain values like [`crate::Trial`],
+//! because a trial may be sent to an agent on another machine.
 
 use serde::{Deserialize, Serialize};
 
-/// One pass over a file, record by record: the tests of iozone (Norcott & Capps, *Iozone Filesystem
-/// Benchmark*). Every worker (iozone: process) has a file of its own.
+/// One pass over a file, record by record: iozone's tests (Norcott & Capps, *Iozone Filesystem
+/// Benchmark*). Every worker (iozone: process) has its own file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileTest {
-    /// Which test.
+    /// The test.
     pub operation: FileOperation,
-    /// Bytes of a record: each read or write moves one.
+    /// Size of a record in bytes: each read or write moves one.
     pub record_bytes: u32,
     /// Records outstanding per worker; iozone's programs wait for each record, so 1.
     pub outstanding: u32,
-    /// Whether the client's page cache takes part. Without it (the default) storage is measured;
-    /// with it the test says what an application sees, memory included.
+    /// Whether the client's page cache is used. Without it (the default) storage is measured; with
+    /// it, what an application sees, memory included.
     pub client_cache: bool,
 }
 
-/// The tests of a file, by iozone's names.
+/// The tests, by iozone's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileOperation {
-    /// Writes a file that does not exist yet, from begin to end.
+    /// Writes a new file from start to end.
     Write,
-    /// Writes over a file that exists.
+    /// Overwrites an existing file.
     Rewrite,
-    /// Reads a file from begin to end.
+    /// Reads a file from start to end.
     Read,
-    /// Reads it once more.
+    /// Reads it again.
     Reread,
     /// Reads every record once, in random order.
     RandomRead,
@@ -42,7 +42,7 @@ pub enum FileOperation {
 }
 
 impl FileOperation {
-    /// All of them, in iozone's order.
+    /// All tests, in iozone's order.
     pub const ALL: [FileOperation; 6] = [
         FileOperation::Write,
         FileOperation::Rewrite,
@@ -84,42 +84,42 @@ impl FileOperation {
 /// or on its virtual disk: what a user of a VM waits for (the `nfs-datastore` study).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
-    /// Bytes of a message.
+    /// Size of a message in bytes.
     pub message_bytes: u64,
-    /// Which way the message goes.
+    /// The direction of the message.
     pub direction: TransferDirection,
-    /// Where the server keeps it.
+    /// Where the server stores it.
     pub sink: TransferSink,
-    /// Messages in a trial, one after the other.
+    /// Messages per trial, one after another.
     pub messages: u32,
 }
 
-/// Which way a message goes.
+/// The direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TransferDirection {
-    /// From the client to the server; ends when the server says that it has it.
+    /// From the client to the server; ends when the server acknowledges it.
     Write,
     /// From the server to the client.
     Read,
 }
 
-/// Where the server keeps messages.
+/// Where the server stores messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TransferSink {
-    /// In memory: the datastore takes no part, as a control.
+    /// In memory: the datastore is not involved, as a control.
     Memory,
-    /// On the worker's virtual disk, which lives on the datastore.
+    /// On the worker's virtual disk, which is on the datastore.
     Disk,
 }
 
 /// VMs deployed from a template: the template's disk is copied, the copy is customised by small random
-/// writes, and read as a boot reads it (the `vsan` study's desktops). Workers deploy one VM each,
-/// all at once; the time of each step is kept.
+/// writes, and read as during a boot (the `vsan` study's desktops). Workers deploy one VM each, all at
+/// once; the time of each step is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deployment {
-    /// Bytes of each read and write of the copy.
+    /// Size of each read and write of the copy, in bytes.
     pub copy_bytes: u32,
     /// Copies outstanding per VM.
     pub outstanding: u32,
@@ -132,23 +132,23 @@ pub struct Deployment {
 /// The time of one step of a trial of fixed work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepTime {
-    /// Which step, such as `copy`.
+    /// Name of the step, such as `copy`.
     pub name: String,
-    /// How many times it was done (once a VM).
+    /// How many times it was done (once per VM).
     pub times: u64,
-    /// Sum of what each took.
+    /// Total time.
     pub total_ns: u64,
-    /// The longest.
+    /// The longest time.
     pub max_ns: u64,
 }
 
 impl StepTime {
-    /// A step that was not done yet.
+    /// A step that has not been done yet.
     pub fn named(name: &str) -> Self {
         Self { name: name.into(), times: 0, total_ns: 0, max_ns: 0 }
     }
 
-    /// It was done once, and took so long.
+    /// Records one execution that took this long.
     pub fn add(&mut self, took_ns: u64) {
         self.times += 1;
         self.total_ns += took_ns;

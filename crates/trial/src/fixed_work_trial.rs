@@ -1,4 +1,4 @@
-//! The description of fixed work on one thread: a plain value, as [`crate::Trial`] is.
+//! The description of fixed work on one thread: a plain value, like [`crate::Trial`].
 
 use serde::{Deserialize, Serialize};
 
@@ -15,80 +15,80 @@ pub enum FixedWork {
     Deploy(Deployment),
 }
 
-/// What one thread is to do until it is done.
+/// The work of one thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixedWorkTrial {
-    /// What.
+    /// The work.
     pub fixed_work: FixedWork,
-    /// Number, over all threads, of this thread's first worker, which is also its disk's.
+    /// Number, over all threads, of this thread's first worker, which is also that of its disk.
     pub first_disk: u32,
-    /// How many workers this thread has, each with a disk of its own. In operations the disks are
-    /// numbered from 0; the template of a deployment comes behind them, with this number.
+    /// Number of workers of this thread, each with its own disk. In operations the disks are
+    /// numbered from 0; the template of a deployment comes after them, with this number.
     pub disks: u32,
     /// Size of each disk, and of the template.
     pub disk_bytes: u64,
-    /// Orders and offsets follow from it.
+    /// The seed of orders and offsets.
     pub seed: u64,
-    /// What is written follows from it.
+    /// The seed of written contents.
     pub content_seed: u64,
     /// Length of an interval row.
     pub interval_ns: u64,
-    /// When to give up; `open_loop_outstanding` has no meaning here.
+    /// When to give up; `open_loop_outstanding` is not used here.
     pub limits: Limits,
 }
 
-/// A trial of fixed work that cannot be done, and what to change.
+/// Fixed work that cannot be done, and what to change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FixedWorkError {
-    /// Nobody works, or without disks.
+    /// There are no workers, or no disks.
     #[error("fixed work needs at least one VM: give one or more")]
     NoWorkers,
-    /// Not one I/O is outstanding.
+    /// No I/O would be outstanding.
     #[error("nothing would ever be outstanding: give one outstanding I/O or more")]
     NoOutstanding,
-    /// No bytes.
+    /// A size is zero.
     #[error("{what} of 0 bytes: give a size such as 4KiB")]
     Empty {
-        /// What has no bytes.
+        /// The name of the size.
         what: &'static str,
     },
-    /// A disk that holds no record.
+    /// A disk is too small for a record.
     #[error(
         "{what} of {bytes} bytes is larger than the disk of {disk_bytes}: give a larger disk, or \
          something smaller"
     )]
     TooLarge {
-        /// What.
+        /// The name of the size.
         what: &'static str,
         /// Its size.
         bytes: u64,
-        /// The disk's.
+        /// Size of the disk.
         disk_bytes: u64,
     },
-    /// Rows of no length have no end.
+    /// The interval is zero.
     #[error("an interval of 0 s: give the interval rows a length, such as 1s")]
     Interval,
     /// The function for another kind of work was called.
     #[error("a {given} was given to what does a {done}: call the function of its kind")]
     OtherWork {
-        /// What the trial holds.
+        /// The kind of work in the trial.
         given: &'static str,
-        /// What the function does.
+        /// The kind of work that the function does.
         done: &'static str,
     },
 }
 
-/// Bytes of the small I/Os of a deployment: the block of the file systems of most guests.
+/// Size of the small I/Os of a deployment in bytes: the file system block of most guests.
 pub const SMALL_BYTES: u32 = 4096;
-/// Writes take buffers in turn, so many bytes of them that no window of a compressing store holds the
-/// same content twice (records and windows of ZFS, btrfs and their like are at most 1 MiB).
+/// Writes take buffers in turn, enough bytes of them that no window of compressing storage contains
+/// the same data twice (records and windows of ZFS, btrfs and similar are at most 1 MiB).
 const ROTATION_BYTES: u32 = 4 << 20;
 
 impl FixedWorkTrial {
-    /// Whether the fixed work can be done.
+    /// Checks that the fixed work can be done.
     ///
     /// # Errors
-    /// What would make it endless or senseless; see [`FixedWorkError`].
+    /// What would make it endless or meaningless; see [`FixedWorkError`].
     pub fn check(&self) -> Result<(), FixedWorkError> {
         if self.disks == 0 {
             return Err(FixedWorkError::NoWorkers);
@@ -133,12 +133,12 @@ impl FixedWorkTrial {
         }
     }
 
-    /// How many disks are to be opened: those of the workers, and the template behind them.
+    /// Number of disks to open: those of the workers, and the template after them.
     pub fn disks_opened(&self) -> u32 {
         self.disks + u32::from(matches!(self.fixed_work, FixedWork::Deploy(_)))
     }
 
-    /// Offsets and lengths of all I/Os are multiples of this, for disks whose size is one.
+    /// Offsets and lengths of all I/Os are multiples of this, for disks whose size is one too.
     pub fn granularity_bytes(&self) -> u32 {
         match self.fixed_work {
             FixedWork::File(test) => test.record_bytes,
@@ -148,7 +148,7 @@ impl FixedWorkTrial {
         }
     }
 
-    /// I/Os outstanding of each worker.
+    /// I/Os outstanding per worker.
     pub fn outstanding(&self) -> u32 {
         match self.fixed_work {
             FixedWork::File(test) => test.outstanding,
@@ -156,7 +156,7 @@ impl FixedWorkTrial {
         }
     }
 
-    /// I/Os that may be outstanding at all disks together.
+    /// I/Os that may be outstanding on all disks together.
     pub fn slots(&self) -> u32 {
         self.outstanding().saturating_mul(self.disks)
     }

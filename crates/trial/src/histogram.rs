@@ -1,58 +1,60 @@
 //! Latencies counted in buckets whose width grows with the value.
 //!
-//! Every power of two from 512 ns up is cut into 512 equal buckets; below 512 ns a bucket is one
-//! nanosecond. A value read back is the middle of its bucket, so it is off by at most half a
-//! bucket: 1/1024 = 0.098 % from 512 ns to 137 s, and half a nanosecond below. That is the layout idea of
-//! HdrHistogram; it is done here in thirty lines because recording is the inner loop of the tool (a
-//! leading-zero count, a shift and an increment) and because merging and storing want the bare counts.
+//! Every power of two from 512 ns up is divided into 512 equal buckets; below 512 ns a bucket is one
+//! nanosecond. A value read back is the middle of its bucket, so it is off by at most half a bucket:
+//! 1/1024 = 0.098 % from 512 ns to 137 s, and half a nanosecond below. This is the layout of
+//! HdrHistogram; it is implemented here in thirty lines because recording is the inner loop of the tool
+//! (a leading-zero count, a shift and an increment) and because merging and storing need the bare counts.
 //!
-//! How far off a value may be belongs to every interval of a percentile ([`Histogram::half_bucket`]):
-//! repeated trials do not average it out when all of them fall into one bucket. Reading by rank between
-//! the edges of a bucket would hide it and not remove it: latencies crowd about a few values.
+//! The possible error of a value is part of every interval of a percentile
+//! ([`Histogram::half_bucket`]): repeated trials do not average it out if all of them fall into one
+//! bucket. Interpolating by rank within a bucket would hide it, not remove it: latencies cluster around
+//! a few values.
 //!
-//! Memory is taken from the first octave in use to the last. Histograms of several disks, threads or
+//! Memory is allocated from the first octave in use to the last. Histograms of several disks, threads or
 //! trials are merged by adding counts. A percentile is always read from merged counts and never averaged.
 
 use serde::{Deserialize, Serialize};
 
-/// Bits of a value, after its leading one, that tell buckets apart.
+/// Bits of a value, after its leading one, that select the bucket.
 const SUB_BITS: u32 = 9;
 /// The same in results from before the buckets were as fine.
 const EARLIER_SUB_BITS: u32 = 6;
-/// Buckets of an octave.
+/// Buckets per octave.
 const SUB_BUCKETS: usize = 1 << SUB_BITS;
-/// Values of 2^37 ns (137 s) and more share the last bucket; their exact maximum is kept beside.
+/// Values of 2^37 ns (137 s) and more share the last bucket; their exact maximum is stored
+/// separately.
 const TOP_BIT: u32 = 37;
-/// How many buckets there are.
+/// Number of buckets.
 pub const BUCKETS: usize = buckets_of(SUB_BITS);
 
 /// Counts of latencies in nanoseconds.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "Stored", into = "Stored")]
 pub struct Histogram {
-    /// By bucket, from `first` on.
+    /// By bucket, starting at `first`.
     counts: Vec<u64>,
     /// The bucket of the first count.
     first: usize,
-    /// How fine the coarsest buckets were that counts came from.
+    /// The resolution of the coarsest buckets that counts came from.
     sub_bits: u32,
 }
 
-/// The stored form: `[bucket, count]` of the buckets that hold something, and how many bits tell them apart.
+/// The stored form: `[bucket, count]` of the non-empty buckets, and the number of bits that select them.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     sub_bits: u32,
     counts: Vec<(u32, u64)>,
 }
 
-/// A bucket that holds something, as results files keep it.
+/// A non-empty bucket, as results files store it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LatencyBucket {
-    /// Its number among those of its kind.
+    /// Its number at its resolution.
     pub number: u32,
     /// Its lowest value, in nanoseconds.
     pub low_ns: u64,
-    /// The lowest value of the next one.
+    /// The lowest value of the next bucket.
     pub high_ns: u64,
     /// Values in it.
     pub count: u64,
@@ -65,7 +67,7 @@ impl Default for Histogram {
 }
 
 impl PartialEq for Histogram {
-    /// Whether they hold the same, whatever room they have beside it.
+    /// Whether they contain the same counts, whatever memory they have allocated.
     fn eq(&self, other: &Self) -> bool {
         self.sub_bits == other.sub_bits && self.buckets_in_use().eq(other.buckets_in_use())
     }
@@ -88,7 +90,8 @@ impl From<Stored> for Histogram {
     fn from(stored: Stored) -> Self {
         let mut histogram = Histogram::default();
         for (index, count) in stored.counts {
-            // A text from elsewhere may hold any index: what lies beyond counts as the slowest.
+            // A text from elsewhere may contain any index: what is out of range counts as the
+            // slowest.
             histogram.add((index as usize).min(BUCKETS - 1), count);
         }
         histogram.sub_bits = stored.sub_bits.min(SUB_BITS);
@@ -97,22 +100,22 @@ impl From<Stored> for Histogram {
 }
 
 impl Histogram {
-    /// A value read back differs from the value recorded by at most this share of it
-    /// (from 512 ns to 137 s).
+    /// The largest relative difference between a recorded value and the value read back (from 512
+    /// ns to 137 s).
     pub const RELATIVE_ERROR: f64 = 1.0 / (2 * SUB_BUCKETS) as f64;
 
     /// Counts one value.
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
         let bucket = bucket_of(value_ns);
-        // A bucket below the first is far beyond the last: one comparison finds both.
+        // A bucket below the first wraps to far beyond the last: one comparison detects both.
         let Some(count) = self.counts.get_mut(bucket.wrapping_sub(self.first)) else {
             return self.add(bucket, 1);
         };
         *count += 1;
     }
 
-    /// From counts by bucket, from the first bucket on.
+    /// From counts by bucket, starting with the first bucket.
     pub fn of_counts(counts: &[u64]) -> Self {
         let mut histogram = Self::default();
         let in_use = |&count: &u64| count > 0;
@@ -126,7 +129,7 @@ impl Histogram {
         histogram
     }
 
-    /// Adds a count to a bucket, with room for its octave.
+    /// Adds a count to a bucket, allocating its octave.
     #[cold]
     #[inline(never)]
     fn add(&mut self, bucket: usize, count: u64) {
@@ -134,7 +137,7 @@ impl Histogram {
         self.counts[bucket - self.first] += count;
     }
 
-    /// Makes room for the octaves of the buckets from `low` up to `high`, which is not one of them.
+    /// Allocates the octaves of the buckets from `low` to `high` (exclusive).
     fn make_room(&mut self, low: usize, high: usize) {
         let first = low / SUB_BUCKETS * SUB_BUCKETS;
         let end = high.next_multiple_of(SUB_BUCKETS);
@@ -163,20 +166,20 @@ impl Histogram {
         self.sub_bits = self.sub_bits.min(other.sub_bits);
     }
 
-    /// How many values were recorded.
+    /// Number of recorded values.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// The value below which `fraction` (0 to 1) of the values lie, in nanoseconds, as the middle
-    /// of its bucket: the smallest bucket whose cumulative count reaches `fraction` of all (the
-    /// nearest-rank definition). `None` when nothing was recorded.
+    /// The value below which `fraction` (0 to 1) of the values are, in nanoseconds, as the middle
+    /// of its bucket: the first bucket whose cumulative count reaches `fraction` of the total (the
+    /// nearest-rank definition). `None` if nothing was recorded.
     pub fn percentile_ns(&self, fraction: f64) -> Option<f64> {
         percentile(self.buckets_in_use(), self.count(), fraction).map(middle_ns)
     }
 
-    /// By what share of it a percentile that was read as `value_ns` may be off in either direction: half of
-    /// its bucket. In results from before the buckets were as fine that is 0.78 %.
+    /// The possible relative error, in either direction, of a percentile that was read as `value_ns`: half
+    /// of its bucket. In results from before the buckets were as fine it is 0.78 %.
     pub fn half_bucket(&self, value_ns: f64) -> f64 {
         if value_ns <= 0.0 {
             return 0.0;
@@ -186,7 +189,7 @@ impl Histogram {
         width_ns as f64 / (2.0 * value_ns.max(low_ns as f64))
     }
 
-    /// The buckets that hold something, upwards.
+    /// The non-empty buckets, in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = LatencyBucket> + '_ {
         self.buckets_in_use().map(|(index, count)| {
             let (low_ns, width_ns) = bounds(index, SUB_BITS);
@@ -194,8 +197,8 @@ impl Histogram {
         })
     }
 
-    /// The histogram whose buckets these were; those of earlier versions are known by their bounds, and
-    /// what they hold is counted at their middle. `None` where a bucket has bounds that none ever had.
+    /// Rebuilds a histogram from its buckets; those of earlier versions are recognized by their bounds,
+    /// and their counts go to their middle. `None` if a bucket has bounds that no version used.
     pub fn of_buckets(buckets: &[LatencyBucket]) -> Option<Self> {
         let is_of = |sub_bits: u32| {
             move |bucket: &LatencyBucket| {
@@ -216,7 +219,7 @@ impl Histogram {
         Some(histogram)
     }
 
-    /// The mean of the recorded values as the buckets know it, in nanoseconds.
+    /// The mean of the recorded values in nanoseconds, from the middles of the buckets.
     pub fn mean_ns(&self) -> Option<f64> {
         let total = self.count();
         let sum: f64 = self.buckets_in_use().map(|(i, count)| middle_ns(i) * count as f64).sum();
@@ -229,8 +232,8 @@ impl Histogram {
     }
 }
 
-/// The bucket that holds the value at `fraction` (0 to 1) of `total` values; of buckets with their counts,
-/// upwards.
+/// The bucket that contains the value at `fraction` (0 to 1) of `total` values; of buckets with their
+/// counts, in ascending order.
 pub fn percentile(
     buckets: impl Iterator<Item = (usize, u64)>,
     total: u64,
@@ -259,10 +262,10 @@ pub fn bucket_of(value_ns: u64) -> usize {
 #[inline(always)]
 fn bucket_in(value_ns: u64, sub_bits: u32) -> usize {
     let value = value_ns.min((1 << TOP_BIT) - 1);
-    // Setting the bits of the lowest octave gives the small values its shift, which is zero.
+    // Setting the bits of the lowest octave gives small values a shift of zero.
     let exponent = (value | ((2 << sub_bits) - 1)).ilog2();
     let shift = exponent - sub_bits;
-    // The leading one, left where it is, adds the buckets below the first octave.
+    // The leading one, left in place, adds the buckets below the first octave.
     ((shift as usize) << sub_bits) + (value >> shift) as usize
 }
 
@@ -285,10 +288,10 @@ fn middle_ns(index: usize) -> f64 {
     middle_of(index, 1)
 }
 
-/// The middle of `buckets` neighbours of one octave, in nanoseconds.
+/// The middle of `buckets` neighbouring buckets of one octave, in nanoseconds.
 pub fn middle_of(first: usize, buckets: usize) -> f64 {
     let (low, width) = bounds(first, SUB_BITS);
-    // A bucket of one nanosecond holds exactly that value.
+    // A bucket of one nanosecond contains exactly that value.
     low as f64 + (width * buckets as u64 - 1) as f64 / 2.0
 }
 
@@ -385,7 +388,7 @@ mod tests {
         let off = (read_ns / value_ns as f64 - 1.0).abs();
         assert!(off < histogram.half_bucket(read_ns), "{read_ns}");
         assert!(histogram.half_bucket(read_ns) > 0.0039);
-        // One that was merged with others is no better known, and is read back so.
+        // Merging with others does not improve its resolution, and it is read back accordingly.
         histogram.merge(&Histogram::default());
         let back = Histogram::from(Stored::from(histogram.clone()));
         assert_eq!(back.half_bucket(read_ns), histogram.half_bucket(read_ns));

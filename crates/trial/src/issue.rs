@@ -1,11 +1,12 @@
-//! When the requests of an open loop were issued, apart from when they were due.
+//! When the requests of an open loop were issued, as opposed to when they were due.
 //!
-//! The latency of an open loop counts from when a request was due (response time), so that a loop that is late
-//! hides nothing. It is then the storage's and the loop's together. The time from when a request was handed to the
-//! disks (service time) is the storage's alone, and what lies between the two is the loop's: its lateness. Other
-//! generators begin at the hand-over, so service times are what compares with theirs.
+//! The latency of an open loop counts from when a request was due (response time), so that a late loop hides
+//! nothing. It then includes the storage's time and the loop's. The time from when a request was submitted to the
+//! disks (service time) is the storage's alone, and the time between the two is the loop's: its lateness. Other
+//! generators start at the submission, so service times are comparable with theirs.
 //!
-//! A closed loop issues the next request when the last one has ended; nothing is ever due before.
+//! A closed loop issues the next request when the previous one has ended; nothing is ever due
+//! before that.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,28 +15,28 @@ use crate::histogram::Histogram;
 /// Service times and lateness of the I/Os of an open loop that ended in the window, reads and writes together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct IssueTimes {
-    /// From the hand-over to the disks until the I/O was seen to have ended.
+    /// From the submission to the disks until the completion was seen.
     pub service: Durations,
-    /// From when the request was due until it was handed over.
+    /// From when the request was due until it was submitted.
     pub lateness: Durations,
-    /// Requests handed over in the window that had to wait for another one to end, because as many were
-    /// outstanding as may be ([`crate::Limits::open_loop_outstanding`]): their lateness is the storage's.
+    /// Requests submitted in the window that had to wait for another one to end, because the maximum was
+    /// outstanding ([`crate::Limits::open_loop_outstanding`]): their lateness is due to the storage.
     pub held_operations: u64,
 }
 
-/// Times of many I/Os.
+/// Statistics of many durations.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Durations {
-    /// Their sum.
+    /// The sum.
     pub sum_ns: u64,
     /// The longest.
     pub max_ns: u64,
-    /// All of them.
+    /// The distribution.
     pub histogram: Histogram,
 }
 
 impl Durations {
-    /// Counts one.
+    /// Records one duration.
     #[inline]
     pub fn record(&mut self, ns: u64) {
         self.sum_ns += ns;
@@ -50,7 +51,7 @@ impl Durations {
         self.histogram.merge(&other.histogram);
     }
 
-    /// Their mean in nanoseconds; `None` without an I/O.
+    /// The mean in nanoseconds; `None` without an I/O.
     pub fn mean_ns(&self) -> Option<f64> {
         let count = self.histogram.count();
         (count > 0).then(|| self.sum_ns as f64 / count as f64)

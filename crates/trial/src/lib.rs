@@ -1,10 +1,10 @@
-//! A trial as a value: what is asked of it, and what came of it.
+//! A trial as a value: its description and its result.
 //!
-//! A [`Trial`] says what virtual machines do to their disks (a [`Workload`]) for how long and within which limits, or
-//! what work they do until it is done ([`FixedWorkTrial`]); a [`Sample`] is everything that was counted, with the
-//! surroundings in which it was (CPU, memory, monitors, components). Both are plain values: they are carried to agents
-//! on other machines, kept in results files and made up by tests. Whoever reads them needs no loop; the loop that
-//! carries them out is the driver's.
+//! A [`Trial`] describes what virtual machines do to their disks (a [`Workload`]), for how long and within which
+//! limits, or what work they do until it is done ([`FixedWorkTrial`]); a [`Sample`] is everything that was counted,
+//! along with the circumstances (CPU, memory, monitors, components). Both are plain values: they are sent to agents
+//! on other machines, stored in results files and synthesized by tests. Reading them does not need the loop; the
+//! driver has the loop that executes them.
 
 mod component;
 mod cpu;

@@ -1,30 +1,30 @@
-//! What the host did while a trial ran, interval by interval: as plain as a sample, because it may come
-//! from an agent on another machine.
+//! Host activity during a trial, by interval: as plain as a sample, because it may come from an agent
+//! on another machine.
 
 use serde::{Deserialize, Serialize};
 
-/// One interval of the host's life during a trial, ramp included.
+/// Host activity in one interval of a trial, ramp included.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MonitorRow {
-    /// Begin of the interval, in nanoseconds since the trial began.
+    /// Start of the interval, in nanoseconds since the trial started.
     pub at_ns: u64,
-    /// Its length.
+    /// Length of the interval, in nanoseconds.
     pub length_ns: u64,
     /// Busy share of all CPUs together, 0 to 1.
     pub cpu_busy: f64,
     /// Busy share of each CPU.
     pub cores_busy: Vec<f64>,
-    /// Memory in use at the interval's end: total less available, in bytes.
+    /// Memory in use at the end of the interval: total minus available, in bytes.
     pub memory_used_bytes: u64,
-    /// Bytes a second that came in from networks, loopback left out.
+    /// Bytes per second received from networks, without loopback.
     pub network_receive_bytes_per_s: f64,
-    /// Bytes a second that went out to networks, loopback left out.
+    /// Bytes per second sent to networks, without loopback.
     pub network_transmit_bytes_per_s: f64,
-    /// Bytes a second over the loopback interface, which are sent and received at once.
+    /// Bytes per second over the loopback interface, where sending is also receiving.
     pub loopback_bytes_per_s: f64,
-    /// Bytes a second read from block devices, each counted once (partitions and stacked devices left
-    /// out).
+    /// Bytes per second read from block devices, each counted once (without partitions and stacked
+    /// devices).
     pub disk_read_bytes_per_s: f64,
-    /// Bytes a second written to block devices.
+    /// Bytes per second written to block devices.
     pub disk_write_bytes_per_s: f64,
 }

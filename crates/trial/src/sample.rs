@@ -1,7 +1,7 @@
-//! What one trial yields: plain values that can be stored, sent through a pipe and merged.
+//! The result of one trial: plain values that can be stored, sent through a pipe and merged.
 //!
 //! The same I/Os are tallied three times on independent paths (histograms, intervals, disks), so
-//! that the law "histogram count = operations = sum of the intervals" can catch a driver that
+//! that the check "histogram count = operations = sum of the intervals" can detect a driver that
 //! loses or doubles an I/O.
 
 use serde::{Deserialize, Serialize};
@@ -29,29 +29,30 @@ pub struct Sample {
     /// One row per virtual disk (VM).
     pub disks: Vec<DiskTotals>,
     /// Mean number of outstanding I/Os over the window: the time integral of outstanding I/Os
-    /// divided by the window, taken I/O by I/O and not from the mean latency. In an open loop an
-    /// I/O counts from when it was due, as its latency does.
+    /// divided by the window, accumulated I/O by I/O and not from the mean latency. In an open loop
+    /// an I/O counts from when it was due, as its latency does.
     pub outstanding_mean: f64,
-    /// Time that I/Os outstanding at the window's end had been so, less that of those outstanding at
-    /// its begin. The sum of the latencies and this is the outstanding time within the window.
+    /// How long the I/Os outstanding at the end of the window had been outstanding, minus that of
+    /// those outstanding at its start. The sum of the latencies plus this is the outstanding time
+    /// within the window.
     pub carried_ns: i64,
-    /// How long slots of a closed loop waited for their turn while others were handed over, summed over the
-    /// window: they were not outstanding, and it is in no latency. `None` in samples from before it was
-    /// counted, whose [`Sample::outstanding_mean`] takes them for outstanding.
+    /// How long slots of a closed loop waited while others were submitted, summed over the window: they
+    /// were not outstanding, and the wait is in no latency. `None` in samples from before it was counted,
+    /// whose [`Sample::outstanding_mean`] includes them.
     #[serde(default)]
     pub turn_wait_ns: Option<u64>,
-    /// How long the driving threads were awake within the window only to be in time ([`crate::Limits::awake_ns`]):
-    /// no cost of the I/O.
+    /// How long the I/O threads were awake within the window only to be on time ([`crate::Limits::awake_ns`]): not
+    /// a cost of the I/O.
     #[serde(default)]
     pub spun_ns: u64,
     /// Service times and lateness of an open loop, whose latencies count from when an I/O was due. `None` in a
     /// closed loop, where service time is latency, and in samples from before they were counted.
     #[serde(default)]
     pub issue: Option<IssueTimes>,
-    /// What the closed loop was to keep outstanding, all disks together; `None` in an open loop
-    /// and with pauses between bursts.
+    /// The number of I/Os that the closed loop should keep outstanding, all disks together; `None`
+    /// in an open loop and with pauses between bursts.
     pub outstanding_configured: Option<u64>,
-    /// The offered rate of an open loop, all disks together, in I/Os a second.
+    /// The offered rate of an open loop, all disks together, in I/Os per second.
     pub offered_rate_per_s: Option<f64>,
     /// I/Os that ended before the window opened (the ramp).
     pub ramp_operations: u64,
@@ -59,24 +60,24 @@ pub struct Sample {
     pub due_operations: u64,
     /// Requests of an open loop that were due but not yet issued when the window closed.
     pub backlog_operations: u64,
-    /// The first errors, in full; all are counted in the totals.
+    /// The first failed I/Os, in full; all are counted in the totals.
     pub faults: Vec<Fault>,
-    /// What reads returned, held against what was written; `None` where it was not asked for.
+    /// The results of verifying reads against what was written; `None` if not requested.
     #[serde(default)]
     pub verified: Option<Verified>,
-    /// The steps of a trial of fixed work, which ends when its work is done; empty where the trial was timed.
+    /// The steps of a trial of fixed work, which ends when its work is done; empty if the trial was timed.
     #[serde(default)]
     pub steps: Vec<StepTime>,
-    /// What was done to the storage meanwhile, in the order of time. The driver leaves it empty: whoever
-    /// leads the trial adds it.
+    /// What was done to the storage meanwhile, in order of time. Left empty by the driver and added by
+    /// the code that controls the trial.
     #[serde(default)]
     pub disturbances: Vec<Disturbance>,
-    /// Time that it took after the window until what was written was on storage and the disks were
-    /// closed, in nanoseconds. The driver leaves it zero: whoever leads the trial adds it.
+    /// Time after the window until what was written was on storage and the disks were closed, in
+    /// nanoseconds. Left zero by the driver and added by the code that controls the trial.
     #[serde(default)]
     pub settled_ns: u64,
     /// How many bytes of its disks the trial is expected to have touched, ramp included
-    /// ([`crate::touched_share`]); `None` for a trial of fixed work, and in samples from before it was worked out.
+    /// ([`crate::touched_share`]); `None` for a trial of fixed work, and in samples from before it was computed.
     #[serde(default)]
     pub touched_bytes: Option<u64>,
     /// Why the loop ended.
@@ -88,7 +89,7 @@ pub struct Sample {
 pub struct KindTotals {
     /// I/Os that moved all their bytes.
     pub operations: u64,
-    /// Bytes moved by them.
+    /// Bytes that they moved.
     pub bytes: u64,
     /// Sum of their latencies.
     pub latency_sum_ns: u64,
@@ -96,20 +97,20 @@ pub struct KindTotals {
     pub latency_min_ns: u64,
     /// Longest latency.
     pub latency_max_ns: u64,
-    /// I/Os that moved fewer bytes than asked. Not among `operations`.
+    /// I/Os that moved fewer bytes than requested. Not included in `operations`.
     pub short_operations: u64,
-    /// I/Os that failed. Not among `operations`.
+    /// I/Os that failed. Not included in `operations`.
     pub errors: u64,
-    /// Their latencies.
+    /// The distribution of their latencies.
     pub histogram: Histogram,
 }
 
 /// One row of the time plot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Begin, in nanoseconds since the window opened.
+    /// Start, in nanoseconds since the window opened.
     pub start_ns: u64,
-    /// Length; the last one may be short.
+    /// Length, in nanoseconds; the last one may be short.
     pub length_ns: u64,
     /// Reads.
     pub reads: IntervalTotals,
@@ -122,7 +123,7 @@ pub struct Interval {
 pub struct IntervalTotals {
     /// I/Os that ended in the interval.
     pub operations: u64,
-    /// Bytes moved by them.
+    /// Bytes that they moved.
     pub bytes: u64,
     /// Sum of their latencies.
     pub latency_sum_ns: u64,
@@ -130,14 +131,14 @@ pub struct IntervalTotals {
     pub latency_max_ns: u64,
 }
 
-/// What one virtual disk (VM) got.
+/// The totals of one virtual disk (VM).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiskTotals {
-    /// Which disk, counted from 0 over all threads.
+    /// Number of the disk, counted from 0 over all threads.
     pub disk: u32,
     /// I/Os that ended in the window, reads and writes.
     pub operations: u64,
-    /// Bytes moved by them.
+    /// Bytes that they moved.
     pub bytes: u64,
     /// Sum of their latencies.
     pub latency_sum_ns: u64,
@@ -149,28 +150,28 @@ pub struct DiskTotals {
     pub latency_p99_ns: f64,
 }
 
-/// An I/O that went wrong.
+/// An I/O that failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
-    /// Which disk.
+    /// Number of the disk.
     pub disk: u32,
     /// Read or write.
     pub kind: Kind,
-    /// Where on the disk.
+    /// Offset on the disk, in bytes.
     pub offset_bytes: u64,
-    /// How much was asked.
+    /// Requested length, in bytes.
     pub length_bytes: u32,
-    /// What came back.
+    /// The outcome.
     pub outcome: FaultOutcome,
 }
 
-/// How an I/O went wrong.
+/// How an I/O failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultOutcome {
     /// The device's error number.
     Failed(DeviceError),
-    /// Fewer bytes than asked.
+    /// Fewer bytes than requested.
     Short(u32),
 }
 
@@ -189,25 +190,25 @@ impl std::fmt::Display for Fault {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "why")]
 pub enum Ended {
-    /// The window closed as planned and everything outstanding came back.
+    /// The window closed as planned and everything outstanding completed.
     Completed,
     /// It was asked to stop.
     Cancelled,
-    /// So many I/Os failed that going on would measure the error path.
+    /// So many I/Os failed that continuing would measure the error path.
     TooManyErrors,
-    /// Nothing completed for longer than the limit; `outstanding` I/Os never came back.
+    /// Nothing completed for longer than the limit; `outstanding` I/Os never completed.
     Stalled {
-        /// I/Os still with the disks.
+        /// Number of I/Os still outstanding.
         outstanding: u64,
     },
-    /// The clock no longer moves: no latency can be trusted.
+    /// The clock stopped: no latency can be trusted.
     ClockStopped,
-    /// The queue to the disks broke.
+    /// The I/O queue of the disks failed.
     QueueBroken {
         /// The reason.
         reason: String,
     },
-    /// Every I/O ended, but what was written was not confirmed to be kept.
+    /// Every I/O ended, but it was not confirmed that the written data is stored.
     Lost {
         /// The reason.
         reason: String,
@@ -256,7 +257,7 @@ impl KindTotals {
 }
 
 impl IntervalTotals {
-    /// Adds what another thread did in the same interval.
+    /// Adds the counts of another thread in the same interval.
     pub fn merge(&mut self, other: &IntervalTotals) {
         self.operations += other.operations;
         self.bytes += other.bytes;
@@ -266,7 +267,7 @@ impl IntervalTotals {
 }
 
 impl Interval {
-    /// I/Os a second, both kinds.
+    /// I/Os per second, both kinds.
     pub fn iops(&self) -> f64 {
         let operations = self.reads.operations + self.writes.operations;
         if self.length_ns == 0 { 0.0 } else { operations as f64 * 1e9 / self.length_ns as f64 }
@@ -281,9 +282,9 @@ impl Interval {
 }
 
 impl Sample {
-    /// The same sample over the window of a thread that ended later: nothing more was done, so the
-    /// mean of what was outstanding falls. To be called before samples of trials of fixed work are merged, whose
-    /// windows end one by one.
+    /// The same sample over the window of a thread that ended later: nothing more was done, so the mean number
+    /// outstanding decreases. To be called before merging samples of trials of fixed work, whose windows end one
+    /// by one.
     #[must_use]
     pub fn over(mut self, window_ns: u64) -> Self {
         if window_ns > self.window_ns {
@@ -305,22 +306,22 @@ impl Sample {
         self.reads.operations + self.writes.operations
     }
 
-    /// Bytes they moved.
+    /// Bytes that they moved.
     pub fn bytes(&self) -> u64 {
         self.reads.bytes + self.writes.bytes
     }
 
-    /// I/Os that failed or came back short.
+    /// I/Os that failed or were short.
     pub fn faulty_operations(&self) -> u64 {
         [&self.reads, &self.writes].iter().map(|kind| kind.errors + kind.short_operations).sum()
     }
 
-    /// I/Os a second over the window.
+    /// I/Os per second over the window.
     pub fn iops(&self) -> f64 {
         self.operations() as f64 * 1e9 / self.window_ns.max(1) as f64
     }
 
-    /// Bytes a second over the window.
+    /// Bytes per second over the window.
     pub fn bytes_per_s(&self) -> f64 {
         self.bytes() as f64 * 1e9 / self.window_ns.max(1) as f64
     }
@@ -333,8 +334,8 @@ impl Sample {
         }
     }
 
-    /// Joins the sample of another thread that ran at the same time: counts add up, interval rows
-    /// are joined by position, the window is the longer one.
+    /// Merges the sample of another thread that ran at the same time: counts add up, interval rows
+    /// are combined by position, the window is the longer one.
     pub fn merge(&mut self, other: Sample) {
         self.window_ns = self.window_ns.max(other.window_ns);
         self.reads.merge(&other.reads);
@@ -390,5 +391,5 @@ impl Sample {
     }
 }
 
-/// So many faults are kept in full; the rest are only counted.
+/// Number of failed I/Os kept in full; the rest are only counted.
 pub const MAX_FAULTS_KEPT: usize = 8;

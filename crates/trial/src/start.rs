@@ -1,4 +1,4 @@
-//! Where sequential streams begin.
+//! Where sequential streams start.
 //!
 //! A stream that began at the first byte in every trial would read what the trial before it read, and
 //! a cache on the way, and not the storage, would answer. So each trial of a run begins elsewhere: at
@@ -9,37 +9,38 @@
 //! trials the whole disk is passed over; and a place comes again only after about two fifths of the
 //! disk at the earliest, without anybody knowing before how far a trial gets.
 //!
-//! A start is a share of the disk and hangs on nothing that was measured: all datastores of a block,
-//! and a run that was resumed, begin at the same places.
+//! A start is a fraction of the disk and depends on nothing that was measured: all datastores of a
+//! block, and a resumed run, start at the same places.
 
 use serde::{Deserialize, Serialize};
 
-/// 2^64 times the golden section.
+/// 2^64 times the golden ratio's fractional part.
 const NEXT_TRIAL: u64 = 0x9e37_79b9_7f4a_7c15;
 /// 2^64 times the inverse of the plastic number, and of its square: multiples of both are spread
-/// evenly, and not together with the golden section's (M. Roberts, *The Unreasonable Effectiveness of
+/// evenly, independently of the golden ratio's (M. Roberts, *The Unreasonable Effectiveness of
 /// Quasirandom Sequences*, 2018).
 const NEXT_DISK: u64 = 0xc13f_a9a9_02a6_328f;
 const NEXT_HOST: u64 = 0x91e1_0da5_c79e_7b1d;
 
-/// Where the sequential streams of a trial begin: a share of each disk, in units of 2^-64. Each disk adds a share
-/// of its own to it, so that the VMs of a trial are not all at the same place of theirs.
+/// Where the sequential streams of a trial start: a fraction of each disk, in units of 2^-64. Each disk adds its
+/// own fraction to it, so that the VMs of a trial are not all at the same place of their disks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Start(pub u64);
 
 impl Start {
-    /// That of the trial number `number` of those that use the same disks; the first is at `self`.
+    /// The start of trial number `number` among those that use the same disks; the first is at
+    /// `self`.
     pub fn of_trial(self, number: u64) -> Self {
         Self(self.0.wrapping_add(number.wrapping_mul(NEXT_TRIAL)))
     }
 
-    /// The same trial's on the disks of another host; host 0 has `self`.
+    /// The start of the same trial on the disks of another host; host 0 has `self`.
     pub fn of_host(self, host: u32) -> Self {
         Self(self.0.wrapping_add(u64::from(host).wrapping_mul(NEXT_HOST)))
     }
 
-    /// Which of `count` places, in the order of the disk, is the first of disk number `disk`.
+    /// Which of `count` places, in the order of the disk, is the first one of disk number `disk`.
     pub fn place(self, disk: u32, count: u64) -> u64 {
         let word = self.0.wrapping_add(u64::from(disk).wrapping_mul(NEXT_DISK));
         ((u128::from(word) * u128::from(count)) >> 64) as u64

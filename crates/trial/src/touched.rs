@@ -1,20 +1,20 @@
 //! How much of a disk a workload touches.
 //!
-//! What was touched before can be answered by any cache on the way that is large enough, so a result says
-//! how much of its disks each trial touched. It is worked out afterwards from what was moved and costs
-//! nothing per I/O: a stream passes over the disk from end to end, so it touches what it moves; places
-//! that are drawn at random are touched again by chance, and what is expected of the draw is so near to what
-//! came of it, with thousands of draws, that counting would add nothing.
+//! Data that was touched before can be answered by any sufficiently large cache on the path, so a result
+//! shows how much of its disks each trial touched. It is computed afterwards from the bytes moved and costs
+//! nothing per I/O: a stream reads the disk from end to end, so it touches what it moves; random places are
+//! hit repeatedly by chance, and with thousands of draws the expectation is so close to the actual result
+//! that counting would add nothing.
 
 use crate::workload::{Distribution, Workload};
 
-/// Ranks of a Zipf distribution that are taken one by one; those beyond in groups.
+/// Number of ranks of a Zipf distribution that are summed individually; those beyond in groups.
 const SINGLE_RANKS: f64 = 1024.0;
 /// A group reaches from one rank to this many times it.
 const GROUP: f64 = 1.02;
 
-/// The share of a disk, from 0 to 1, that this workload is expected to have touched when it has moved so many
-/// bytes of it, one stream or draw after the other.
+/// The fraction of a disk, from 0 to 1, that this workload is expected to have touched after moving this many
+/// bytes.
 pub fn touched_share(workload: &Workload, disk_bytes: u64, moved_bytes: f64) -> f64 {
     let shares: f64 = workload.sizes.iter().map(|size| size.share).sum();
     let weighted = workload.sizes.iter().map(|size| size.share * f64::from(size.bytes));
@@ -27,7 +27,7 @@ pub fn touched_share(workload: &Workload, disk_bytes: u64, moved_bytes: f64) -> 
     if random == 0.0 {
         return (moved_bytes / disk_bytes).min(1.0);
     }
-    // Each draw is followed by a run in sequence, of a length that is 1/random in the mean.
+    // Each draw is followed by a sequential run, of a length that is 1/random on average.
     let run_bytes = (mean_bytes / random).min(disk_bytes);
     let places = (disk_bytes / run_bytes).max(1.0);
     let draws = moved_bytes / run_bytes;
@@ -37,12 +37,12 @@ pub fn touched_share(workload: &Workload, disk_bytes: u64, moved_bytes: f64) -> 
     }
 }
 
-/// The chance that a place which is drawn with probability `p` was drawn at least once.
+/// The probability that a place drawn with probability `p` was drawn at least once.
 fn drawn(p: f64, draws: f64) -> f64 {
     if p >= 1.0 { draws.min(1.0) } else { -(draws * (-p).ln_1p()).exp_m1() }
 }
 
-/// The expected share of the places that were drawn, where the k-th is drawn in proportion to
+/// The expected fraction of places that were drawn, if the k-th is drawn in proportion to
 /// k^-exponent.
 fn zipf(places: f64, exponent: f64, draws: f64) -> f64 {
     let mut groups = Vec::new();

@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 use crate::start::Start;
 use crate::workload::{Arrivals, Workload, WorkloadError};
 
-/// What one thread is to drive, and for how long.
+/// The load of one thread, and for how long.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// The I/O of each disk.
     pub workload: Workload,
-    /// Number, over all threads, of this thread's first disk: its operations follow from it.
+    /// Number, over all threads, of this thread's first disk: determines its operations.
     pub first_disk: u32,
-    /// How many disks this thread drives. In operations they are numbered from 0.
+    /// Number of disks that this thread drives. In operations they are numbered from 0.
     pub disks: u32,
     /// Size of each disk.
     pub disk_bytes: u64,
-    /// Operations follow from it.
+    /// The seed of the operations.
     pub seed: u64,
-    /// Where sequential streams begin: elsewhere than those of other trials on the same disks.
+    /// Where sequential streams start: different from other trials on the same disks.
     #[serde(default)]
     pub start: Start,
-    /// What is written follows from it: other bytes than any other trial writes, on this datastore or another.
+    /// The seed of written contents: differs from that of any other trial, on this datastore or another.
     #[serde(default)]
     pub content_seed: u64,
     /// Load before the window opens.
@@ -33,24 +33,24 @@ pub struct Trial {
     pub interval_ns: u64,
     /// When to give up.
     pub limits: Limits,
-    /// Whether every read is held against what was written.
+    /// Whether every read is verified against what was written.
     #[serde(default)]
     pub verify: bool,
 }
 
-/// When a trial is given up.
+/// When to give up a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Nothing has completed for so long although I/Os are outstanding.
+    /// Nothing has completed for this long although I/Os are outstanding.
     pub stall_ns: u64,
-    /// So many I/Os failed or came back short.
+    /// This many I/Os failed or were short.
     pub faults: u64,
-    /// At most so many I/Os of an open loop are outstanding on this thread; those that fall due
-    /// beyond it wait, and their latency counts from when they were due.
+    /// The most I/Os of an open loop outstanding on this thread; those that fall due beyond it
+    /// wait, and their latency counts from when they were due.
     pub open_loop_outstanding: u32,
-    /// In an open loop the last part of each wait, so long, is spent awake: a system wakes a sleeper tens of
-    /// microseconds late, and every request that falls due would carry that. 0: none is, which is how it
-    /// has to be where the clock only moves while one waits, and should be where no CPU is free.
+    /// In an open loop the last part of each wait, this long, is spent awake: a system wakes a sleeper tens
+    /// of microseconds late, which would delay every request that falls due. 0: none, which is required if
+    /// the clock only advances while waiting, and recommended if no CPU is free.
     #[serde(default)]
     pub awake_ns: u64,
 }
@@ -61,14 +61,14 @@ impl Default for Limits {
     }
 }
 
-/// The buffers that a trial needs of its disks.
+/// The buffers that a trial needs from its disks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BufferNeeds {
-    /// How many.
+    /// Number of buffers.
     pub count: u32,
     /// Size of each: the largest request.
     pub bytes: u32,
-    /// At most so many operations are outstanding at once.
+    /// The most operations outstanding at once.
     pub in_flight: u32,
 }
 
@@ -79,7 +79,7 @@ impl Trial {
         if self.verify {
             self.workload.check_verify(self.disk_bytes)?;
             if self.workload.arrivals.rate_per_s().is_some() {
-                // All that are outstanding may be on one disk.
+                // All outstanding operations may be on one disk.
                 self.workload.check_verify_room(self.disk_bytes, self.slots())?;
             }
         }
@@ -89,16 +89,16 @@ impl Trial {
     /// What the disks have to provide.
     pub fn buffer_needs(&self) -> BufferNeeds {
         let in_flight = self.slots();
-        // Reads and writes have buffers apart, so that what was read is never written elsewhere,
-        // and one more holds the duplicate block.
+        // Reads and writes have separate buffers, so that data that was read is never written
+        // elsewhere, and one more has the duplicate block.
         let count = self.write_buffers() + in_flight + 1;
         BufferNeeds { count, bytes: self.workload.largest_bytes(), in_flight }
     }
 
-    /// How many buffers writes take in turn: more than can be outstanding, and so many bytes that
-    /// no window of a compressing store holds the same content twice.
+    /// How many buffers writes take in turn: more than can be outstanding, and enough bytes that no
+    /// window of compressing storage contains the same data twice.
     pub fn write_buffers(&self) -> u32 {
-        /// Records and windows of ZFS, btrfs and their like are at most 1 MiB.
+        /// Records and windows of ZFS, btrfs and similar are at most 1 MiB.
         const ROTATION_BYTES: u32 = 4 << 20;
         if self.workload.read_percent >= 100.0 {
             return 0;
@@ -107,7 +107,7 @@ impl Trial {
         rotation.max(self.slots() + 1)
     }
 
-    /// How many operations can be outstanding.
+    /// The most operations that can be outstanding.
     pub fn slots(&self) -> u32 {
         match self.workload.arrivals {
             Arrivals::Closed { outstanding } => outstanding.saturating_mul(self.disks),

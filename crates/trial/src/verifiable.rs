@@ -1,17 +1,17 @@
-//! Whether a workload can be verified, and in what units.
+//! Whether a workload can be verified, and in which units.
 
 use crate::workload::{Arrivals, Workload, WorkloadError};
 
-/// The most that is one block. Most storage moves data in pages of this size.
+/// The largest block. Most storage moves data in pages of this size.
 const LARGEST_UNIT_BYTES: u64 = 4096;
-/// The least: a sector.
+/// The smallest block: a sector.
 const SMALLEST_UNIT_BYTES: u64 = 512;
 
 impl Workload {
-    /// Bytes of a verified block: as large as all offsets and lengths allow, at most 4096.
+    /// Size of a verified block in bytes: as large as all offsets and lengths allow, at most 4096.
     ///
     /// # Errors
-    /// Requests that are in no multiples of 512 bytes.
+    /// Requests that are not multiples of 512 bytes.
     pub fn verify_unit_bytes(&self) -> Result<u32, WorkloadError> {
         let granularity_bytes = self.granularity_bytes();
         if granularity_bytes < SMALLEST_UNIT_BYTES {
@@ -20,12 +20,12 @@ impl Workload {
         Ok(granularity_bytes.min(LARGEST_UNIT_BYTES) as u32)
     }
 
-    /// Whether reads can be verified on a disk of `disk_bytes`. The workload has been checked
-    /// against it.
+    /// Checks whether reads can be verified on a disk of `disk_bytes`. The workload has been
+    /// checked against it.
     ///
     /// # Errors
-    /// Requests in odd units, duplicate content, no reads, or more outstanding I/Os than the disk has
-    /// places for side by side.
+    /// Requests in odd units, duplicate contents, no reads, or more outstanding I/Os than
+    /// non-overlapping places on the disk.
     pub fn check_verify(&self, disk_bytes: u64) -> Result<(), WorkloadError> {
         self.verify_unit_bytes()?;
         if self.content.duplicate_percent > 0.0 {
@@ -36,7 +36,7 @@ impl Workload {
         }
         match self.arrivals {
             Arrivals::Closed { outstanding } => self.check_verify_room(disk_bytes, outstanding),
-            // How many an open loop may have outstanding is the trial's to say.
+            // The trial determines how many I/Os of an open loop may be outstanding.
             _ => Ok(()),
         }
     }
@@ -53,8 +53,8 @@ impl Workload {
         Ok(())
     }
 
-    /// The most operations on a disk of `disk_bytes` that always leave a place for one more of them
-    /// that none overlaps; at least 1.
+    /// The most operations on a disk of `disk_bytes` that always leave a non-overlapping place for
+    /// one more; at least 1.
     pub fn most_outstanding_verified(&self, disk_bytes: u64) -> u32 {
         if self.read_percent >= 100.0 {
             return u32::MAX;
@@ -64,8 +64,8 @@ impl Workload {
         let of_size = |length_bytes: u64| {
             let step_bytes = self.alignment_bytes.unwrap_or(length_bytes).max(1);
             let places = disk_bytes.saturating_sub(length_bytes) / step_bytes + 1;
-            // Places that one operation takes from requests of this size. With a single size all
-            // begin at multiples of the step; otherwise the operation may begin at any unit.
+            // Places that one operation blocks for requests of this size. With a single size all
+            // start at multiples of the step; otherwise the operation may start at any unit.
             let taken = match self.sizes.as_slice() {
                 [_] => 2 * length_bytes.div_ceil(step_bytes) - 1,
                 _ => (largest + length_bytes - unit_bytes).div_ceil(step_bytes),
@@ -132,7 +132,7 @@ mod tests {
         let most = |workload: Workload| workload.most_outstanding_verified(1 << 20);
         assert_eq!(most(workload(&[4096])), 256);
         assert_eq!(most(workload(&[65_536])), 16);
-        // 241 places for 64 KiB, of which one operation takes 31.
+        // 241 places for 64 KiB, of which one operation blocks 31.
         assert_eq!(most(Workload { alignment_bytes: Some(4096), ..workload(&[65_536]) }), 8);
         assert_eq!(most(workload(&[65_536, 4096])), 8);
     }

@@ -1,20 +1,20 @@
-//! What verification found: plain values with their words.
+//! The findings of verification: plain values with their wording.
 
 use serde::{Deserialize, Serialize};
 
-/// So many wrong blocks are kept in full; the rest are only counted.
+/// Number of wrong blocks kept in full; the rest are only counted.
 const MAX_KEPT: usize = 10;
-/// Generations of a process begin where those of the process before it cannot reach: the number of
-/// the resumption stands above this bit.
+/// The generations of a process start beyond those of its predecessor: the number of the resumption
+/// is above this bit.
 pub const RESUMPTION_SHIFT: u32 = 40;
 
-/// What came of verifying the reads of a trial.
+/// The results of verifying the reads of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verified {
-    /// Blocks that were read back and looked at, at any time of the trial.
+    /// Blocks that were read back and checked, at any time of the trial.
     pub blocks: u64,
-    /// Those among them whose last write nobody knows any more (an earlier process made it), so that
-    /// only disk, place and checksum could be looked at.
+    /// Those of them whose last write is unknown (an earlier process made it), so that only disk,
+    /// offset and checksum could be checked.
     pub unknown_blocks: u64,
     /// Blocks that were not what was written.
     pub wrong_blocks: u64,
@@ -29,56 +29,56 @@ pub struct Corruption {
     pub expected: ExpectedBlock,
     /// What was read.
     pub found: FoundBlock,
-    /// When the read ended, in nanoseconds since the load began (ramp included).
+    /// When the read ended, in nanoseconds since the load started (ramp included).
     pub at_ns: u64,
 }
 
-/// What a block was to be.
+/// The expected identity of a block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpectedBlock {
-    /// Which disk, counted from 0 over all threads.
+    /// Number of the disk, counted from 0 over all threads.
     pub disk: u32,
-    /// Where on the disk.
+    /// Offset on the disk, in bytes.
     pub offset_bytes: u64,
-    /// The write that made it; after a failed write either of several; none: not known. 0 is what
-    /// the disk was prepared with.
+    /// The write that made it; after a failed write one of several; empty: unknown. 0 is the
+    /// contents with which the disk was prepared.
     pub generations: Vec<u64>,
 }
 
-/// A block's own words about itself.
+/// The identity that a block contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockName {
-    /// Which disk, counted from 0 over all threads.
+    /// Number of the disk, counted from 0 over all threads.
     pub disk: u32,
-    /// Where on the disk.
+    /// Offset on the disk, in bytes.
     pub offset_bytes: u64,
     /// Which of the disk's writes made it; 0: it was prepared.
     pub generation: u64,
 }
 
-/// What was there instead.
+/// What was found instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "what")]
 pub enum FoundBlock {
     /// Nothing but zeros.
     Zeros,
-    /// Something that was never a block of this program, or has lost its beginning.
+    /// Something that was never a block of this program, or has lost its header.
     OtherData,
-    /// A block whose bytes do not give the checksum that it carries.
+    /// A block whose bytes do not match its checksum.
     Damaged {
-        /// What it carries (CRC32C).
+        /// The stored checksum (CRC32C).
         stored_checksum: u32,
-        /// What its bytes give.
+        /// The computed checksum.
         checksum: u32,
     },
-    /// A whole block of this datastore and run, but of another place or another write.
+    /// An intact block of this datastore and run, but from another place or another write.
     Block(BlockName),
-    /// A whole block of another run or another datastore.
+    /// An intact block of another run or another datastore.
     Foreign(BlockName),
 }
 
 impl Verified {
-    /// Counts a wrong block, and keeps it if it is among the first.
+    /// Counts a wrong block, and keeps it if it is one of the first.
     pub fn wrong(&mut self, corruption: Corruption) {
         self.wrong_blocks += 1;
         if self.corruptions.len() < MAX_KEPT {
@@ -86,7 +86,7 @@ impl Verified {
         }
     }
 
-    /// Joins what another thread or trial found.
+    /// Adds the findings of another thread or trial.
     pub fn merge(&mut self, other: &Verified) {
         self.blocks += other.blocks;
         self.unknown_blocks += other.unknown_blocks;
@@ -96,7 +96,7 @@ impl Verified {
     }
 }
 
-/// A generation in words: small numbers, whichever process it comes from.
+/// A generation in words: small numbers, whichever process it is from.
 struct Generation(u64);
 
 impl std::fmt::Display for Generation {
@@ -146,7 +146,7 @@ impl std::fmt::Display for Corruption {
                  (expected {expected})"
             ),
             FoundBlock::Block(name) if (name.disk, name.offset_bytes) == (*disk, *offset_bytes) => {
-                // A lost write, or a stale copy: the place is right and the time is not.
+                // A lost write, or a stale copy: the right place and the wrong time.
                 write!(f, "{} instead of {expected}", Generation(name.generation))
             }
             FoundBlock::Block(name) => {

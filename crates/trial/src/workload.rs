@@ -1,8 +1,8 @@
-//! What one VM's I/O looks like: the description that a trial carries, as a plain value.
+//! What one VM's I/O looks like: the description within a trial, as a plain value.
 //!
-//! Iometer calls this an access specification. It says nothing of where the disk lives or how many
-//! VMs there are. It can be written to JSON and read back unchanged, because a trial may be carried
-//! to an agent on another machine.
+//! Iometer calls this an access specification. It does not say where the disk is or how many VMs
+//! there are. It can be written to JSON and read back unchanged, because a trial may be sent to an
+//! agent on another machine.
 
 use serde::{Deserialize, Serialize};
 use stormeter_units::format_bytes;
@@ -10,23 +10,23 @@ use stormeter_units::format_bytes;
 /// The I/O of one virtual disk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
-    /// The profile's name, or one that the user chose.
+    /// The profile's name, or one chosen by the user.
     pub name: String,
     /// Request sizes with their shares; shares are relative and need not sum to 100.
     pub sizes: Vec<SizeShare>,
     /// Share of reads, 0 to 100.
     pub read_percent: f64,
-    /// Share of requests that go to a random place, 0 to 100; the rest follow the request before.
+    /// Share of requests to random places, 0 to 100; the rest follow the previous request.
     pub random_percent: f64,
     /// How random places are spread over the disk.
     pub distribution: Distribution,
     /// Offsets are multiples of this; `None`: of the request's own size.
     pub alignment_bytes: Option<u64>,
-    /// When requests are made.
+    /// When requests are issued.
     pub arrivals: Arrivals,
     /// Groups of requests with a pause after each group (closed loop only).
     pub burst: Option<Burst>,
-    /// What is in the bytes that are written.
+    /// The contents of written data.
     pub content: Content,
 }
 
@@ -53,7 +53,7 @@ pub enum Distribution {
     },
 }
 
-/// When requests are made.
+/// When requests are issued.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Arrivals {
@@ -62,20 +62,20 @@ pub enum Arrivals {
         /// Requests outstanding per disk.
         outstanding: u32,
     },
-    /// Open loop: requests fall due at equal distances, whether or not earlier ones have ended.
+    /// Open loop: requests fall due at equal intervals, whether or not earlier ones have ended.
     Constant {
-        /// Requests a second, per disk.
+        /// Requests per second, per disk.
         rate_per_s: f64,
     },
-    /// Open loop: a Poisson process, as independent users make.
+    /// Open loop: a Poisson process, as from independent users.
     Poisson {
-        /// Mean requests a second, per disk.
+        /// Mean requests per second, per disk.
         rate_per_s: f64,
     },
 }
 
 impl Arrivals {
-    /// The offered rate of an open loop per disk, in requests a second.
+    /// The offered rate of an open loop per disk, in requests per second.
     pub fn rate_per_s(self) -> Option<f64> {
         match self {
             Arrivals::Closed { .. } => None,
@@ -95,8 +95,8 @@ pub struct Burst {
     pub delay_ns: u64,
 }
 
-/// What is in the bytes that are written. Random by default, so that a datastore that compresses
-/// or deduplicates gets no gift.
+/// The contents of written data. Random by default, so that a datastore that compresses or
+/// deduplicates gains nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Content {
     /// Share of every 4 KiB that a compressor can remove, 0 to 100.
@@ -123,23 +123,23 @@ pub enum WorkloadError {
     /// A share that is not positive.
     #[error("the share of request size {bytes} must be above 0, not {share}")]
     Share {
-        /// The size it belongs to.
+        /// The size to which it belongs.
         bytes: u32,
-        /// What was given.
+        /// The value.
         share: f64,
     },
     /// A percentage outside 0 to 100.
     #[error("{what} must lie between 0% and 100%, not {value}%")]
     Percent {
-        /// Which.
+        /// The name of the percentage.
         what: &'static str,
-        /// What was given.
+        /// The value.
         value: f64,
     },
-    /// A rate that no request ever meets.
+    /// A rate that is out of range.
     #[error("a rate of {0} requests a second drives nothing; give a rate above 0")]
     Rate(f64),
-    /// Nothing outstanding.
+    /// A queue depth of zero.
     #[error("0 outstanding I/Os drive nothing; give at least 1 (at most 65536)")]
     Outstanding(u32),
     /// A skew outside what the sampler can draw.
@@ -151,10 +151,10 @@ pub enum WorkloadError {
     /// Bursts belong to closed loops.
     #[error("bursts with pauses need a closed loop; leave out the rate or the burst")]
     BurstInOpenLoop,
-    /// A burst of no request.
+    /// A burst without requests.
     #[error("a burst needs at least 1 request")]
     EmptyBurst,
-    /// The disk has no room for one request.
+    /// The disk is too small for one request.
     #[error(
         "a disk of {} has no room for a request of {}; use larger disks",
         format_bytes(*disk_bytes),
@@ -166,24 +166,24 @@ pub enum WorkloadError {
         /// The largest request, rounded to its alignment.
         request_bytes: u64,
     },
-    /// Blocks smaller than a sector have no room for what verifying needs.
+    /// Blocks smaller than a sector have no space for what verification needs.
     #[error(
         "verify needs requests in multiples of 512 bytes, and these are in multiples of {0}; \
          use another request size or alignment"
     )]
     VerifyGranularity(u64),
-    /// Blocks that are copies of one another do not say whose they are.
+    /// Blocks that are copies of one another cannot be identified.
     #[error(
         "verify writes blocks that all differ, so none can be a copy of another; leave out \
          dedupable or verify"
     )]
     VerifyDuplicates,
-    /// Nothing is looked at where nothing is read.
+    /// Without reads nothing is verified.
     #[error(
         "verify looks at what reads return, and this workload has none; give it a read share, or leave out verify"
     )]
     VerifyNoReads,
-    /// Too many I/Os for the disk's places.
+    /// Too many outstanding I/Os for the disk's places.
     #[error(
         "verify keeps outstanding I/Os from overlapping, and a disk of {} has no room for {outstanding} \
          of these; use larger disks, or at most {most} outstanding I/Os",
@@ -197,13 +197,13 @@ pub enum WorkloadError {
         /// The most that fit.
         most: u32,
     },
-    /// A trial with what was expected of other disks, or with nothing expected.
+    /// Expectations for other disks, or none.
     #[error(
         "a trial that verifies needs what is expected of just its disks; drive it with \
          `drive_verified`, and one that does not with `drive`"
     )]
     VerifyExpectations,
-    /// Disks without content.
+    /// Disks that store no contents.
     #[error("these disks keep no content, so there is nothing to verify; leave out verify")]
     VerifyNoContent,
 }
@@ -220,8 +220,8 @@ impl Workload {
         self.sizes.iter().map(|size| f64::from(size.bytes) * size.share).sum::<f64>() / shares
     }
 
-    /// The coarsest power of two that every offset and length is a multiple of: what a device's
-    /// logical block must divide for direct I/O.
+    /// The coarsest power of two of which every offset and length is a multiple: a device's logical
+    /// block must divide it for direct I/O.
     pub fn granularity_bytes(&self) -> u64 {
         let mut bits = self.alignment_bytes.unwrap_or(0);
         for size in &self.sizes {
@@ -230,7 +230,7 @@ impl Workload {
         1 << bits.trailing_zeros().min(63)
     }
 
-    /// Whether this can be driven on a disk of `disk_bytes`.
+    /// Checks that this can be driven on a disk of `disk_bytes`.
     pub fn check(&self, disk_bytes: u64) -> Result<(), WorkloadError> {
         if self.sizes.is_empty() {
             return Err(WorkloadError::NoSize(self.name.clone()));

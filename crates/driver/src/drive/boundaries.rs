@@ -1,5 +1,5 @@
-//! What the loop does at times of its own: the window's begin and end, interval rows, and the looks
-//! at whether to go on.
+//! What the loop does at fixed times: start and end of the window, interval rows, and checks for
+//! limits and cancellation.
 
 use stormeter_disk::{Clock, Disks};
 
@@ -10,8 +10,8 @@ use crate::verify::Verification;
 use stormeter_trial::Ended;
 
 impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
-    /// Everything that is due at times of its own: the window's begin and end, interval rows, and
-    /// a look at whether to go on.
+    /// Handles everything that is due: start and end of the window, interval rows, and checks for
+    /// limits and cancellation.
     #[cold]
     #[inline(never)]
     pub(super) fn pass_boundaries(&mut self, now_ns: u64) -> Option<Ended> {
@@ -60,13 +60,13 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
         None
     }
 
-    /// How long the outstanding I/Os have been so at `at_ns`, summed.
+    /// The total time for which the outstanding I/Os have been outstanding at `at_ns`.
     pub(super) fn outstanding_age_ns(&self, at_ns: u64) -> i64 {
         let outstanding = self.slots.iter().filter(|slot| slot.length_bytes > 0);
         outstanding.map(|slot| at_ns.saturating_sub(slot.started_ns) as i64).sum()
     }
 
-    /// How long after `at_ns` those outstanding I/Os were begun that were not so then, summed.
+    /// The total time from `at_ns` to the start of those outstanding I/Os that were started later.
     fn begun_later_ns(&self, at_ns: u64) -> u64 {
         let outstanding = self.slots.iter().filter(|slot| slot.length_bytes > 0);
         outstanding.map(|slot| slot.started_ns.saturating_sub(at_ns)).sum()
@@ -76,7 +76,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
         self.phase = Phase::Drain;
         self.window_ns = self.trial.duration_ns;
         self.carried_ns += self.outstanding_age_ns(window_end_ns);
-        // The last turn reached beyond the window; what lies beyond is taken back.
+        // The last turn extended beyond the window; the excess is subtracted.
         let beyond_ns = now_ns - window_end_ns;
         self.outstanding_integral = self
             .outstanding_integral

@@ -13,8 +13,8 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
         let trial = self.trial;
         let window_ns = match self.phase {
             Phase::Ramp => 0,
-            // Ended early: only whole rows are known to be complete, but what was counted since
-            // then counts too, up to the last turn.
+            // Ended early: only whole rows are complete, but what was counted since then counts
+            // too, up to the last turn.
             Phase::Window => self.last_turn_ns.saturating_sub(self.start_ns + trial.ramp_ns).max(1),
             Phase::Drain => self.window_ns,
         };
@@ -29,7 +29,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
         }
         let recorded = recorder.finish(trial.first_disk);
         let configured = match (trial.workload.arrivals, trial.workload.burst) {
-            // Between two I/Os of a slot lies the time that looking at blocks takes.
+            // Between two I/Os of a slot is the time for verifying blocks.
             (Arrivals::Closed { outstanding }, None) if !V::ON => {
                 Some(u64::from(outstanding) * u64::from(trial.disks))
             }
@@ -39,7 +39,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             Pacing::Open { log, .. } => Some(log.finish()),
             Pacing::Closed | Pacing::Bursts { .. } => None,
         };
-        // What the ramp moved is known of all disks together.
+        // For the ramp only the total over all disks is known.
         let in_window: u64 = recorded.disks.iter().map(|disk| disk.operations).sum();
         let with_ramp = 1.0 + self.ramp_operations as f64 / in_window.max(1) as f64;
         let disk_bytes = trial.disk_bytes;

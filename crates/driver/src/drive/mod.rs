@@ -1,11 +1,11 @@
-//! The loop.
+//! The I/O loop.
 //!
-//! It keeps the promised load: in a closed loop every completion is answered with the next request
-//! of the same disk at once; in an open loop requests are made when they fall due, and latency
+//! It keeps the promised load: in a closed loop every completion is followed at once by the next
+//! request of the same disk; in an open loop requests are issued when they fall due, and latency
 //! counts from then even if the loop or the disk was late (no coordinated omission).
 //!
 //! A completion is timed when the loop sees it (one clock reading per batch of completions seen
-//! together), a request when it is handed to the disks (one reading each). Latency therefore
+//! together), a request when it is submitted to the disks (one reading each). Latency therefore
 //! includes the time that submission takes.
 //!
 //! The order of one turn: reap, read the clock, pass boundaries (ramp end, interval ends, window
@@ -30,21 +30,21 @@ use crate::recorder::Recorder;
 use crate::verify::{LentExpectations, Unverified, Verification, Verifier};
 use stormeter_trial::{Arrivals, Ended, Fault, FaultOutcome, Sample, Trial, WorkloadError};
 
-/// The loop looks up from its work this often, whatever the disks do.
+/// How often the loop checks limits and cancellation, whatever the disks do.
 const LOOK_UP_NS: u64 = 50_000_000;
-/// So many turns without the clock moving mean that it stands still. A real turn takes longer than
-/// any clock's step; a simulated clock moves with its disks.
+/// After this many turns without progress of the clock it is considered stopped. A real turn takes
+/// longer than the step of any clock; a simulated clock advances with its disks.
 const STILL_TURNS: u32 = 2_000_000;
 
-/// Drives `trial` and returns what was measured.
+/// Drives `trial` and returns the measurement.
 ///
-/// `start` is asked when all is ready (buffers filled, memory laid out) and gives the moment to
-/// begin, in the clock's time, so that several threads can begin together; the loop waits for it.
-/// `None`: do not begin after all.
+/// `start` is called when all is ready (buffers filled, memory allocated) and returns the start
+/// time on the given clock, so that several threads can start together; the loop waits for it.
+/// `None`: do not start.
 ///
 /// # Errors
-/// Only for a workload that cannot be driven. Whatever goes wrong later is in [`Sample::ended`]
-/// and [`Sample::faults`], with everything counted until then.
+/// Only for a workload that cannot be driven. Later errors are in [`Sample::ended`] and
+/// [`Sample::faults`], with everything counted up to then.
 pub fn drive<D: Disks, C: Clock, O: Observer>(
     trial: &Trial,
     start: impl FnOnce() -> Option<u64>,
@@ -59,11 +59,11 @@ pub fn drive<D: Disks, C: Clock, O: Observer>(
     Ok(Drive::new(trial, disks, clock, observer, Unverified).carry_out(start))
 }
 
-/// [`drive`] for a trial that verifies: each block of each read is held against `expectations`, which
-/// are kept up to date with every write. What was found is in [`Sample::verified`].
+/// [`drive`] for a trial that verifies: each block of each read is checked against `expectations`,
+/// which are updated with every write. The findings are in [`Sample::verified`].
 ///
 /// # Errors
-/// As [`drive`]; also for expectations of other disks, and disks that keep no content.
+/// See [`drive`]; also expectations of other disks, and disks that store no contents.
 pub fn drive_verified<D: Disks, C: Clock, O: Observer>(
     trial: &Trial,
     start: impl FnOnce() -> Option<u64>,
@@ -100,11 +100,11 @@ struct Drive<'a, D, C, O, V> {
     content: ContentSource,
     content_random: Random,
     generation: u64,
-    /// Buffers from 0 that writes take in turn.
+    /// Number of buffers, from 0, that writes take in turn.
     write_buffers: u32,
     next_write: u32,
     held: HeldBuffers,
-    /// Whether the disks have buffers at all.
+    /// Whether the disks have buffers.
     keeps_content: bool,
     cursors: Vec<Cursor>,
     slots: Vec<Slot>,
@@ -112,16 +112,16 @@ struct Drive<'a, D, C, O, V> {
     recorder: Recorder,
     phase: Phase,
     start_ns: u64,
-    /// The next moment at which something other than I/O has to be done.
+    /// The next time at which something other than I/O has to be done.
     boundary_ns: u64,
     interval_start_ns: u64,
     outstanding: u64,
     outstanding_integral: u128,
-    /// Since the window opened, or before it since the begin: [`Sample::turn_wait_ns`].
+    /// Since the window opened, or before that since the start: [`Sample::turn_wait_ns`].
     turn_wait_ns: u64,
     /// See [`Sample::spun_ns`].
     spun_ns: u64,
-    /// In an open loop: the last turn issued or recorded something, which the next turn's length contains.
+    /// In an open loop: the last turn issued or recorded something, whose time is part of the next turn.
     worked: bool,
     carried_ns: i64,
     last_turn_ns: u64,
@@ -223,7 +223,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             let wait = self.wait(now_ns);
             self.disks.reap(wait, &mut completions)?;
             let seen_ns = self.clock.now_ns();
-            // A clock that stands still would make every turn the first one for ever.
+            // With a stopped clock every turn would be the first one forever.
             still_turns = if seen_ns == now_ns { still_turns + 1 } else { 0 };
             if still_turns > STILL_TURNS {
                 return Ok(Ended::ClockStopped);
@@ -256,12 +256,13 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         }
     }
 
-    /// Write buffers get their content once; each write only stamps it.
+    /// Write buffers are filled once; each write only stamps them.
     fn fill_buffers(&mut self) {
         for buffer in 0..self.write_buffers {
             if let Some(bytes) = self.disks.buffer(buffer) {
                 self.keeps_content = true;
-                // A disk number that no prepared disk has, so that the first write is no copy.
+                // The number of a disk that does not exist, so that the first write is not a copy
+                // of a prepared disk.
                 self.content.fill(u32::MAX - buffer, 0, bytes);
             }
         }
@@ -299,7 +300,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         Ok(Ok(now_ns))
     }
 
-    /// How to wait: until shortly before the loop must be awake, then by looking again and again.
+    /// How to wait: sleep until shortly before the loop must be awake, then poll.
     #[inline]
     fn wait(&self, now_ns: u64) -> Wait {
         let left_ns = self.wake_ns().saturating_sub(now_ns);
@@ -310,7 +311,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         if left_ns <= awake_ns { Wait::No } else { Wait::AtMost(left_ns - awake_ns) }
     }
 
-    /// When the loop must be awake next.
+    /// The next time at which the loop must be awake.
     #[inline]
     fn wake_ns(&self) -> u64 {
         if matches!(self.pacing, Pacing::Closed) || self.phase == Phase::Drain {
@@ -360,7 +361,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         self.rest(slot, disk, is_counted, now_ns)
     }
 
-    /// A completion that was seen at `seen_ns`, after the last turn began.
+    /// Handles a completion that was seen at `seen_ns`, after the start of the last turn.
     #[cold]
     #[inline(never)]
     fn complete_early(
@@ -373,7 +374,8 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             self.outstanding_integral += u128::from(self.outstanding) * u128::from(passed_ns);
         }
         (self.last_turn_ns, self.last_progress_ns) = (seen_ns, seen_ns);
-        // Each is a turn: one early completion may follow another for as long as the window lasts.
+        // Each counts as a turn: early completions may follow one another for as long as the window
+        // lasts.
         if seen_ns >= self.boundary_ns
             && let Some(ended) = self.pass_boundaries(seen_ns)
         {
@@ -382,7 +384,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         self.complete(completion, seen_ns).map(|()| None)
     }
 
-    /// Counts an I/O of `length_bytes` that did not move all of them.
+    /// Records an I/O of `length_bytes` that failed or was short.
     #[cold]
     fn fault(&mut self, completion: Completion, length_bytes: u32) {
         let Slot { offset_bytes, disk, kind, .. } = self.slots[completion.slot as usize];
@@ -398,7 +400,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         }
     }
 
-    /// What follows a completion where it is not simply the next request.
+    /// What follows a completion in all cases other than simply the next request.
     #[inline(never)]
     fn rest(
         &mut self,
@@ -454,7 +456,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         Ok(())
     }
 
-    /// Issues what is due by the clock rather than by a completion.
+    /// Issues what is due by the clock rather than because of a completion.
     #[inline]
     fn issue_due(&mut self, now_ns: u64) -> Result<(), DisksError> {
         match &self.pacing {
@@ -488,7 +490,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         }
     }
 
-    /// [`Drive::issue`] away from the inner loop.
+    /// [`Drive::issue`] outside the inner loop.
     #[inline(never)]
     fn issue_apart(&mut self, slot: u32, disk: u32, started_ns: u64) -> Result<(), DisksError> {
         self.issue::<false>(slot, disk, started_ns)
@@ -517,9 +519,9 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             }
         };
         let started_ns = if V::ON { self.begun_ns(started_ns) } else { started_ns };
-        // What was due before this turn has waited as an outstanding request.
+        // The time since the last turn was spent waiting, and would otherwise count as outstanding.
         if !OPEN {
-            // Both are readings of one clock, this one the later.
+            // Both are readings of the same clock, this one the later.
             let waited_ns = started_ns.wrapping_sub(self.last_turn_ns);
             self.turn_wait_ns = self.turn_wait_ns.wrapping_add(waited_ns);
         }
@@ -531,15 +533,15 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             kind: request.kind,
         };
         if self.outstanding == 0 {
-            // The disks were idle: a stall is counted from here.
+            // The disks were idle: stall time counts from here.
             self.last_progress_ns = self.last_turn_ns;
         }
         self.outstanding += 1;
         if OPEN && let Pacing::Open { log, .. } = &mut self.pacing {
             log.issued(slot, self.clock.now_ns());
         }
-        // One at a time: the disks gather what they pass on together, and a request that was timed
-        // does not lie about here meanwhile.
+        // One at a time: the disks batch their submissions themselves, and a request that has been
+        // timed does not wait here meanwhile.
         self.disks.submit(&[Operation {
             offset_bytes: request.offset_bytes,
             length_bytes: request.length_bytes,
@@ -570,7 +572,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
                     }
                     return Ok(buffer);
                 }
-                // Still being written from; there are more buffers than outstanding I/Os.
+                // Still in use by a write; there are more buffers than outstanding I/Os.
                 None if self.keeps_content => {
                     if self.next_write == first {
                         let limit_ns = self.trial.limits.stall_ns;

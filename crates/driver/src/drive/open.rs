@@ -1,4 +1,5 @@
-//! What the loop does in an open loop: requests that fall due, and time spent awake only to be there then.
+//! What the loop does in an open loop: issues requests that fall due, and accounts for time spent awake
+//! only to be on time.
 
 use stormeter_disk::{Clock, Disks, DisksError};
 
@@ -7,11 +8,11 @@ use crate::observer::Observer;
 use crate::pacing::Pacing;
 use crate::verify::Verification;
 
-/// A look at whether anything has ended takes less than this, the system call included.
+/// Checking for completions takes less than this, including the system call.
 const SPIN_TURN_NS: u64 = 10_000;
 
 impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
-    /// Hands over what is due, oldest first, as far as there are slots.
+    /// Submits what is due, oldest first, as far as there are free slots.
     pub(super) fn issue_arrivals(&mut self, now_ns: u64) -> Result<(), DisksError> {
         let window_start_ns = self.start_ns + self.trial.ramp_ns;
         if let Pacing::Open { log, .. } = &mut self.pacing {
@@ -34,7 +35,8 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             }
             if self.phase == Phase::Window {
                 log.leaves(due_ns);
-                // It has waited since it was due; its latency counts that, and so does this.
+                // It has been waiting since it was due; its latency includes that, and so does
+                // this.
                 let waited_ns = now_ns.saturating_sub(due_ns.max(window_start_ns));
                 self.outstanding_integral += u128::from(waited_ns);
                 self.carried_ns -= window_start_ns.saturating_sub(due_ns) as i64;
@@ -43,15 +45,15 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
         }
     }
 
-    /// [`Drive::issue`] of a request of an open loop.
+    /// [`Drive::issue`] for a request of an open loop.
     #[inline(never)]
     fn issue_due_one(&mut self, slot: u32, disk: u32, due_ns: u64) -> Result<(), DisksError> {
         self.issue::<true>(slot, disk, due_ns)
     }
 
-    /// A turn of this length found nothing to do. It was spent only to be in time, unless it contains the work of
-    /// the turn before (what that issued goes to the kernel with this one's look), or is so long that the thread
-    /// was not run or an interrupt was served meanwhile.
+    /// A turn of this length found nothing to do. It was spent only to be on time, unless it includes the work of
+    /// the previous turn (what that turn issued is passed to the kernel by this one's check), or is so long that
+    /// the thread was not running or an interrupt was handled meanwhile.
     #[inline]
     pub(super) fn spin(&mut self, turn_ns: u64) {
         if !std::mem::take(&mut self.worked) && turn_ns <= SPIN_TURN_NS {

@@ -1,4 +1,4 @@
-//! What the loop does more where reads are verified.
+//! What the loop does in addition when reads are verified.
 
 use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind};
 
@@ -17,7 +17,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
         }
     }
 
-    /// The request where it overlaps nothing that it must not.
+    /// The request, moved to where it does not overlap operations that it must not.
     pub(super) fn set_apart(
         &mut self,
         slot: u32,
@@ -31,17 +31,17 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
         Ok(begun)
     }
 
-    /// When an operation that is ready only now really begins. What was spent on blocks since the
-    /// last turn belongs to no operation's latency, and neither to the outstanding time.
+    /// The real start of an operation that is ready only now. Time spent on verification since the
+    /// last turn belongs to no operation's latency, nor to the outstanding time.
     pub(super) fn begun_ns(&mut self, started_ns: u64) -> u64 {
         if matches!(self.pacing, Pacing::Open { .. }) {
-            // It was due then, whatever kept it.
+            // It was due then, whatever delayed it.
             return started_ns;
         }
         self.clock.now_ns()
     }
 
-    /// Before the slot's buffer is used again.
+    /// Called before the slot's buffer is reused.
     pub(super) fn verify(
         &mut self,
         completion: Completion,

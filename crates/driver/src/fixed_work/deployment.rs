@@ -1,8 +1,8 @@
-//! VMs deployed from a template: a copy of its disk, small writes that make the copy a VM of its own,
-//! small reads of its first boot.
+//! VMs deployed from a template: a copy of its disk, small writes that customise the copy, small
+//! reads of its first boot.
 //!
-//! The copies of one template are alike, block by block, as they are in the field: a store that
-//! deduplicates has a gift there, which is a part of the answer. What customises them is random.
+//! The copies of one template are identical, block by block, as in the field: deduplicating storage
+//! benefits from that, which is part of the answer. What customises them is random.
 
 use stormeter_disk::{Clock, Disks, Kind};
 
@@ -15,21 +15,21 @@ use stormeter_trial::{
     Content, Deployment, FixedWork, FixedWorkError, FixedWorkTrial, SMALL_BYTES, Sample, StepTime,
 };
 
-/// Deploys one VM on the disk of each worker and returns what was measured. The template is the disk
-/// behind theirs: number [`FixedWorkTrial::disks`] in the operations. It is read and never written.
+/// Deploys one VM on each worker's disk and returns the measurement. The template is the disk after
+/// theirs, number [`FixedWorkTrial::disks`] in the operations. It is read and never written.
 ///
 /// An operation of the sample is a deployed VM, counted as a write. Its latency is the time from the
-/// start to the end of its last step; its bytes are all that moved for it: what was read of the template,
-/// written to the copy, and moved by customising and booting. In the interval rows these bytes stand
-/// where they moved, and the operation where it ended. A VM of which an I/O failed goes on to its end and
-/// is not counted as an operation.
+/// start to the end of its last step; its bytes are all that moved for it: read from the template,
+/// written to the copy, and moved by customising and booting. In the interval rows these bytes are
+/// counted where they moved, and the operation where it ended. A VM with a failed I/O is completed
+/// nevertheless, but not counted as an operation.
 ///
-/// The steps are `copy`, `customise` and `boot`, each once a VM; one without I/Os is left out. `start` is
-/// as in [`crate::drive`].
+/// The steps are `copy`, `customise` and `boot`, each once per VM; one without I/Os is left out. `start`
+/// is as in [`crate::drive`].
 ///
 /// # Errors
-/// Only for a trial that cannot be driven. Whatever goes wrong later is in [`Sample::ended`] and
-/// [`Sample::faults`], with everything counted until then.
+/// Only for a trial that cannot be driven. Later errors are in [`Sample::ended`] and
+/// [`Sample::faults`], with everything counted up to then.
 pub fn drive_deployment<D: Disks, C: Clock, O: Observer>(
     trial: &FixedWorkTrial,
     start: impl FnOnce() -> Option<u64>,
@@ -45,7 +45,7 @@ pub fn drive_deployment<D: Disks, C: Clock, O: Observer>(
     Ok(Run::new(trial, disks, clock, observer, work).carry_out(start))
 }
 
-/// The steps, in their order, with the names they are told by.
+/// The steps, in order, with the names under which they are reported.
 const STEPS: [&str; 3] = ["copy", "customise", "boot"];
 const COPY: usize = 0;
 const CUSTOMISE: usize = 1;
@@ -55,12 +55,12 @@ struct Deploying {
     template: u32,
     disk_bytes: u64,
     copy_bytes: u32,
-    /// How often each step reads or writes; a copied chunk counts once.
+    /// Number of reads or writes in each step; a copied chunk counts once.
     counts: [u64; STEPS.len()],
     vms: Vec<Vm>,
     content: ContentSource,
     generation: u64,
-    /// Whether the disks have buffers at all.
+    /// Whether the disks have buffers.
     keeps_content: bool,
     begun_ns: u64,
     busy: u64,
@@ -108,7 +108,7 @@ impl Deploying {
         }
     }
 
-    /// The write that brings a chunk of the template to its place on the copy.
+    /// The write that puts a chunk of the template in its place on the copy.
     fn rest_of_copy(&self, vm: u32, read: Io) -> Option<Io> {
         (self.vms[vm as usize].step == COPY && read.kind == Kind::Read).then_some(Io {
             kind: Kind::Write,
@@ -128,7 +128,8 @@ impl Work for Deploying {
 
     fn next(&mut self, worker: u32) -> Option<Io> {
         let vm = &mut self.vms[worker as usize];
-        // A step begins when the one before has ended: what was copied is customised, not half of it.
+        // A step starts when the previous one has ended: the whole copy is customised, not half of
+        // it.
         if vm.step == STEPS.len() || vm.next == self.counts[vm.step] {
             return None;
         }
@@ -161,12 +162,12 @@ impl Work for Deploying {
         if !self.keeps_content {
             return Some(slot);
         }
-        // What was written from it may still be on its way.
+        // A write from it may still be in progress.
         let bytes = disks.buffer(slot)?;
         let vm = self.vms.get(io.disk as usize);
         if io.kind == Kind::Write && vm.is_some_and(|vm| vm.step == CUSTOMISE) {
             self.generation += u64::from(SMALL_BYTES);
-            // The offset makes each block another; the disk is one that no prepared disk is.
+            // The offset makes each block different; the disk number is that of no prepared disk.
             let length = bytes.len().min(SMALL_BYTES as usize);
             let disk = u32::MAX - self.first_disk - io.disk;
             self.content.fill(disk, self.generation, &mut bytes[..length]);

@@ -1,4 +1,4 @@
-//! One pass over each worker's file, record by record: the tests of iozone.
+//! One pass over each worker's file, record by record: iozone's tests.
 
 use stormeter_disk::{Clock, Disks, Kind};
 
@@ -12,18 +12,18 @@ use stormeter_trial::{
     Content, FileTest, FixedWork, FixedWorkError, FixedWorkTrial, Sample, StepTime,
 };
 
-/// Drives one pass over the file (the disk) of each worker and returns what was measured.
+/// Drives one pass over each worker's file (its disk) and returns the measurement.
 ///
 /// An operation of the sample is one record. Each record is visited once: in the order of the file, or
-/// in a random one that follows from the seed. What is left behind the last whole record is not part of
-/// the test. What is written is random, and no 4 KiB of it like another.
+/// in a random order that follows from the seed. Bytes after the last whole record are not part of the
+/// test. Written data is random, and no two blocks of 4 KiB are alike.
 ///
 /// The window lasts from the start to the end of the last worker. The one step has the name of the test;
-/// its times are those of the workers that came to their end. `start` is as in [`crate::drive`].
+/// its times are those of the workers that finished. `start` is as in [`crate::drive`].
 ///
 /// # Errors
-/// Only for a trial that cannot be driven. Whatever goes wrong later is in [`Sample::ended`] and
-/// [`Sample::faults`], with everything counted until then; a record that fails is not tried again.
+/// Only for a trial that cannot be driven. Later errors are in [`Sample::ended`] and
+/// [`Sample::faults`], with everything counted up to then; a record that fails is not retried.
 pub fn drive_file_test<D: Disks, C: Clock, O: Observer>(
     trial: &FixedWorkTrial,
     start: impl FnOnce() -> Option<u64>,
@@ -45,12 +45,12 @@ struct FilePass {
     workers: Vec<Worker>,
     content: ContentSource,
     generation: u64,
-    /// Buffers from 0 that writes take in turn.
+    /// Number of buffers, from 0, that writes take in turn.
     write_buffers: u32,
     next_write: u32,
     keeps_content: bool,
     begun_ns: u64,
-    /// Workers that still have something to do.
+    /// Number of workers that are not finished.
     busy: u32,
     step: StepTime,
 }
@@ -58,7 +58,7 @@ struct FilePass {
 struct Worker {
     next: u64,
     ended: u64,
-    /// The order of the visits; `None` is that of the file.
+    /// The order of the visits; `None` for the order of the file.
     order: Option<Permutation>,
 }
 
@@ -95,7 +95,8 @@ impl Work for FilePass {
         for buffer in 0..self.write_buffers {
             if let Some(bytes) = disks.buffer(buffer) {
                 self.keeps_content = true;
-                // A disk number that no prepared disk has, so that the first write is no copy.
+                // The number of a disk that does not exist, so that the first write is not a copy
+                // of a prepared disk.
                 self.content.fill(u32::MAX - buffer, 0, bytes);
             }
         }
@@ -128,7 +129,7 @@ impl Work for FilePass {
             return Some(slot);
         }
         let mut buffer = self.next_write;
-        // Some are still being written from; there are more buffers than outstanding I/Os.
+        // Some are still in use by writes; there are more buffers than outstanding I/Os.
         let is_free = |&buffer: &u32| disks.buffer(buffer).is_some();
         if self.keeps_content {
             let mut in_turn = (buffer..self.write_buffers).chain(0..buffer);

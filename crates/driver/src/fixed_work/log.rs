@@ -1,8 +1,8 @@
-//! What the operations of fixed work add up to, for whoever times them: the loops here, and transfers, whose
+//! The tallies of fixed work, for the code that times its operations: the loops here, and transfers, whose
 //! messages go through sockets that the driver does not know.
 //!
-//! The tallies are those of [`crate::recorder`]. The time of outstanding operations is summed turn by
-//! turn and not from the latencies, so that Little's law can hold the one against the other.
+//! The tallies are those of [`crate::recorder`]. The outstanding time is summed turn by turn and not
+//! from the latencies, so that Little's law can compare the two.
 
 use stormeter_disk::Kind;
 
@@ -22,13 +22,14 @@ pub struct FixedWorkLog {
     last_ns: u64,
     outstanding_integral: u128,
     turn_wait_ns: u64,
-    /// Of the waits, those since the last call of [`FixedWorkLog::advance`].
+    /// The part of the waits since the last call of [`FixedWorkLog::advance`].
     waited_now_ns: u64,
     is_open: bool,
 }
 
 impl FixedWorkLog {
-    /// Of `disks` workers from number `first_disk`. Rows last `interval_ns`, which is not 0.
+    /// For `disks` workers, starting with number `first_disk`. Rows last `interval_ns`, which must
+    /// not be 0.
     pub fn new(first_disk: u32, disks: u32, interval_ns: u64) -> Self {
         Self {
             recorder: Recorder::new(disks),
@@ -51,9 +52,9 @@ impl FixedWorkLog {
         observer.window_opened();
     }
 
-    /// It is `now_ns`, and so many operations were outstanding since the last call. Ends the rows that
-    /// are over. What ends just as a row does belongs to it, so that the last row is never without
-    /// length.
+    /// Sets the time to `now_ns`; `outstanding` operations were outstanding since the last call. Ends
+    /// the rows that are over. What ends exactly with a row belongs to it, so that the last row never
+    /// has length zero.
     pub fn advance(&mut self, now_ns: u64, outstanding: u64, observer: &mut impl Observer) {
         let passed_ns = now_ns.saturating_sub(self.last_ns);
         self.outstanding_integral += u128::from(outstanding) * u128::from(passed_ns);
@@ -64,13 +65,13 @@ impl FixedWorkLog {
         }
     }
 
-    /// An operation begins at `started_ns`: since the last call of [`FixedWorkLog::advance`] it was not
-    /// outstanding, but waited while others were handed over.
+    /// An operation starts at `started_ns`: since the last call of [`FixedWorkLog::advance`] it was not
+    /// outstanding, but waited while others were submitted.
     pub(super) fn begins(&mut self, started_ns: u64) {
         self.waited_now_ns += started_ns.saturating_sub(self.last_ns);
     }
 
-    /// When [`FixedWorkLog::advance`] would end the current row.
+    /// The time at which [`FixedWorkLog::advance`] ends the current row.
     pub fn row_due_ns(&self) -> u64 {
         self.row_start_ns.saturating_add(self.interval_ns).saturating_add(1)
     }
@@ -92,23 +93,23 @@ impl FixedWorkLog {
     }
 
     /// An operation of worker `disk` (counted from 0 on this thread) has ended. Its `bytes` are those
-    /// told by [`FixedWorkLog::moved`], all under the one `kind`.
+    /// reported by [`FixedWorkLog::moved`], all of the one `kind`.
     pub fn ended(&mut self, disk: u32, kind: Kind, bytes: u64, latency_ns: u64) {
         self.recorder.record_whole(disk, kind, bytes, latency_ns);
     }
 
-    /// An I/O that went wrong.
+    /// Records an I/O that failed.
     pub fn fault(&mut self, fault: Fault) {
         self.recorder.fault(fault);
     }
 
-    /// I/Os that went wrong.
+    /// Number of I/Os that failed.
     pub fn faults(&self) -> u64 {
         self.recorder.faults()
     }
 
-    /// Closes the window at the last call of [`FixedWorkLog::advance`]. `carried_ns` is how long the
-    /// operations that did not end had been outstanding by then, summed.
+    /// Closes the window at the last call of [`FixedWorkLog::advance`]. `carried_ns` is the total
+    /// time for which the unfinished operations had been outstanding by then.
     pub fn close(
         mut self,
         carried_ns: i64,
@@ -133,7 +134,7 @@ impl FixedWorkLog {
             intervals: recorded.intervals,
             disks: recorded.disks,
             outstanding_mean: outstanding_ns as f64 / window_ns.max(1) as f64,
-            // Workers end one by one, so no number is kept to the end.
+            // Workers finish one by one, so no number is kept outstanding to the end.
             outstanding_configured: None,
             carried_ns,
             turn_wait_ns: Some(self.turn_wait_ns),

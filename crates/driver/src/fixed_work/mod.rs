@@ -1,4 +1,4 @@
-//! The loops of trials that end when their work is done and not when their time is up
+//! The loops of trials that end when their work is done rather than when their time is up
 //! ([`stormeter_trial::FixedWorkTrial`] describes them).
 
 mod deployment;

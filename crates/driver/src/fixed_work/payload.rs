@@ -1,16 +1,16 @@
-//! Random content for messages, in chunks: no message, and no 4 KiB of it, is like another.
+//! Random contents for messages, in chunks: no two messages, and no two blocks of 4 KiB, are alike.
 //!
-//! As for the writes of the load loop (see [`crate::content`]) several megabytes are filled once, and each
-//! chunk is stamped when it is handed out: making 100 MB anew for every message would cost more than
-//! sending them.
+//! As for the writes of the load loop (see [`crate::content`]), several megabytes are filled once, and
+//! each chunk is stamped when it is used: generating 100 MB for every message would cost more than sending
+//! them.
 
 use crate::content::{ContentSource, stamp};
 use stormeter_trial::Content;
 
-/// More than a compressing link or store looks back.
+/// More than the window of a compressing link or storage.
 const BYTES: usize = 4 << 20;
 
-/// Where the content of messages comes from.
+/// The source of the contents of messages.
 #[derive(Debug, Clone)]
 pub struct Payload {
     bytes: Vec<u8>,
@@ -19,13 +19,14 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Most bytes of a chunk.
+    /// The most bytes in a chunk.
     pub const CHUNK_BYTES: usize = 256 << 10;
 
-    /// Content that follows from the seed; `stream` tells the ends of a trial apart.
+    /// Contents that follow from the seed; `stream` distinguishes the ends of a trial.
     pub fn new(seed: u64, stream: u32) -> Self {
         let mut bytes = vec![0; BYTES];
-        // A disk number that no prepared disk has: the first message is no copy.
+        // The number of a disk that does not exist: the first message is not a copy of a prepared
+        // disk.
         ContentSource::new(Content::default(), seed).fill(u32::MAX - stream, 0, &mut bytes);
         Self { bytes, at: 0, generation: seed ^ (u64::from(stream) << 44) }
     }

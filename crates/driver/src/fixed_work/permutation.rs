@@ -1,10 +1,10 @@
-//! Every place once, in an order that looks random, without a list of what was visited.
+//! Visits every place once, in an order that looks random, without storing what was visited.
 //!
 //! A Feistel network is a permutation whatever its round function is (Luby and Rackoff, SIAM Journal on
-//! Computing 17(2), 1988; four rounds are theirs too). It permutes 2^(2k) numbers; a result beyond the
-//! last place is permuted again until it is one ("cycle walking": Black and Rogaway, *Ciphers with
-//! Arbitrary Finite Domains*, CT-RSA 2002, section 3). As 2^(2k) is less than 4n that takes fewer than
-//! four turns on average. A file of a billion records is visited with some forty bytes of memory.
+//! Computing 17(2), 1988, who also use four rounds). It permutes 2^(2k) numbers; a result beyond the
+//! last place is permuted again until it is in range ("cycle walking": Black and Rogaway, *Ciphers with
+//! Arbitrary Finite Domains*, CT-RSA 2002, section 3). As 2^(2k) is less than 4n, that takes fewer than
+//! four iterations on average. A file of a billion records needs some forty bytes of memory.
 
 use crate::random::Random;
 
@@ -26,7 +26,7 @@ impl Permutation {
         Self { n, half_bits, keys: std::array::from_fn(|_| random.next()) }
     }
 
-    /// Where `number`, which is below `n`, goes.
+    /// The image of `number`, which is below `n`.
     pub(crate) fn place(&self, number: u64) -> u64 {
         let mut place = self.walk(number);
         while place >= self.n {
@@ -45,8 +45,8 @@ impl Permutation {
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): each bit of the result hangs on
-/// each bit of the word.
+/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): each bit of the result depends
+/// on each bit of the word.
 fn mix(mut word: u64) -> u64 {
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -78,13 +78,13 @@ mod tests {
         let (one, other) = (places(10_000, 1), places(10_000, 2));
         assert_eq!(one, places(10_000, 1));
         assert_ne!(one, other);
-        // Of a random permutation one place in n is expected to follow its neighbour, and one to be
-        // where it was: Poisson with mean 1, so more than 12 has a chance below 1e-10.
+        // In a random permutation one place in n is expected to follow its neighbour, and one to
+        // stay where it was: Poisson with mean 1, so more than 12 has a probability below 1e-10.
         let followers = one.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
         let fixed = one.iter().enumerate().filter(|&(at, &place)| at as u64 == place).count();
         assert!(followers <= 12 && fixed <= 12, "{followers} {fixed}");
-        // The first tenth of the visits reaches all tenths of the file alike: 100 of 1000 each, whose
-        // standard deviation is 9.
+        // The first tenth of the visits reaches all tenths of the file equally: 100 of 1000 each,
+        // with a standard deviation of 9.
         let mut tenths = [0; 10];
         one[..1000].iter().for_each(|&place| tenths[place as usize / 1000] += 1);
         assert!(tenths.iter().all(|count| (46..=154).contains(count)), "{tenths:?}");

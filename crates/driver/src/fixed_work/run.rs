@@ -1,8 +1,8 @@
-//! The loop of trials of fixed work: what is outstanding is kept so until the work is done.
+//! The loop of trials of fixed work: keeps I/Os outstanding until the work is done.
 //!
-//! It is a loop of its own beside `drive`, because what it asks at every completion ("what is this
-//! worker to do now, if anything?") is what the load loop must not spend its instructions on. The order
-//! of a turn is the same: reap, read the clock, look up, record, issue.
+//! It is a separate loop from `drive`, because the question at every completion ("what should this
+//! worker do now, if anything?") is what the load loop must not spend its instructions on. The order of
+//! a turn is the same: reap, read the clock, check, record, issue.
 
 use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait};
 
@@ -11,22 +11,22 @@ use crate::held_buffers::HeldBuffers;
 use crate::observer::Observer;
 use stormeter_trial::{Ended, Fault, FaultOutcome, FixedWorkTrial, Sample, StepTime};
 
-/// The loop looks up from its work this often, whatever the disks do.
+/// How often the loop checks limits and cancellation, whatever the disks do.
 const LOOK_UP_NS: u64 = 50_000_000;
-/// So many turns without the clock moving mean that it stands still.
+/// After this many turns without progress of the clock it is considered stopped.
 const STILL_TURNS: u32 = 2_000_000;
 
 /// An I/O of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Io {
     pub(super) kind: Kind,
-    /// Which disk of the set.
+    /// Number of the disk.
     pub(super) disk: u32,
     pub(super) offset_bytes: u64,
     pub(super) length_bytes: u32,
 }
 
-/// An I/O that is over.
+/// A finished I/O.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Finished {
     pub(super) worker: u32,
@@ -39,31 +39,32 @@ pub(super) struct Finished {
 
 /// What the workers do.
 pub(super) trait Work {
-    /// Buffers get their content, before the start.
+    /// Fills the buffers, before the start.
     fn fill<D: Disks>(&mut self, _disks: &mut D) {}
 
-    /// The start was given.
+    /// The start time has been given.
     fn begin(&mut self, now_ns: u64);
 
-    /// The worker's next I/O; `None` while it waits for others of its own, and when it has no more.
+    /// The worker's next I/O; `None` while it waits for its other I/Os, and when it has no more.
     fn next(&mut self, worker: u32) -> Option<Io>;
 
-    /// The buffer of an I/O on this slot, with the content that is to be written; `None` while all that would
-    /// do are in use.
+    /// A buffer for an I/O on this slot, with the contents to write; `None` while all suitable ones are in
+    /// use.
     fn buffer<D: Disks>(&mut self, slot: u32, io: &Io, disks: &mut D) -> Option<u32>;
 
-    /// Notes an I/O that is over, and gives the one that follows on its slot at once, if it must.
+    /// Records a finished I/O, and returns the one that must follow on its slot at once, if any.
     fn finished(&mut self, finished: Finished, log: &mut FixedWorkLog) -> Option<Io>;
 
-    /// Whether an operation, as the sample counts them, is one I/O.
+    /// Whether an operation, as counted by the sample, is one I/O.
     const IS_BY_IO: bool = true;
 
-    /// How many operations, as the sample counts them, are outstanding when `ios` I/Os are.
+    /// How many operations, as counted by the sample, are outstanding when `ios` I/Os are.
     fn outstanding(&self, ios: u64) -> u64 {
         ios
     }
 
-    /// How long the outstanding operations have been so, summed; `ios_ns` is the same for I/Os.
+    /// The total time for which the outstanding operations have been outstanding; `ios_ns` is the
+    /// same for I/Os.
     fn age_ns(&self, _now_ns: u64, ios_ns: i64) -> i64 {
         ios_ns
     }
@@ -71,7 +72,7 @@ pub(super) trait Work {
     /// Whether all of it is done.
     fn is_done(&self) -> bool;
 
-    /// The times of the steps that were ended.
+    /// The times of the steps that have ended.
     fn steps(self) -> Vec<StepTime>;
 }
 
@@ -81,7 +82,7 @@ struct Slot {
     io: Option<Io>,
 }
 
-/// A trial of fixed work on its way.
+/// A trial of fixed work in progress.
 pub(super) struct Run<'a, D, C, O, W> {
     trial: &'a FixedWorkTrial,
     disks: &'a mut D,
@@ -90,7 +91,7 @@ pub(super) struct Run<'a, D, C, O, W> {
     work: W,
     log: FixedWorkLog,
     slots: Vec<Slot>,
-    /// Of each worker, those that bear nothing.
+    /// The idle slots of each worker.
     idle: Vec<Vec<u32>>,
     held: HeldBuffers,
     outstanding: u64,
@@ -258,7 +259,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
         });
     }
 
-    /// Gives a worker's idle slots what there is for them.
+    /// Issues I/Os on a worker's idle slots.
     fn issue(&mut self, worker: u32) -> Result<(), DisksError> {
         while let Some(&slot) = self.idle[worker as usize].last()
             && let Some(io) = self.work.next(worker)
@@ -283,7 +284,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
         }
         self.slots[slot as usize] = Slot { started_ns, io: Some(io) };
         if self.outstanding == 0 {
-            // The disks were idle: a stall is counted from here.
+            // The disks were idle: stall time counts from here.
             self.last_progress_ns = started_ns;
         }
         self.outstanding += 1;

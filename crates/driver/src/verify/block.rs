@@ -1,34 +1,36 @@
-//! What a verified block looks like.
+//! The format of a verified block.
 //!
-//! A block that merely had a checksum could be the right bytes in the wrong place or of the wrong
-//! time. So each one says itself whose it is: the datastore of a run, the disk, the place, and the
-//! write that made it (its generation).
+//! A block with only a checksum could be the right bytes in the wrong place or from the wrong time.
+//! So each block identifies itself: the datastore of a run, the disk, the offset, and the write
+//! that made it (its generation).
 //!
 //! Layout, little-endian: magic (8 bytes), CRC32C of all other bytes (4), disk (4), owner (8),
-//! offset in bytes (8), generation (8); then content. The last word of every 512 bytes follows from
-//! the generation, so that no sector of one write can stand in for that of another unseen.
+//! offset in bytes (8), generation (8); then contents. The last word of every 512 bytes follows
+//! from the generation, so that a sector of one write in place of another's is detected.
 
 use stormeter_trial::{BlockName, FoundBlock};
 
-/// Bytes of the header.
+/// Size of the header in bytes.
 const HEADER_BYTES: usize = 40;
-/// Storage writes at least so many bytes as one.
+/// The smallest unit that storage writes as a whole.
 const SECTOR_BYTES: usize = 512;
-/// High bits and zeros in it tell it from text and from most file systems' own magics.
+/// High bits and zeros distinguish it from text and from the magic numbers of most file systems.
 const MAGIC: [u8; 8] = *b"\xf6stormB\x00";
 
-/// Whose a block is.
+/// The identity of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Label {
-    /// Names the datastore of the run.
+    /// Identifies the datastore of the run.
     pub(crate) owner: u64,
     pub(crate) name: BlockName,
 }
 
-/// Makes `block` the one that `label` says, keeping its content but for header and sector marks.
+/// Turns `block` into the one identified by `label`, keeping its contents except for header and
+/// sector marks.
 pub(crate) fn seal(block: &mut [u8], label: &Label) {
     let BlockName { disk, offset_bytes, generation } = label.name;
-    // Mixed so that marks of neighbouring generations, places and disks differ in all their bits.
+    // Mixed so that the marks of neighbouring generations, offsets and disks differ in all their
+    // bits.
     let mixed = generation ^ offset_bytes.rotate_left(21) ^ u64::from(disk).rotate_left(43);
     let mut mark = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     for sector in block.chunks_exact_mut(SECTOR_BYTES) {
@@ -49,7 +51,7 @@ pub(crate) fn seal(block: &mut [u8], label: &Label) {
     }
 }
 
-/// Reads whose a block is; what it is instead when it is none or damaged.
+/// Reads the identity of a block; the error says what it is instead.
 pub(crate) fn open(block: &[u8]) -> Result<Label, FoundBlock> {
     let Some(header) = block.first_chunk::<HEADER_BYTES>().filter(|h| h[..8] == MAGIC) else {
         let is_zero = block.iter().all(|&byte| byte == 0);
@@ -131,8 +133,8 @@ mod tests {
 
     #[test]
     fn the_checksum_is_crc32c() {
-        // The digits 1 to 9 around a checksum's place: the check value of CRC-32C in the catalogue
-        // of parametrised CRC algorithms.
+        // The digits 1 to 9 around a checksum field: the check value of CRC-32C in the catalogue of
+        // parametrised CRC algorithms.
         assert_eq!(checksum_of(b"12345678....9"), 0xe306_9283);
     }
 }

@@ -1,36 +1,36 @@
-//! What each block of the disks must be: the last write that is known to have ended well.
+//! The expected state of each block of the disks: the last write that is known to have succeeded.
 //!
-//! It outlives trials, because the disks do. The runner keeps one for each datastore and lends each
-//! driving thread the part of the disks that it drives.
+//! It outlives trials, because the disks do. The runner keeps one per datastore and lends each I/O
+//! thread the part for the disks that it drives.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use stormeter_trial::RESUMPTION_SHIFT;
 
-/// In the table: the disk as it was found. Zero, so that memory is touched only by what is written.
+/// Table entry: the disk as it was found. Zero, so that memory is touched only for written blocks.
 const AS_FOUND: u64 = 0;
-/// In the table: a write failed, so one of several; see [`DiskGenerations::unsettled`].
+/// Table entry: a write failed, so one of several generations; see [`DiskGenerations::unsettled`].
 const UNSETTLED: u64 = u64::MAX;
 
-/// Whose blocks they are, and how large.
+/// The owner and size of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seal {
-    /// Names the datastore of a run: a block of another one is none of ours.
+    /// Identifies the datastore of a run: other blocks are foreign.
     pub owner: u64,
-    /// Bytes of a block; see [`stormeter_trial::Workload::verify_unit_bytes`].
+    /// Size of a block in bytes; see [`stormeter_trial::Workload::verify_unit_bytes`].
     pub unit_bytes: u32,
 }
 
-/// What is known of the disks from before.
+/// What is known about the disks' earlier contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PriorContent {
     /// They were prepared with [`crate::ContentSource::sealed`] and not written since.
     Prepared,
-    /// Something wrote to them that is gone: a block may be of any generation until it is written.
+    /// Another process wrote to them: a block may be of any generation until it is written.
     Unknown,
-    /// They keep nothing (`null:`). All work of verifying is done and what it finds is forgotten, so
-    /// that its cost can be measured.
+    /// They store nothing (`null:`). All the work of verification is done and its findings are
+    /// discarded, so that its cost can be measured.
     Nothing,
 }
 
@@ -50,29 +50,29 @@ pub struct LentExpectations<'a> {
     pub(crate) disks: &'a mut [DiskGenerations],
 }
 
-/// The expectations of one disk.
+/// The expectations for one disk.
 #[derive(Debug)]
 pub(crate) struct DiskGenerations {
-    /// Of the write that came last.
+    /// The generation of the latest write.
     last: u64,
     blocks: Vec<u64>,
     unsettled: BTreeMap<usize, Vec<u64>>,
 }
 
-/// What a block must be.
+/// The expected generation of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expected<'a> {
-    /// Nobody knows.
+    /// Unknown.
     Any,
-    /// Of this generation.
+    /// This generation.
     Exactly(u64),
-    /// Of one of these.
+    /// One of these.
     OneOf(&'a [u64]),
 }
 
 impl Expectations {
-    /// Of disks of `disk_bytes`. `resumptions` counts the processes that wrote to them before, so
-    /// that no generation is ever used twice.
+    /// For disks of `disk_bytes`. `resumptions` counts the processes that wrote to them before, so
+    /// that no generation is ever reused.
     pub fn new(
         seal: Seal,
         past: PriorContent,
@@ -81,7 +81,7 @@ impl Expectations {
         disk_bytes: u64,
     ) -> Self {
         let blocks = blocks_of(disk_bytes, seal.unit_bytes);
-        // All bits set would be what stands for an unsettled block.
+        // With all bits set it would be the marker of an unsettled block.
         let resumptions = u64::from(resumptions.min(0xff_fffe));
         let disk = || DiskGenerations {
             last: resumptions << RESUMPTION_SHIFT,
@@ -91,7 +91,7 @@ impl Expectations {
         Self { seal, past, disks: (0..disks).map(|_| disk()).collect() }
     }
 
-    /// The memory that [`Expectations::new`] takes when every block has been written, in bytes.
+    /// The memory that [`Expectations::new`] takes once every block has been written, in bytes.
     pub fn memory_bytes(unit_bytes: u32, disks: u32, disk_bytes: u64) -> u64 {
         let blocks = blocks_of(disk_bytes, unit_bytes) as u64;
         blocks.saturating_mul(8).saturating_mul(u64::from(disks))
@@ -108,14 +108,14 @@ fn blocks_of(disk_bytes: u64, unit_bytes: u32) -> usize {
 }
 
 impl<'a> LentExpectations<'a> {
-    /// Those of the first `disks` disks, and those of the rest.
+    /// Splits them into those of the first `disks` disks and the rest.
     pub fn split(self, disks: u32) -> (Self, Self) {
         let Self { seal, past, disks: all } = self;
         let (first, rest) = all.split_at_mut((disks as usize).min(all.len()));
         (Self { seal, past, disks: first }, Self { seal, past, disks: rest })
     }
 
-    /// How many disks, and bytes of each that are looked after.
+    /// Number of disks, and the bytes of each that are covered.
     pub(crate) fn shape(&self) -> (u32, u64) {
         let blocks = self.disks.first().map_or(0, |disk| disk.blocks.len() as u64);
         (self.disks.len() as u32, blocks * u64::from(self.seal.unit_bytes))
@@ -139,8 +139,8 @@ impl DiskGenerations {
         }
     }
 
-    /// A write to these blocks failed, or was never answered: each is what it was or what was
-    /// written, until a write succeeds.
+    /// A write to these blocks failed, or was never answered: each has its earlier state or the
+    /// written one, until a write succeeds.
     pub(crate) fn may_have_written(
         &mut self,
         blocks: Range<usize>,
@@ -150,7 +150,7 @@ impl DiskGenerations {
         for block in blocks {
             let Some(place) = self.blocks.get_mut(block) else { return };
             match *place {
-                // It was anything, and still is.
+                // It could be anything before, and still can.
                 AS_FOUND if past != PriorContent::Prepared => {}
                 UNSETTLED => self.unsettled.entry(block).or_default().push(generation),
                 settled => {
@@ -161,7 +161,7 @@ impl DiskGenerations {
         }
     }
 
-    /// What a block must be.
+    /// The expected generation of a block.
     pub(crate) fn expected(&self, block: usize, past: PriorContent) -> Expected<'_> {
         match self.blocks.get(block) {
             None => Expected::Any,

@@ -1,10 +1,10 @@
-//! Which places of the disks have an operation under way, and where another one may go.
+//! The places of the disks with an operation in flight, and where another one may go.
 //!
-//! What a read returns while a write to the same place is under way is nobody's promise, and of two
-//! writes either may stay. To say exactly what a block must be, operations of which one is a write
-//! are kept from overlapping. A request that would is moved to the next free place of its kind; its
-//! size and direction stay, so that the mix remains the one that was asked for (drawing again would
-//! prefer reads, which are in nobody's way).
+//! The result of a read concurrent with a write to the same place is undefined, and of two
+//! concurrent writes either may win. To know exactly what a block must be, operations of which one
+//! is a write must not overlap. A request that would overlap is moved to the next free place of its
+//! kind; its size and direction stay, so that the mix remains the requested one (drawing again
+//! would favour reads, which never conflict with each other).
 
 use std::collections::BTreeSet;
 
@@ -12,20 +12,20 @@ use stormeter_disk::Kind;
 
 use crate::generator::Request;
 
-/// The places under way of all disks of a thread.
+/// The places in flight on all disks of a thread.
 #[derive(Debug)]
 pub(crate) struct UnderWay {
     /// By slot.
     places: Vec<Option<Place>>,
     /// Disk, offset and slot of each.
     order: BTreeSet<(u32, u64, u32)>,
-    /// The longest request: so far before a place another one may begin and still reach it.
+    /// The longest request: an operation that starts this far before a place may still reach it.
     reach_bytes: u64,
     disk_bytes: u64,
     alignment_bytes: Option<u64>,
 }
 
-/// An operation's place.
+/// The place of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) disk: u32,
@@ -58,15 +58,14 @@ impl UnderWay {
         }
     }
 
-    /// Where on the disk the request can go: its own offset, or the next that is free, counted
-    /// round the end of the disk. `None` when there is none, which the check of the workload
-    /// excludes.
+    /// A place on the disk for the request: its own offset, or the next free one, wrapping at the
+    /// end of the disk. `None` if there is none, which the check of the workload excludes.
     pub(crate) fn free_offset_bytes(&self, disk: u32, request: &Request) -> Option<u64> {
         let length_bytes = u64::from(request.length_bytes);
         let step_bytes = self.alignment_bytes.unwrap_or(length_bytes);
         let mut offset_bytes = request.offset_bytes;
-        // Each step goes beyond an operation that is in the way, and all of them are met at most
-        // once before the end of the disk and once after it.
+        // Each step moves past a conflicting operation, and each of them is met at most once before
+        // the end of the disk and once after it.
         for _ in 0..2 * self.order.len() + 3 {
             match self.in_the_way(disk, offset_bytes, length_bytes, request.kind) {
                 None => return Some(offset_bytes),
@@ -79,7 +78,7 @@ impl UnderWay {
         None
     }
 
-    /// Where an operation ends that this one must not overlap.
+    /// The end of an operation with which this one must not overlap.
     fn in_the_way(&self, disk: u32, at: u64, length_bytes: u64, kind: Kind) -> Option<u64> {
         let first = (disk, at.saturating_sub(self.reach_bytes), 0);
         let near = self.order.range(first..(disk, at + length_bytes, 0));
@@ -108,7 +107,7 @@ impl UnderWay {
         Some(place)
     }
 
-    /// Ends all that is left, as a trial does that is given up.
+    /// Removes everything that is left, for a trial that is given up.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Place> + '_ {
         self.order.clear();
         self.places.iter_mut().filter_map(Option::take)
@@ -131,7 +130,7 @@ mod tests {
         all
     }
 
-    /// The unit that a request for `units` at `unit` goes to.
+    /// The unit to which a request for `units` at `unit` is moved.
     fn goes_to(all: &UnderWay, disk: u32, unit: u64, units: u32, kind: Kind) -> Option<u64> {
         let offset_bytes = unit * u64::from(UNIT);
         let request = Request { kind, offset_bytes, length_bytes: units * UNIT };

@@ -1,12 +1,12 @@
-//! Whether reads return what was written.
+//! Verifies that reads return what was written.
 //!
-//! Each block on the disks says whose it is ([`block`]); what each must be is known
-//! ([`expectations`]), because no operation overlaps one that is under way where one of them is a
-//! write ([`under_way`]). So every block of every read can be looked at, and every difference is
-//! the storage's.
+//! Each block on the disks identifies itself ([`block`]); its expected state is known
+//! ([`expectations`]), because no operation overlaps one in flight if one of them is a write
+//! ([`under_way`]). So every block of every read can be checked, and every difference is the
+//! storage's fault.
 //!
-//! The loop asks through a trait, and is compiled once with and once without: where nothing is
-//! verified, nothing is asked.
+//! The loop calls a trait, and is compiled once with and once without verification: without it,
+//! nothing is called.
 
 mod block;
 mod expectations;
@@ -24,32 +24,32 @@ use expectations::Expected;
 use in_flight::{Place, UnderWay};
 use stormeter_trial::{Trial, WorkloadError};
 
-/// What the loop asks where reads may be verified.
+/// The hooks with which the loop verifies reads.
 pub(crate) trait Verification {
-    /// Whether it asks at all; without, none of the rest is called.
+    /// Whether it verifies; if not, none of the rest is called.
     const ON: bool;
 
-    /// Moves the request out of the way of others and counts it as under way. `None`: there is no
-    /// room.
+    /// Moves the request to a place without conflicts and marks that as in flight. `None`: there is
+    /// no place.
     fn begin(&mut self, slot: u32, disk: u32, request: Request) -> Option<Request>;
 
-    /// Makes the buffer of a write that has begun the blocks of its place.
+    /// Turns the buffer of a write that has started into the blocks of its place.
     fn seal(&mut self, slot: u32, bytes: &mut [u8]);
 
-    /// The operation moved all its bytes; of a read, `bytes` is what it read.
+    /// The operation moved all its bytes; for a read, `bytes` is what it read.
     fn moved(&mut self, slot: u32, bytes: Option<&[u8]>, at_ns: u64);
 
     /// The operation did not move all its bytes.
     fn failed(&mut self, slot: u32);
 
-    /// Fills the buffer of reads from disks that keep nothing.
+    /// Fills the buffer of reads from disks that store nothing.
     fn rehearse(&mut self, bytes: &mut [u8]);
 
-    /// What was found. Operations still under way are given up.
+    /// The findings. Operations still in flight are given up.
     fn finish(self) -> Option<Verified>;
 }
 
-/// Nothing is verified.
+/// No verification.
 #[derive(Debug)]
 pub(crate) struct Unverified;
 
@@ -73,7 +73,7 @@ impl Verification for Unverified {
     }
 }
 
-/// Every read is verified.
+/// Verifies every read.
 #[derive(Debug)]
 pub(crate) struct Verifier<'a> {
     expectations: LentExpectations<'a>,
@@ -146,7 +146,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// The writes that have come to no known end.
+    /// A write whose outcome will never be known.
     fn give_up(&mut self, place: &Place) {
         let blocks = self.blocks(place);
         let past = self.expectations.past;
@@ -218,7 +218,7 @@ impl Verification for Verifier<'_> {
 }
 
 impl Seal {
-    /// Makes whole blocks of `bytes`, which lie at `offset_bytes` of a disk.
+    /// Turns `bytes`, which are at `offset_bytes` of a disk, into whole blocks.
     pub(crate) fn seal(&self, disk: u32, offset_bytes: u64, generation: u64, bytes: &mut [u8]) {
         let offsets = (offset_bytes..).step_by(self.unit_bytes as usize);
         for (offset_bytes, block) in offsets.zip(bytes.chunks_exact_mut(self.unit_bytes as usize)) {

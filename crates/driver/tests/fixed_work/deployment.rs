@@ -1,4 +1,4 @@
-//! Deployments: what stands on the copies, in which order it was done, how long each step took.
+//! Deployments: the contents of the copies, the order of operations, the time of each step.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ const CHUNKS: u64 = 16;
 #[test]
 fn a_copy_is_the_template_but_for_what_customised_it() {
     let mut trial = deployment(4, 3);
-    // The last chunk is not a whole one.
+    // The last chunk is incomplete.
     trial.disk_bytes += 8192;
     let time = VirtualTime::new();
     let content = |disk: u32, at: usize| (disk as u8 * 50) ^ (at / 4096 * 7 + at % 251) as u8;
@@ -37,7 +37,7 @@ fn a_copy_is_the_template_but_for_what_customised_it() {
             assert!(is_copy || seen.insert(bytes.to_vec()), "customised twice alike");
         }
     }
-    // All the bytes that moved: the template once a VM read and written, and the small I/Os.
+    // All bytes that moved: the template read and written once per VM, and the small I/Os.
     let bytes = 3 * (2 * trial.disk_bytes + (30 + 50) * 4096);
     assert_eq!((sample.writes.operations, sample.writes.bytes), (3, bytes));
     let rows: u64 = sample.intervals.iter().map(|row| row.writes.bytes + row.reads.bytes).sum();
@@ -68,7 +68,7 @@ fn one_step_follows_the_other_and_each_is_timed() {
     assert_eq!(sample.steps[0].total_ns, 2 * sample.steps[0].max_ns);
     assert_eq!(sample.operations(), 2);
     assert!((sample.outstanding_mean - 2.0).abs() < 1e-9);
-    // No step begins before the one before has ended, VM by VM.
+    // No step starts before the previous one has ended, for each VM.
     for vm in 0..2 {
         let kinds =
             watched.submitted.iter().filter(|one| one.disk == vm && one.length_bytes == 4096);

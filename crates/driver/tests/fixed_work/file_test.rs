@@ -1,4 +1,4 @@
-//! One pass over a file: every record once, in its order, in the time that the model takes.
+//! One pass over a file: every record once, in order, in the time that the model takes.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -40,7 +40,7 @@ fn every_record_is_visited_once_in_the_order_of_the_test() {
             assert!(submitted.iter().all(|one| one.kind == kind && one.length_bytes == RECORD));
         }
     }
-    // The order is the workers' own and not that of the test or its depth.
+    // The order belongs to the worker and depends neither on the test nor on its queue depth.
     orders.sort();
     orders.dedup();
     assert_eq!(orders.len(), 2);
@@ -59,8 +59,8 @@ fn the_order_follows_from_seed_and_worker() {
     assert_eq!(records(&first, 1), records(&next, 0));
 }
 
-/// With a server for everything that is outstanding, a pass takes as long as its rounds; with fewer,
-/// the servers are never idle (but for the last round).
+/// With a server for every outstanding request, a pass takes as long as its rounds; with fewer, the
+/// servers are never idle (except in the last round).
 #[test]
 fn it_takes_the_time_of_the_model() {
     let service_ns = 100 * US;
@@ -135,7 +135,7 @@ fn threads_that_end_one_by_one_are_joined_without_breaking_little_s_law() {
     assert_eq!(joined.steps[0].times, 2);
 }
 
-/// Disks for which handing a request over takes its time, as it does on a busy machine.
+/// Disks on which submitting a request takes time, as on a busy machine.
 struct SlowlyHandedOver {
     disks: SimulatedDisks,
     time: VirtualTime,
@@ -156,7 +156,7 @@ impl Disks for SlowlyHandedOver {
     }
 }
 
-/// Slots that wait while others are handed over are not outstanding, or the work could break Little's law.
+/// Slots that wait while others are submitted are not outstanding, or the work could violate Little's law.
 #[test]
 fn what_waits_for_its_turn_is_not_outstanding() {
     let trial = file_test(FileOperation::Read, 4, 2);

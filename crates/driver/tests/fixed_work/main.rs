@@ -1,5 +1,5 @@
-//! Trials of fixed work over simulated disks in virtual time, against what arithmetic says they must take, and over
-//! disks in memory, against what must stand there afterwards.
+//! Trials of fixed work over simulated disks in virtual time, checked against computed durations, and over disks in
+//! memory, checked against the expected contents.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

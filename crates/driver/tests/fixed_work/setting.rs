@@ -1,4 +1,4 @@
-//! Disks that remember what was asked of them, and the arithmetic that every sample must obey.
+//! Disks that record requests, and the arithmetic that every sample must satisfy.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -46,12 +46,12 @@ pub(crate) fn constant(ns: u64, servers: u32) -> Model {
     Model { servers, service: Service::Constant { ns }, faults: FaultPlan::default() }
 }
 
-/// Disks that keep what was submitted, in order.
+/// Disks that record what was submitted, in order.
 pub(crate) struct Watched<D> {
     pub(crate) disks: D,
     pub(crate) submitted: Vec<Operation>,
     pub(crate) completed: usize,
-    /// The most operations that were outstanding at once.
+    /// The largest number of operations outstanding at once.
     pub(crate) deepest: usize,
 }
 
@@ -80,7 +80,7 @@ impl<D: Disks> Disks for Watched<D> {
     }
 }
 
-/// Drives the trial over a model, from a start that lies in the future.
+/// Drives the trial over a model, from a start in the future.
 pub(crate) fn run(trial: &FixedWorkTrial, model: Model) -> (Sample, Vec<Operation>) {
     let (sample, watched) = run_watched(trial, model, &mut ());
     (sample, watched.submitted)
@@ -105,8 +105,7 @@ pub(crate) fn run_watched(
     (sample, disks)
 }
 
-/// What the laws of the statistics hold against a sample: the tallies agree, and Little's law is an
-/// identity.
+/// The sanity checks for a sample: the tallies agree, and Little's law is an identity.
 #[track_caller]
 pub(crate) fn assert_laws(sample: &Sample) {
     let histograms = sample.reads.histogram.count() + sample.writes.histogram.count();
@@ -131,7 +130,7 @@ pub(crate) fn assert_laws(sample: &Sample) {
     assert_eq!(end_ns, sample.window_ns);
 }
 
-/// Disks of which every byte is kept. What is submitted completes at the next reap, last one first.
+/// Disks that store every byte. What is submitted completes at the next reap, last one first.
 pub(crate) struct MemoryDisks {
     pub(crate) disks: Vec<Vec<u8>>,
     buffers: Vec<Vec<u8>>,
@@ -141,7 +140,7 @@ pub(crate) struct MemoryDisks {
 }
 
 impl MemoryDisks {
-    /// Disks that hold what `content` says, with the memory that the trial needs.
+    /// Disks with the contents of `content`, with the memory that the trial needs.
     pub(crate) fn new(
         trial: &FixedWorkTrial,
         time: VirtualTime,

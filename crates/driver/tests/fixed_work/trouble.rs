@@ -91,7 +91,7 @@ fn a_stall_that_ends_is_waited_for_and_one_without_end_is_not() {
     }
 }
 
-/// Asks to stop at its n-th question, and keeps what it was told.
+/// Asks to stop at the n-th check, and records the calls.
 #[derive(Default)]
 struct Witness {
     stop_at: Option<u32>,
@@ -152,7 +152,7 @@ fn what_is_not_begun_has_no_window() {
     assert_eq!((witness.opened, witness.closed), (0, 0));
 }
 
-/// Disks that break, or whose clock does not move.
+/// Disks that fail, or whose clock does not advance.
 struct Odd {
     breaks: bool,
 }

@@ -1,4 +1,4 @@
-//! An honest disk under every kind of load: not one false alarm, and the load is the one asked for.
+//! An honest disk under every kind of load: no false alarm, and the load is the requested one.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -40,7 +40,7 @@ fn assert_honest(load: &Workload, disk_bytes: u64) {
 fn closed_loops_on_large_and_on_small_disks() {
     assert_honest(&workload(1), 64 * 4096);
     assert_honest(&workload(16), 1024 * 4096);
-    // As small as can be: one free place, so that most requests are moved.
+    // As small as possible: one free place, so that most requests are moved.
     assert_honest(&workload(16), 16 * 4096);
 }
 
@@ -91,7 +91,7 @@ fn writes_that_fail_may_have_been_done_or_not() {
         let outcome = store.run(seed, 2, failing);
         assert!(outcome.sample.faulty_operations() > 0, "seed {seed}");
         assert_eq!(outcome.verified.corruptions, [], "seed {seed}");
-        // Nor are they forgotten by the next trial.
+        // Nor does the next trial forget them.
         assert_eq!(store.run(seed + 1000, 1, Plan::default()).verified.corruptions, []);
     }
 }
@@ -122,7 +122,7 @@ fn a_resumed_run_accuses_nobody_of_what_an_earlier_process_wrote() {
     }
 }
 
-/// Moving requests changes neither what is read and written nor how much is outstanding.
+/// Moving requests changes neither what is read and written nor the queue depth.
 #[test]
 fn the_mix_and_the_load_stay_what_was_asked_for() {
     let load = Workload { read_percent: 30.0, ..workload(16) };
@@ -132,7 +132,7 @@ fn the_mix_and_the_load_stay_what_was_asked_for() {
     let share = sample.kind(Kind::Read).operations as f64 / sample.operations() as f64;
     assert!(sample.operations() > 10_000, "{}", sample.operations());
     assert!((share - 0.3).abs() < 0.02, "{share}");
-    // In virtual time looking at blocks takes none.
+    // In virtual time verification takes no time.
     assert!((sample.outstanding_mean - 64.0).abs() < 0.1, "{}", sample.outstanding_mean);
 }
 

@@ -1,4 +1,4 @@
-//! Every way of losing data that a storage system has, one at a time.
+//! Every way in which a storage system can lose data, one at a time.
 
 use stormeter_driver::{Expectations, PriorContent, Seal, drive, drive_verified};
 use stormeter_simulator::VirtualTime;
@@ -7,7 +7,8 @@ use stormeter_trial::{Corruption, FoundBlock, SizeShare, Workload, WorkloadError
 use crate::memory::{Lie, Memory, Plan};
 use crate::setting::{Outcome, Store, workload};
 
-/// The lie told in the first of two trials on a small disk, which both trials read all over.
+/// What is found after a lie in the first of two trials on a small disk, which both trials read
+/// completely.
 fn found(lie: Lie, seed: u64, bytes: u32) -> Vec<Corruption> {
     let mut load = workload(8);
     load.sizes = vec![SizeShare { bytes, share: 1.0 }];
@@ -20,8 +21,8 @@ fn found(lie: Lie, seed: u64, bytes: u32) -> Vec<Corruption> {
     corruptions
 }
 
-/// Each lie is found from most seeds (a lost write that the next write covers is nobody's loss) and
-/// whatever is found has one of its names.
+/// Each lie is detected with most seeds (a lost write that the next write overwrites harms
+/// nothing), and every finding has one of its names.
 fn is_found_as(lie: Lie, bytes: u32, is_its_name: impl Fn(&Corruption) -> bool) {
     const SEEDS: u64 = 40;
     let mut times = 0;
@@ -89,7 +90,7 @@ fn a_torn_write_shows_as_damage_within_a_block_and_as_older_blocks_beyond() {
 #[test]
 fn a_flipped_bit_shows_as_damage() {
     is_found_as(Lie::FlippedWrite, 65_536, |found| {
-        // The bit may be one of the magic's.
+        // The bit may be part of the magic.
         is_damaged(found) || found.found == FoundBlock::OtherData
     });
 }
@@ -109,7 +110,7 @@ fn zeros_are_called_zeros() {
     is_found_as(Lie::ZeroRead, 4096, |found| found.to_string().contains("no stormeter block"));
 }
 
-/// Where no write tells them apart, only the place does: blocks as they were prepared.
+/// Where no write distinguishes them, only the offset does: blocks as prepared.
 #[test]
 fn prepared_blocks_in_the_place_of_others_are_found() {
     let block = |disk: usize, number: usize| (disk, number * 4096..(number + 1) * 4096);
@@ -149,7 +150,7 @@ fn after_a_resumption_place_and_checksum_are_still_looked_at() {
     for lie in [Lie::ZeroRead, Lie::SwappedCompletions] {
         let mut store = Store::new(workload(8), 1, 4096 * 4096);
         store.resume(1);
-        // Read before anything has been written, as good as never.
+        // Read before anything has been written, so as good as never.
         let plan = Plan { lie: Some((lie, 0)), ..Plan::default() };
         let Outcome { verified, .. } = store.run(2, 1, plan);
         assert!(verified.wrong_blocks > 0, "{lie:?}");

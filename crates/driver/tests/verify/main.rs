@@ -1,5 +1,5 @@
-//! Verifying reads over disks in memory: every lie is found and called by its name, and an honest
-//! disk is never accused, whatever the load.
+//! Verifying reads over disks in memory: every lie is detected and identified, and an honest disk
+//! is never accused, whatever the load.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

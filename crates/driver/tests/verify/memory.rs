@@ -1,5 +1,5 @@
 //! Disks in memory and virtual time that move data at some moment between submission and
-//! completion, in any order, and can be told to lie.
+//! completion, in any order, and can be made to lie.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_simulator::VirtualTime;
 
-/// Each disk's bytes, and what they were before the last write to each place.
+/// Each disk's bytes, and their state before the last write to each place.
 pub(crate) type Contents = Rc<RefCell<Vec<Content>>>;
 
 #[derive(Clone)]
@@ -24,10 +24,10 @@ impl Content {
     }
 }
 
-/// A way to lie, done once.
+/// A lie, told once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lie {
-    /// A write is answered and not done.
+    /// A write is acknowledged but not done.
     LostWrite,
     /// A write goes to the next place of its size.
     MisplacedWrite,
@@ -37,7 +37,7 @@ pub(crate) enum Lie {
     FlippedWrite,
     /// A read returns what was there before the last write.
     StaleRead,
-    /// A read is answered before its bytes are there, in place of another one.
+    /// A read completes before its bytes are there, in place of another one.
     SwappedCompletions,
     /// A read returns zeros.
     ZeroRead,
@@ -46,9 +46,9 @@ pub(crate) enum Lie {
 /// What to do wrong, and when.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Plan {
-    /// Done at the first occasion after so many operations.
+    /// The lie, told at the first opportunity after this many operations.
     pub(crate) lie: Option<(Lie, u64)>,
-    /// Share of operations that fail; of the writes among them, half are done all the same.
+    /// Share of operations that fail; half of the writes among them are done nevertheless.
     pub(crate) errors: f64,
 }
 
@@ -60,7 +60,7 @@ enum Step {
 
 pub(crate) struct Memory {
     pub(crate) contents: Contents,
-    /// The first of the contents that is this thread's.
+    /// The first of the contents that belongs to this thread.
     pub(crate) first_disk: usize,
     /// How often operations overlapped of which one was a write.
     pub(crate) overlaps: u64,
@@ -74,7 +74,7 @@ pub(crate) struct Memory {
     outstanding: Vec<Operation>,
     steps: BinaryHeap<Reverse<(u64, u64, Step, u32)>>,
     submitted: u64,
-    /// The slot whose completion was given away, and to whom.
+    /// The slot whose completion was given to another one, and that slot.
     swapped: Option<(u32, u32)>,
 }
 
@@ -112,7 +112,7 @@ impl Memory {
         (self.random.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16) % below
     }
 
-    /// Whether to lie in this way now.
+    /// Whether to tell this lie now.
     fn lies(&mut self, lie: Lie) -> bool {
         let now =
             !self.lied && self.plan.lie.is_some_and(|(it, at)| it == lie && self.submitted > at);
@@ -179,7 +179,7 @@ impl Memory {
     fn ends(&mut self, mut slot: u32, completions: &mut Vec<Completion>) {
         let operation = self.operation(slot);
         if let Some((_, other)) = self.swapped.filter(|&(given, _)| given == slot) {
-            // Its own completion was given away; it takes the other's.
+            // Its own completion was given to another; it takes that one's.
             self.swapped = None;
             slot = other;
         } else if operation.kind == Kind::Read
@@ -195,7 +195,7 @@ impl Memory {
         completions.push(Completion::moved(slot, operation.length_bytes));
     }
 
-    /// A read that has no bytes yet.
+    /// A read whose bytes have not been moved yet.
     fn unmoved_read(&self, slot: u32) -> Option<u32> {
         let mut waiting = self.steps.iter().filter(|Reverse((.., step, _))| *step == Step::Move);
         let is_read = |other: &u32| *other != slot && self.operation(*other).kind == Kind::Read;

@@ -29,7 +29,7 @@ pub(crate) fn workload(outstanding: u32) -> Workload {
     }
 }
 
-/// A datastore: disks with content and expectations, that trials follow one another on.
+/// A datastore: disks with contents and expectations, used by consecutive trials.
 pub(crate) struct Store {
     pub(crate) contents: Contents,
     pub(crate) expectations: Expectations,
@@ -41,7 +41,7 @@ pub(crate) struct Store {
     disk_bytes: u64,
 }
 
-/// What a trial left behind, all threads together.
+/// The results of a trial, all threads together.
 pub(crate) struct Outcome {
     pub(crate) sample: Sample,
     pub(crate) verified: Verified,
@@ -99,7 +99,7 @@ impl Store {
         }
     }
 
-    /// One trial on threads that have the disks in contiguous shares.
+    /// One trial on threads that each have a contiguous share of the disks.
     pub(crate) fn run(&mut self, seed: u64, threads: u32, plan: Plan) -> Outcome {
         let whole = self.trial(seed);
         let mut rest = self.expectations.lend();
