@@ -12,10 +12,10 @@ use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Operation, Wait
 use crate::noise::{HostNoise, normal, unit_open};
 use crate::time::VirtualTime;
 
-/// How long a server works on one operation, before the noise.
+/// How long a server works on one operation, before noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Service {
-    /// Always the same.
+    /// Constant.
     Constant {
         /// Service time.
         ns: u64,
@@ -25,7 +25,7 @@ pub enum Service {
         /// Mean service time.
         mean_ns: u64,
     },
-    /// Log-normal: what the latency of real devices looks like.
+    /// Log-normal, like the latency of real devices.
     LogNormal {
         /// Median service time.
         median_ns: u64,
@@ -34,40 +34,40 @@ pub enum Service {
     },
 }
 
-/// What goes wrong. Shares are of all operations, drawn one by one.
+/// Injected faults. Shares are of all operations, drawn individually.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FaultPlan {
     /// Share of operations that fail with EIO.
     pub errors: f64,
-    /// Share that moves half of its bytes.
+    /// Share of operations that move half of their bytes.
     pub shorts: f64,
     /// From this operation on (counted from 0) every one fails with ENOSPC.
     pub full_from: Option<u64>,
-    /// A time in which nothing is served.
+    /// A period in which nothing is served.
     pub stall: Option<Stall>,
 }
 
-/// Nothing is served from `at_ns` for `for_ns`; `u64::MAX` is for ever.
+/// Nothing is served from `at_ns` for `for_ns`; `u64::MAX` is forever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stall {
-    /// When it begins, in virtual time.
+    /// When it starts, in virtual time.
     pub at_ns: u64,
-    /// How long it lasts.
+    /// Its length.
     pub for_ns: u64,
 }
 
 /// A storage system as one queue.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Model {
-    /// Operations served at the same time.
+    /// Operations served concurrently.
     pub servers: u32,
-    /// Time each takes.
+    /// Service time.
     pub service: Service,
-    /// What goes wrong.
+    /// Injected faults.
     pub faults: FaultPlan,
 }
 
-/// Disks in virtual time: submission queues, reaping moves time to the next completion.
+/// Disks in virtual time: submission queues, reaping advances time to the next completion.
 #[derive(Debug)]
 pub struct SimulatedDisks {
     time: VirtualTime,
@@ -104,7 +104,7 @@ impl SimulatedDisks {
                 median_ns as f64 * (sigma * normal(&mut self.random)).exp()
             }
         };
-        // Nothing takes no time: a simulated disk always moves its clock.
+        // Nothing takes zero time: a simulated disk always advances its clock.
         ((plain * self.noise.borrow_mut().factor(start_ns)) as u64).max(1)
     }
 
@@ -138,7 +138,7 @@ impl Disks for SimulatedDisks {
                 start_ns = at_ns.saturating_add(for_ns);
             }
             let end_ns = match start_ns {
-                // A stall without end: there is no noise at the end of time.
+                // An endless stall: there is no noise at the end of time.
                 u64::MAX => u64::MAX,
                 _ => start_ns.saturating_add(self.service_ns(start_ns)),
             };

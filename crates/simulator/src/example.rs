@@ -1,8 +1,8 @@
-//! Small sites on which to try a machine: those of the tests and of the bench.
+//! Small sites for trying out a machine: used by tests and benchmarks.
 
 use stormeter_site::*;
 
-/// A queueing station in a host: CPU that costs nothing, one device with so many servers.
+/// A queueing station in a host: CPU at no cost, one device with a number of servers.
 pub fn one_device(device: Device) -> Site {
     Site {
         name: "one device".into(),
@@ -47,7 +47,7 @@ pub fn one_device(device: Device) -> Site {
     }
 }
 
-/// Eight hosts, two controllers of 80 disks, Fibre Channel between.
+/// Eight hosts, two controllers with 80 disks, connected by Fibre Channel.
 pub fn fibre_channel() -> Site {
     let port = |name: &str, count| Adapter {
         name: name.into(),

@@ -1,9 +1,9 @@
 //! Sites, disks and a clock in virtual time, deterministic from a seed.
 //!
-//! They bear the very loop that drives real storage, with any service time, noise, drift, error,
-//! stall or short I/O, and faster than real time. [`Machine`] is a whole site at work: hosts, wires,
-//! controllers and disks; [`SimulatedDisks`] is one queue, for tests of what is above. There is no
-//! real time here, no thread and no randomness without a seed.
+//! They run the same loop that drives real storage, with any service time, noise, drift, error,
+//! stall or short I/O, and faster than real time. [`Machine`] is a whole site: hosts, wires,
+//! controllers and disks; [`SimulatedDisks`] is one queue, for tests of the layers above. There is
+//! no real time here, no thread and no randomness without a seed.
 
 mod device;
 mod disks;

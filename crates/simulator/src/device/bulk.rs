@@ -1,26 +1,27 @@
-//! Bulk service: what waits is served together and answered together.
+//! Bulk service: waiting requests are served together and answered together.
 //!
-//! A virtual disk works like this whose guest puts requests into a ring and whose one thread is woken for
-//! them: until it runs, more come; then all are done one after the other; then the guest is told once
+//! A virtual disk works like this if its guest puts requests into a ring and a single thread is woken for
+//! them: more arrive until it runs; then all are done one after another; then the guest is notified once
 //! (N. T. J. Bailey, "On queueing processes with bulk service", J. R. Stat. Soc. B 16, 1954, is the theory
-//! of such queues). With n always outstanding a request takes the wake-up and n times what each adds.
+//! of such queues). With n always outstanding, a request takes the wake-up time plus n times what each
+//! adds.
 
 use std::collections::VecDeque;
 
 use super::queue::Times;
 use super::{Bench, DeviceUse};
 
-/// Such a device at work. What happens to it next is an event of the first access of those together.
+/// Such a device. Its next event belongs to the first access of the current group.
 #[derive(Debug)]
 pub(crate) struct Bulk {
     times: Times,
-    /// At most so many are served together.
+    /// The most accesses served together.
     most: usize,
-    /// They came after those that are gathered or served.
+    /// They arrived after the current group was formed.
     waiting: VecDeque<u32>,
     together: Vec<u32>,
     phase: Phase,
-    /// Since when it is not idle, and how long it was before.
+    /// Since when it is busy, and how long it was busy before.
     busy_since_ns: u64,
     busy_ns: u64,
     waited_ns: u64,
@@ -31,9 +32,9 @@ pub(crate) struct Bulk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Idle,
-    /// The first of those together is under way; more may join.
+    /// The first of the group is in progress; more may join.
     Gathering,
-    /// What all share goes on.
+    /// The shared part is in progress.
     Serving,
 }
 
@@ -66,7 +67,7 @@ impl Bulk {
         }
     }
 
-    /// The first of those that wait is woken for.
+    /// The thread is woken for the first waiting access.
     fn gather(&mut self, bench: &mut Bench<'_>) {
         let Some(&first) = self.waiting.front() else { return };
         self.phase = Phase::Gathering;
@@ -75,7 +76,7 @@ impl Bulk {
         self.join(bench.now_ns, bench);
     }
 
-    /// Who waits joins while there is room.
+    /// Waiting accesses join while there is space.
     fn join(&mut self, now_ns: u64, bench: &Bench<'_>) {
         while self.together.len() < self.most
             && let Some(next) = self.waiting.pop_front()
@@ -85,7 +86,7 @@ impl Bulk {
         }
     }
 
-    /// The event of the first has come.
+    /// The event of the first access has occurred.
     pub(super) fn event(&mut self, first: u32, bench: &mut Bench<'_>) {
         match self.phase {
             Phase::Gathering => {
@@ -109,7 +110,7 @@ impl Bulk {
         self.slowness = slowness.max(0.0);
     }
 
-    /// It is one server, however many are together.
+    /// It counts as one server, whatever the size of the group.
     pub(super) fn usage(&self, now_ns: u64) -> DeviceUse {
         let present_ns = match self.phase {
             Phase::Idle => 0,

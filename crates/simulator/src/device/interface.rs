@@ -1,6 +1,7 @@
-//! What is between a controller and a device: bytes go over it one access after the other.
+//! The interface between a controller and a device: accesses send their bytes over it one after
+//! another.
 
-/// The interface of a device at work.
+/// The interface of a device.
 #[derive(Debug, Default)]
 pub(super) struct Interface {
     ns_per_byte: f64,
@@ -9,12 +10,12 @@ pub(super) struct Interface {
 }
 
 impl Interface {
-    /// So many nanoseconds a byte from now on.
+    /// Sets the time per byte from now on.
     pub(super) fn set_ns_per_byte(&mut self, ns_per_byte: f64) {
         self.ns_per_byte = ns_per_byte;
     }
 
-    /// Bytes go over it, not before `from_ns`; gives when they are over.
+    /// Sends bytes, not before `from_ns`; returns when they have been sent.
     #[inline]
     pub(super) fn send(&mut self, from_ns: u64, length_bytes: u32) -> u64 {
         let takes_ns = self.sending_ns(length_bytes);
@@ -23,9 +24,9 @@ impl Interface {
         self.free_ns
     }
 
-    /// Bytes that are there by now go over it, the first of them since `first_ns`: what they found of
-    /// its time since then, they have used. The last of them are that many and came just now. Gives
-    /// when all are over.
+    /// Sends bytes that are available by now, the first of them since `first_ns`: they may have used
+    /// free interface time since then. The last `last_bytes` have only just arrived. Returns when all
+    /// have been sent.
     #[inline]
     pub(super) fn pass_on(
         &mut self,
@@ -40,13 +41,13 @@ impl Interface {
         self.free_ns
     }
 
-    /// What so many bytes take.
+    /// Time to send this many bytes.
     #[inline]
     pub(super) fn sending_ns(&self, length_bytes: u32) -> u64 {
         (f64::from(length_bytes) * self.ns_per_byte) as u64
     }
 
-    /// How long it was busy until now; what was promised for later is not.
+    /// How long it was busy until now; reservations for later do not count.
     pub(super) fn busy_until(&self, now_ns: u64) -> u64 {
         self.busy_ns.saturating_sub(self.free_ns.saturating_sub(now_ns))
     }

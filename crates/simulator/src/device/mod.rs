@@ -1,9 +1,8 @@
-//! Storage devices: what one disk does with the accesses that come to it.
+//! Storage devices: how one disk handles the accesses that arrive at it.
 //!
-//! A device answers an access by an event of its own making: it puts the time at which the access
-//! ends into the queue of events and says so when that event comes. So a disk with heads, which
-//! serves one access at a time in an order of its own, and flash, which serves many, look alike from
-//! outside.
+//! A device answers an access with an event: it puts the end time of the access into the event queue
+//! and reports the completion when that event occurs. So a hard disk, which serves one access at a
+//! time in its own order, and flash, which serves many, look the same from outside.
 
 mod bulk;
 mod hdd;
@@ -27,54 +26,53 @@ use ssd::Ssd;
 /// An access to a device, or an event of the storage around it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Access {
-    /// Which of the machine's storages it belongs to.
+    /// Index of the storage within the machine.
     pub(crate) store: u32,
-    /// Which of the storage's devices.
+    /// Index of the device within the storage.
     pub(crate) device: u32,
     /// Read or write.
     pub(crate) kind: Kind,
-    /// Whether a request waits for it; what does not may be served later.
+    /// Whether no request waits for it, so that it may be served later.
     pub(crate) background: bool,
-    /// Where on the device.
+    /// Offset on the device.
     pub(crate) offset_bytes: u64,
     pub(crate) length_bytes: u32,
-    /// When it came to the device.
+    /// When it arrived at the device.
     pub(crate) arrived_ns: u64,
-    /// Whose it is, in the words of the storage.
+    /// Its owner, as an identifier of the storage.
     pub(crate) owner: u32,
-    /// What it is for, in the words of the storage or, for events that a device makes for itself, of
-    /// the device.
+    /// Its purpose, as defined by the storage or, for a device's own events, by the device.
     pub(crate) purpose: u32,
 }
 
-/// The accesses under way and the means to serve them.
+/// The accesses in progress and the means to serve them.
 pub(crate) struct Bench<'a> {
     pub(crate) now_ns: u64,
     pub(crate) accesses: &'a mut Slab<Access>,
     pub(crate) events: &'a mut EventQueue,
     pub(crate) random: &'a mut Xoshiro256PlusPlus,
-    /// Accesses that are done; whoever gave them frees their places.
+    /// Completed accesses; their owners free the slots.
     pub(crate) done: &'a mut Vec<u32>,
 }
 
 impl Bench<'_> {
-    /// The event of an access comes at that time.
+    /// Schedules the event of an access.
     pub(crate) fn at(&mut self, at_ns: u64, access: u32) {
         self.events.push(at_ns.max(self.now_ns), crate::machine::access_token(access));
     }
 }
 
-/// What a device did since the beginning.
+/// What a device has done since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct DeviceUse {
-    /// Accesses that may be served at the same time.
+    /// The most accesses served concurrently.
     pub(crate) servers: u32,
     pub(crate) busy_ns: u64,
     pub(crate) waited_ns: u64,
     pub(crate) accesses: u64,
 }
 
-/// A device at work.
+/// A device.
 #[derive(Debug)]
 pub(crate) enum Device {
     Hdd(Box<Hdd>),
@@ -97,7 +95,7 @@ impl Device {
         }
     }
 
-    /// An access comes.
+    /// An access arrives.
     pub(crate) fn arrive(&mut self, access: u32, bench: &mut Bench<'_>) {
         match self {
             Device::Hdd(hdd) => hdd.arrive(access, bench),
@@ -107,7 +105,7 @@ impl Device {
         }
     }
 
-    /// An event that this device put in has come.
+    /// An event that this device scheduled has occurred.
     pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>) {
         match self {
             Device::Hdd(hdd) => hdd.event(access, bench),
@@ -117,7 +115,7 @@ impl Device {
         }
     }
 
-    /// Takes so many times as long from now on.
+    /// Everything takes this many times as long from now on.
     pub(crate) fn slow_down(&mut self, slowness: f64) {
         match self {
             Device::Hdd(hdd) => hdd.slow_down(slowness),
@@ -127,15 +125,15 @@ impl Device {
         }
     }
 
-    /// Work that nobody waits for gets this share of the turns that others want, 0 to 1. Only heads
-    /// have turns to give.
+    /// Background work gets this share of the turns that others want, 0 to 1. Only hard disks have
+    /// turns.
     pub(crate) fn hurry(&mut self, share: f64) {
         if let Device::Hdd(hdd) = self {
             hdd.hurry(share);
         }
     }
 
-    /// What was done until now.
+    /// What has been done until now.
     pub(crate) fn usage(&self, now_ns: u64) -> DeviceUse {
         match self {
             Device::Hdd(hdd) => hdd.usage(now_ns),

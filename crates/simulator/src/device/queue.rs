@@ -1,4 +1,4 @@
-//! A device of which only its times are known: servers behind a queue, and what all of them share.
+//! A device described only by its service times: servers behind a queue, and a shared part.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use stormeter_disk::Kind;
@@ -8,16 +8,16 @@ use super::{Access, Bench, DeviceUse};
 use crate::machine::Station;
 use crate::noise::{normal, unit_open};
 
-/// Such a device at work.
+/// Such a device.
 #[derive(Debug)]
 pub(crate) struct Queue {
     times: Times,
-    /// A bus or a cap in front of the servers.
+    /// A bus or a rate limit in front of the servers.
     shared: Station,
     servers: Station,
 }
 
-/// What an access to it takes.
+/// The service times of an access.
 #[derive(Debug)]
 pub(super) struct Times(Description);
 
@@ -26,12 +26,12 @@ impl Times {
         Self(description)
     }
 
-    /// Of what all share.
+    /// The time of the shared part.
     pub(super) fn shared_ns(&self, about: &Access) -> f64 {
         self.0.shared_per_io_ns + self.0.shared_per_byte_ns * f64::from(about.length_bytes)
     }
 
-    /// Its own, by chance.
+    /// The time on its own server, drawn at random.
     pub(super) fn own_ns(&self, about: &Access, random: &mut Xoshiro256PlusPlus) -> f64 {
         let mut mean_ns = self.0.per_byte_ns * f64::from(about.length_bytes);
         mean_ns += match about.kind {
@@ -59,7 +59,7 @@ impl Queue {
         let about = bench.accesses[access];
         let shared_ns = self.times.shared_ns(&about);
         let own_ns = self.times.own_ns(&about, bench.random);
-        // A server and the shared part work at the same time; the later of the two ends it.
+        // A server and the shared part work concurrently; the later of the two determines the end.
         let mut end_ns = bench.now_ns;
         if shared_ns > 0.0 {
             let (start_ns, taken_ns) = self.shared.visit(bench.now_ns, shared_ns as u64);
@@ -80,7 +80,7 @@ impl Queue {
         let count = self.servers.servers();
         DeviceUse {
             servers: count,
-            // What is shared limits all servers at once.
+            // The shared part limits all servers at once.
             busy_ns: servers.busy_ns.max(shared.busy_ns * u64::from(count)),
             waited_ns: servers.waited_ns.max(shared.waited_ns),
             accesses: servers.visits,

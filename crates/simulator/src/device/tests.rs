@@ -1,4 +1,4 @@
-//! Devices by themselves, without a machine around: what no site can ask for yet.
+//! Devices by themselves, without a machine: cases that no site can express yet.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -10,8 +10,7 @@ use super::{Access, Bench, Device};
 use crate::machine::EventQueue;
 use crate::slab::Slab;
 
-/// So many accesses of 4 KiB, always so many outstanding; gives when the last one was done, which is
-/// after all others.
+/// A number of accesses of 4 KiB with constant queue depth; returns when the last one completed.
 fn all_done_ns(device: &mut Device, kind: Kind, random: bool, outstanding: u32, count: u32) -> u64 {
     let mut generator = Xoshiro256PlusPlus::seed_from_u64(3);
     let (mut accesses, mut events) = (Slab::default(), EventQueue::default());
@@ -57,8 +56,8 @@ fn all_done_ns(device: &mut Device, kind: Kind, random: bool, outstanding: u32, 
     now_ns
 }
 
-/// Readers and writers apart, always so many of each outstanding at random places; gives how many
-/// reads and writes were done in between the times.
+/// Readers and writers with constant queue depth each, at random places; returns how many reads and
+/// writes completed between the times.
 fn done_between(
     device: &mut Device,
     reads: u32,
@@ -103,8 +102,8 @@ fn done_between(
     found
 }
 
-/// What is read from memory was read before: no stretch of time has more work than it is long, and
-/// what is read again makes none.
+/// What is read from the buffer was read earlier: no period has more work than its length, and
+/// rereading makes none.
 #[test]
 fn heads_are_never_busier_than_the_clock() {
     let mut device = Device::new(&Description::Hdd(cheetah()));
@@ -114,7 +113,7 @@ fn heads_are_never_busier_than_the_clock() {
     let (mut now_ns, mut before) = (0, (0, 0));
     let mut again = (0, 0);
     for turn in 0..3000u64 {
-        // A stream from memory, random reads, and the same bytes from memory.
+        // A stream from the buffer, random reads, and the same bytes from the buffer.
         let block = match turn {
             0..1000 => turn,
             1000..2000 if turn % 8 < 4 => generator.next_u64() % 4_000_000,
@@ -148,7 +147,7 @@ fn heads_are_never_busier_than_the_clock() {
         );
         before = (now_ns, busy_ns);
         if turn == 999 {
-            // 64 MB at 125 MB/s and hardly a revolution lost.
+            // 64 MB at 125 MB/s, losing hardly a revolution.
             let share = busy_ns as f64 / now_ns as f64;
             assert!(share > 0.9, "{share}");
         }
@@ -232,7 +231,7 @@ fn readers_do_not_keep_writers_out_of_a_full_buffer() {
     cached.write_cache = true;
     let mut device = Device::new(&Description::Hdd(cached));
     let [reads, writes] = done_between(&mut device, 8, 8, 20_000_000_000, 40_000_000_000);
-    // Taking turns.
+    // Alternating.
     assert!((0.8..1.25).contains(&(f64::from(reads) / f64::from(writes))), "{reads} {writes}");
 
     let mut device = Device::new(&Description::Ssd(flash()));
@@ -241,7 +240,7 @@ fn readers_do_not_keep_writers_out_of_a_full_buffer() {
     assert!((0.2..0.5).contains(&(f64::from(writes) / f64::from(reads))), "{reads} {writes}");
 }
 
-/// A virtual disk with one thread: 80 us for whoever wakes it, 10 us for each.
+/// A virtual disk with one thread: 80 us for the wake-up, 10 us for each request.
 fn virtual_disk(servers: u32) -> Device {
     Device::new(&Description::Queue(Queue {
         servers,
@@ -262,10 +261,10 @@ fn bulk_service_wakes_once_for_all_that_wait() {
         let each_ns = all_done_ns(&mut disk, Kind::Read, true, outstanding, outstanding * 10) / 10;
         assert_eq!(each_ns, 80_000 + 10_000 * u64::from(outstanding));
     }
-    // No more than four at once: sixteen are four wake-ups.
+    // At most four at once: sixteen are four wake-ups.
     let mut disk = virtual_disk(4);
     assert_eq!(all_done_ns(&mut disk, Kind::Read, true, 16, 16), 4 * 120_000);
-    // What is busy is one server, all the time.
+    // One server is busy, all the time.
     assert_eq!(disk.usage(480_000).busy_ns, 480_000);
     assert_eq!(disk.usage(480_000).servers, 1);
 }
@@ -319,7 +318,7 @@ fn who_comes_while_others_are_served_waits_for_the_next_time() {
     assert_eq!(disk.usage(180_000).waited_ns, 5_000);
 }
 
-/// When each of the accesses is done, of 4 KiB, that come at the same time in that order.
+/// Completion time of each access of 4 KiB, all of which arrive at the same time in that order.
 fn done_ns(device: &mut Device, asked: &[(Kind, u64)]) -> Vec<u64> {
     let (mut accesses, mut events) = (Slab::default(), EventQueue::default());
     let (mut noise, mut done) = (Xoshiro256PlusPlus::seed_from_u64(7), Vec::new());
@@ -377,12 +376,12 @@ fn spindles_do_not_turn_as_one() {
         device.arrive(access, &mut bench);
     }
     let ends_ns: Vec<u64> = (0..16).map(|_| bench.events.pop().expect("an event").0).collect();
-    // The same place: spread over a turn of 4 ms, and no further.
+    // The same place: spread over a revolution of 4 ms, and no further.
     let turn_ns = ends_ns[15] - ends_ns[0];
     assert!((2_000_000..4_000_000).contains(&turn_ns), "{ends_ns:?}");
 }
 
-/// The page of a die, by its number there.
+/// A page of a die, by its number there.
 fn page(die: u64, number: u64) -> u64 {
     (number * 8 + die) * 4096
 }
@@ -394,12 +393,12 @@ fn who_is_ready_takes_the_interface_and_who_waits_for_a_die_keeps_nobody_from_it
     let mut asked: Vec<(Kind, u64)> = (0..20).map(|number| (Kind::Read, page(0, number))).collect();
     asked.extend([(Kind::Read, page(1, 0)), (Kind::Write, page(2, 0))]);
     let ended_ns = done_ns(&mut Device::new(&Description::Ssd(slow)), &asked);
-    // The write is decoded and its bytes are taken at once; a page of an idle die is there when the
-    // busy one's first is, and goes behind that.
+    // The write is decoded and its bytes are taken at once; a page of an idle die is ready when the
+    // busy one's first is, and is sent after it.
     assert_eq!(ended_ns[21], 10_000 + 40_960);
     assert_eq!(ended_ns[0], 60_000 + 40_960);
     assert_eq!(ended_ns[20], 60_000 + 2 * 40_960);
-    // The others have the die one after the other, which takes longer than the interface.
+    // The others use the die one after another, which takes longer than the interface.
     assert_eq!(ended_ns[19], 10_000 + 20 * 50_000 + 40_960);
 }
 
@@ -413,8 +412,8 @@ fn pages_of_one_read_leave_as_they_come() {
             ..flash()
         }))
     };
-    // Two pages of each die, at 60 us and 110 us: half of the bytes are over by 110 us, or as many as
-    // the interface has time for.
+    // Two pages of each die, at 60 us and 110 us: half of the bytes have been sent by 110 us, or as
+    // many as the interface has time for.
     let read = [(Kind::Read, 0)];
     assert_eq!(done_ns(&mut device(1e9), &read), [110_000 + 1024]);
     assert_eq!(done_ns(&mut device(4e7), &read), [60_000 + 102_400]);
@@ -430,8 +429,8 @@ fn flash_works_on_as_many_commands_as_its_queue_is_deep_and_on_others_in_their_o
     let each = 10_000 + 50_000 + 1000;
     let one: Vec<u64> = (1..=8).map(|turn| turn * each).collect();
     assert_eq!(ended_ns(1), one);
-    // Two at a time, of which the second waits for the interface; it and its place are a
-    // microsecond late from then on.
+    // Two at a time, of which the second waits for the interface; it and its slot are a microsecond
+    // late from then on.
     let two: Vec<u64> = (1..=4).flat_map(|turn| [turn * each, turn * each + 1000]).collect();
     assert_eq!(ended_ns(2), two);
     let all: Vec<u64> = (0..8).map(|die| each + die * 1000).collect();
@@ -448,8 +447,9 @@ fn writes_that_wait_for_room_are_commands_too() {
         asked.push((Kind::Read, 0));
         done_ns(&mut Device::new(&Description::Ssd(tight)), &asked)[12]
     };
-    // With room in the queue the read goes between them: at worst behind a page that is being
-    // programmed, and another as its turn of the die. Else it comes in when the eleventh is done.
+    // With space in the queue the read goes in between: at worst after a page that is being
+    // programmed, and another one that is the die's turn. Otherwise it enters when the eleventh is
+    // done.
     assert!(ended_ns(13) < 1_200_000, "{}", ended_ns(13));
     assert!(ended_ns(2) > 2_000_000, "{}", ended_ns(2));
 }

@@ -1,27 +1,27 @@
-//! The parts of a site that people know by name, and what each had to do.
+//! The named parts of a site, and the work that each did.
 
 pub use stormeter_trial::{ComponentKind, ComponentUse};
 
-/// The part of a site that a component stands for: indices into its lists.
+/// The part of a site that a component stands for, as indices into its lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SitePart {
-    /// What the requests of a VM pass one after the other: the hosts' group.
+    /// The serial path of a VM's requests: the hosts' group.
     VmPath(usize),
-    /// CPUs of hosts: a group.
+    /// CPUs of hosts: the group.
     HostCpu(usize),
-    /// Ports of hosts: a group and one of its adapters.
+    /// Ports of hosts: the group and the adapter.
     HostPort(usize, usize),
     /// A network.
     Network(usize),
     /// CPUs of controllers.
     ControllerCpu(usize),
-    /// Ports of controllers: which controllers and which of their ports.
+    /// Ports of controllers: the controllers and the port.
     ControllerPort(usize, usize),
     /// Memory of controllers.
     ControllerCache(usize),
     /// Disks of a group.
     Disks(usize),
-    /// CPUs of a cluster's nodes, as far as they serve it.
+    /// CPUs of a cluster's nodes, for serving it.
     NodeCpu(usize),
     /// Flash in front of a cluster's capacity devices.
     Flash(usize),
@@ -31,17 +31,17 @@ pub enum SitePart {
     Capacity(usize),
 }
 
-/// A component while the machine runs.
+/// A component of a running machine.
 #[derive(Debug)]
 pub(crate) struct Component {
     pub(crate) name: String,
     pub(crate) kind: ComponentKind,
-    /// What it stands for; waiting for others is no part of a site.
+    /// The part that it stands for; waiting for others is not a part of a site.
     pub(crate) part: Option<SitePart>,
     /// Its stations; disks have none.
     pub(crate) stations: Vec<u32>,
-    /// Time that requests spent here, since the beginning.
+    /// Time that requests spent here, since the start.
     pub(crate) residence_ns: u64,
-    /// Messages lost here, since the beginning.
+    /// Messages lost here, since the start.
     pub(crate) lost: u64,
 }

@@ -1,9 +1,9 @@
-//! What will happen, in order of time.
+//! Future events, in order of time.
 //!
-//! An event is 16 bytes: when, in which turn, and a token that says what. Events of the same instant
-//! happen in the order in which they were put in, so that a simulation is the same on every machine.
-//! A heap with four children a node, because it is half as deep as one with two and its children
-//! share a cache line.
+//! An event is 16 bytes: the time, a sequence number, and a token that says what it is. Simultaneous
+//! events occur in the order in which they were added, so that a simulation is the same on every
+//! machine. A heap with four children per node, because it is half as deep as one with two and its
+//! children share a cache line.
 
 /// Events by time.
 #[derive(Debug, Default)]
@@ -12,17 +12,17 @@ pub(crate) struct EventQueue {
     turn: u32,
 }
 
-/// Time in the upper 64 bits, turn and token below.
+/// Time in the upper 64 bits, sequence number and token below.
 type Event = u128;
 
 const CHILDREN: usize = 4;
 
 impl EventQueue {
-    /// Puts an event in.
+    /// Adds an event.
     #[inline]
     pub(crate) fn push(&mut self, at_ns: u64, token: u32) {
         let event = u128::from(at_ns) << 64 | u128::from(self.turn) << 32 | u128::from(token);
-        // After 2^32 events the turn begins anew: two events of one instant may then change places.
+        // After 2^32 events the sequence number wraps: two simultaneous events may then be swapped.
         self.turn = self.turn.wrapping_add(1);
         let mut hole = self.heap.len();
         self.heap.push(event);
@@ -37,13 +37,13 @@ impl EventQueue {
         self.heap[hole] = event;
     }
 
-    /// When the next event happens; `u64::MAX` without one.
+    /// The time of the next event; `u64::MAX` without one.
     #[inline]
     pub(crate) fn next_ns(&self) -> u64 {
         self.heap.first().map_or(u64::MAX, |event| (event >> 64) as u64)
     }
 
-    /// Takes the next event: when, and its token.
+    /// Takes the next event: its time and token.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(u64, u32)> {
         let last = self.heap.pop()?;
@@ -56,7 +56,7 @@ impl EventQueue {
                 break;
             }
             let least = match self.heap.get(from..from + CHILDREN) {
-                // Without branches: which child comes first, nobody could foretell.
+                // Without branches: which child is first cannot be predicted.
                 Some(&[a, b, c, d]) => {
                     let (ab, first) = if b < a { (1, b) } else { (0, a) };
                     let (cd, second) = if d < c { (3, d) } else { (2, c) };

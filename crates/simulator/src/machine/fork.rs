@@ -1,8 +1,8 @@
-//! Requests that are several: calls side by side, replicas and stripes on nodes.
+//! Requests that consist of several: calls in parallel, replicas and stripes on nodes.
 //!
-//! A part is a job of its own with its own way; its request waits at its fork until the last is
-//! back. The time of each part counts for its components as its share of all parts, so that what is
-//! counted is the mean part; the time by which the slowest was later is the fork's own.
+//! A part is a job with its own path; its request waits at its fork until the last part is back.
+//! The time of each part counts for its components in proportion to the number of parts, so that
+//! the mean part is counted; the delay by the slowest part is attributed to the fork.
 
 use stormeter_disk::Kind;
 
@@ -11,71 +11,71 @@ use super::job::{Job, NONE, RESYNC};
 use super::step::Route;
 use super::{KIND_SHIFT, Machine, OF_JOB, Resync};
 
-/// Into what a request is cut.
+/// How a request is split.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Fork {
-    /// Requests of at most what moves at once, by the same route.
+    /// Requests of at most the largest transfer, by the same route.
     Calls {
-        /// That route.
+        /// The route.
         route: Route,
     },
-    /// What the nodes of a distributed datastore have of it.
+    /// Its parts on the nodes of a distributed datastore.
     Nodes(Parts),
 }
 
-/// Which of a host's ports a part takes.
+/// Which of a host's ports a part uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// The first; or, where ports are aggregated by a hash, that of the part's flow.
+    /// The first; or, if ports are aggregated by a hash, that of the part's flow.
     First,
-    /// One after the other.
+    /// One after another.
     Turns,
 }
 
 /// How a host reaches the nodes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parts {
-    /// Which host.
+    /// Index of the host.
     pub(crate) host: u32,
     /// First steps of a read and a write over the network.
     pub(crate) over: [u32; 2],
-    /// First steps on the host's own node, where hosts are nodes.
+    /// First steps on the host's own node, if hosts are nodes.
     pub(crate) own: Option<[u32; 2]>,
     pub(crate) choice: Choice,
-    /// Its first port's stations.
+    /// The stations of its first port.
     pub(crate) send: u32,
     pub(crate) receive: u32,
     pub(crate) ports: u16,
 }
 
-/// The nodes of a distributed datastore, and what is where.
+/// The nodes of a distributed datastore, and the places of all pieces.
 #[derive(Debug)]
 pub(crate) struct Nodes {
     /// By virtual disk, stripe and replica.
     pub(crate) places: Vec<Place>,
     pub(crate) stripes: u32,
     pub(crate) replicas: u32,
-    /// Capacity devices of a node.
+    /// Capacity devices per node.
     pub(crate) devices: u32,
     pub(crate) stripe_bytes: u64,
-    /// What a piece takes on its device.
+    /// Space of a piece on its device.
     pub(crate) piece_bytes: u64,
-    /// By node and device: whether what is there is gone.
+    /// By node and device: whether the data there is lost.
     pub(crate) lost: Vec<bool>,
     pub(crate) any_lost: bool,
-    /// By node and device: whether it has stopped to answer and nobody knows yet.
+    /// By node and device: whether it has stopped answering without this being noticed yet.
     pub(crate) silent: Vec<bool>,
     pub(crate) any_silent: bool,
     /// First stations of the nodes' ports: send, receive.
     pub(crate) node_ports: (u32, u32),
     pub(crate) ports_per_node: u16,
-    /// Copies that are made anew.
+    /// Copies that are being recreated.
     pub(crate) resync: Resync,
 }
 
-/// Reads of one region of this size go to the same replica, so that no two caches hold it.
+/// Reads of one region of this size go to the same replica, so that no two caches contain it.
 const REGION_BYTES: u64 = 1 << 20;
-/// More calls than this a request is not cut into.
+/// The most calls into which a request is split.
 const MOST_CALLS: u32 = 4096;
 
 impl Nodes {
@@ -91,7 +91,7 @@ impl Nodes {
         usize::from(place.node) * self.devices as usize + usize::from(place.device)
     }
 
-    /// A node's devices, or the one, among those of all nodes.
+    /// The devices of a node, or one of them, among those of all nodes.
     pub(crate) fn devices_of(&self, node: u32, device: Option<u32>) -> std::ops::Range<usize> {
         let first = (node * self.devices) as usize;
         match device {
@@ -100,20 +100,20 @@ impl Nodes {
         }
     }
 
-    /// Which replica of a stripe answers reads of a region: the number of its place.
+    /// Which replica of a stripe answers reads of a region: the index of its place.
     fn read_place(&self, stripe: u32, disk: u32, offset_bytes: u64) -> Option<u32> {
         let region = (offset_bytes / REGION_BYTES) as u32;
         let chosen = mixed(region ^ mixed(disk)) % self.replicas;
         let first = stripe * self.replicas;
         let all = (0..self.replicas).map(|next| first + (chosen + next) % self.replicas);
-        // The chosen one unless it is gone.
+        // The chosen one unless it is lost.
         let mut standing = all.filter(|&place| !self.is_lost(self.places[place as usize]));
         standing.next()
     }
 }
 
 impl Machine {
-    /// A request is cut into parts.
+    /// Splits a request into parts.
     pub(super) fn fork(&mut self, number: u32, fork: u32) {
         let parent = self.jobs[number];
         self.jobs[number].tail_ns = self.now_ns;
@@ -124,7 +124,7 @@ impl Machine {
         }
         let cut = self.jobs[number].parts;
         if cut == 0 {
-            // Nobody has the bytes any more.
+            // No replica is left.
             self.jobs[number].failed = true;
             self.joined(number);
         }
@@ -207,13 +207,14 @@ impl Machine {
         }
     }
 
-    /// A part goes to the node of a place; its offset is that within the piece.
+    /// A part goes to the node of a place; its offset is within the piece.
     fn part_on_node(&mut self, number: u32, part: Job, parts: Parts, at: (u32, Place)) {
         let Some((step, path, job)) = self.on_node(part, parts, at) else { return };
         self.part(number, Job { step, path, ..job });
     }
 
-    /// A part as its node sees it, with its first step and its path; `slot` is its name there.
+    /// A part as its node sees it, with its first step and its path; `slot` is its identifier
+    /// there.
     pub(super) fn on_node(
         &mut self,
         part: Job,
@@ -248,14 +249,14 @@ impl Machine {
         Some((step, path, job))
     }
 
-    /// That path, or the next one whose ports stand at both ends.
+    /// This path, or the next one whose ports are up at both ends.
     fn standing_path(&self, parts: Parts, node: u16, path: u16) -> u16 {
         if !self.any_down {
             return path;
         }
         let Some(nodes) = &self.nodes else { return path };
         let (send, receive) = nodes.node_ports;
-        // Turns leave a port out at once; others come to another when the failure was noticed.
+        // Round-robin skips a failed port at once; others switch when the failure was noticed.
         let down = if parts.choice == Choice::Turns { &self.down } else { &self.noticed };
         let stands = |path: u16| {
             let at_node = u32::from(node) * u32::from(nodes.ports_per_node)
@@ -270,7 +271,7 @@ impl Machine {
         all.find(|&path| stands(path)).unwrap_or(path)
     }
 
-    /// A part of a request begins.
+    /// A part of a request starts.
     fn part(&mut self, parent: u32, job: Job) {
         let part = self.jobs.insert(Job {
             parent,
@@ -294,7 +295,7 @@ impl Machine {
         let parent = &mut self.jobs[part.parent];
         parent.failed |= part.failed;
         parent.parts -= 1;
-        // What the part's own components were given of it is not the fork's.
+        // What the part's own components were charged is not the fork's.
         let ns = self.now_ns - parent.tail_ns;
         parent.entered_ns += ns / u64::from((part.share / parent.share.max(1)).max(1));
         if parent.parts == 0 {

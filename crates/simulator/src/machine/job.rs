@@ -1,47 +1,48 @@
-//! A request on its way.
+//! A request in progress.
 
 use stormeter_disk::Kind;
 
 /// No job.
 pub(crate) const NONE: u32 = u32::MAX;
-/// The parent of what belongs to no request: a copy that is made anew.
+/// The parent of jobs that belong to no request: copies that are being recreated.
 pub(crate) const RESYNC: u32 = u32::MAX - 1;
 
-/// A request, or a part of one, on its way through the machine. One cache line.
+/// A request, or a part of one, on its path through the machine. One cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Job {
     pub(crate) offset_bytes: u64,
-    /// When it came to its present step.
+    /// When it arrived at its current step.
     pub(crate) entered_ns: u64,
-    /// When its last byte is where its head is now; while its parts are under way, when they left.
+    /// When its last byte will be where its head is now; while its parts are in progress, when they
+    /// started.
     pub(crate) tail_ns: u64,
     pub(crate) length_bytes: u32,
-    /// Payload that the present message carries.
+    /// Payload of the current message.
     pub(crate) moving_bytes: u32,
-    /// Payload that earlier messages carried.
+    /// Payload of earlier messages.
     pub(crate) moved_bytes: u32,
-    /// The caller's name for it; of a part on a node, the number of its place; of a copy's chunk, its
-    /// number.
+    /// The caller's identifier; for a part on a node, the index of its place; for a chunk of a copy,
+    /// its number.
     pub(crate) slot: u32,
-    /// The virtual disk; of a part on a node, the device there.
+    /// The virtual disk; for a part on a node, the device there.
     pub(crate) disk: u32,
-    /// The step that it is at.
+    /// Its current step.
     pub(crate) step: u32,
-    /// The request that it is a part of.
+    /// The request to which it belongs.
     pub(crate) parent: u32,
-    /// Parts that are not back yet.
+    /// Number of parts that are not back yet.
     pub(crate) parts: u16,
-    /// How many parts its request has; the time of each counts this much less. 0: it counts for nobody.
+    /// Number of parts of its request, by which the time of each is divided. 0: it is not counted.
     pub(crate) share: u16,
-    /// Which of several paths it took.
+    /// The selected path.
     pub(crate) path: u16,
-    /// Which node it is for.
+    /// Its node.
     pub(crate) node: u16,
     pub(crate) kind: Kind,
-    /// Whether it goes wrong.
+    /// Whether it fails.
     pub(crate) failed: bool,
-    /// Whether its path failed under it: it begins anew.
+    /// Whether its path failed: it is restarted.
     pub(crate) again: bool,
 }
 

@@ -1,9 +1,9 @@
-//! What components did between two moments: cumulative counts, read at the window's begin and at the
-//! end of each interval.
+//! What components did between two moments: cumulative counts, read at the start of the window and
+//! at the end of each interval.
 
 use crate::storage::Fill;
 
-/// Counts of one unit (a station, a disk) since the beginning.
+/// Counts of one unit (a station, a disk) since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct UnitCount {
     pub(crate) component: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Reading {
     pub(crate) residence_ns: Vec<u64>,
     /// Messages lost, by component.
     pub(crate) lost: Vec<u64>,
-    /// Memories for writes, one for each that a component has.
+    /// Write memories, one for each that a component has.
     pub(crate) fills: Vec<Fill>,
 }
 
@@ -68,7 +68,8 @@ impl Meter {
         self.last = Some(reading);
     }
 
-    /// The window's first and last readings, and the busy shares between: by interval, then component.
+    /// The window's first and last readings, and the busy shares in between: by interval, then
+    /// component.
     pub(crate) fn window(&self) -> Option<(&Reading, &Reading, &[Vec<f64>])> {
         Some((self.first.as_ref()?, self.last.as_ref()?, &self.series))
     }

@@ -1,9 +1,9 @@
-//! A site at work: requests go step by step through stations, lines and storages, in virtual time.
+//! A running site: requests go step by step through stations, lines and storages, in virtual time.
 //!
-//! It is one queue of events. The driver's loop submits and reaps as on real storage; between the two
-//! the machine carries out event after event until something completes or the wait is over. A step
-//! that ends before anything else happens is carried out at once and never enters the queue: on a
-//! machine whose disks take milliseconds and whose CPUs take microseconds, that is most steps.
+//! It is one event queue. The driver's loop submits and reaps as on real storage; in between the
+//! machine executes event after event until something completes or the wait is over. A step that ends
+//! before anything else happens is executed at once and never enters the queue: on a machine whose
+//! disks take milliseconds and whose CPUs take microseconds, that applies to most steps.
 
 mod build;
 mod component;
@@ -43,7 +43,7 @@ pub(crate) use resync::Resync;
 pub use resync::ResyncUse;
 pub(crate) use station::Station;
 
-/// The upper bits of a token say what it is of; the rest is a number of it.
+/// The upper bits of a token say what it belongs to; the rest is an index.
 const KIND_SHIFT: u32 = 30;
 const OF_JOB: u32 = 0;
 const OF_ACCESS: u32 = 1;
@@ -54,7 +54,7 @@ pub(crate) fn access_token(access: u32) -> u32 {
     OF_ACCESS << KIND_SHIFT | access
 }
 
-/// A site at work for one datastore. It is the disks that a driver's loop drives.
+/// A running site for one datastore. It is the disks that a driver's loop drives.
 #[derive(Debug)]
 pub struct Machine {
     time: VirtualTime,
@@ -62,66 +62,66 @@ pub struct Machine {
     events: EventQueue,
     jobs: Slab<Job>,
     steps: Vec<Step>,
-    /// By virtual disk; behind them the lanes of clients.
+    /// By virtual disk; the lanes of clients come after them.
     routes: Vec<Route>,
-    /// What each VM's requests pass before the host has them.
+    /// The serial path of each VM's requests to the host.
     vm_path: Option<VmPath>,
-    /// Where clients' lanes are.
+    /// The clients' lanes.
     client: Option<ClientWay>,
     stations: Vec<Station>,
-    /// By station: whose turn it is among several.
+    /// By station: the current turn among several.
     turns: Vec<u32>,
     /// Sets of paths of which some are down.
     standing: Vec<Standing>,
     /// By station: whether its port is down; and whether any is.
     down: Vec<bool>,
     any_down: bool,
-    /// `down` as far as it was noticed.
+    /// The part of `down` that has been noticed.
     noticed: Vec<bool>,
     components: Vec<Component>,
     stores: Vec<Store>,
     /// First steps of all programs, in order.
     programs: Vec<u32>,
     forks: Vec<Fork>,
-    /// Of a distributed datastore.
+    /// For a distributed datastore.
     nodes: Option<Nodes>,
     map: Map,
-    /// Faults to come and those that were.
+    /// Future and past faults.
     actions: Vec<Action>,
-    /// Nodes that were lost, and when.
+    /// Lost nodes, and when they were lost.
     lost_nodes: Vec<(u32, u64)>,
     /// The steps before anything failed; empty until then.
     as_built: Vec<Step>,
-    /// When requests begin anew whose path failed.
+    /// When requests restart whose path failed.
     again_ns: u64,
     accesses: Slab<Access>,
     random: Xoshiro256PlusPlus,
     meter: Meter,
     completions: Vec<Completion>,
-    /// Scratch of [`Bench::done`] and of what storages are done with.
+    /// Scratch space for [`Bench::done`] and for completed jobs of storages.
     done: Vec<u32>,
     ready: Vec<u32>,
-    /// Steps and events carried out.
+    /// Number of executed steps and events.
     steps_done: u64,
 }
 
 impl Machine {
-    /// The time that the machine moves; the driver's clock reads it.
+    /// The time that the machine advances; the driver's clock reads it.
     pub fn time(&self) -> &VirtualTime {
         &self.time
     }
 
-    /// Steps and events carried out so far: what the engine's speed is told in.
+    /// Number of steps and events executed so far, in which the engine's speed is measured.
     pub fn events(&self) -> u64 {
         self.steps_done
     }
 
-    /// Where clients' lanes are, if it was built with a client.
+    /// The clients' lanes, if it was built with a client.
     pub(crate) fn client(&self) -> Option<ClientWay> {
         self.client
     }
 
-    /// Carries out what happens until `until_ns`, or until something completes.
+    /// Executes events until `until_ns`, or until something completes.
     fn advance(&mut self, until_ns: u64) {
         while self.completions.is_empty() {
             let next_ns = self.events.next_ns();
@@ -143,7 +143,7 @@ impl Machine {
         }
     }
 
-    /// Carries out the steps of a job until one ends later than something else happens.
+    /// Executes the steps of a job until one ends later than another event.
     fn go_on(&mut self, number: u32, until_ns: u64) {
         if self.jobs[number].again {
             self.begin_again(number);
@@ -171,8 +171,9 @@ impl Machine {
                 What::Queue { station, buffer_us } => {
                     let waiting_ns = self.stations[station as usize].backlog_ns(self.now_ns);
                     if waiting_ns > u64::from(buffer_us) * 1000 {
-                        // Its last packets are missed when others arrive behind them, and are sent
-                        // again at once (fast retransmission, RFC 5681, section 3.2).
+                        // The loss of its last packets is detected when others arrive after them,
+                        // and they are sent again at once (fast retransmission, RFC 5681, section
+                        // 3.2).
                         let again_ns = self.now_ns + waiting_ns + 2 * u64::from(step.latency_ns);
                         job.tail_ns = again_ns;
                         self.components[step.component as usize].lost += 1;
@@ -188,7 +189,8 @@ impl Machine {
                     let service_ns = step.takes.ns(job.moving_bytes);
                     let (start_ns, taken_ns) =
                         self.stations[station as usize].visit(self.now_ns, service_ns);
-                    // The last frame leaves when the one before it by all credits was received.
+                    // The last frame is sent when the one before it by the number of credits was
+                    // received.
                     let end_ns = (start_ns + taken_ns).saturating_sub(u64::from(step.latency_ns));
                     job.tail_ns = end_ns.max(self.now_ns);
                     job.tail_ns
@@ -237,7 +239,7 @@ impl Machine {
         }
     }
 
-    /// A message goes over a line; gives when its step is over.
+    /// A message is sent over a line; returns when its step is over.
     #[inline(always)]
     fn send(&mut self, number: u32, station: u32, step: Step) -> u64 {
         let job = &mut self.jobs[number];
@@ -246,14 +248,14 @@ impl Machine {
         let head_ns = u64::from(step.takes.head_ns).min(taken_ns);
         let end_ns = (start_ns + taken_ns).max(job.tail_ns + head_ns);
         job.tail_ns = end_ns + u64::from(step.latency_ns);
-        // The next line has the head already; anything else waits for the whole message.
+        // The next line already has the head; anything else waits for the whole message.
         match self.steps[job.step as usize + 1].what {
             What::Send(_) | What::Queue { .. } => start_ns + head_ns + u64::from(step.latency_ns),
             _ => job.tail_ns,
         }
     }
 
-    /// Time of a job until `end_ns` was spent at a component.
+    /// Charges the time of a job until `end_ns` to a component.
     #[inline]
     fn spent(&mut self, number: u32, component: u32, end_ns: u64) {
         let job = &mut self.jobs[number];
@@ -291,14 +293,14 @@ impl Machine {
         self.leave_stores(until_ns);
     }
 
-    /// Jobs that a storage is done with go on. All but the last as events of this instant, so that
-    /// none runs ahead of the others.
+    /// Jobs that a storage has completed continue. All but the last as events of this instant, so
+    /// that none runs ahead of the others.
     fn leave_stores(&mut self, until_ns: u64) {
         while let Some(ready) = self.ready.pop() {
             let number = ready & !(FAILED | IN_FRONT | FOR_ROOM);
             let step = &self.steps[self.jobs[number].step as usize];
             let component = match step.what {
-                // Nodes of a cluster have one component of flash together, and one of write buffers.
+                // The nodes of a cluster share one component of flash, and one of write buffers.
                 What::Store(store) | What::NodeStore(store)
                     if ready & (IN_FRONT | FOR_ROOM) != 0 =>
                 {
@@ -319,7 +321,7 @@ impl Machine {
         }
     }
 
-    /// A job is at its end: of a request, or of a part of one.
+    /// A job has ended: a request, or a part of one.
     fn end(&mut self, number: u32) {
         let job = self.jobs[number];
         self.jobs.free(number);
@@ -335,7 +337,7 @@ impl Machine {
     }
 }
 
-/// What a storage is told of a job.
+/// The request that a storage gets for a job.
 #[inline]
 fn request_of(number: u32, job: &Job) -> Request {
     Request {
@@ -348,7 +350,7 @@ fn request_of(number: u32, job: &Job) -> Request {
     }
 }
 
-/// The station that a job takes.
+/// The station that a job uses.
 #[inline(always)]
 fn picked(
     pick: Pick,
@@ -413,7 +415,7 @@ impl Disks for Machine {
                 failed: false,
                 again: false,
             });
-            // Not at once: what it does may depend on others of this instant.
+            // Not at once: its effect may depend on other events of this instant.
             let at_ns = self.leave_vm(number);
             self.events.push(at_ns, OF_JOB << KIND_SHIFT | number);
         }

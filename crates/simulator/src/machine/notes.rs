@@ -1,8 +1,8 @@
-//! What somebody has to know who reads a window: that a memory for writes was still filling in it, or
-//! that lost bytes were not copied anew.
+//! What a reader of a window has to know: that a write memory was still filling, or that lost data
+//! was not copied again.
 //!
-//! While it fills, writes are as quick as the memory; once it is full they are as quick as the disks
-//! behind it. A window that ends before says nothing about the second.
+//! While it fills, writes are as fast as the memory; once it is full they are as fast as the disks
+//! behind it. A window that ends before says nothing about the latter.
 
 use stormeter_units::format_bytes;
 
@@ -12,19 +12,19 @@ use crate::storage::Fill;
 
 /// A memory that gained more than this share of its size in the window was filling.
 const OF_CAPACITY: f64 = 0.02;
-/// unless it is less than this share of what came in: then writes are as quick as what drains them.
+/// Unless it is less than this share of what arrived: then writes are as fast as what drains them.
 const OF_CAME: f64 = 0.01;
-/// Or more came in than went out by this share,
+/// Or more arrived than left, by this share,
 const OF_DRAINED: f64 = 0.1;
-/// and by so many bytes: less than that is what happens to be on its way.
+/// and by this many bytes: less than that just happens to be in progress.
 const LEAST_BYTES: u64 = 1 << 20;
-/// What takes longer to fill than this is not worth a word: no load that is asked about lasts as long.
+/// What takes longer to fill than this is not mentioned: no load of interest lasts as long.
 const LATE_S: f64 = 3600.0;
 
 impl Machine {
-    /// After [`Machine::end_window`]: a line for each component whose memory for writes was still
-    /// filling in the window, for arrays that went offline, nodes that were lost, and what a distributed
-    /// datastore lost and has not again. None where the window has no length.
+    /// After [`Machine::end_window`]: a line for each component whose write memory was still filling in
+    /// the window, for arrays that went offline, nodes that were lost, and data that a distributed
+    /// datastore lost and has not restored. Empty if the window has no length.
     pub fn notes(&self) -> Vec<String> {
         let Some((first, last, _)) = self.meter.window() else { return Vec::new() };
         let window_ns = last.at_ns - first.at_ns;
@@ -50,10 +50,11 @@ fn sum(reading: &Reading, component: usize) -> Fill {
     all
 }
 
-/// What to say of a memory between two readings, if it was filling.
+/// The note about a memory between two readings, if it was filling.
 fn filling(first: Fill, last: Fill, window_ns: u64) -> Option<String> {
     let (came, went) = (last.in_bytes - first.in_bytes, last.out_bytes - first.out_bytes);
-    // Not what is dirty: a memory begins as full as a load before has left it, and none of that came in.
+    // Not what is dirty: a memory starts as full as an earlier load has left it, and none of that
+    // arrived.
     let grown = came.saturating_sub(went);
     let of_capacity = grown as f64 > OF_CAPACITY * last.capacity_bytes as f64
         && grown as f64 > OF_CAME * came as f64;
@@ -98,7 +99,7 @@ mod tests {
     #[test]
     fn growth_is_told_by_size_or_against_what_went_out() {
         let said = |last: Fill| filling(fill(100, 50, 50), last, 6_000_000_000);
-        // 30 of 1000 in 6 s, so 870 in 174 s; by share of what went out it would be too little.
+        // 30 of 1000 in 6 s, so 870 in 174 s; as a share of what left it would be too little.
         assert_eq!(
             said(fill(130, 1080, 1050)).as_deref(),
             Some(
@@ -114,7 +115,7 @@ mod tests {
         assert_eq!(said(fill(101, 51, 50)), None);
         assert_eq!(said(fill(130, 9080, 9050)), None);
         assert_eq!(said(fill(60, 500, 540)), None);
-        // What a load before has left in it did not come in while it emptied.
+        // What an earlier load has left in it did not arrive while it emptied.
         assert_eq!(said(fill(600, 51, 70)), None);
         // At 2 in 8 s the other 998 last more than an hour, at 2 in 4 s less.
         assert_eq!(filling(fill(0, 0, 0), fill(2, 4, 2), 8_000_000_000), None);

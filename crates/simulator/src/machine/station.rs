@@ -1,23 +1,23 @@
 //! A station: servers behind one queue, first come, first served.
 //!
-//! Jobs come in order of time, so when a job's service begins and ends is known on its arrival: the
-//! queue itself need not be kept, and a visit is one event.
+//! Jobs arrive in order of time, so the start and end of a job's service are known on its arrival:
+//! the queue itself need not be stored, and a visit is one event.
 
 /// Servers behind one queue.
 #[derive(Debug, Clone)]
 pub(crate) struct Station {
     /// When each is free: a heap, the first to be free in front.
     free_at_ns: Vec<u64>,
-    /// Nobody is served before.
+    /// Nothing is served before this time.
     down_until_ns: u64,
-    /// Service times are multiplied by it: a slow one has more than 1.
+    /// Service times are multiplied by this: more than 1 for a slow station.
     slowness: f64,
     busy_ns: u64,
     waited_ns: u64,
     visits: u64,
 }
 
-/// What a station did until some moment.
+/// What a station has done until some moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct StationUse {
     /// Time its servers were busy, summed.
@@ -40,7 +40,7 @@ impl Station {
         }
     }
 
-    /// A job comes and needs `service_ns`; gives when its service begins and how long it takes.
+    /// A job arrives and needs `service_ns`; returns when its service starts and how long it takes.
     #[inline]
     pub(crate) fn visit(&mut self, now_ns: u64, service_ns: u64) -> (u64, u64) {
         let service_ns = match self.slowness {
@@ -77,17 +77,17 @@ impl Station {
         servers[hole] = until_ns;
     }
 
-    /// Work that is waiting or being done, as time until the first server is free.
+    /// Work that is waiting or in progress, as time until the first server is free.
     pub(crate) fn backlog_ns(&self, now_ns: u64) -> u64 {
         self.free_at_ns[0].max(self.down_until_ns).saturating_sub(now_ns)
     }
 
-    /// Serves nobody until then.
+    /// Serves nothing until then.
     pub(crate) fn fail_until(&mut self, until_ns: u64) {
         self.down_until_ns = self.down_until_ns.max(until_ns);
     }
 
-    /// Takes so many times as long from now on.
+    /// Everything takes this many times as long from now on.
     pub(crate) fn slow_down(&mut self, slowness: f64) {
         self.slowness = slowness.max(0.0);
     }
@@ -97,11 +97,11 @@ impl Station {
         self.free_at_ns.len() as u32
     }
 
-    /// What was done until now; what was promised for later is not.
+    /// What has been done until now; reservations for later do not count.
     pub(crate) fn usage(&self, now_ns: u64) -> StationUse {
         let later_ns: u64 = self.free_at_ns.iter().map(|free| free.saturating_sub(now_ns)).sum();
         StationUse {
-            // While it is down a promise has a gap in front, which is no work.
+            // While it is down, a reservation has a gap in front, which is not work.
             busy_ns: self.busy_ns.saturating_sub(later_ns),
             waited_ns: self.waited_ns,
             visits: self.visits,

@@ -1,4 +1,4 @@
-//! Where bytes lie on the platters, and when they pass under the heads.
+//! Where bytes are on the platters, and when they pass under the heads.
 //!
 //! Tracks are numbered in the order of addresses, from the edge to the hub, all surfaces together, so
 //! that a distance in tracks is a share of the arm's way. They are cut into zones with as many bytes
@@ -14,8 +14,8 @@ use super::seek::SeekCurve;
 
 const ZONES: usize = 16;
 
-/// Heads that come to a place so little too late are in time: the gap between two sectors. Rounding
-/// to nanoseconds must not cost a revolution.
+/// Heads that are late by no more than this are on time: the gap between two sectors. Rounding to
+/// nanoseconds must not cost a revolution.
 const IN_TIME_NS: f64 = 1000.0;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,7 +29,7 @@ struct Zone {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Place {
     pub(crate) track: u32,
-    /// How far into the track, 0 to 1.
+    /// Position within the track, 0 to 1.
     pub(crate) share: f64,
     pub(crate) track_bytes: u32,
 }
@@ -49,10 +49,10 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
-    /// Of a disk that takes `slowness` times as long for all it does, and whose platters begin at
+    /// For a disk on which everything takes `slowness` times as long, and whose platters start at
     /// angle 0.
     pub(crate) fn new(about: &Description, slowness: f64) -> Self {
-        // Bytes of a track must not change with the slowness: its data stay where they are.
+        // The bytes per track must not change with the slowness: data stay where they are.
         let revolution_ns = 60e9 / about.rpm;
         let skew_ns = about.seek_track_ns + about.write_settle_ns;
         let track_bytes = |zone: usize| {
@@ -91,8 +91,7 @@ impl Geometry {
         }
     }
 
-    /// Its platters are so far around, 0 to 1, of those that begin at angle 0. Spindles of an array do
-    /// not turn as one.
+    /// Sets the initial angle of its platters, 0 to 1. The spindles of an array do not turn in step.
     pub(crate) fn set_phase(&mut self, phase: f64) {
         self.phase = phase;
     }
@@ -103,7 +102,7 @@ impl Geometry {
         self.revolution_ns
     }
 
-    /// Where a byte lies.
+    /// The place of a byte.
     #[inline]
     pub(crate) fn place(&self, byte: u64) -> Place {
         let zone = self.zones.partition_point(|zone| zone.first_byte <= byte) - 1;
@@ -118,14 +117,14 @@ impl Geometry {
         }
     }
 
-    /// Where on the circle a place is, 0 to 1.
+    /// The angle of a place, 0 to 1.
     #[inline]
     pub(crate) fn angle(&self, place: &Place) -> f64 {
         fraction(place.share + self.phase + f64::from(place.track) * self.skew)
     }
 
-    /// From a time at which the heads are free above a track, until they are at an angle of another:
-    /// seek, settling and rotation. A hair less than nothing where they come a hair too late.
+    /// Time from when the heads are free above one track until they reach an angle of another: seek,
+    /// settling and rotation. Slightly negative if they arrive slightly late.
     #[inline]
     pub(crate) fn positioning_ns(
         &self,
@@ -140,15 +139,16 @@ impl Geometry {
             seek_ns += self.write_settle_ns;
         }
         let there = fraction((from_ns as i64 as f64 + seek_ns) * self.per_revolution);
-        // The least of angle - there + a whole number that is above -in_time, without branches.
+        // The smallest value of angle - there + an integer that is above -in_time, without
+        // branches.
         let behind = angle - there + self.in_time;
         let wait = behind - self.in_time + f64::from(u8::from(behind < 0.0))
             - f64::from(u8::from(behind >= 1.0));
         seek_ns + wait * self.revolution_ns
     }
 
-    /// What passes under the heads between two places of a run that is read on and on; `to` is the
-    /// place of its last byte.
+    /// The time in which a sequentially read run passes under the heads, between two places; `to`
+    /// is the place of its last byte.
     #[inline]
     pub(crate) fn passing_ns(&self, from: &Place, to: &Place) -> f64 {
         let tracks = f64::from(to.track) - f64::from(from.track);
@@ -156,17 +156,17 @@ impl Geometry {
         tracks * (self.revolution_ns + self.skew_ns) + share * self.revolution_ns
     }
 
-    /// Bytes a nanosecond of reading on and on at a place.
+    /// Sequential rate at a place, in bytes per nanosecond.
     #[inline]
     pub(crate) fn bytes_per_ns(&self, place: &Place) -> f64 {
         f64::from(place.track_bytes) / (self.revolution_ns + self.skew_ns)
     }
 }
 
-/// What is behind the point of a number that is not negative.
+/// The fractional part of a non-negative number.
 #[inline]
 fn fraction(value: f64) -> f64 {
-    // A conversion there and back is quicker than floor() where the processor has no instruction for
+    // Converting back and forth is faster than floor() where the processor has no instruction for
     // it, and exact up to 2^53.
     value - (value as i64) as f64
 }

@@ -1,4 +1,4 @@
-//! Accesses that wait for the heads, and which of them is next.
+//! Accesses that wait for the heads, and the choice of the next one.
 //!
 //! Of those that the disk knows of (as many as its queue is deep, in the order in which they came) the
 //! one under which the heads are first goes next: shortest positioning time first (Seltzer, Chen and
@@ -11,22 +11,23 @@ use std::collections::VecDeque;
 
 use super::geometry::Geometry;
 
-/// How much nearer an access seems for each nanosecond that it has waited: who came a second before
-/// another is 10 ms ahead of it, about what the longest positioning takes. An
-/// assumption, as `PATIENCE_NS` is: makers do not publish theirs.
+/// How much nearer an access appears for each nanosecond of waiting: one that arrived a second
+/// earlier than another is 10 ms ahead of it, about the longest positioning time. An assumption,
+/// like `PATIENCE_NS`: manufacturers do not publish theirs.
 const NEARER_PER_NS: f64 = 0.01;
 
-/// What nobody waits for goes before others after so long, every other time, whatever its share.
+/// After this wait, background work goes before other accesses every other time, whatever its
+/// share.
 const PATIENCE_NS: u64 = 250_000_000;
 
-/// An access that waits.
+/// A waiting access.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Waiting {
     pub(crate) access: u32,
     pub(crate) start_byte: u64,
     pub(crate) track: u32,
     pub(crate) angle: f64,
-    /// Not before: its command is decoded, and what is to be written is in memory.
+    /// Not before this time: its command has been decoded, and the data to write is in the buffer.
     pub(crate) ready_ns: u64,
     pub(crate) arrived_ns: u64,
     pub(crate) write: bool,
@@ -38,40 +39,40 @@ pub(crate) struct Above {
     pub(crate) track: u32,
     /// The byte that they read next if they read on; `u64::MAX`: they do not.
     pub(crate) byte: u64,
-    /// Up to where a read may begin that they come to without moving, if they read on.
+    /// Up to which byte a read may start that they reach without moving, if they read on.
     pub(crate) near_byte: u64,
-    /// How long they take for a byte of it.
+    /// Time per byte of reading on.
     pub(crate) ns_per_byte: f64,
 }
 
 impl Above {
-    /// Of heads that do not read on.
+    /// For heads that do not read on.
     pub(crate) fn track(track: u32) -> Self {
         Self { track, byte: u64::MAX, near_byte: 0, ns_per_byte: 0.0 }
     }
 
-    /// Whether the heads come to an access by reading on.
+    /// Whether the heads reach an access by reading on.
     #[inline]
     pub(crate) fn comes_to(&self, waiting: &Waiting) -> bool {
         waiting.start_byte >= self.byte && waiting.start_byte <= self.near_byte && !waiting.write
     }
 }
 
-/// All that wait.
+/// All waiting accesses.
 #[derive(Debug)]
 pub(crate) struct Line {
     depth: usize,
     foreground: VecDeque<Waiting>,
     background: VecDeque<Waiting>,
-    /// The share of the turns of what nobody waits for, and what it has of its next one.
+    /// The background work's share of the turns, and how much of its next turn has accumulated.
     background_share: f64,
     credit: f64,
-    /// Whether what nobody waits for just went because it had waited very long.
+    /// Whether background work has just gone first because it had waited very long.
     gave_way: bool,
 }
 
 impl Line {
-    /// With a queue so deep.
+    /// With this queue depth.
     pub(crate) fn new(depth: u32) -> Self {
         Self {
             depth: depth.max(1) as usize,
@@ -83,7 +84,7 @@ impl Line {
         }
     }
 
-    /// What nobody waits for gets this share of the turns where others wait, 0 to 1.
+    /// Background work gets this share of the turns if others wait, 0 to 1.
     pub(crate) fn set_background_share(&mut self, share: f64) {
         self.background_share = share.clamp(0.0, 1.0);
     }
@@ -100,7 +101,7 @@ impl Line {
         self.foreground.is_empty() && self.background.is_empty()
     }
 
-    /// Takes the nearest of those that heads which read on come to.
+    /// Takes the nearest of the accesses that the heads reach by reading on.
     pub(crate) fn next_of_run(&mut self, free: Above) -> Option<Waiting> {
         let nearest = |line: &VecDeque<Waiting>, depth: usize| {
             let near = line.iter().take(depth).enumerate().filter(|(_, one)| free.comes_to(one));
@@ -113,7 +114,7 @@ impl Line {
         self.background.remove(number)
     }
 
-    /// Takes the next one, for heads that are free.
+    /// Takes the next access, for heads that are free.
     #[inline]
     pub(crate) fn next(
         &mut self,
@@ -127,7 +128,7 @@ impl Line {
         take(&mut self.foreground, self.depth, now_ns, free, geometry)
     }
 
-    /// Whether what nobody waits for goes before others that are there.
+    /// Whether background work goes before other accesses that are waiting.
     fn gives_way(&mut self, now_ns: u64) -> bool {
         self.credit += self.background_share;
         if self.credit >= 1.0 {
@@ -155,7 +156,7 @@ fn take(
     for (number, waiting) in line.iter().take(depth).enumerate() {
         let age_ns = (now_ns - waiting.arrived_ns) as i64 as f64;
         if free.comes_to(waiting) {
-            // Read on without waiting for the command to be decoded.
+            // Reading on does not wait for the command to be decoded.
             let way_ns = (waiting.start_byte - free.byte) as f64 * free.ns_per_byte;
             let distance = way_ns - NEARER_PER_NS * age_ns;
             if distance < best.0 {
@@ -184,7 +185,7 @@ mod tests {
     use super::*;
     use crate::device::hdd::tests::cheetah;
 
-    /// Serves a near access that comes anew each time, until the far one is served; gives when.
+    /// Serves near accesses, one after another, until the far one is served; returns when.
     fn until_far_is_served(far_is_background: bool) -> u64 {
         let geometry = Geometry::new(&cheetah(), 1.0);
         let mut line = Line::new(32);

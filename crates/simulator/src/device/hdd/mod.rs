@@ -1,13 +1,13 @@
-//! A disk with heads and platters, in virtual time.
+//! A hard disk in virtual time.
 //!
-//! The platters turn with the clock: where they are follows from the time and is nowhere kept. So
-//! requests that follow each other closely are served without a revolution between, and those that
-//! come a moment too late lose one, without a rule for either. The heads do one thing at a time; what
-//! is served from memory (read-ahead, written earlier) does not need them.
+//! The platters turn with the clock: their angle follows from the time and is not stored. So requests
+//! that follow each other closely are served without a revolution in between, and those that arrive a
+//! moment too late lose one, without a rule for either. The heads do one thing at a time; what is
+//! served from the buffer (read-ahead, earlier writes) does not need them.
 //!
-//! Commands are decoded, and bytes to be written fetched, while the heads are at work for others. The
+//! Commands are decoded, and bytes to be written fetched, while the heads work for others. The
 //! interface sends one thing at a time. Not modelled: bad sectors, recalibration, the different
-//! surfaces of a cylinder (tracks are numbered through), adaptive cutting of the memory.
+//! surfaces of a cylinder (tracks are numbered consecutively), adaptive segmentation of the buffer.
 
 mod geometry;
 mod line;
@@ -41,7 +41,7 @@ enum Heads {
     Run(Run),
 }
 
-/// A disk at work.
+/// A hard disk.
 #[derive(Debug)]
 pub(crate) struct Hdd {
     description: Description,
@@ -52,25 +52,26 @@ pub(crate) struct Hdd {
     read_ahead: ReadAhead,
     writes: WriteBuffer,
     heads: Heads,
-    /// What the heads are doing ends then, over this track.
+    /// When the heads finish their current work, and over which track.
     ends_ns: u64,
     track: u32,
-    /// Where what they read, or last read, without moving away began.
+    /// Start of the run that they read, or last read, without moving away.
     run_byte: u64,
-    /// Heads that read on do so until then, whoever waits; and they have asked to be woken then.
+    /// Until when heads that read on stay, whoever is waiting; and whether a wake-up for that time
+    /// is scheduled.
     stay_ns: u64,
     wake_ns: u64,
-    /// How far around its platters are.
+    /// The initial angle of its platters.
     phase: f64,
-    /// The last thing that the heads did was to empty the buffer.
+    /// Whether the last thing that the heads did was to empty the buffer.
     emptied: bool,
     /// The access that stands for the heads' own events.
     timer: u32,
     busy_ns: u64,
-    /// What the heads read ahead and somebody used, and is not counted as busy: their free time is
-    /// where it was done, and takes it.
+    /// Used read-ahead time that is not counted as busy yet: it was done in the heads' free time,
+    /// and is charged to that.
     owed_ns: u64,
-    /// Heads that are free: since when their time is not looked at.
+    /// Since when free time has not been accounted.
     free_ns: u64,
     waited_ns: u64,
     accesses: u64,
@@ -78,7 +79,7 @@ pub(crate) struct Hdd {
 
 impl Hdd {
     pub(crate) fn new(description: Description) -> Self {
-        // Half of the memory each, where writes have any.
+        // Half of the buffer each, if writes use it.
         let for_writes = if description.write_cache { description.buffer_bytes / 2 } else { 0 };
         let mut disk = Self {
             geometry: Geometry::new(&description, 1.0),
@@ -107,8 +108,8 @@ impl Hdd {
         disk
     }
 
-    /// All that it does takes so many times as long, the platters' turning included: bytes that
-    /// follow each other still do.
+    /// Everything takes this many times as long, including a revolution: sequential bytes stay
+    /// sequential.
     pub(crate) fn slow_down(&mut self, slowness: f64) {
         let slowness = slowness.max(1e-6);
         self.geometry = Geometry::new(&self.description, slowness);
@@ -117,7 +118,7 @@ impl Hdd {
         self.interface.set_ns_per_byte(1e9 / self.description.interface_bytes_per_s * slowness);
     }
 
-    /// Work that nobody waits for gets this share of the turns, 0 to 1.
+    /// Background work gets this share of the turns, 0 to 1.
     pub(crate) fn hurry(&mut self, share: f64) {
         self.line.set_background_share(share);
     }
@@ -175,7 +176,7 @@ impl Hdd {
                 self.count_free(now_ns);
                 self.owed_ns = (self.owed_ns + read_ns).min(most_ns);
             }
-            // Who comes by the way goes first only while the heads stay anyway.
+            // A read that is reached by reading on goes first only while the heads stay anyway.
             Ahead::At(at_ns) if self.line.is_empty() || now_ns < self.stay_ns => {
                 self.read_on(access, about, at_ns, bench);
             }
@@ -183,7 +184,7 @@ impl Hdd {
         }
     }
 
-    /// Free time of the heads until now takes what they did in such time.
+    /// Charges to the heads' free time until now what they did in it.
     #[inline]
     fn count_free(&mut self, now_ns: u64) {
         if self.heads == Heads::Free {
@@ -209,7 +210,7 @@ impl Hdd {
         self.line.push(waiting, about.background);
     }
 
-    /// An event that this disk put in has come.
+    /// An event that this disk scheduled has occurred.
     pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>) {
         let ours = access == self.timer;
         if !ours {
@@ -217,7 +218,7 @@ impl Hdd {
         }
         let now_ns = bench.now_ns;
         if ours && now_ns < self.ends_ns {
-            // For a stay that is over.
+            // The wake-up for a stay that is over.
             return;
         }
         match self.heads {
@@ -257,7 +258,7 @@ impl Hdd {
         self.start(bench);
     }
 
-    /// Writes that waited for room in the buffer have it.
+    /// Admits writes that waited for buffer space.
     fn admit_waiting(&mut self, bench: &mut Bench<'_>) {
         while let Some(&access) = self.writes.waiting.front() {
             let about = bench.accesses[access];
@@ -272,9 +273,9 @@ impl Hdd {
         }
     }
 
-    /// The heads are free and begin with what is next.
+    /// The heads are free and start the next work.
     fn start(&mut self, bench: &mut Bench<'_>) {
-        // Where writes wait for room, the buffer takes turns with what else wants the heads.
+        // If writes wait for space, emptying the buffer alternates with other work of the heads.
         let must_empty = !self.writes.waiting.is_empty() && !self.emptied;
         self.emptied = false;
         if self.line.is_empty() && self.writes.is_empty() {
@@ -301,7 +302,7 @@ impl Hdd {
         }
     }
 
-    /// Where the heads are, which may have read on.
+    /// Where the heads are; they may have read on.
     #[inline]
     fn above(&self, now_ns: u64) -> Above {
         match self.read_ahead.above(now_ns) {
@@ -315,7 +316,7 @@ impl Hdd {
         }
     }
 
-    /// The heads go elsewhere.
+    /// The heads move away.
     #[inline]
     fn leave(&mut self, now_ns: u64) {
         self.read_ahead.stop(now_ns);
@@ -371,7 +372,7 @@ impl Hdd {
         self.read_until(access, about, now_ns, ends_ns, bench);
     }
 
-    /// The heads read for an access between these times; its bytes leave as they come.
+    /// The heads read for an access between these times; its bytes are sent as they are read.
     fn read_until(
         &mut self,
         access: u32,
@@ -382,7 +383,8 @@ impl Hdd {
     ) {
         self.heads = Heads::Read(access);
         self.ends_ns = ends_ns;
-        // The interface is not kept for the time when the bytes come: others use it meanwhile.
+        // The interface is not reserved for the time at which the bytes arrive: others use it
+        // meanwhile.
         let decoded_ns = (about.arrived_ns + self.overhead_ns).max(bench.now_ns);
         let sent_ns = self.interface.send(decoded_ns, about.length_bytes);
         let done_ns =
@@ -428,7 +430,7 @@ impl Hdd {
         };
         DeviceUse {
             servers: 1,
-            // Whichever of heads and interface had more to do is what limits.
+            // The busier one of heads and interface is the limit.
             busy_ns: self
                 .busy_ns
                 .saturating_add(free_ns)
@@ -444,7 +446,7 @@ impl Hdd {
 pub(super) mod tests {
     use stormeter_site::Hdd;
 
-    /// A disk of 15 000 revolutions a minute with the figures of its time.
+    /// A disk of 15 000 revolutions per minute with typical figures of its time.
     pub(in crate::device) fn cheetah() -> Hdd {
         Hdd {
             rpm: 15_000.0,

@@ -1,26 +1,27 @@
-//! What a disk has read without being asked: segments of its memory, one a run of addresses, the
-//! newest of which grows while the heads have nothing else to do.
+//! What a disk has read unasked: segments of its buffer, each with a run of addresses, the newest
+//! of which grows while the heads have nothing else to do.
 //!
-//! Nothing happens while it grows: how far it is follows from the time. It stops a segment's length
-//! beyond what was asked for, and begins again when half of that is used up, so that a reader who is
-//! slower than the platters does not cost a revolution for each request. A read of what is about to
-//! pass waits for that and not for heads that seek it. What goes on where an earlier read ended is a
-//! stream, for which the heads read on for a turn before they do anything else.
+//! Growth needs no events: its extent follows from the time. It stops a segment's length beyond what
+//! was requested, and restarts when half of that has been used up, so that a reader that is slower
+//! than the platters does not lose a revolution on each request. A read of data that is about to
+//! pass waits for that instead of a seek. A read that continues where an earlier one ended is a
+//! stream, for which the heads read on for a revolution before they do anything else.
 
 use super::geometry::{Geometry, Place};
 
-/// Segments that the memory is cut into: so many sequential readers find what was read ahead for them.
-/// A drive that tells has 27 (Quantum Atlas 10K II, product manual, 5.16.4, "cache table size"); most
-/// data sheets do not say, and drives change it as they go.
+/// Segments into which the buffer is divided: this many sequential readers benefit from read-ahead.
+/// One data sheet says 27 (Quantum Atlas 10K II, product manual, 5.16.4, "cache table size"); most do
+/// not say, and drives adapt it.
 const SEGMENTS: usize = 27;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Segment {
     start_byte: u64,
     end_byte: u64,
-    /// Where the last read of it ended.
+    /// Where the last read from it ended.
     asked_byte: u64,
-    /// When it was read from or grew, in such uses: who was longest without gives way.
+    /// When it was last read from or grew, as a count of uses: the least recently used one is
+    /// replaced.
     used: u32,
 }
 
@@ -35,12 +36,12 @@ struct Growth {
     bytes_per_ns: f64,
 }
 
-/// How a read stands to what is there.
+/// The relation of a read to the buffered data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Ahead {
-    /// All of it is in memory.
+    /// All of it is in the buffer.
     Here,
-    /// The heads, reading on, have passed its last byte at that time.
+    /// The heads, reading on, will have passed its last byte at that time.
     At(f64),
     /// It is elsewhere.
     Elsewhere,
@@ -53,7 +54,7 @@ pub(crate) struct ReadAhead {
     segment_bytes: u64,
     uses: u32,
     growth: Option<Growth>,
-    /// Bytes that growth before this one brought, and those of all that somebody asked for.
+    /// Bytes from growth before the current one, and how many of them were requested.
     grown: u64,
     used: u64,
 }
@@ -71,12 +72,12 @@ impl ReadAhead {
         }
     }
 
-    /// A read was served from memory: how many of its bytes were read ahead for it and not for one
-    /// before, as far as a count tells that.
+    /// A read was served from the buffer: how many of its bytes had been read ahead for it and not
+    /// for an earlier read, as far as counts can tell.
     #[inline]
     pub(crate) fn used(&mut self, now_ns: u64, bytes: u64) -> u64 {
         let grown = self.grown + self.growth.as_ref().map_or(0, |growth| growth.brought(now_ns));
-        // What memory has no room for was never asked for.
+        // What the buffer has no space for was never requested.
         let room = self.segment_bytes * SEGMENTS as u64;
         self.used = self.used.max(grown.saturating_sub(room));
         let bytes = bytes.min(grown - self.used);
@@ -84,7 +85,7 @@ impl ReadAhead {
         bytes
     }
 
-    /// Whether a read is served from memory. If so the heads may go on further.
+    /// Whether a read is served from the buffer. If so, the heads may read on further.
     #[inline]
     pub(crate) fn ask(
         &mut self,
@@ -107,7 +108,7 @@ impl ReadAhead {
                 if reached < growth.limit_byte {
                     growth.limit_byte = limit_byte;
                 } else if growth.limit_byte - end_byte <= self.segment_bytes / 2 {
-                    // They stopped, and there is room again.
+                    // They had stopped, and there is space again.
                     segment.end_byte = reached;
                     self.grown += growth.brought(now_ns);
                     let from = geometry.place(reached);
@@ -136,9 +137,9 @@ impl ReadAhead {
         Ahead::Here
     }
 
-    /// When the heads, reading on, have passed the last byte of a read that begins in what they read,
-    /// or so little beyond that they are there within a turn, and ends behind where they are; `None`:
-    /// it does not, or they stopped.
+    /// When the heads, reading on, have passed the last byte of a read that starts in what they read,
+    /// or so little beyond that they reach it within a revolution, and ends after their position;
+    /// `None`: it does not, or they have stopped.
     #[inline]
     pub(crate) fn goes_on(
         &self,
@@ -160,15 +161,16 @@ impl ReadAhead {
         Some(growth.at_ns + geometry.passing_ns(&growth.from, &last))
     }
 
-    /// The heads have read a run and read on from its end. Gives how long they had better do so,
-    /// whoever else waits: zero, unless what was asked for, the last `asked_bytes` of the run, goes on
-    /// about where an earlier read ended.
+    /// The heads have read a run and read on from its end. Returns how long they should do so, whoever
+    /// is waiting: zero, unless the request (the last `asked_bytes` of the run) continues
+    /// approximately where an earlier read ended.
     ///
-    /// Drives read on when they sense that what follows will be asked for (Seagate Cheetah 15K.5 FC
+    /// Drives read on when they detect that what follows will be requested (Seagate Cheetah 15K.5 FC
     /// product manual, rev. D, 4.5.2), and a command for something else need not end it at once: how
     /// much is read on regardless is an entry of the caching mode page ("minimum prefetch", Seagate
-    /// SCSI Commands Reference Manual, rev. J, 5.3.9) and else the maker's. A turn is an assumption: it
-    /// is about what it costs to come back, so that two who take turns lose at most half.
+    /// SCSI Commands Reference Manual, rev. J, 5.3.9) and otherwise up to the manufacturer. One
+    /// revolution is an assumption: it is about the cost of coming back, so that two alternating
+    /// streams lose at most half.
     #[inline]
     pub(crate) fn begin(
         &mut self,
@@ -184,7 +186,7 @@ impl ReadAhead {
         let holds_some = |segment: &Segment| segment.end_byte > segment.start_byte;
         let joins =
             |segment: &Segment| segment.start_byte <= start_byte && start_byte <= segment.end_byte;
-        // Requests of a stream with several outstanding may come out of order or leave one out.
+        // Requests of a stream with several outstanding may arrive out of order or skip one.
         let asked_byte = end_byte - asked_bytes;
         let follows =
             |segment: &Segment| asked_byte.abs_diff(segment.asked_byte) <= 2 * asked_bytes;
@@ -202,7 +204,7 @@ impl ReadAhead {
         segment.used = self.uses;
         self.segments[number].end_byte = end_byte;
         self.trim(number);
-        // Behind its last byte, so that the change to the next track is still to come.
+        // After its last byte, so that the track change is still to come.
         let from = geometry.place(end_byte - 1);
         let from = Place { share: from.share + 1.0 / f64::from(from.track_bytes), ..from };
         self.growth = Some(Growth {
@@ -220,7 +222,7 @@ impl ReadAhead {
         geometry.revolution_ns().min(full_ns) as u64
     }
 
-    /// The segment that nobody used for longest.
+    /// The least recently used segment.
     fn oldest(&self) -> usize {
         let by_use = |number: &usize| self.segments[*number].used;
         (0..SEGMENTS).min_by_key(by_use).unwrap_or(0)
@@ -232,7 +234,7 @@ impl ReadAhead {
         self.growth.as_ref().map(|growth| growth.reached(now_ns))
     }
 
-    /// Heads that read on: up to where a read may begin that they come to without moving.
+    /// For heads that read on: up to which byte a read may start that they reach without moving.
     #[inline]
     pub(crate) fn near_byte(&self, now_ns: u64) -> Option<u64> {
         let growth = self.growth.as_ref()?;
@@ -240,7 +242,7 @@ impl ReadAhead {
         (reached < growth.limit_byte).then(|| growth.near_byte(reached))
     }
 
-    /// The heads do something else from now on. Gives the byte that they had come to.
+    /// The heads do something else from now on. Returns the byte that they had reached.
     #[inline]
     pub(crate) fn stop(&mut self, now_ns: u64) -> Option<u64> {
         let growth = self.growth.take()?;
@@ -259,7 +261,7 @@ impl ReadAhead {
 }
 
 impl Growth {
-    /// A track further.
+    /// One track further.
     #[inline]
     fn near_byte(&self, reached: u64) -> u64 {
         (reached + u64::from(self.from.track_bytes)).min(self.limit_byte)
@@ -289,12 +291,12 @@ mod tests {
         let mut ahead = ReadAhead::new(SEGMENTS as u64 * segment);
         ahead.begin(1_000_000, 0, 4096, 4096, &geometry);
         let rate = geometry.bytes_per_ns(&geometry.place(0));
-        // A read of what is not there yet is there when the heads have passed it.
+        // A read of data that is not there yet completes when the heads have passed it.
         let Ahead::At(at_ns) = ahead.ask(1_000_000, 4096, 65_536, &geometry) else {
             panic!("they read on");
         };
         assert!((at_ns - 1e6 - 61_440.0 / 125e6 * 1e9).abs() < 0.1e6, "{at_ns}");
-        // Long after, all that there is room for is there, and no more.
+        // Long after, as much as there is space for is there, and no more.
         let end_ns = 100_000_000;
         assert_eq!(ahead.above(end_ns), Some(4096 + segment));
         assert_eq!(ahead.ask(end_ns, 4096, 4096 + segment / 4, &geometry), Ahead::Here);

@@ -6,10 +6,10 @@
 //!
 //! t(x) = a + b sqrt(x) below the knee k, and beyond it the tangent, a + b (k + x) / (2 sqrt(k)).
 //!
-//! A data sheet's three figures determine the three unknowns: one track, all tracks, and the mean over
-//! random seeks, which is what makers call the average (the distance of two random tracks has density
-//! 2 (1 - x)). Where the figures cannot all be met (all tracks take more than about three times the
-//! average, or less than twice), the average is: most seeks are random.
+//! The three figures of a data sheet determine the three unknowns: one track, all tracks, and the mean
+//! over random seeks, which manufacturers call the average (the distance of two random tracks has
+//! density 2 (1 - x)). If the figures cannot all be met (all tracks take more than about three times
+//! the average, or less than twice), the average is: most seeks are random.
 
 /// A seek curve.
 #[derive(Debug, Clone, Copy)]
@@ -19,13 +19,13 @@ pub(crate) struct SeekCurve {
     start_ns: f64,
     root_ns: f64,
     knee: f64,
-    /// Beyond the knee.
+    /// Slope beyond the knee.
     slope_ns: f64,
 }
 
 impl SeekCurve {
-    /// The curve of a disk with so many tracks and these times for one track, random ones on average,
-    /// and all of them.
+    /// The curve of a disk with this many tracks and these times for one track, random seeks on
+    /// average, and all tracks.
     pub(crate) fn new(tracks: f64, track_ns: f64, average_ns: f64, full_ns: f64) -> Self {
         let average = (average_ns - track_ns).max(0.0);
         let ratio = if average > 0.0 { (full_ns - track_ns) / average } else { 2.0 };
@@ -33,25 +33,26 @@ impl SeekCurve {
         let root_ns = average / mean(knee);
         let slope_ns = root_ns / (2.0 * knee.sqrt());
         let share = 1.0 / tracks.max(2.0);
-        // One track is a distance, too, of so little that the start takes nearly all of its time.
+        // One track is also a distance, but so small that the constant part is nearly all of its
+        // time.
         let start_ns = (track_ns - root_ns * share.sqrt()).max(0.0);
         Self { share, start_ns, root_ns, knee, slope_ns }
     }
 
-    /// Over so many tracks.
+    /// Time for a seek over this many tracks.
     #[inline]
     pub(crate) fn ns(&self, tracks: u32) -> f64 {
         if tracks == 0 {
             return 0.0;
         }
-        // Without a branch on the knee: which side of it a seek is on cannot be foretold.
+        // Without a branch at the knee: which side a seek is on cannot be predicted.
         let distance = f64::from(tracks) * self.share;
         let root = distance.min(self.knee).sqrt();
         self.start_ns + self.root_ns * root + self.slope_ns * (distance - self.knee).max(0.0)
     }
 }
 
-/// Of the curve with a = 0 and b = 1: the mean over random seeks.
+/// For the curve with a = 0 and b = 1: the mean over random seeks.
 fn mean(knee: f64) -> f64 {
     let root = knee.sqrt();
     let below = 2.0 * root * knee * (2.0 / 3.0 - 2.0 / 5.0 * knee);
@@ -61,7 +62,7 @@ fn mean(knee: f64) -> f64 {
     below + beyond / root
 }
 
-/// Of the curve with a = 0 and b = 1: over all tracks.
+/// For the curve with a = 0 and b = 1: over all tracks.
 fn full(knee: f64) -> f64 {
     (knee + 1.0) / (2.0 * knee.sqrt())
 }

@@ -1,24 +1,24 @@
-//! Writes that are done for whoever gave them and not yet on the platters.
+//! Writes that have been acknowledged and are not on the platters yet.
 //!
-//! They are written in the order of their addresses, from where the last one ended and around (the
-//! elevator that never turns, C-SCAN); neighbours go together.
+//! They are written in the order of their addresses, continuing from where the last one ended and
+//! wrapping around (C-SCAN); neighbours are combined.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Neighbours are written together up to this length, so that a read need not wait for longer than
-/// a fraction of a revolution.
+/// Neighbours are combined up to this length, so that a read need not wait for longer than a
+/// fraction of a revolution.
 const RUN_BYTES: u64 = 64 << 10;
 
-/// Memory for writes.
+/// The write buffer.
 #[derive(Debug, Default)]
 pub(crate) struct WriteBuffer {
     room_bytes: u64,
     used_bytes: u64,
-    /// What is to be written: first byte and length.
+    /// What is to be written: start and length.
     dirty: BTreeMap<u64, u32>,
     /// Where the last run ended.
     sweep_byte: u64,
-    /// Writes that wait for room, in the order in which they came.
+    /// Writes that wait for space, in order of arrival.
     pub(crate) waiting: VecDeque<u32>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct WriteBuffer {
 pub(crate) struct Run {
     pub(crate) start_byte: u64,
     pub(crate) end_byte: u64,
-    /// What becomes free when it is written.
+    /// Space that becomes free when it is written.
     pub(crate) held_bytes: u64,
 }
 
@@ -36,12 +36,12 @@ impl WriteBuffer {
         Self { room_bytes, ..Self::default() }
     }
 
-    /// Whether a write of this length could ever be in it.
+    /// Whether a write of this length can ever fit.
     pub(crate) fn takes(&self, length_bytes: u32) -> bool {
         u64::from(length_bytes) <= self.room_bytes
     }
 
-    /// Takes a write if there is room now.
+    /// Accepts a write if there is space now.
     pub(crate) fn admit(&mut self, start_byte: u64, length_bytes: u32) -> bool {
         let old = self.dirty.get(&start_byte).copied().unwrap_or(0);
         let more = u64::from(length_bytes.saturating_sub(old));
@@ -49,7 +49,7 @@ impl WriteBuffer {
             return false;
         }
         self.used_bytes += more;
-        // What was to be written there is out of date.
+        // Older data for the same place is superseded.
         self.dirty.insert(start_byte, length_bytes.max(old));
         true
     }
@@ -64,7 +64,7 @@ impl WriteBuffer {
         below.is_some_and(|(&first, &length)| first + u64::from(length) >= end_byte)
     }
 
-    /// Takes out what is to be written next.
+    /// Removes what is to be written next.
     pub(crate) fn next_run(&mut self) -> Option<Run> {
         let next = self.dirty.range(self.sweep_byte..).next().or_else(|| self.dirty.iter().next());
         let (&start_byte, &length) = next?;
@@ -97,7 +97,7 @@ mod tests {
         for start in [40960, 8192, 4096, 90112, 45056] {
             assert!(buffer.admit(start, 4096));
         }
-        // Again the same: no more room is used.
+        // The same again: no further space is used.
         assert!(buffer.admit(4096, 4096));
         assert_eq!(buffer.used_bytes, 5 * 4096);
         assert!(buffer.holds(8192, 10000) && !buffer.holds(8192, 12289) && !buffer.holds(0, 512));

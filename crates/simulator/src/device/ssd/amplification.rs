@@ -1,9 +1,9 @@
-//! What garbage collection adds to a write.
+//! Write amplification by garbage collection.
 //!
-//! Flash is written page by page and erased block by block, so before a block can be written again its
-//! pages that still count are written elsewhere. Under uniformly random writes, with physical pages
-//! alpha times the pages that count, and blocks collected in the order in which they were written, a
-//! share v of a block's pages still counts when its turn comes:
+//! Flash is written page by page and erased block by block, so before a block can be rewritten its
+//! valid pages are written elsewhere. Under uniformly random writes, with physical pages alpha times
+//! the valid pages, and blocks collected in the order in which they were written, a share v of a
+//! block's pages is still valid when its turn comes:
 //!
 //! v = exp(-alpha (1 - v)),   write amplification A = 1 / (1 - v),
 //!
@@ -15,9 +15,9 @@
 
 /// Pages written for each page that the host writes at random.
 ///
-/// `spare_share`: of the flash, what the host does not see. `filled_share`: of what it sees, what
-/// counts. At most `pages_per_block`: a block that is collected has at least one page that does not
-/// count any more.
+/// `spare_share`: the part of the flash that the host does not see. `filled_share`: the valid part
+/// of what it sees. At most `pages_per_block`: a block that is collected has at least one invalid
+/// page.
 pub(crate) fn amplification(spare_share: f64, filled_share: f64, pages_per_block: u32) -> f64 {
     let counting = filled_share * (1.0 - spare_share);
     let most = f64::from(pages_per_block.max(1));
@@ -60,8 +60,7 @@ mod tests {
         assert!(amplification(0.07, 0.5, 256) < 1.3);
     }
 
-    /// The flash itself as a log that bites its tail: the oldest page goes, and what still counts is
-    /// written again.
+    /// Flash as a circular log: the oldest page is removed, and written again if it is still valid.
     #[test]
     fn it_is_what_a_log_of_pages_does() {
         const PAGES: usize = 20_000;
@@ -69,7 +68,7 @@ mod tests {
             let seen = ((1.0 - spare) * PAGES as f64) as u64;
             let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
             let mut version = vec![1_u32; seen as usize];
-            // Spare pages hold nothing that counts.
+            // Spare pages contain nothing valid.
             let mut log: VecDeque<(u64, u32)> =
                 (0..PAGES as u64).map(|page| (page % seen, u32::from(page < seen))).collect();
             let mut moved = 0_u64;

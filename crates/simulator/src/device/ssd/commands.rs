@@ -1,38 +1,38 @@
-//! The commands that flash works on: as many as its queue is deep, others wait in the order in which
-//! they came (tags of NCQ, entries of an NVMe queue).
+//! The commands in progress: as many as the queue is deep; others wait in order of arrival (tags of
+//! NCQ, entries of an NVMe queue).
 //!
-//! A command has several things happen to it one after the other, and an event for each. What stands
-//! for it in the queue of events is an access of the device's own, which is made once a place and used
-//! again, so that no command takes memory once as many were under way before.
+//! A command has several stages, with an event for each. In the event queue it is represented by an
+//! access of the device itself, which is created once per slot and reused, so that no command
+//! allocates memory once the maximum has been reached.
 
 use std::collections::VecDeque;
 
 use crate::device::{Access, Bench};
 
-/// What is next for a command when its event comes.
+/// The next stage of a command when its event occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Its bytes go over the interface.
+    /// Its bytes are sent over the interface.
     Send,
     /// Its pages are programmed.
     Program,
-    /// Nothing: it is done.
+    /// Nothing: it is complete.
     Done,
 }
 
-/// A command under way.
+/// A command in progress.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Command {
-    /// What it is the command of.
+    /// The access that it belongs to.
     pub(super) access: u32,
-    /// The access that stands for its events; its purpose is the number of the command's place.
+    /// The access that stands for its events; its purpose is the command's slot.
     event: u32,
     pub(super) next: Next,
-    /// Since when the device has it; of a read whose pages are coming, when the first is there.
+    /// Since when the device has it; for a read whose pages are arriving, when the first is there.
     pub(super) since_ns: u64,
 }
 
-/// The commands under way, and those that wait for a place among them.
+/// The commands in progress, and those that wait for a slot.
 #[derive(Debug)]
 pub(super) struct Commands {
     depth: u32,
@@ -47,7 +47,7 @@ impl Commands {
         Self { depth: depth.max(1), places, free, line }
     }
 
-    /// An access comes; gives its place, if there is one for it.
+    /// An access arrives; returns its slot, if one is free.
     #[inline]
     pub(super) fn arrive(&mut self, access: u32, bench: &mut Bench<'_>) -> Option<u32> {
         let command = Command { access, event: 0, next: Next::Done, since_ns: bench.now_ns };
@@ -67,7 +67,7 @@ impl Commands {
         Some(place)
     }
 
-    /// A command is done. Whether its place is that of another now, of the access that has waited
+    /// A command is complete. Returns whether its slot was reused, by the access that has waited
     /// longest.
     #[inline]
     pub(super) fn done(&mut self, place: u32, now_ns: u64) -> bool {
@@ -80,7 +80,7 @@ impl Commands {
         true
     }
 
-    /// The event of a command comes at that time.
+    /// Schedules the event of a command.
     #[inline]
     pub(super) fn at(&mut self, at_ns: u64, place: u32, next: Next, bench: &mut Bench<'_>) {
         let command = &mut self.places[place as usize];

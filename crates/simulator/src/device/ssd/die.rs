@@ -1,13 +1,12 @@
-//! A die of flash: it does one thing at a time, in order; what nobody waits for it does in between.
+//! A flash die: it does one thing at a time, in order; background work is done in between.
 //!
-//! What is to be done in between (programs of pages that are already safe in the write buffer, garbage
-//! collection, erasing) begins when nothing else is there, and once begun is not given up: a read that
-//! comes then waits for it. It enters no queue of events: how far it is follows from the time, and is
-//! worked out when someone asks.
+//! Background work (programming pages that are already safe in the write buffer, garbage collection,
+//! erasing) starts when there is nothing else to do, and is not interrupted: a read that arrives then
+//! waits for it. It needs no events: its progress follows from the time, and is computed when needed.
 
 use std::collections::VecDeque;
 
-/// What is done in between.
+/// Background work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Chore {
     /// Programs a page of the write buffer.
@@ -37,17 +36,18 @@ impl DieTimes {
     }
 }
 
-/// A die at work.
+/// A die.
 #[derive(Debug, Default)]
 pub(crate) struct Die {
-    /// It does something until then.
+    /// It is busy until then.
     free_at_ns: u64,
     chores: VecDeque<Chore>,
     busy_ns: u64,
 }
 
 impl Die {
-    /// Begins what it finds time for before `now_ns`; gives how many pages of the buffer that empties.
+    /// Starts the background work that it has time for before `now_ns`; returns how many pages of the
+    /// buffer that frees.
     #[inline]
     pub(crate) fn catch_up(&mut self, now_ns: u64, times: &DieTimes) -> u32 {
         let mut programs = 0;
@@ -67,8 +67,8 @@ impl Die {
         u32::from(chore == Chore::Program)
     }
 
-    /// Does one chore before whatever comes next, if there is one; gives how many pages of the buffer
-    /// that empties.
+    /// Does one chore before whatever comes next, if there is one; returns how many pages of the
+    /// buffer that frees.
     #[inline]
     pub(crate) fn do_one(&mut self, times: &DieTimes) -> u32 {
         match self.chores.pop_front() {
@@ -77,8 +77,7 @@ impl Die {
         }
     }
 
-    /// Something that someone waits for comes after what the die is doing; gives when it begins. The
-    /// die has caught up.
+    /// Foreground work follows what the die is doing; returns when it starts. The die has caught up.
     #[inline]
     pub(crate) fn visit(&mut self, now_ns: u64, takes_ns: u64) -> u64 {
         let start_ns = self.free_at_ns.max(now_ns);
@@ -87,7 +86,7 @@ impl Die {
         start_ns
     }
 
-    /// Something to do in between. The die has caught up.
+    /// Adds background work. The die has caught up.
     #[inline]
     pub(crate) fn later(&mut self, now_ns: u64, chore: Chore) {
         if self.chores.is_empty() {
@@ -96,13 +95,13 @@ impl Die {
         self.chores.push_back(chore);
     }
 
-    /// When it begins with its next chore if nothing comes before; `u64::MAX`: it has none.
+    /// When it starts its next chore if nothing else arrives; `u64::MAX`: it has none.
     #[inline]
     pub(crate) fn next_chore_ns(&self) -> u64 {
         if self.chores.is_empty() { u64::MAX } else { self.free_at_ns }
     }
 
-    /// Time that it was busy until `now_ns`.
+    /// Time for which it was busy until `now_ns`.
     pub(crate) fn busy_until(&self, now_ns: u64, times: &DieTimes) -> u64 {
         let mut free_at_ns = self.free_at_ns;
         let mut busy_ns = self.busy_ns;

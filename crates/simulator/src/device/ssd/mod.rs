@@ -8,13 +8,13 @@
 //! reads wait behind what a die has begun; while writes wait for room in the buffer, also behind one
 //! chore more each.
 //!
-//! It works on as many commands as its queue is deep; a write that waits for room in the buffer is one
-//! of them. The interface is taken in the order in which bytes are ready for it, which is not the order
-//! in which commands came: a read whose die is busy keeps nobody else from it. So a command has an
-//! event when its bytes are ready and another when they are over.
+//! It processes as many commands as its queue is deep; a write that waits for buffer space is one of
+//! them. The interface is used in the order in which bytes are ready for it, not in the order in which
+//! commands arrived: a read whose die is busy does not block others. So a command has one event when
+//! its bytes are ready and another when they have been sent.
 //!
-//! Not modelled: TRIM, wear, a state of the flash before its steady state, caches of the mapping, cells
-//! written in two stages (SLC caches), a limit on the controller's commands a second.
+//! Not modelled: TRIM, wear, the state of the flash before its steady state, caches of the mapping,
+//! cells written in two stages (SLC caches), a limit on the controller's commands per second.
 
 mod amplification;
 mod commands;
@@ -35,7 +35,7 @@ use streams::Streams;
 /// No access.
 const NONE: u32 = u32::MAX;
 
-/// Flash at work.
+/// An SSD.
 #[derive(Debug)]
 pub(crate) struct Ssd {
     description: Description,
@@ -44,22 +44,22 @@ pub(crate) struct Ssd {
     interface: Interface,
     commands: Commands,
     dies: Vec<Die>,
-    /// The last one that was written to, and the last one that garbage collection worked on.
+    /// The last die that was written to, and the last one that garbage collection worked on.
     turn: usize,
     chore_turn: usize,
     page_bytes: u64,
-    /// Pages of garbage collection for each page written at random.
+    /// Pages moved by garbage collection for each page written at random.
     moves_per_page: f64,
     streams: Streams,
     /// Bytes in the buffer.
     buffered_bytes: u64,
-    /// Of them, less than a page that is not on its way yet; and the garbage collection for it.
+    /// Of these, less than a page that is not being written yet; and the garbage collection for it.
     open_bytes: u64,
     open_moves: f64,
-    /// Pages to be moved and blocks to be erased, the part that is less than one.
+    /// Fractional pages to move and blocks to erase.
     moves_owed: f64,
     erases_owed: f64,
-    /// Commands that write and wait for room, in the order in which they came.
+    /// Write commands that wait for space, in order of arrival.
     waiting: VecDeque<u32>,
     /// The access that stands for this device's own events.
     timer: u32,
@@ -103,7 +103,7 @@ impl Ssd {
         ssd
     }
 
-    /// Takes so many times as long from now on.
+    /// Everything takes this many times as long from now on.
     pub(crate) fn slow_down(&mut self, slowness: f64) {
         let slowness = slowness.max(1e-6);
         let about = &self.description;
@@ -123,7 +123,7 @@ impl Ssd {
         }
     }
 
-    /// The device has a command.
+    /// The device accepts a command.
     fn begin(&mut self, command: u32, bench: &mut Bench<'_>) {
         let about = bench.accesses[self.commands[command].access];
         self.waited_ns += bench.now_ns - about.arrived_ns;
@@ -187,7 +187,7 @@ impl Ssd {
         let now_ns = bench.now_ns;
         let length_bytes = about.length_bytes;
         let (first_ns, last_bytes, next) = match about.kind {
-            // Pages leave as they come: what is left after the last one is that one.
+            // Pages are sent as they are read: after the last one is read, only that one is left.
             Kind::Read => {
                 let last_bytes = self.page_bytes.min(u64::from(length_bytes)) as u32;
                 (self.commands[command].since_ns, last_bytes, Next::Done)
@@ -200,7 +200,7 @@ impl Ssd {
         self.commands.at(sent_ns, command, next, bench);
     }
 
-    /// Without a buffer: done when it is programmed, and garbage collection follows at once.
+    /// Without a buffer: complete when programmed, and garbage collection follows at once.
     fn program(&mut self, command: u32, about: &Access, bench: &mut Bench<'_>) {
         let now_ns = bench.now_ns;
         let count = self.dies.len() as u64;
@@ -223,24 +223,24 @@ impl Ssd {
         self.commands.at(end_ns, command, Next::Done, bench);
     }
 
-    /// Pages of garbage collection for each page of a write.
+    /// Pages moved by garbage collection for each page of a write.
     fn moves_of(&mut self, about: &Access) -> f64 {
         let length = u64::from(about.length_bytes);
         let follows = self.streams.follows(about.offset_bytes, about.offset_bytes + length.max(1));
-        // Whatever fills a block of each die leaves it whole.
+        // A write that fills a block of each die leaves whole blocks behind.
         let blocks =
             u64::from(self.description.pages_per_block) * self.page_bytes * self.dies.len() as u64;
         if follows || length >= blocks { 0.0 } else { self.moves_per_page }
     }
 
-    /// A page is written, for which so many are moved.
+    /// A page is written, for which this many are moved.
     fn owe(&mut self, moves: f64) {
         self.moves_owed += moves;
         self.erases_owed += (1.0 + moves) / f64::from(self.description.pages_per_block.max(1));
     }
 
-    /// A chore of garbage collection that is owed by now, for the die whose turn it is: all get their
-    /// share, in turns of their own.
+    /// A chore of garbage collection that is due by now, for the die whose turn it is: all get their
+    /// share, in rotation.
     #[inline]
     fn next_owed(&mut self) -> Option<Chore> {
         let chore = if self.moves_owed >= 1.0 {
@@ -256,7 +256,7 @@ impl Ssd {
         Some(chore)
     }
 
-    /// Whether so many bytes fit into the buffer now.
+    /// Whether this many bytes fit into the buffer now.
     #[inline]
     fn has_room(&mut self, length_bytes: u32, now_ns: u64) -> bool {
         let room = self.description.write_buffer_bytes;
@@ -267,11 +267,11 @@ impl Ssd {
             let programs = die.catch_up(now_ns, &self.times);
             self.buffered_bytes -= u64::from(programs) * self.page_bytes;
         }
-        // What does not fill a page waits for more and would keep a write out of a very small buffer.
+        // Less than a page waits for more, and would keep a write out of a very small buffer.
         self.buffered_bytes - self.open_bytes + u64::from(length_bytes) <= room
     }
 
-    /// A write goes into the buffer; whole pages leave for the dies.
+    /// A write goes into the buffer; whole pages go to the dies.
     fn buffer(&mut self, command: u32, about: &Access, bench: &mut Bench<'_>) {
         let decoded_ns = self.commands[command].since_ns + self.overhead_ns;
         if decoded_ns > bench.now_ns {
@@ -302,7 +302,7 @@ impl Ssd {
         }
     }
 
-    /// Comes back when a die may have emptied a part of the buffer.
+    /// Schedules an event for when a die may have freed some of the buffer.
     fn watch(&mut self, about: &Access, bench: &mut Bench<'_>) {
         if self.timer_runs {
             return;
@@ -318,7 +318,7 @@ impl Ssd {
         bench.at(next_ns, self.timer);
     }
 
-    /// An event that this device put in has come.
+    /// An event that this device scheduled has occurred.
     pub(crate) fn event(&mut self, event: u32, bench: &mut Bench<'_>) {
         if event == self.timer {
             self.timer_runs = false;
@@ -340,7 +340,7 @@ impl Ssd {
         }
     }
 
-    /// Writes that waited for room in the buffer have it.
+    /// Admits writes that waited for buffer space.
     fn admit_waiting(&mut self, bench: &mut Bench<'_>) {
         while let Some(&command) = self.waiting.front() {
             let about = bench.accesses[self.commands[command].access];

@@ -1,13 +1,13 @@
-//! Which writes follow another: they fill flash blocks whose pages cease to count together, so garbage
+//! Detects sequential writes: they fill flash blocks whose pages become invalid together, so garbage
 //! collection has nothing to move.
 //!
-//! A write is sequential when an earlier one ended where it begins. Ends are kept in a small table by
-//! a hash; a later end in the same place drives out an earlier one, so of more streams than places, or
-//! among very many random writes, some sequential writes count as random.
+//! A write is sequential if an earlier one ended where it starts. Ends are kept in a small hash table;
+//! a later end in the same slot replaces an earlier one, so with more streams than slots, or among
+//! very many random writes, some sequential writes count as random.
 
 const PLACES_LOG2: u32 = 8;
 
-/// Where writes ended.
+/// Ends of earlier writes.
 #[derive(Debug)]
 pub(crate) struct Streams {
     ends: Box<[u64; 1 << PLACES_LOG2]>,
@@ -18,7 +18,7 @@ impl Streams {
         Self { ends: Box::new([u64::MAX; 1 << PLACES_LOG2]) }
     }
 
-    /// A write comes; gives whether it follows another.
+    /// A write arrives; returns whether it is sequential.
     #[inline]
     pub(crate) fn follows(&mut self, start_byte: u64, end_byte: u64) -> bool {
         let follows = self.ends[place(start_byte)] == start_byte;

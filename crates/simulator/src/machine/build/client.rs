@@ -1,9 +1,9 @@
-//! The way between a client and the servers in VMs: who pays for a transfer's bytes, and over which
-//! ports and lines they go.
+//! The path between a client and the servers in VMs: the CPU cost of a transfer's bytes, and the
+//! ports and lines that they use.
 //!
-//! It is part of the same machine: where the client's way and the storage's share a port, a CPU or a
+//! It is part of the same machine: if the client's path and the storage's share a port, a CPU or a
 //! line, they share its station. Ports and lines are full-duplex, so a message that a host receives and
-//! what it sends on to its storage meet nobody; two that go the same way share.
+//! what it sends on to its storage do not compete; two in the same direction do.
 
 use stormeter_site::{Adapter, Client, PathPolicy, Protocol, Target};
 
@@ -15,39 +15,39 @@ use super::{Builder, MachineError};
 use crate::machine::component::{Component, ComponentKind, SitePart};
 use crate::machine::step::{Pick, Route, Takes};
 
-/// What TCP gives the network at once, at most: the largest packet that a NIC cuts up by itself, which
-/// is what an IPv4 header can say (RFC 791, section 3.1).
+/// The most that TCP passes to the network at once: the largest packet that a NIC segments, limited by
+/// the IPv4 header (RFC 791, section 3.1).
 const SEGMENT_BYTES: u32 = 65536;
-/// What has arrived at a connection's end waits there, at most so much: the largest receive buffer that
-/// Linux gives by itself (tcp(7), `tcp_rmem`).
+/// The most received data that waits at a connection's end: the largest receive buffer that Linux
+/// allocates by default (tcp(7), `tcp_rmem`).
 const RECEIVE_BYTES: u64 = 6 << 20;
-/// Segments that a connection has in the network beside what the way holds: one being sent, one behind
-/// it, one in the sender's hands and one that arrives. TCP leaves no more to a NIC's queue, so that
-/// others get by (Linux, "TCP small queues").
+/// Segments that a connection has in the network in addition to what the path holds: one being sent,
+/// one behind it, one in the sender's hands and one arriving. TCP queues no more at a NIC, so that
+/// other connections get through (Linux, "TCP small queues").
 const SEGMENTS_UNDER_WAY: u64 = 4;
 
-/// What the transfers of a machine have to know of their way.
+/// What the transfers of a machine need to know about the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ClientWay {
-    /// The VMs' lanes come behind their disks, from this number on.
+    /// The VMs' lanes come after their disks, starting with this number.
     first: u32,
-    /// Bytes of a connection that travel together, at most.
+    /// The most bytes of a connection that travel together.
     segment_bytes: u32,
-    /// Payload of a packet.
+    /// Payload per packet.
     packet_bytes: u32,
-    /// Bytes of a connection that were sent and did not arrive yet, at most.
+    /// The most bytes of a connection that have been sent and have not arrived.
     pub(crate) under_way_bytes: u64,
-    /// Bytes of a connection that were sent and not taken yet, at most.
+    /// The most bytes of a connection that have been sent and have not been consumed.
     pub(crate) window_bytes: u64,
 }
 
-/// What an operation of a VM's connection is. A loaded one is a write and bears its bytes; a bare one
-/// is a read, and its length means nothing.
+/// What an operation of a VM's connection does. A write carries its bytes; a read carries none, and
+/// its length is ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// The client's CPU: loaded for bytes, bare for a message.
+    /// The client's CPU: a write for bytes, a read for a message.
     ClientCpu,
-    /// The server's, as the client's.
+    /// The server's CPU, like the client's.
     ServerCpu,
     /// From the client to the server.
     There,
@@ -56,28 +56,28 @@ pub(crate) enum Lane {
 }
 
 const LANES: u32 = 4;
-/// A request and an answer are one byte, as the client and server of a transfer have it.
+/// Requests and answers are one byte, as between the client and server of a transfer.
 const ANSWER_BYTES: u32 = 1;
-/// What CPUs and ports of hosts are told as: nodes of a cluster are its controllers.
+/// How CPUs and ports of hosts are reported: nodes of a cluster are its controllers.
 const CPUS: [ComponentKind; 2] = [ComponentKind::HostCpu, ComponentKind::ControllerCpu];
 const PORTS: [ComponentKind; 2] = [ComponentKind::HostPort, ComponentKind::ControllerPort];
 
 impl ClientWay {
-    /// How many VMs have lanes.
+    /// Number of VMs with lanes.
     pub(crate) fn vms(&self) -> u32 {
         self.first
     }
 
-    /// Bytes of a message that travel together. The CPU has to do with packets, and each is on its way
-    /// while the next is made ready; so that what comes one after the other here is seen no longer than
-    /// it should be, a message has some 32 segments or more if it has as many packets.
+    /// Bytes of a message that travel together. CPUs handle packets, and each is in transit while the
+    /// next is prepared; to keep the serial approximation here from lengthening a message noticeably,
+    /// it has some 32 segments or more if it has that many packets.
     pub(crate) fn segment_bytes(&self, message_bytes: u64) -> u64 {
         let packet_bytes = u64::from(self.packet_bytes);
         let packets = (message_bytes / 32 / packet_bytes).max(1);
         (packets * packet_bytes).min(u64::from(self.segment_bytes))
     }
 
-    /// What is submitted to as a disk.
+    /// The disk number for submissions to this lane.
     pub(crate) fn disk(&self, vm: u32, lane: Lane) -> u32 {
         self.first + vm * LANES + lane as u32
     }
@@ -86,7 +86,7 @@ impl ClientWay {
 /// One end of a connection.
 #[derive(Clone, Copy)]
 struct Party<'a> {
-    /// Index of the group, of its adapter, and which host.
+    /// Index of the group, of its adapter, and of the host.
     who: (usize, usize, u32),
     cpu: u32,
     cpu_component: u32,
@@ -96,7 +96,7 @@ struct Party<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// The lanes of all VMs, by the host that each runs on.
+    /// The lanes of all VMs, by the host on which each runs.
     pub(super) fn client_routes(
         &mut self,
         hosts: &[u32],
@@ -106,7 +106,7 @@ impl<'a> Builder<'a> {
         let lines = self.client_lines(client);
         let mut routes = Vec::with_capacity(hosts.len() * LANES as usize);
         let mut parties = Vec::new();
-        // A server's copy is its thread's work.
+        // A server's copying is its thread's work.
         let copy_ns = 1e9 / client.memory_bytes_per_s;
         for (vm, &host) in hosts.iter().enumerate() {
             let flow = vm as u32;
@@ -129,13 +129,13 @@ impl<'a> Builder<'a> {
         Ok((routes, self.client_way(client, adapters, first)))
     }
 
-    /// What travels together, and how much may be under way.
+    /// How much travels together, and how much may be in flight.
     ///
-    /// A segment is a millisecond of the way's rate, in whole packets, at least two and at most
-    /// [`SEGMENT_BYTES`], as Linux sizes what it leaves to the NIC (`tcp_tso_autosize`). Connections are
-    /// such as have found their rate: each has what the way holds and a few segments under way, in front
-    /// of a line with a buffer no more than all of them find room for. How they found it (RFC 5681,
-    /// section 3.1) is left out.
+    /// A segment is a millisecond at the path's rate, in whole packets, at least two and at most
+    /// [`SEGMENT_BYTES`], as Linux sizes what it passes to the NIC (`tcp_tso_autosize`). Connections are
+    /// in their steady state: each has in flight what the path holds plus a few segments, or, in front
+    /// of a line with a buffer, no more than fits for all of them. How they reached that state (RFC
+    /// 5681, section 3.1) is left out.
     fn client_way(
         &self,
         client: &Client,
@@ -163,8 +163,8 @@ impl<'a> Builder<'a> {
         ClientWay { first, segment_bytes, packet_bytes, under_way_bytes, window_bytes }
     }
 
-    /// The lines between client and server, in the order from the server. The storage's lines lie on
-    /// the same side of the hosts as the client's, so a line of both is one.
+    /// The lines between client and server, in order from the server. The storage's lines are on the
+    /// same side of the hosts as the client's, so a line of both is the same.
     fn client_lines(&mut self, client: &Client) -> Vec<Line> {
         let mut lines = Vec::new();
         for &number in client.networks.iter().rev() {
@@ -181,7 +181,7 @@ impl<'a> Builder<'a> {
         lines
     }
 
-    /// A host as an end, with the stations that it has already.
+    /// A host as an end, with the stations that it already has.
     fn party(
         &mut self,
         who: (usize, usize, u32),
@@ -220,8 +220,8 @@ impl<'a> Builder<'a> {
         party
     }
 
-    /// Which of the stations of its group a host has, where the storage's way has given it any: in a
-    /// cluster all hosts have them, else those on which VMs run.
+    /// Which of its group's stations a host has, if the storage's path has created any: in a cluster
+    /// all hosts have them, otherwise those on which VMs run.
     fn place_of(&self, group: usize, host: u32, vm_hosts: &[u32]) -> Option<u32> {
         let of_vms = group == self.datastore.hosts;
         if let Target::Cluster { cluster, .. } = self.datastore.target {
@@ -234,7 +234,8 @@ impl<'a> Builder<'a> {
         used.binary_search(&host).ok().map(|place| place as u32)
     }
 
-    /// The component of that name, of one of these kinds; a new one of the given kind if there is none.
+    /// The component with that name and one of these kinds; a new one of the given kind if there is
+    /// none.
     fn named(&mut self, name: String, kinds: &[ComponentKind], kind: ComponentKind) -> u32 {
         let is_it = |one: &Component| one.name == name && kinds.contains(&one.kind);
         match self.components.iter().position(is_it) {
@@ -243,7 +244,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// An end's CPU: its bytes and its messages.
+    /// The work of an end's CPU: its bytes and its messages.
     fn work(&mut self, party: Party<'_>, client: &Client, copy_ns: f64) -> Route {
         let cycle_ns = 1e9 / party.clock_hz;
         let per_byte_ns = (client.per_byte_cycles * cycle_ns + copy_ns) as f32;
@@ -258,7 +259,8 @@ impl<'a> Builder<'a> {
         whole(message, program(Takes { per_byte_ns, ..Takes::default() }))
     }
 
-    /// The way from one end to the other; `back` is to the server, whose lines are told from its side.
+    /// The path from one end to the other; `back` is towards the server, from whose side the lines are
+    /// listed.
     fn lane(
         &mut self,
         (from, to): (Party<'_>, Party<'_>),

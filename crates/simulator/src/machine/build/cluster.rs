@@ -1,4 +1,4 @@
-//! A distributed datastore: its nodes, and the ways from each host to all of them.
+//! A distributed datastore: its nodes, and the paths from each host to all of them.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -34,7 +34,7 @@ struct Stations {
 }
 
 impl Builder<'_> {
-    /// The routes of the hosts that VMs run on.
+    /// The routes of the hosts that run VMs.
     pub(super) fn cluster_routes(
         &mut self,
         cpu: u32,
@@ -56,7 +56,7 @@ impl Builder<'_> {
         }
         let devices = cluster.groups_per_node * cluster.capacity_per_group;
         let stripe_bytes = cluster.stripe_bytes.max(65536);
-        // A piece holds whole stripes' units.
+        // A piece holds units of whole stripes.
         let of_each = self.load.disk_bytes.div_ceil(u64::from(stripes.max(1)));
         let piece_bytes = of_each.div_ceil(stripe_bytes) * stripe_bytes;
         let pieces = Pieces {
@@ -134,7 +134,7 @@ impl Builder<'_> {
         Ok(routes)
     }
 
-    /// How each node reaches the others, to copy what was lost; nothing where there is one replica.
+    /// How each node reaches the others, to copy lost data; empty if there is one replica only.
     fn ways_between_nodes(
         &mut self,
         stations: &Stations,
@@ -163,7 +163,7 @@ impl Builder<'_> {
         (0..nodes.count).map(|node| self.parts_of_host(&stations, &ends, node, true)).collect()
     }
 
-    /// A host's program: its own work around the parts.
+    /// A host's program: its own work before and after the parts.
     fn cluster_route(
         &mut self,
         stations: &Stations,
@@ -205,7 +205,7 @@ impl Builder<'_> {
         };
         let count = ends.host_adapter.count as u16;
         let ways = self.ways_to_nodes(ends, host);
-        // The request's own cost is the program's around the parts; a part costs its packets.
+        // The request's own cost is in the program around the parts; a part costs its packets.
         let initiator = End {
             cpu: Pick::One(stations.host_cpu + host),
             cpu_component: stations.host_cpu_component,
@@ -222,7 +222,8 @@ impl Builder<'_> {
             more_cycles: 0.0,
             gate: Gate { ports: stations.node_ports, adapter: ends.node_adapter, ways: ways.1 },
         };
-        // What a distributed datastore speaks inside is its own affair: a part's payload goes with it.
+        // The internal protocol of a distributed datastore is not known: a part's payload is sent with
+        // it.
         let inside = Stack { protocol: Protocol::Local, ..stack.clone() };
         let (read, write) = (protocol::read(&inside), protocol::write(&inside));
         let read = self.read_over(initiator, node, ends.wire, storage, read);
@@ -249,9 +250,9 @@ impl Builder<'_> {
         }
     }
 
-    /// The ways of a host's parts and of the nodes' answers: by the flow where ports are aggregated by a
-    /// hash, and each sender hashes by itself; else by the part's path. Multipathing comes before
-    /// aggregation.
+    /// The paths of a host's parts and of the nodes' answers: selected by the flow if ports are
+    /// aggregated by a hash, where each sender has its own hash; otherwise by the part's path.
+    /// Multipathing takes precedence over aggregation.
     fn ways_to_nodes(&self, ends: &Ends<'_>, host: u32) -> (Ways, Ways) {
         let [by_host, to_node, by_node, to_host] =
             Senders::new(self.layout_seed, Talk::Storage).salts(host);
@@ -279,7 +280,7 @@ impl Builder<'_> {
         (at_host, at_node)
     }
 
-    /// CPUs, ports and disks of all nodes, and of the hosts where they are others.
+    /// CPUs, ports and disks of all nodes, and of the hosts if they are not nodes.
     fn cluster_stations(&mut self, cpu: u32, number: usize) -> Stations {
         let site = self.site;
         let cluster = &site.clusters[number];
@@ -317,7 +318,7 @@ impl Builder<'_> {
             SitePart::HostPort(self.datastore.hosts, adapter_number),
         );
         self.stands_for(node_ports.component, SitePart::HostPort(cluster.nodes, cluster.adapter));
-        // The host's own, where nodes are hosts.
+        // The host's own, if nodes are hosts.
         self.stands_for(node_cpu_component, SitePart::NodeCpu(number));
         let (capacity, store) = self.node_stores((number, cluster), nodes.count);
         let devices = cluster.groups_per_node * cluster.capacity_per_group;
@@ -335,7 +336,7 @@ impl Builder<'_> {
     }
 
     fn node_stores(&mut self, (number, cluster): (usize, &Cluster), nodes: u32) -> (u32, u32) {
-        // Flash is a device, which may be busy; the write buffer in it is a memory, which may be full.
+        // Flash is a device, which may be busy; its write buffer is a memory, which may be full.
         let buffer = (cluster.write_buffer_bytes > 0)
             .then(|| self.component(format!("{} cache", cluster.name), ComponentKind::Cache));
         let flash = self.component(format!("{} flash", cluster.name), ComponentKind::Disks);

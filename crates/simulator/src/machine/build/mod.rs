@@ -1,4 +1,4 @@
-//! From the description of a site to a machine: who shares what, and the ways between.
+//! From the description of a site to a machine: what is shared, and the paths in between.
 
 mod client;
 mod cluster;
@@ -34,96 +34,96 @@ pub(super) use path::mixed;
 pub(super) use placement::Place;
 use target::{port_of, unit_of};
 
-/// What is going to be driven, as far as the machine has to know before.
+/// The load that will be driven, as far as the machine has to know it in advance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Load {
-    /// Virtual disks; each is a VM's.
+    /// Number of virtual disks; one per VM.
     pub vms: u32,
-    /// Size of each, as it lies on the storage.
+    /// Size of each on the storage.
     pub disk_bytes: u64,
     /// Bytes of each that the workload touches.
     pub working_set_bytes: u64,
     /// Share of requests that go to random places, 0 to 1.
     pub random: f64,
-    /// The exponent of a Zipf distribution of the random ones; `None`: all places alike.
+    /// The exponent of a Zipf distribution of the random ones; `None`: uniform.
     pub zipf: Option<f64>,
 }
 
-/// When components are read.
+/// The times at which components are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// The ramp before it.
+    /// Its start: the length of the ramp.
     pub from_ns: u64,
     /// Length of an interval.
     pub interval_ns: u64,
 }
 
-/// Why a site cannot bear a load.
+/// Why a site cannot carry a load.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum MachineError {
-    /// More VMs than there is room for.
+    /// More VMs than the hosts have space for.
     #[error(
         "{vms} VMs do not fit on {hosts} hosts with at most {each} each; raise vms-per-host or the \
          count of hosts {name}, or ask for fewer VMs"
     )]
     TooManyVms {
-        /// Asked for.
+        /// Number of VMs.
         vms: u32,
-        /// Hosts of the group.
+        /// Number of hosts in the group.
         hosts: u32,
-        /// Room on each.
+        /// Limit per host.
         each: u32,
-        /// The group.
+        /// Name of the group.
         name: String,
     },
-    /// More bytes than the disks have.
+    /// The virtual disks are larger than the storage.
     #[error(
         "{vms} virtual disks of {disk} do not fit on {name}, which has {room}; make them smaller or \
          add disks"
     )]
     NoRoom {
-        /// Virtual disks.
+        /// Number of virtual disks.
         vms: u32,
-        /// Size of each, as written.
+        /// Size of each, as text.
         disk: String,
-        /// What has no room.
+        /// Name of the storage.
         name: String,
-        /// Its size, as written.
+        /// Its size, as text.
         room: String,
     },
-    /// Replicas are on different nodes.
+    /// Replicas must be on different nodes.
     #[error(
         "{cluster} keeps {replicas} replicas on different nodes, and there are only {nodes} {name}; \
          add nodes or ask for fewer replicas"
     )]
     TooFewNodes {
-        /// Nodes that there are.
+        /// Number of nodes.
         nodes: u32,
-        /// Replicas asked for.
+        /// Number of replicas.
         replicas: u32,
-        /// The nodes.
+        /// Name of the nodes.
         name: String,
-        /// The datastore.
+        /// Name of the datastore.
         cluster: String,
     },
-    /// More pieces than can be kept track of.
+    /// More pieces than the simulator supports.
     #[error(
         "{vms} virtual disks of {stripes} stripes with {replicas} replicas on {name} are more than {most} \
          pieces, which is what a machine keeps track of; ask for fewer VMs, stripes or replicas"
     )]
     TooManyPieces {
-        /// Virtual disks.
+        /// Number of virtual disks.
         vms: u32,
-        /// Stripes of each.
+        /// Stripes per disk.
         stripes: u32,
-        /// Copies of each stripe.
+        /// Replicas per stripe.
         replicas: u32,
-        /// The datastore.
+        /// Name of the datastore.
         name: String,
         /// The limit.
         most: u64,
     },
-    /// Nobody asks the servers in VMs.
+    /// The site has no client for the servers in VMs.
     #[error(
         "transfers need a client in the site; add `client:` with its hosts, adapter and networks"
     )]
@@ -136,7 +136,7 @@ pub(super) struct Builder<'a> {
     pub(super) datastore: &'a SiteDatastore,
     pub(super) load: Load,
     pub(super) seed: u64,
-    /// Hashes and places of pieces follow from it.
+    /// The seed of hashes and of the placement of pieces.
     pub(super) layout_seed: u64,
     pub(super) stations: Vec<Station>,
     pub(super) components: Vec<Component>,
@@ -153,7 +153,7 @@ impl Machine {
     /// The machine of a site's datastore (an index into [`Site::datastores`]), for a load.
     ///
     /// # Errors
-    /// The site has no room for it.
+    /// The site does not have enough space for it.
     pub fn new(
         site: &Site,
         datastore: usize,
@@ -164,11 +164,11 @@ impl Machine {
         Self::built(site, datastore, (load, false), window, seed)
     }
 
-    /// As [`Machine::new`], and with the site's client, its CPU, its ports and the networks between it
-    /// and the VMs: what [`crate::drive_transfer`] needs.
+    /// Like [`Machine::new`], with the site's client, its CPU, its ports and the networks between it
+    /// and the VMs, which [`crate::drive_transfer`] needs.
     ///
     /// # Errors
-    /// The site has no room for the load, or no client.
+    /// The site does not have enough space for the load, or has no client.
     pub fn with_client(
         site: &Site,
         datastore: usize,
@@ -253,7 +253,7 @@ impl Machine {
 }
 
 impl Builder<'_> {
-    /// By VM: which host of the group it runs on.
+    /// By VM: the host of the group on which it runs.
     fn hosts_of_vms(&self) -> Result<Vec<u32>, MachineError> {
         let group = &self.site.hosts[self.datastore.hosts];
         let vms = self.load.vms;
@@ -276,8 +276,8 @@ impl Builder<'_> {
         Ok((0..vms).map(host).collect())
     }
 
-    /// The hosts in the order in which VMs are spread over them: those that follow each other have
-    /// different controllers, and different ports of these, so that few VMs use all of them.
+    /// The hosts in the order in which VMs are spread over them: consecutive ones have different
+    /// controllers, and different ports of these, so that even a few VMs use all of them.
     fn spread(&self) -> Vec<u32> {
         let hosts = self.site.hosts[self.datastore.hosts].count;
         let mut order: Vec<u32> = (0..hosts).collect();
@@ -299,7 +299,7 @@ impl Builder<'_> {
         order
     }
 
-    /// What each VM's requests pass one after the other, where that takes any time.
+    /// The serial path of each VM's requests, if it takes any time.
     fn vm_path(&mut self) -> Option<VmPath> {
         let number = self.datastore.hosts;
         let group = &self.site.hosts[number];
@@ -317,7 +317,7 @@ impl Builder<'_> {
         })
     }
 
-    /// A component without stations yet; gives its number.
+    /// Adds a component without stations; returns its index.
     pub(super) fn component(&mut self, name: String, kind: ComponentKind) -> u32 {
         self.components.push(Component {
             name,
@@ -330,12 +330,12 @@ impl Builder<'_> {
         self.components.len() as u32 - 1
     }
 
-    /// What a component stands for, if it stands for nothing yet.
+    /// Sets what a component stands for, unless it is set.
     pub(super) fn stands_for(&mut self, component: u32, part: SitePart) {
         self.components[component as usize].part.get_or_insert(part);
     }
 
-    /// A station of a component; gives its number.
+    /// Adds a station of a component; returns its index.
     pub(super) fn station(&mut self, component: u32, servers: u32) -> u32 {
         let number = self.stations.len() as u32;
         self.stations.push(Station::new(servers));

@@ -8,15 +8,15 @@ use super::wire::{Framing, Message};
 use crate::machine::component::{ComponentKind, SitePart};
 use crate::machine::step::{Pick, Step, What};
 
-/// Ports with the stations of each direction. Those of several hosts of a kind follow each other.
+/// Ports with the stations of each direction. Those of several hosts of a kind are consecutive.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::machine) struct Ports {
     pub(in crate::machine) component: u32,
-    /// First station of those that send.
+    /// First station of the sending ports.
     pub(in crate::machine) send: u32,
-    /// First station of those that receive.
+    /// First station of the receiving ports.
     pub(in crate::machine) receive: u32,
-    /// First station of those that hand out credits, where they are what limits.
+    /// First station for credits, if they are the limit.
     pub(in crate::machine) credit: Option<u32>,
 }
 
@@ -26,18 +26,18 @@ pub(in crate::machine) struct Line {
     /// Index into the site's networks.
     pub(in crate::machine) network: usize,
     pub(in crate::machine) component: u32,
-    /// The station towards the storage, where the line is shared.
+    /// The station towards the storage, if the line is shared.
     pub(in crate::machine) there: Option<u32>,
-    /// The station back.
+    /// The station of the other direction.
     pub(in crate::machine) back: Option<u32>,
 }
 
-/// What lies between two ends.
+/// What is between two ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wire<'a> {
     pub(super) framing: Framing,
     pub(super) lines: &'a [Line],
-    /// Credits instead of losses: Fibre Channel sends nothing that has no room.
+    /// Credits instead of losses: Fibre Channel sends nothing for which there is no space.
     pub(super) lossless: bool,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Gate<'a> {
 }
 
 impl Builder<'_> {
-    /// The ports of an adapter, of so many hosts or controllers.
+    /// The ports of an adapter, for this many hosts or controllers.
     pub(super) fn ports(&mut self, component: u32, adapter: &Adapter, owners: u32) -> Ports {
         let count = adapter.count * owners;
         let send = self.stations_of(component, count);
@@ -67,10 +67,10 @@ impl Builder<'_> {
         first
     }
 
-    /// Time between two credits of a Fibre Channel port, where that is longer than a frame takes: a
-    /// credit comes back a round trip after its frame left, so a long way needs many (FC-FS-3,
-    /// buffer-to-buffer flow control). The way is taken as one hop: switches that lend buffers of
-    /// their own are part of the port's credits.
+    /// Time between two credits of a Fibre Channel port, if that is longer than a frame takes: a
+    /// credit comes back a round trip after its frame was sent, so a long path needs many (FC-FS-3,
+    /// buffer-to-buffer flow control). The path is treated as one hop: buffers that switches lend
+    /// are part of the port's credits.
     fn credit_ns(&self, adapter: &Adapter) -> Option<f64> {
         let PortKind::FibreChannel { credits } = adapter.kind else { return None };
         let frame_ns =
@@ -81,7 +81,7 @@ impl Builder<'_> {
         (credit_ns > frame_ns).then_some(credit_ns)
     }
 
-    /// The lines of the datastore, in the order from the host to the storage.
+    /// The lines of the datastore, in order from the host to the storage.
     pub(super) fn lines(&mut self) -> Vec<Line> {
         self.datastore.networks.iter().map(|&number| self.line(number)).collect()
     }
@@ -97,7 +97,8 @@ impl Builder<'_> {
         Line { network: number, component, there, back }
     }
 
-    /// A message from one end to the other. `first` of its request: it decides which path that takes.
+    /// A message from one end to the other. `first`: it is the first of its request, and determines
+    /// the request's path.
     pub(super) fn message(
         &mut self,
         from: Gate<'_>,
@@ -128,9 +129,9 @@ impl Builder<'_> {
         self.over_port(to, pick, wire, message, to.adapter.latency_ns);
     }
 
-    /// What a target's adapter sends to have the payload of a write. It is one small frame, which goes
-    /// between the frames of others and waits for no message of theirs: it takes its way's time, and
-    /// no share of the lines that would be worth counting.
+    /// What a target's adapter sends to request the payload of a write: one small frame, which fits
+    /// between the frames of other messages and does not wait for them; it takes the path's latency,
+    /// and a negligible share of the lines.
     pub(super) fn asked_by_adapter(
         &mut self,
         host: Gate<'_>,
@@ -151,7 +152,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The steps of a message over the lines; `back` from the storage.
+    /// The steps of a message over the lines; `back` means from the storage.
     fn over_lines(&mut self, wire: Wire<'_>, back: bool, message: Message) {
         for place in 0..wire.lines.len() {
             let line = match back {
@@ -162,7 +163,7 @@ impl Builder<'_> {
             let station = if back { line.back } else { line.there };
             let latency_ns = network.latency_ns as u32;
             let (Some(station), Some(rate)) = (station, network.rate_bytes_per_s) else {
-                // Nothing to wait for: the time goes to the step before.
+                // There is no queue: the time is added to the previous step.
                 if let Some(last) = self.steps.last_mut() {
                     last.latency_ns = last.latency_ns.saturating_add(latency_ns);
                 }

@@ -1,49 +1,49 @@
-//! Which port of each end a request takes.
+//! Which port of each end a request uses.
 
 use stormeter_site::{Adapter, Aggregation, PathPolicy, Protocol};
 
 use crate::machine::step::{PATHS, Pick};
 
-/// Which of the ports of an end, and way.
+/// How a port of an end is selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// This one.
+    /// This port.
     One(u32),
-    /// The next of so many paths over so many ports.
+    /// The next of several paths over several ports.
     Rotate {
-        /// Ports.
+        /// Number of ports.
         ports: u16,
-        /// Paths.
+        /// Number of paths.
         paths: u16,
     },
-    /// That of the request's path, of so many ports.
+    /// The port of the request's path, among this many ports.
     Same {
-        /// Ports.
+        /// Number of ports.
         ports: u16,
     },
-    /// That of the request's path, of so many ports of the request's node.
+    /// The port of the request's path, among the ports of the request's node.
     Node {
-        /// Ports.
+        /// Number of ports.
         ports: u16,
     },
-    /// That of the flow with the request's node.
+    /// The port of the flow with the request's node.
     Flow {
-        /// Ports.
+        /// Number of ports.
         ports: u16,
-        /// Of the sender's hash.
+        /// Salt of the sender's hash.
         salt: u16,
     },
     /// As `Flow`, of the request's node.
     NodeFlow {
-        /// Ports.
+        /// Number of ports.
         ports: u16,
-        /// Of the sender's hash.
+        /// Salt of the sender's hash.
         salt: u16,
     },
 }
 
 impl Way {
-    /// The station, of those from `first`.
+    /// The station, among those from `first`.
     pub(super) fn pick(self, first: u32) -> Pick {
         match self {
             Way::One(port) => Pick::One(first + port),
@@ -55,7 +55,7 @@ impl Way {
         }
     }
 
-    /// The way of all further messages of the same request.
+    /// The selection for all further messages of the same request.
     pub(super) fn further(self) -> Way {
         match self {
             Way::Rotate { ports, .. } => Way::Same { ports },
@@ -64,7 +64,7 @@ impl Way {
     }
 }
 
-/// The ways of an end: over which ports it sends, and over which what is sent to it comes.
+/// The selections at an end: for sending, and for receiving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ways {
     pub(super) send: Way,
@@ -72,27 +72,27 @@ pub(super) struct Ways {
 }
 
 impl Ways {
-    /// The same one both ways.
+    /// The same for both directions.
     pub(super) fn both(way: Way) -> Self {
         Self { send: way, receive: way }
     }
 }
 
-/// Who talks: the same two ends hash otherwise for other traffic.
+/// The kind of traffic: the same two ends hash differently for different traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Talk {
-    /// Hosts with their storage.
+    /// Between hosts and their storage.
     Storage,
-    /// Clients to servers in VMs.
+    /// From clients to servers in VMs.
     ToServer,
-    /// And back.
+    /// From servers in VMs to clients.
     FromServer,
 }
 
-/// The hashes of those who send. Each side of a link aggregation distributes what it sends by a rule of
-/// its own, of which the standard only asks that a conversation stays on one link (IEEE 802.3ad-2000,
+/// The hashes of the senders. Each side of a link aggregation distributes what it sends by its own
+/// rule, of which the standard only requires that a conversation stays on one link (IEEE 802.3ad-2000,
 /// section 43.2.4): over which port an end sends is its own choice, over which it receives the
-/// switch's. What rules and addresses there are a site does not say; here they follow from the seed.
+/// switch's. A site does not specify rules and addresses; here they follow from the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Senders {
     salt: u32,
@@ -126,7 +126,7 @@ pub(super) struct Pair<'a> {
     pub(super) target: &'a Adapter,
     pub(super) policy: PathPolicy,
     pub(super) protocol: Protocol,
-    /// Who talks with whom, for a hash.
+    /// The identity of the flow, for a hash.
     pub(super) flow: u32,
     pub(super) senders: Senders,
     /// The target's port that this host is mapped to.
@@ -134,14 +134,15 @@ pub(super) struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// The ways at the host and at the target.
+    /// The selections at the host and at the target.
     ///
-    /// Multipathing comes before aggregation: a path is a port of the host with one of the target,
-    /// and round-robin takes each pair in turn. On one path, each side's aggregation decides; of a
-    /// hash, each sender has its own. Ports of a target that stand alone (active-backup) are portals
-    /// of their own for iSCSI and Fibre Channel, over which hosts are spread; an NFS server has one
-    /// address, on the first. Where hosts are dealt to a target's ports, each port has an address of
-    /// its own whatever the protocol, and all paths of a host lead to its one.
+    /// Multipathing takes precedence over aggregation: a path is a port of the host with one of the
+    /// target, and round-robin takes each pair in turn. On one path, each side's aggregation
+    /// decides; for a hash, each sender has its own. Ports of a target that are used singly
+    /// (active-backup) are separate portals for iSCSI and Fibre Channel, over which hosts are
+    /// spread; an NFS server has one address, on the first. If hosts are assigned to a target's
+    /// ports, each port has its own address whatever the protocol, and all paths of a host lead to
+    /// its port.
     pub(super) fn ways(&self) -> (Ways, Ways) {
         let dealt = self.target.aggregation == Aggregation::ByHost;
         let host = self.host.count.max(1);
@@ -259,7 +260,7 @@ mod tests {
 
     #[test]
     fn hosts_do_not_follow_each_other_over_the_ports() {
-        // Within one test bed too, flows are spread over all four combinations.
+        // Within one test bed, too, flows are spread over all four combinations.
         for seed in 0..20 {
             let mut counts = [0; 4];
             for host in 0..400u32 {

@@ -1,40 +1,40 @@
-//! Where the pieces of virtual disks are in a distributed datastore.
+//! Where a distributed datastore places the pieces of virtual disks.
 //!
-//! An object (a virtual disk) is so many stripes, and each stripe so many replicas. A piece (one
-//! replica of one stripe) lies on one capacity device. Replicas of a stripe are never on the same
-//! node; beyond that each piece goes to the node that has fewest pieces of this object, then fewest
-//! at all, then by chance; and there to the device with the fewest pieces.
+//! An object (a virtual disk) has a number of stripes, and each stripe a number of replicas. A
+//! piece (one replica of one stripe) is on one capacity device. Replicas of a stripe are never on
+//! the same node; beyond that each piece goes to the node with the fewest pieces of this object,
+//! then the fewest of all, then at random; and there to the device with the fewest pieces.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Where a piece is.
+/// The place of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) node: u16,
-    /// Which of the node's capacity devices.
+    /// Index of the node's capacity device.
     pub(crate) device: u16,
-    /// The pieces before it there.
+    /// Number of pieces before it on that device.
     pub(crate) before: u32,
 }
 
-/// What is to be placed.
+/// The pieces to place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pieces {
     pub(super) objects: u32,
     pub(super) stripes: u32,
     pub(super) replicas: u32,
     pub(super) nodes: u32,
-    /// Capacity devices of a node.
+    /// Capacity devices per node.
     pub(super) devices: u32,
 }
 
-/// The most pieces of a machine: each takes some twenty bytes, and its number has 32 bits. A thousand
+/// The most pieces in a machine: each takes some twenty bytes, and its number has 32 bits. A thousand
 /// hosts with a hundred VMs of twelve stripes and two replicas each have 2.4 million.
 pub(super) const MOST_PIECES: u64 = 16_000_000;
 
 impl Pieces {
-    /// How many there are; `None` if they are more than [`MOST_PIECES`].
+    /// Number of pieces; `None` if there are more than [`MOST_PIECES`].
     pub(super) fn count(&self) -> Option<usize> {
         let Pieces { objects, stripes, replicas, .. } = *self;
         let count = u128::from(objects) * u128::from(stripes) * u128::from(replicas);
@@ -42,8 +42,8 @@ impl Pieces {
     }
 }
 
-/// By object, stripe and replica. There are at least as many nodes as replicas, and not more pieces than
-/// are counted.
+/// By object, stripe and replica. There are at least as many nodes as replicas, and no more pieces than
+/// the limit.
 pub(super) fn placed(pieces: Pieces, seed: u64) -> Vec<Place> {
     let Pieces { objects, stripes, replicas, nodes, devices } = pieces;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x706c_6163_656d_656e);
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(of(100_000, 12, 2), Some(2_400_000));
         assert_eq!(of(4_000_000, 2, 2), Some(16_000_000));
         assert_eq!(of(4_000_001, 2, 2), None);
-        // 2^32 and 2^33: nothing, if they were counted in 32 bits.
+        // 2^32 and 2^33: would be zero if counted in 32 bits.
         assert_eq!(of(1 << 16, 1 << 16, 1), None);
         assert_eq!(of(1 << 31, 1, 4), None);
         assert_eq!(of(u32::MAX, u32::MAX, u32::MAX), None);

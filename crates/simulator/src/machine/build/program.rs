@@ -1,4 +1,4 @@
-//! Programs: what a request does between two ends, as its protocol has it.
+//! Programs: the steps of a request between two ends, according to its protocol.
 
 use stormeter_disk::Kind;
 use stormeter_site::Cost;
@@ -8,19 +8,19 @@ use super::network::{Gate, Wire};
 use super::protocol::{ReadMessages, Rest, WriteMessages};
 use crate::machine::step::{Pick, Step, Takes, What};
 
-/// An end of a way: a CPU and a port.
+/// One end of a path: a CPU and a port.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct End<'a> {
     pub(super) cpu: Pick,
     pub(super) cpu_component: u32,
     pub(super) cost: Cost,
     pub(super) clock_hz: f64,
-    /// Cycles more of each request.
+    /// Additional cycles per request.
     pub(super) more_cycles: f64,
     pub(super) gate: Gate<'a>,
 }
 
-/// What a storage is to a program.
+/// A storage, as a program refers to it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Storage {
     pub(super) what: What,
@@ -28,7 +28,7 @@ pub(super) struct Storage {
 }
 
 impl End<'_> {
-    /// Half of what a request costs.
+    /// Half of the cost of a request.
     fn half(&self, kind: Kind) -> Takes {
         Takes { fixed_ns: half_ns(&self.cost, kind, self.clock_hz), ..Takes::default() }
     }
@@ -38,7 +38,7 @@ impl End<'_> {
     }
 }
 
-/// Half of what a request costs, without payload and packets.
+/// Half of the cost of a request, without payload and packets.
 pub(super) fn half_ns(cost: &Cost, kind: Kind, clock_hz: f64) -> f64 {
     let cycles = match kind {
         Kind::Read => cost.per_read_cycles,
@@ -48,7 +48,7 @@ pub(super) fn half_ns(cost: &Cost, kind: Kind, clock_hz: f64) -> f64 {
 }
 
 impl Builder<'_> {
-    /// Begins a program; gives its first step.
+    /// Starts a program; returns its first step.
     pub(super) fn program(&mut self) -> u32 {
         let first = self.steps.len() as u32;
         self.programs.push(first);
@@ -57,8 +57,8 @@ impl Builder<'_> {
 
     /// A read between two ends.
     ///
-    /// A packet costs the CPU of each end that has to do with it: payload where it is sent and where
-    /// it is received, what bears none only where it is received (what is sent goes with the
+    /// A packet costs the CPU of each end that handles it: payload where it is sent and where it is
+    /// received, a packet without payload only where it is received (sending it is part of the
     /// request's own cost).
     pub(super) fn read_over(
         &mut self,
@@ -83,8 +83,8 @@ impl Builder<'_> {
         first
     }
 
-    /// A write between two ends: of as many bytes as travel at once, or one of which bytes are asked
-    /// for.
+    /// A write between two ends: of as many bytes as are sent at once, or one whose bytes are
+    /// requested by the target.
     pub(super) fn write_over(
         &mut self,
         host: End<'_>,
@@ -98,7 +98,8 @@ impl Builder<'_> {
         let work = |end: &End<'_>, message| framing.work(message, &end.cost, end.clock_hz);
         let WriteMessages { request, answer, .. } = messages;
         let before = plus(host.half(Kind::Write), host.more());
-        // An adapter that answers the asking by itself has its payload's work done before.
+        // If adapters answer the request for data by themselves, the CPU's work on the payload
+        // comes before.
         let asked = match (messages.rest, is_asked) {
             (Rest::Asked { by_adapter: true, data, .. }, true) => Some(data),
             _ => None,
@@ -137,8 +138,8 @@ impl Builder<'_> {
         first
     }
 
-    /// A request that goes no further than this end's CPU; payload of a write is moved before, of a
-    /// read after.
+    /// A request that goes no further than this end's CPU; the payload of a write is moved before,
+    /// that of a read after.
     pub(super) fn at_once(
         &mut self,
         (cpu, cpu_component): (Pick, u32),
@@ -183,7 +184,7 @@ impl Builder<'_> {
     }
 }
 
-/// Both together; the second has a fixed part alone.
+/// The sum of both; the second has only a fixed part.
 fn plus(takes: Takes, fixed: Takes) -> Takes {
     Takes { fixed_ns: takes.fixed_ns + fixed.fixed_ns, ..takes }
 }

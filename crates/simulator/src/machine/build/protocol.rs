@@ -1,4 +1,4 @@
-//! Which messages a protocol sends for a read and for a write, and what is in their headers.
+//! The messages that a protocol sends for a read and for a write, and the sizes of their headers.
 
 use stormeter_site::{Protocol, ProtocolOptions, Stack};
 
@@ -24,12 +24,12 @@ const NFS_BEFORE_BYTES: u32 = 4 + 24;
 
 /// Fibre Channel: the command, its CDB of 16 bytes in it (FCP-4, clause 9).
 const FCP_CMND_BYTES: u32 = 32;
-/// The target has room for a write (FCP-4, clause 9).
+/// The target is ready for the data of a write (FCP-4, clause 9).
 const FCP_XFER_RDY_BYTES: u32 = 12;
 /// The response without sense data (FCP-4, clause 9).
 const FCP_RSP_BYTES: u32 = 24;
 
-/// A read: what asks, and what comes back with the payload.
+/// A read: the request, and the answer with the payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReadMessages {
     pub(super) request: Message,
@@ -39,28 +39,28 @@ pub(super) struct ReadMessages {
 /// A write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WriteMessages {
-    /// Payload that travels without the initiator's CPU being asked for it.
+    /// Payload that is sent before the target requests any.
     pub(super) at_once_bytes: u32,
-    /// What carries it; without payload where everything is asked for.
+    /// The message that carries it; without payload if everything is requested by the target.
     pub(super) request: Message,
     /// How the target gets the rest.
     pub(super) rest: Rest,
-    /// What says that it is done.
+    /// The completion message.
     pub(super) answer: Message,
 }
 
-/// How the payload of a write moves that did not travel with the request.
+/// How the payload of a write moves that was not sent with the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// In further requests like the first, side by side.
+    /// In further requests like the first, in parallel.
     Calls,
-    /// The target asks, and gets so much an asking.
+    /// The target requests it, a burst at a time.
     Asked {
-        /// What one asking is for, at most.
+        /// The most bytes per request of the target.
         burst_bytes: u32,
-        /// The asking.
+        /// The request of the target.
         ask: Message,
-        /// What carries the payload.
+        /// The message that carries the payload.
         data: Message,
         /// Whether the adapters of both ends do it without their CPUs, all at once.
         by_adapter: bool,
@@ -69,7 +69,7 @@ pub(super) enum Rest {
     Nothing,
 }
 
-/// Payload of a read request, at most.
+/// The most payload of a read request.
 pub(super) fn read_bytes(stack: &Stack) -> u32 {
     match stack.protocol {
         Protocol::Nfs => stack.options.transfer_bytes.max(512),
@@ -144,9 +144,9 @@ pub(super) fn write(stack: &Stack) -> WriteMessages {
                 answer: Message::bare(iscsi_bare(options)),
             }
         }
-        // Nothing travels before the target has room: FCP_XFER_RDY for the whole write (FCP-4,
-        // clause 9; WRITE FCP_XFER_RDY DISABLED is rare), which the HBAs of both ends
-        // see to by themselves.
+        // Nothing is sent before the target is ready: FCP_XFER_RDY for the whole write (FCP-4,
+        // clause 9; WRITE FCP_XFER_RDY DISABLED is rare), which the HBAs of both ends handle by
+        // themselves.
         Protocol::Fc => WriteMessages {
             at_once_bytes: u32::MAX,
             request: Message::bare(FCP_CMND_BYTES),
@@ -161,7 +161,7 @@ pub(super) fn write(stack: &Stack) -> WriteMessages {
     }
 }
 
-/// What travels before the first R2T: FirstBurstLength where InitialR2T=No; otherwise immediate data
+/// What is sent before the first R2T: FirstBurstLength if InitialR2T=No; otherwise immediate data
 /// alone, which one PDU carries (RFC 7143, sections 13.10 to 13.14).
 fn unsolicited_bytes(options: &ProtocolOptions) -> u32 {
     match (options.initial_r2t, options.immediate_data) {

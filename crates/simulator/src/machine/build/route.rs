@@ -1,4 +1,4 @@
-//! The way of each VM's requests: which programs they run.
+//! The route of each VM's requests: the programs that they run.
 
 use stormeter_disk::Kind;
 use stormeter_site::{Adapter, Aggregation, Cost, PathPolicy, Target};
@@ -16,7 +16,7 @@ use crate::machine::fork::Fork;
 use crate::machine::step::{Pick, Route, What};
 
 impl Builder<'_> {
-    /// The routes of all VMs, by the host that each runs on.
+    /// The routes of all VMs, by the host on which each runs.
     pub(super) fn routes(&mut self, hosts: &[u32]) -> Result<Vec<Route>, MachineError> {
         let name = &self.site.hosts[self.datastore.hosts].name;
         let cpu = self.component(format!("{name} cpu"), ComponentKind::HostCpu);
@@ -83,7 +83,7 @@ impl Builder<'_> {
         let lines = self.lines();
         self.map.lines(&lines);
         let controllers = self.controllers(number, port, vm_hosts)?;
-        // Without an adapter there is no way: whoever made the site has seen to it.
+        // Without an adapter there is no path; the reader of the site has checked that.
         let Some(adapter_number) = self.datastore.adapter else {
             return Ok(hosts.iter().map(|_| whole(0, 0)).collect());
         };
@@ -93,7 +93,7 @@ impl Builder<'_> {
         self.stands_for(component, SitePart::HostPort(self.datastore.hosts, adapter_number));
         let wire = wire(adapter, target_adapter, &lines);
         let cost = about.costs.iter().find(|(protocol, _)| *protocol == stack.protocol);
-        // A host that is dealt to one port has the paths of its own ports to that.
+        // A host that is assigned to one port has the paths from its own ports to that one.
         let target_ports = match target_adapter.aggregation {
             Aggregation::ByHost => 1,
             _ => target_adapter.count,
@@ -105,7 +105,8 @@ impl Builder<'_> {
             let station = self.station(cpu, group.cores);
             let ports = self.ports(component, adapter, 1);
             self.map.host_ports(self.datastore.hosts, adapter_number, ports, (1, adapter.count));
-            // Each controller serves hosts that stand together, each of its ports as many of them.
+            // Each controller serves consecutive hosts, and each of its ports the same number of
+            // them.
             let unit = unit_of(host, about.count, group.count);
             let target_port = port_of(host, about.count, target_adapter, group.count);
             let pair = Pair {
@@ -181,7 +182,7 @@ impl Builder<'_> {
         route
     }
 
-    /// A program that makes several requests of a long one.
+    /// A program that splits a long request into several.
     fn calls(&mut self, route: Route, cpu: u32) -> u32 {
         let waiting = self.slowest();
         let fork = self.forks.len() as u32;
@@ -202,7 +203,7 @@ impl Builder<'_> {
     }
 }
 
-/// A route whose requests are never cut.
+/// A route whose requests are never split.
 pub(super) fn whole(read: u32, write: u32) -> Route {
     Route { read: [read, read], write: [write, write], read_bytes: u32::MAX, write_bytes: u32::MAX }
 }

@@ -1,4 +1,4 @@
-//! Which virtual disks share an array, and whether there is room for them.
+//! Which virtual disks share an array, and whether they fit.
 
 use std::rc::Rc;
 
@@ -9,12 +9,12 @@ use super::{Builder, Load, MachineError};
 use crate::machine::component::ComponentKind;
 use crate::storage::{Geometry, Place, Store};
 
-/// Virtual disks by their store.
+/// The virtual disks of each store.
 #[derive(Debug)]
 pub(super) struct Sharing {
-    /// By virtual disk: which of its store's disks it is.
+    /// By virtual disk: its index among its store's disks.
     places: Rc<[u32]>,
-    /// By store: how many it has.
+    /// By store: its number of disks.
     counts: Vec<u32>,
 }
 
@@ -37,7 +37,7 @@ impl Sharing {
         self.counts.get(store as usize).copied().unwrap_or(0)
     }
 
-    /// Whether each store's disks hold what is put on them.
+    /// Checks that each store's disks have enough space.
     pub(super) fn fits(&self, load: &Load, group: &DiskGroup) -> Result<(), MachineError> {
         let room = Geometry::new(group).capacity_bytes();
         let vms = self.counts.iter().copied().max().unwrap_or(0);
@@ -54,7 +54,8 @@ impl Sharing {
 }
 
 impl Builder<'_> {
-    /// The memory of controllers as a component, where it holds writes; else that of their disks.
+    /// The memory of controllers as a component, if it buffers writes; otherwise that of their
+    /// disks.
     pub(super) fn memory(&mut self, controller: &str, cache: &Cache, disks: u32) -> u32 {
         match cache.write {
             WriteCache::Through => disks,
@@ -64,7 +65,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The array with this number among those that share the datastore's disks; gives its store.
+    /// The array with this number among those that share the datastore's disks; returns its store.
     pub(super) fn array(
         &mut self,
         which: u32,

@@ -1,4 +1,4 @@
-//! Where bytes end up: the storages behind controllers.
+//! The storage behind controllers.
 
 use stormeter_site::{Adapter, Aggregation};
 
@@ -13,7 +13,7 @@ pub(super) struct Controllers {
     pub(super) cpu_component: u32,
     /// The first controller's CPU; the others' follow.
     pub(super) cpu: u32,
-    /// Their ports, one controller after the other.
+    /// Their ports, controller by controller.
     pub(super) ports: Ports,
     pub(super) disks: u32,
     /// The first controller's storage; the others' follow.
@@ -58,14 +58,14 @@ impl Builder<'_> {
     }
 }
 
-/// Which of several controllers a host's requests go to: each serves hosts that stand together.
+/// Which of several controllers a host's requests go to: each serves consecutive hosts.
 pub(super) fn unit_of(host: u32, controllers: u32, hosts: u32) -> u32 {
     let place = u64::from(host) * u64::from(controllers) / u64::from(hosts);
     place.min(u64::from(controllers - 1)) as u32
 }
 
-/// Which port of its controller a host is mapped to. Where ports are dealt out by host, each host has
-/// the one after that of the host before it; else each port has as many hosts, which stand together.
+/// Which port of its controller a host uses. If ports are assigned by host, each host has the one
+/// after that of the previous host; otherwise each port has the same number of consecutive hosts.
 pub(super) fn port_of(host: u32, controllers: u32, ports: &Adapter, hosts: u32) -> u32 {
     let count = ports.count.max(1);
     if ports.aggregation == Aggregation::ByHost {
@@ -101,7 +101,7 @@ mod tests {
             |controllers, count, hosts| dealt(controllers, count, hosts, Aggregation::ByHost);
         let two = [(0, 0), (0, 1), (0, 0), (0, 1), (1, 0), (1, 1), (1, 0), (1, 1)];
         assert_eq!(turns(2, 2, 8), two);
-        // The first controller has four of seven hosts; the second's begin at its first port again.
+        // The first controller has four of seven hosts; the second's start at its first port again.
         let odd = [(0, 0), (0, 1), (0, 2), (0, 0), (1, 0), (1, 1), (1, 2)];
         assert_eq!(turns(2, 3, 7), odd);
         assert_eq!(turns(4, 2, 2), [(0, 0), (2, 0)]);

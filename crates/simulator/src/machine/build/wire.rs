@@ -1,4 +1,4 @@
-//! What a message is on a wire: headers, packets and bytes, and what they take.
+//! A message on a wire: headers, packets and bytes, and the time they take.
 
 use stormeter_site::{Cost, PortKind};
 
@@ -8,24 +8,24 @@ use crate::machine::step::Takes;
 /// 4.4.2); IPv4 20 (RFC 791, section 3.1), TCP 20 (RFC 9293, section 3.1) and its timestamps 12 with
 /// padding (RFC 7323, section 3.2 and appendix A).
 const ETHERNET_PER_PACKET_BYTES: u32 = 8 + 14 + 4 + 12 + TCP_HEADERS_BYTES;
-/// What of an MTU is no payload: IPv4, TCP, timestamps.
+/// The part of an MTU that is not payload: IPv4, TCP, timestamps.
 const TCP_HEADERS_BYTES: u32 = 20 + 20 + 12;
 /// Fibre Channel: start 4, header 24, checksum 4, end 4, six idle words between frames (FC-FS-3,
 /// sections 9 and 11).
 const FC_PER_FRAME_BYTES: u32 = 4 + 24 + 4 + 4 + 24;
-/// Payload of a frame, at most (FC-FS-3, section 11).
+/// The most payload per frame (FC-FS-3, section 11).
 const FC_FRAME_BYTES: u32 = 2112;
 
-/// A message on its way, beside the link's own headers.
+/// A message, without the link's own headers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Message {
-    /// Headers that come once.
+    /// Headers that are sent once.
     pub(super) header_bytes: u32,
     /// Whether payload goes with it.
     pub(super) with_payload: bool,
-    /// Payload of a PDU and the header of each.
+    /// Payload per PDU and the header of each.
     pub(super) segments: Option<(u32, u32)>,
-    /// What follows as a unit of its own: the response behind Fibre Channel's data.
+    /// A separate unit that follows: the response after Fibre Channel's data.
     pub(super) behind_bytes: Option<u32>,
 }
 
@@ -35,23 +35,23 @@ impl Message {
         Self { header_bytes, ..Self::default() }
     }
 
-    /// With payload behind a header.
+    /// With payload after a header.
     pub(super) fn loaded(header_bytes: u32) -> Self {
         Self { header_bytes, with_payload: true, ..Self::default() }
     }
 }
 
-/// How messages are cut into packets or frames between two ports.
+/// How messages are split into packets or frames between two ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Framing {
-    /// What one carries.
+    /// Capacity of one packet.
     pub(super) packet_bytes: u32,
-    /// What is around it.
+    /// Overhead of one packet.
     each_bytes: u32,
 }
 
 impl Framing {
-    /// Between two ports. Where their MTUs differ, as a client's may, TCP's segments fit the smaller
+    /// Between two ports. If their MTUs differ, as a client's may, TCP segments fit the smaller one
     /// (RFC 9293, section 3.7.1).
     pub(super) fn between(one: PortKind, other: PortKind) -> Self {
         let mtu = |kind| match kind {
@@ -75,15 +75,16 @@ impl Framing {
         message.header_bytes.div_ceil(self.packet_bytes).max(1)
     }
 
-    /// A full packet with what is around it, on a line of a rate.
+    /// The time of a full packet with its overhead, at this line rate.
     pub(super) fn full_packet_ns(self, rate_bytes_per_s: f64) -> f64 {
         f64::from(self.packet_bytes + self.each_bytes) / rate_bytes_per_s * 1e9
     }
 
-    /// What a message takes on a port or line of a rate; `label_bytes` is more on each packet.
+    /// The time of a message on a port or line with this rate; `label_bytes` are added to each
+    /// packet.
     ///
-    /// TCP's own acknowledgements are left out: they go against the stream, one for two packets, on
-    /// lines that carry little that way.
+    /// TCP's own acknowledgements are left out: they travel against the stream, one per two
+    /// packets, on lines that carry little in that direction.
     pub(super) fn takes(self, message: Message, rate_bytes_per_s: f64, label_bytes: u32) -> Takes {
         let byte_ns = 1e9 / rate_bytes_per_s;
         let each = self.each_bytes + label_bytes;
@@ -109,7 +110,7 @@ impl Framing {
         }
     }
 
-    /// What its packets take if each takes so long: credits of frames.
+    /// The time of its packets if each takes this long: for frame credits.
     pub(super) fn per_packet(self, message: Message, packet_ns: f64) -> Takes {
         let alone = f64::from(u32::from(message.behind_bytes.is_some()));
         match message.with_payload {
@@ -121,7 +122,7 @@ impl Framing {
         }
     }
 
-    /// What the CPU of an end has to do for its payload and packets.
+    /// The CPU work of an end for its payload and packets.
     pub(super) fn work(self, message: Message, cost: &Cost, clock_hz: f64) -> Takes {
         let mut takes = self.per_packet(message, cost.per_packet_cycles / clock_hz * 1e9);
         if message.with_payload {
@@ -130,7 +131,7 @@ impl Framing {
         takes
     }
 
-    /// The part that counts packets and segments of the payload.
+    /// The part that depends on the number of packets and segments of the payload.
     fn counted(self, message: Message, packet_ns: f64, segment_ns: f64) -> Takes {
         let (segment_bytes, segment_header_bytes) = message.segments.unwrap_or((0, 0));
         Takes {

@@ -1,4 +1,4 @@
-//! Copies that are made anew of what a distributed datastore has lost (resync).
+//! Recreation of copies that a distributed datastore has lost (resync).
 //!
 //! When a lost device is given up, at once if it is broken and after the cluster's delay if its node
 //! only does not answer, each of its pieces gets a new place by the rule of the first placement. Each
@@ -22,51 +22,51 @@ use super::job::{Job, RESYNC};
 use super::{KIND_SHIFT, Machine, OF_FAULT, OF_JOB};
 use crate::slab::Slab;
 
-/// The largest chunk, that of a rebuild: a unit of a stripe, but at most this.
+/// The largest chunk, the same as of a rebuild: a unit of a stripe, but at most this.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// Chunks that a node has under way, as a rebuild has.
+/// Chunks that a node has in progress, like a rebuild.
 const AT_ONCE: u32 = 2;
-/// No node has a piece to copy.
+/// No node copies the piece.
 const NOBODY: u16 = u16::MAX;
 
-/// What became of the bytes that a distributed datastore lost.
+/// What happened to the data that a distributed datastore lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ResyncUse {
     /// Bytes of the pieces that were given up.
     pub lost_bytes: u64,
-    /// Bytes that were written to their new places.
+    /// Bytes written to their new places.
     pub copied_bytes: u64,
-    /// Bytes of pieces that have a new place and are not whole there.
+    /// Bytes of pieces with a new place that are not complete there.
     pub left_bytes: u64,
-    /// Bytes of pieces that no node can take: each has another replica, or no room.
+    /// Bytes of pieces that no node can take: each has another replica, or no space.
     pub no_room_bytes: u64,
     /// Bytes of pieces of which no replica is left.
     pub gone_bytes: u64,
 }
 
-/// What the nodes do about it.
+/// The nodes' part in it.
 #[derive(Debug)]
 pub(crate) struct Resync {
     /// The cluster's name.
     pub(crate) name: String,
-    /// By node: how it reaches the others. None without replicas.
+    /// By node: how it reaches the others. Empty without replicas.
     pub(crate) ways: Vec<Parts>,
     pub(crate) repair_delay_ns: u64,
-    /// What a byte takes at the site's rate; 0: as fast as it goes.
+    /// Time per byte at the site's rate limit; 0: unlimited.
     pub(crate) per_byte_ns: f64,
-    /// Pieces that a device has room for.
+    /// Pieces that fit on a device.
     pub(crate) pieces_per_device: u64,
     pub(crate) random: Xoshiro256PlusPlus,
     /// By node; empty before anything is given up.
     takers: Vec<Taker>,
-    /// The action of the first node's turn; those of the others follow.
+    /// The action for the first node's turn; those of the others follow.
     first_action: u32,
-    /// By place: the node that is to take it, or [`NOBODY`].
+    /// By place: the node that takes it, or [`NOBODY`].
     taken_by: Vec<u16>,
     /// By device of all nodes: whether it was given up.
     given_up: Vec<bool>,
     chunks: Slab<Chunk>,
-    /// How many copies were begun: tells chunks of one that was given up.
+    /// Number of copies started: identifies chunks of one that was given up.
     turn: u32,
     told: ResyncUse,
 }
@@ -76,16 +76,16 @@ pub(crate) struct Resync {
 struct Taker {
     waiting: VecDeque<Piece>,
     copy: Option<Copying>,
-    /// The next chunk may begin.
+    /// When the next chunk may start.
     from_ns: u64,
-    /// Whether an event is due for it.
+    /// Whether an event is scheduled for it.
     timer: bool,
 }
 
 /// A piece and its new place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece {
-    /// The number of its place.
+    /// The index of its place.
     slot: u32,
     to: Place,
 }
@@ -95,25 +95,25 @@ struct Piece {
 struct Copying {
     piece: Piece,
     turn: u32,
-    /// Where the next chunk begins.
+    /// Where the next chunk starts.
     next: u64,
     under_way: u32,
-    /// Where chunks begin that failed on their way.
+    /// Where chunks start that failed in transit.
     again: Vec<u64>,
 }
 
-/// A chunk on its way.
+/// A chunk in progress.
 #[derive(Debug, Clone, Copy)]
 struct Chunk {
     node: u16,
     turn: u32,
-    /// Where it begins in the piece.
+    /// Where it starts in the piece.
     at: u64,
 }
 
 /// What a node does next.
 enum Next {
-    /// The chunk that begins there, of so many bytes.
+    /// The chunk that starts there, with this length.
     Chunk(Piece, u64, u32),
     NotBefore(u64),
     Wait,
@@ -144,7 +144,7 @@ impl Resync {
         }
     }
 
-    /// The new place of a piece, if what is there of it has come so far.
+    /// The new place of a piece, if the copy there has progressed this far.
     fn copied(&self, slot: u32, within: u64) -> Option<Place> {
         let node = *self.taken_by.get(slot as usize)?;
         let copy = self.takers.get(usize::from(node))?.copy.as_ref()?;
@@ -158,7 +158,8 @@ impl Resync {
 }
 
 impl Nodes {
-    /// Where a write of a piece goes: to its place, or to its new one as far as that is written.
+    /// Where a write of a piece goes: to its place, or to its new one as far as that has been
+    /// written.
     pub(super) fn written_at(&self, slot: u32, within: u64) -> Option<Place> {
         let place = self.places[slot as usize];
         if !self.is_lost(place) {
@@ -193,7 +194,7 @@ impl Nodes {
         Next::Chunk(copy.piece, at, length as u32)
     }
 
-    /// The replica from which a chunk of a piece is read: each of those that are left in turn.
+    /// The replica from which a chunk of a piece is read: each of the remaining ones in turn.
     fn source_of(&self, slot: u32, at: u64) -> Option<u32> {
         let first = slot / self.replicas * self.replicas;
         let turn = (at / CHUNK_BYTES % u64::from(self.replicas)) as u32;
@@ -203,7 +204,7 @@ impl Nodes {
 }
 
 impl Machine {
-    /// What became of the bytes that a distributed datastore lost; `None` of any other storage.
+    /// What happened to the data that a distributed datastore lost; `None` for any other storage.
     pub fn resync(&self) -> Option<ResyncUse> {
         let nodes = self.nodes.as_ref()?;
         let mut told = nodes.resync.told;
@@ -216,7 +217,7 @@ impl Machine {
         Some(told)
     }
 
-    /// A line for what a reader has to know of it.
+    /// Notes about it for a reader.
     pub(super) fn resync_notes(&self) -> Vec<String> {
         let (Some(nodes), Some(told)) = (&self.nodes, self.resync()) else { return Vec::new() };
         let name = &nodes.resync.name;
@@ -261,7 +262,7 @@ impl Machine {
         self.take_pieces(node);
     }
 
-    /// A node goes on as far as it may.
+    /// A node continues as far as it may.
     fn take_pieces(&mut self, node: u32) {
         loop {
             let now_ns = self.now_ns;
@@ -292,7 +293,7 @@ impl Machine {
         self.send_chunk(node, (number, place), Kind::Read, at, length_bytes);
     }
 
-    /// A chunk is read at its source, or written at home.
+    /// A chunk is read at its source, or written at its destination.
     fn send_chunk(
         &mut self,
         node: u32,
@@ -379,7 +380,7 @@ impl Resync {
 }
 
 impl Copying {
-    /// What is there of the piece for certain.
+    /// The part of the piece that is certainly there.
     fn written_bytes(&self, nodes: &Nodes) -> u64 {
         let chunk_bytes = nodes.stripe_bytes.min(CHUNK_BYTES);
         let missing = u64::from(self.under_way) + self.again.len() as u64;

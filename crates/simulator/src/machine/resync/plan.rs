@@ -1,8 +1,9 @@
-//! Who takes what of the pieces that were given up.
+//! Which node takes which of the pieces that were given up.
 //!
 //! The rule is that of the first placement: no two replicas of a stripe on one node, then the node with
-//! fewest pieces of the object, then with fewest at all, then by chance, and there the device with
-//! fewest. A piece that nobody can take waits until something changes: a node is back, say.
+//! the fewest pieces of the object, then with the fewest of all, then at random, and there the device
+//! with the fewest. A piece that no node can take waits until something changes, for example a node
+//! comes back.
 
 use rand_xoshiro::rand_core::Rng;
 
@@ -13,7 +14,7 @@ use super::super::fork::Nodes;
 use super::{NOBODY, Piece, ResyncUse, Taker};
 
 impl Machine {
-    /// A lost device of a node, or all that it has, is not waited for any more.
+    /// A lost device of a node, or all of its devices, are no longer waited for.
     #[cold]
     pub(in crate::machine) fn give_up(&mut self, node: u32, device: Option<u32>) {
         let first_action = self.actions.len() as u32;
@@ -37,7 +38,7 @@ impl Machine {
         self.plan_resync();
     }
 
-    /// Devices were lost or are back.
+    /// Devices were lost or have come back.
     pub(in crate::machine) fn plan_resync(&mut self) {
         let Some(nodes) = &mut self.nodes else { return };
         if nodes.resync.takers.is_empty() {
@@ -51,16 +52,17 @@ impl Machine {
     }
 }
 
-/// What nodes and devices hold.
+/// Pieces on nodes and devices.
 struct Held {
-    /// By node, how many pieces.
+    /// By node, number of pieces.
     on_node: Vec<u32>,
-    /// By device of all nodes, how many places are used.
+    /// By device of all nodes, number of used places.
     on_device: Vec<u32>,
 }
 
 impl Nodes {
-    /// Pieces are not copied whose device is back, whose new place is lost, or of which nothing is left.
+    /// Pieces are not copied if their device is back, their new place is lost, or nothing of them is
+    /// left.
     fn forget_stale(&mut self) {
         for device in 0..self.lost.len() {
             self.resync.given_up[device] &= self.lost[device];
@@ -86,7 +88,7 @@ impl Nodes {
             && self.source_of(piece.slot, 0).is_some()
     }
 
-    /// All pieces that were given up get a new place, where there is one.
+    /// All pieces that were given up get a new place, if there is one.
     fn give_places(&mut self) {
         let mut held = self.held();
         let mut told = ResyncUse { no_room_bytes: 0, gone_bytes: 0, ..self.resync.told };
@@ -130,7 +132,7 @@ impl Nodes {
         held
     }
 
-    /// Where a piece is, or is going to be; nowhere if it is lost.
+    /// Where a piece is, or will be; `None` if it is lost.
     fn will_be_at(&self, slot: u32) -> Option<Place> {
         let place = self.places[slot as usize];
         if !self.is_lost(place) {
