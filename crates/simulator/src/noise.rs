@@ -1,8 +1,8 @@
-//! What a shared machine does to everything that runs on it: slow drift and correlated noise.
+//! How a shared machine affects everything that runs on it: slow drift and correlated noise.
 //!
 //! A factor on all service times, as a function of virtual time. It is the same for all disks of a
 //! simulation, as neighbours, thermal limits and background jobs are for the datastores of one
-//! host: that is what makes "first A, then B" lie and interleaved blocks tell the truth.
+//! host: that is why "first A, then B" is misleading and interleaved blocks are not.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -16,7 +16,8 @@ pub struct NoisePlan {
     pub correlation: f64,
     /// Length of a step.
     pub step_ns: u64,
-    /// Growth of the logarithm of the factor per second: 0.001 makes all 0.1 % slower each second.
+    /// Growth of the logarithm of the factor per second: 0.001 makes everything 0.1 % slower each
+    /// second.
     pub drift_per_s: f64,
 }
 
@@ -26,7 +27,7 @@ impl NoisePlan {
         NoisePlan { noise: 0.0, correlation: 0.0, step_ns: 1_000_000_000, drift_per_s: 0.0 };
 }
 
-/// The noise of one simulation. Asked for ever later times.
+/// The noise of one simulation. Must be called with increasing times.
 #[derive(Debug, Clone)]
 pub struct HostNoise {
     plan: NoisePlan,
@@ -41,7 +42,7 @@ impl HostNoise {
     /// Noise that follows from the seed.
     pub fn new(plan: NoisePlan, seed: u64) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        // Begins in the stationary distribution: the first step is like every other.
+        // Starts in the stationary distribution: the first step is like every other.
         let state = normal(&mut random);
         let mut noise = Self { plan, random, step: 0, state, factor: 1.0 };
         noise.update();

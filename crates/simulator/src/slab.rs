@@ -1,6 +1,6 @@
-//! Values in places that are used again, so that what is outstanding is all that takes memory.
+//! Values in reusable slots, so that only outstanding values use memory.
 
-/// Values by the number of their place.
+/// Values by slot number.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
     places: Vec<T>,
@@ -14,7 +14,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// Puts a value in; gives its number.
+    /// Adds a value; returns its number.
     #[inline]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
         match self.free.pop() {
@@ -29,18 +29,18 @@ impl<T> Slab<T> {
         }
     }
 
-    /// The place may be used again.
+    /// Frees the slot for reuse.
     #[inline]
     pub(crate) fn free(&mut self, place: u32) {
         self.free.push(place);
     }
 
-    /// All places, used or not.
+    /// All slots, used or not.
     pub(crate) fn places_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.places.iter_mut()
     }
 
-    /// Values that are in use, for tests that nothing is left.
+    /// Number of values in use, for tests that nothing is left.
     #[cfg(test)]
     pub(crate) fn in_use(&self) -> usize {
         self.places.len() - self.free.len()

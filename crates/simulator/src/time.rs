@@ -1,4 +1,4 @@
-//! Virtual time: one instant that the disks move forward and the clock reads.
+//! Virtual time: one instant that the disks advance and the clock reads.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -19,12 +19,12 @@ impl VirtualTime {
         Self::default()
     }
 
-    /// Nanoseconds since the simulation began.
+    /// Nanoseconds since the start of the simulation.
     pub fn now_ns(&self) -> u64 {
         self.0.get()
     }
 
-    /// Moves time forward to `at_ns`; time never goes back.
+    /// Advances time to `at_ns`; time never goes back.
     pub fn advance_to(&self, at_ns: u64) {
         self.0.set(self.0.get().max(at_ns));
     }

@@ -48,7 +48,7 @@ fn run(site: &Site, trial: &Trial) -> (Sample, Vec<ComponentUse>) {
     (sample, machine.usage())
 }
 
-/// The Fibre Channel site with parity and memory for writes.
+/// The Fibre Channel site with parity and a write cache.
 fn with_cache(raid: Raid, layout: Layout) -> Site {
     let mut site = common::fibre_channel();
     site.groups[0].raid = raid;
@@ -60,7 +60,7 @@ fn with_cache(raid: Raid, layout: Layout) -> Site {
 
 #[test]
 fn what_waits_for_memory_is_told_apart_from_what_waits_for_disks() {
-    // Writes alone: all of them wait for room as soon as memory is full.
+    // Writes only: all of them wait for space as soon as memory is full.
     let (sample, uses) = run(&with_cache(Raid::Raid6, Layout::InPlace), &trial(64, 16, 0.0, 4));
     let of = |name: &str| uses.iter().find(|usage| usage.name == name).expect("a component");
     let (cache, disks) = (of("filer cache"), of("disk"));
@@ -68,7 +68,7 @@ fn what_waits_for_memory_is_told_apart_from_what_waits_for_disks() {
     assert!(cache.response_share > 0.9 && disks.response_share < 1e-9, "{cache:?} {disks:?}");
     assert!(disks.utilisation > 0.7, "{disks:?}");
     assert!((cache.visits as f64 / (sample.iops() * 4.0) - 1.0).abs() < 0.01);
-    // Reads alone: nobody needs it.
+    // Reads only: the cache is not needed.
     let (_, uses) = run(&with_cache(Raid::Raid6, Layout::InPlace), &trial(64, 16, 100.0, 2));
     let cache = uses.iter().find(|usage| usage.name == "filer cache").expect("a component");
     assert_eq!((cache.utilisation, cache.response_share, cache.visits), (0.0, 0.0, 0));
@@ -88,7 +88,7 @@ fn levels_and_layouts_are_in_the_order_of_their_cost() {
     let back = |layout| run(&with_cache(Raid::Raid6, layout), &trial(64, 16, 50.0, 3)).0.iops();
     let (place, anywhere) = (back(Layout::InPlace), back(Layout::WriteAnywhere));
     assert!(anywhere > 3.0 * place && anywhere > levels[0], "{levels:?} {place} {anywhere}");
-    // With few outstanding a write does not wait for the disks: half of the requests take no time.
+    // At a low queue depth a write does not wait for the disks: half of the requests take no time.
     let light = |site: &Site| run(site, &trial(32, 1, 50.0, 2)).0.iops();
     let mut site = with_cache(Raid::Raid6, Layout::InPlace);
     let place = light(&site);
@@ -127,7 +127,7 @@ fn small_disk(capacity_bytes: u64) -> Device {
 
 #[test]
 fn a_file_system_that_writes_anywhere_has_its_data_all_over_the_disks() {
-    // Reads of a volume that is small beside its disks: at their outer edge, or everywhere.
+    // Reads of a volume that is small compared with its disks: at their outer edge, or everywhere.
     let iops = |layout, disk_bytes| {
         let mut site = with_cache(Raid::Raid6, layout);
         site.groups[0].device = small_disk(disk_bytes);
@@ -138,9 +138,9 @@ fn a_file_system_that_writes_anywhere_has_its_data_all_over_the_disks() {
     assert!(anywhere < 0.8 * place, "{anywhere} {place}");
 }
 
-/// So many streams of 64 KiB with two requests outstanding each, in MB/s: a controller with a read
-/// cache in front of so many disks of 15 000 rpm. The mean over places where streams begin: which disks
-/// two of them meet on is luck.
+/// This many streams of 64 KiB with queue depth two each, in MB/s: a controller with a read cache in
+/// front of this many disks of 15 000 rpm. The mean over the starting places of the streams: which
+/// disks two of them share is chance.
 fn streams(raid: Raid, disks: u32, count: u32, latency_ns: f64) -> f64 {
     const PLACES: u64 = 2;
     let found = (0..PLACES).map(|place| {

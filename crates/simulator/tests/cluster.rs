@@ -1,4 +1,4 @@
-//! A distributed datastore: what its nodes, links, stripes and replicas bring.
+//! A distributed datastore: the effect of its nodes, links, stripes and replicas.
 
 mod common;
 
@@ -58,11 +58,11 @@ fn another_link_brings_nothing_where_the_node_is_the_limit() {
         site.clusters[0].cost.per_read_cycles = cycles;
         rate(&site, (16, 8), Kind::Read, bytes).0
     };
-    // 2 ms of CPU a request: 8 cores of 4 nodes give 16000 a second, far below the links.
+    // 2 ms of CPU per request: 8 cores of 4 nodes give 16000 per second, far below the links.
     let (two, three) = (with(2, 4096, 5e6), with(3, 4096, 5e6));
     assert!((three / two - 1.0).abs() < 0.02, "{two} {three}");
     assert!(two > 14_000.0 && two < 16_000.0, "{two}");
-    // Where the links are the limit, they bring something.
+    // Where the links are the limit, more of them help.
     let (one, two) = (with(1, 262_144, 0.0), with(2, 262_144, 0.0));
     assert!(two > 1.3 * one, "{one} {two}");
 }
@@ -99,7 +99,7 @@ fn all_time_of_a_response_is_somebodys() {
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
     let slowest = uses.iter().find(|usage| usage.kind == ComponentKind::Parts).expect("parts");
     assert!(slowest.response_share > 0.01 && slowest.response_share < 0.7, "{slowest:?}");
-    // Writes are done in flash.
+    // Writes complete in flash.
     assert!(named(&machine, "vsan flash").response_share > 0.0);
     assert_eq!(named(&machine, "vsan capacity").response_share, 0.0);
 }
@@ -109,12 +109,12 @@ fn a_full_write_buffer_is_as_fast_as_what_drains_it() {
     let mut site = cluster(4, 1, 1);
     site.clusters[0].write_buffer_bytes = 1 << 20;
     let (full, machine) = rate(&site, (24, 4), Kind::Write, 4096);
-    // 24 capacity devices of 108 us a run.
+    // 24 capacity devices with 108 us per run.
     let most = 24.0 / 108e-6;
     assert!(full < 1.02 * most && full > 0.5 * most, "{full} {most}");
     let disks = named(&machine, "vsan capacity");
     assert!(disks.utilisation_most > 0.95, "{disks:?}");
-    // And it is told: writes are most of their time in front of a buffer without room.
+    // And it is reported: writes spend most of their time in front of a buffer without space.
     let (buffer, flash) = (named(&machine, "vsan cache"), named(&machine, "vsan flash"));
     assert_eq!((buffer.kind, flash.kind), (ComponentKind::Cache, ComponentKind::Disks));
     assert!(buffer.utilisation_most > 0.95 && buffer.response_share > 0.5, "{buffer:?}");
@@ -140,7 +140,7 @@ fn flash_that_answers_all_it_can_is_a_full_device() {
     assert!(flash.utilisation_most > 0.95 && flash.response_share > 0.8, "{flash:?}");
     let buffer = named(&machine, "vsan cache");
     assert_eq!((buffer.utilisation_most, buffer.response_share), (0.0, 0.0));
-    // Without a buffer there is none to be told.
+    // Without a buffer there is none to report.
     site.clusters[0].write_buffer_bytes = 0;
     let (_, machine) = rate(&site, (24, 8), Kind::Read, 4096);
     assert!(machine.usage().iter().all(|usage| usage.kind != ComponentKind::Cache));
@@ -152,7 +152,7 @@ fn bytes_move_on_when_the_flash_has_them() {
     site.clusters[0].cache = device(8, 10e6, 0.0);
     let mut machine = machine(&site, 1);
     submit(&mut machine, 0, Kind::Write, 0, 4096);
-    // The way there takes far less than the 10 ms of the flash.
+    // The path takes far less than the 10 ms of the flash.
     assert_eq!(reap(&mut machine, 9_000_000).len(), 0);
     machine.end_window();
     assert_eq!(named(&machine, "vsan flash").visits, 1);
@@ -172,7 +172,7 @@ fn named(machine: &Machine, name: &str) -> ComponentUse {
 
 #[test]
 fn a_window_in_which_buffers_fill_says_so() {
-    // More comes in than 24 capacity devices of 108 us take.
+    // More arrives than 24 capacity devices of 108 us can take.
     let (_, mut machine) = rate(&cluster(4, 1, 1), (24, 16), Kind::Write, 4096);
     machine.end_window();
     let notes = machine.notes();
@@ -182,7 +182,7 @@ fn a_window_in_which_buffers_fill_says_so() {
         notes[0].contains("bytes came in for each byte that went out; after about"),
         "{notes:?}"
     );
-    // One that is full does not fill any more, and one that keeps up never does.
+    // One that is full does not fill any more, and one that keeps up never fills.
     let mut site = cluster(4, 1, 1);
     site.clusters[0].write_buffer_bytes = 1 << 16;
     let (_, mut machine) = rate(&site, (24, 16), Kind::Write, 4096);
@@ -247,7 +247,7 @@ fn virtual_disks_need_room_for_all_replicas() {
         write_buffer_bytes: 0,
     });
     let window = Window { from_ns: 0, interval_ns: SECOND };
-    // 24 devices of 1 GiB have room for 12 disks of 1 GiB twice, not for 13.
+    // 24 devices of 1 GiB can hold 12 disks of 1 GiB twice, but not 13.
     let error = Machine::new(&site, 0, load(13), window, 1).expect_err("no room");
     assert_eq!(
         error.to_string(),
@@ -266,7 +266,7 @@ fn hosts_need_not_be_nodes() {
     let (own, _) = rate(&site, (8, 8), Kind::Read, 65536);
     site.datastores[0].hosts = 1;
     let (others, machine) = rate(&site, (8, 8), Kind::Read, 65536);
-    // Two hosts with two links: everything comes over them.
+    // Two hosts with two links: everything goes over them.
     assert!(others < 500e6 / 65536.0 && others < own, "{own} {others}");
     let uses = machine.usage();
     let cpus = uses.iter().filter(|usage| usage.name.ends_with(" cpu"));
@@ -284,7 +284,7 @@ fn the_same_seed_gives_the_same_run() {
 
 #[test]
 fn on_a_site_as_it_was_built_every_seed_finds_the_same_ports_and_places() {
-    // Three flows of one VM over two ports: which of them share one decides.
+    // Three flows of one VM over two ports: which of them share one matters.
     let spread = |as_built| {
         let mut site = cluster(2, 3, 1);
         site.hosts[0].adapters[0].aggregation = Aggregation::Hash;

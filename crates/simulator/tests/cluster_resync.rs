@@ -1,5 +1,5 @@
-//! A distributed datastore that lost a node or a device: what is copied anew, where to, and what the
-//! load sees of it.
+//! A distributed datastore that lost a node or a device: what is copied again, where to, and how the
+//! load is affected.
 
 mod common;
 
@@ -12,7 +12,7 @@ use stormeter_site::*;
 const SECOND: u64 = 1_000_000_000;
 const GIB: u64 = 1 << 30;
 
-/// So many nodes with two capacity devices each behind one flash, two replicas, repaired at once.
+/// This many nodes with two capacity devices each behind one flash, two replicas, repaired at once.
 fn cluster(nodes: u32) -> Site {
     let mut site = common::fibre_channel();
     let cost = Cost { per_read_cycles: 25_000.0, per_write_cycles: 25_000.0, ..Cost::default() };
@@ -47,13 +47,13 @@ fn cluster(nodes: u32) -> Site {
     site
 }
 
-/// What is said of bytes; that a lost node's VMs go on is said beside it.
+/// The notes about bytes; the note that a lost node's VMs continue is separate.
 fn said(machine: &Machine) -> Vec<String> {
     let is_of_bytes = |note: &String| !note.contains("its VMs are taken to go on");
     machine.notes().into_iter().filter(is_of_bytes).collect()
 }
 
-/// A machine of so many VMs, of 1 GiB each, with faults.
+/// A machine with this many VMs, of 1 GiB each, with faults.
 fn broken(site: &Site, vms: u32, faults: &[&str]) -> Machine {
     let mut machine = machine(site, vms);
     let read = |text: &&str| site_fault(text, site).expect("a fault");
@@ -71,7 +71,7 @@ fn told(machine: &Machine) -> ResyncUse {
     machine.resync().expect("a distributed datastore")
 }
 
-/// Completions by tenth of a second of a load of one outstanding request a VM, and how many failed.
+/// Completions per tenth of a second at queue depth one per VM, and how many failed.
 fn seen(machine: &mut Machine, vms: u32, kind: Kind, until_ns: u64) -> (Vec<u32>, u32) {
     let mut ended = vec![0; (until_ns / (SECOND / 10)) as usize + 1];
     let (mut failed, mut turn) = (0, 0);
@@ -110,8 +110,8 @@ fn what_was_lost_is_copied_once_over_the_wire_into_flash_and_on() {
         let all = ResyncUse { lost_bytes: lost, copied_bytes: lost, ..ResyncUse::default() };
         assert_eq!(told(&machine), all, "{fault}");
         assert_eq!(said(&machine), [""; 0]);
-        // Each chunk is read once and written once to a capacity device, and between written to flash
-        // and read from it.
+        // Each chunk is read once and written once to a capacity device, and in between written to
+        // flash and read from it.
         let chunks = lost >> 20;
         assert_eq!(visits(&machine, "vsan capacity"), 2 * chunks);
         assert_eq!(visits(&machine, "vsan flash"), 2 * chunks);
@@ -125,7 +125,7 @@ fn what_was_lost_is_copied_once_over_the_wire_into_flash_and_on() {
         let ports = busy_of(ComponentKind::HostPort);
         assert!((1.0..1.03).contains(&(ports / wire_s)), "{ports} {wire_s}");
         assert!(busy_of(ComponentKind::HostCpu) > 0.0);
-        // It is nobody's response.
+        // It is not part of any response time.
         assert!(uses.iter().all(|usage| usage.response_share <= 0.0), "{uses:?}");
     }
 }
@@ -189,7 +189,7 @@ fn writes_go_to_a_copy_as_far_as_it_has_come() {
     let (alone, far, near) = (flash(None), flash(Some(GIB / 2)), flash(Some(0)));
     // Eight writes to two replicas, four of which are lost; each is written to flash and read from it.
     assert_eq!(far - alone, 2 * (16 - 4));
-    // Three nodes copy a piece each.
+    // Three nodes copy one piece each.
     assert_eq!(near - far, 2 * 3);
 }
 
@@ -228,7 +228,7 @@ fn a_node_takes_no_more_than_its_rate_and_not_before_the_delay_is_over() {
     idle(&mut machine, 3 * SECOND - 1);
     assert_eq!(told(&machine).lost_bytes, 0);
     idle(&mut machine, 5 * SECOND);
-    // Three nodes are left, each takes a piece or two: 200 MB in two seconds.
+    // Three nodes are left, and each takes one or two pieces: 200 MB in two seconds.
     let copied = told(&machine).copied_bytes as f64;
     assert!(copied > 0.97 * 600e6 && copied < 1.01 * 600e6, "{copied}");
     machine.end_window();
@@ -335,7 +335,7 @@ fn where_no_other_node_can_take_it_nothing_is_copied_and_that_is_said() {
 #[test]
 fn a_full_device_takes_nothing() {
     let mut site = cluster(3);
-    // Room for three pieces a device; 16 pieces are on six devices, two or three each.
+    // Space for three pieces per device; 16 pieces are on six devices, two or three each.
     site.clusters[0].capacity = Device::Ssd(Ssd {
         queue_depth: 32,
         channels: 8,
@@ -354,7 +354,7 @@ fn a_full_device_takes_nothing() {
     let mut machine = broken(&site, 8, &["kill server.1 at 1s"]);
     idle(&mut machine, 60 * SECOND);
     let then = told(&machine);
-    // Four devices with room for 12 have 10 or 11.
+    // Four devices with space for 12 have 10 or 11.
     assert!(then.copied_bytes <= 2 * GIB && then.copied_bytes > 0, "{then:?}");
     assert_eq!(then.copied_bytes + then.no_room_bytes, then.lost_bytes);
 }

@@ -1,4 +1,4 @@
-//! Disks and flash against what their physics says in closed form.
+//! Disks and flash compared with closed-form results from their physics.
 
 mod common;
 
@@ -9,7 +9,7 @@ use stormeter_trial::{Arrivals, Content, Distribution, Sample, SizeShare, Trial,
 
 const SECOND: u64 = 1_000_000_000;
 
-/// What is asked of a device.
+/// The load on a device.
 #[derive(Debug, Clone, Copy)]
 struct Ask {
     bytes: u32,
@@ -88,7 +88,7 @@ fn near(found: f64, expected: f64, within: f64) {
     assert!((found / expected - 1.0).abs() < within, "{found}, expected {expected}");
 }
 
-/// A Fibre Channel disk of 15 000 rpm as the Cheetah 15K.4 and 15K.5 were: 3.5 ms average read seek,
+/// A Fibre Channel disk of 15 000 rpm like the Cheetah 15K.4 and 15K.5: 3.5 ms average read seek,
 /// 4.0 ms write.
 fn cheetah() -> Hdd {
     Hdd {
@@ -140,7 +140,7 @@ fn random_reads_one_at_a_time_take_overhead_seek_half_a_revolution_and_transfer(
     let takes_s = 0.1e-3 + 3.5e-3 + 2e-3 + 4096.0 / 100e6;
     let found = iops(&Device::Hdd(cheetah()), RANDOM_READS);
     near(found, 1.0 / takes_s, 0.02);
-    // What such disks were known for.
+    // The typical rate of such disks.
     assert!((170.0..190.0).contains(&found), "{found}");
     let takes_s = 0.1e-3 + 3.5e-3 + 0.5e-3 + 2e-3 + 4096.0 / 100e6;
     near(iops(&Device::Hdd(cheetah()), writes(RANDOM_READS)), 1.0 / takes_s, 0.02);
@@ -162,10 +162,10 @@ fn the_deeper_the_queue_the_more_a_disk_does() {
         .map(|&outstanding| iops(&disk, Ask { outstanding, ..RANDOM_READS }))
         .collect();
     assert!(found.windows(2).all(|pair| pair[1] > pair[0]), "{found:?}");
-    // With 16, shortest positioning time first gets about twice of first come, first served.
+    // With 16, shortest positioning time first is about twice as fast as first come, first served.
     let gain = found[4] / found[0];
     assert!((1.7..2.5).contains(&gain) && found[4] > 300.0, "{found:?}");
-    // A disk that does not choose gains nothing but the decoding of commands.
+    // A disk without queueing gains nothing but the decoding of commands.
     let plain = Device::Hdd(Hdd { queue_depth: 1, ..cheetah() });
     near(
         iops(&plain, Ask { outstanding: 16, ..RANDOM_READS }),
@@ -179,7 +179,7 @@ fn a_disk_is_as_busy_as_it_works_and_those_who_wait_are_counted() {
     let (_, usage) = run(&Device::Hdd(cheetah()), Ask { outstanding: 8, ..RANDOM_READS });
     near(usage.utilisation, 1.0, 1e-3);
     near(usage.queue_mean, 8.0, 0.01);
-    // Served from what was read ahead: the heads read as many bytes as are asked for.
+    // Served from read-ahead: the heads read as many bytes as are requested.
     let slow = Ask { bytes: 4096, outstanding: 1, ..SEQUENTIAL_READS };
     let (sample, usage) = run(&Device::Hdd(cheetah()), slow);
     near(usage.utilisation, sample.iops() * 4096.0 / 123.4e6, 0.01);
@@ -216,8 +216,8 @@ fn several_streams_are_faster_than_random_reads_and_share_the_media_rate() {
             let random = rate(&disk, Ask { disks, ..ask });
             let streams = rate(&disk, Ask { disks, random_percent: 0.0, ..ask });
             assert!(streams > random, "{disks}: {streams} {random}");
-            // As many as the drive can tell apart lose no more than the ways between them, about as
-            // much as they read each time.
+            // As many as the drive can distinguish lose no more than the seeks between them, about
+            // as much as they read each time.
             let all = (alone * f64::from(disks)).min(media);
             assert!(disks > 20 || streams > 0.4 * all, "{disks}: {streams} of {all}");
         }
@@ -253,12 +253,12 @@ fn a_write_cache_hides_the_platters_until_it_is_full() {
     near(sample.total().latency_mean_ns().expect("writes"), 100e3 + 4096.0 / 0.4, 0.01);
     let (sample, usage) = run(&cached, Ask { ramp_ns: 10 * SECOND, ..ask });
     near(usage.utilisation, 1.0, 1e-3);
-    // In the order of addresses. Where the sweep is, writes have waited longest and lie twice as
-    // dense as on average, so the next is a 4096th of the way off, exponentially: the mean root of
-    // that is sqrt(pi) / 2 times the root of the mean. The seek curve has b = 5.92 ms.
+    // In the order of addresses. Where the sweep is, writes have waited longest and are twice as
+    // dense as on average, so the next is a 4096th of the way off, exponentially distributed: the
+    // mean root of that is sqrt(pi) / 2 times the root of the mean. The seek curve has b = 5.92 ms.
     let seek_ns = 0.2e6 + 5.92e6 * (1.0 / 4096.0_f64).sqrt() * 0.886;
     near(sample.iops(), 1e9 / (seek_ns + 0.5e6 + 2e6 + 0.04e6), 0.03);
-    // Better than without, but mechanical.
+    // Better than without, but still mechanical.
     let uncached = iops(&Device::Hdd(cheetah()), ask);
     assert!(sample.iops() > 1.5 * uncached && sample.iops() < 4.0 * uncached, "{}", sample.iops());
 }
@@ -294,7 +294,7 @@ fn flash() -> Ssd {
 
 const FLASH_READS: Ask = Ask { duration_ns: 2 * SECOND, ..RANDOM_READS };
 
-/// Pages that a die programs a second where each takes `moves` more of garbage collection.
+/// Pages that a die programs per second if each requires `moves` more by garbage collection.
 fn pages_per_s(moves: f64) -> f64 {
     1e9 / (600e3 + moves * 660e3 + (1.0 + moves) * 3e6 / 256.0)
 }
@@ -312,12 +312,12 @@ fn flash_reads_take_a_page_each_and_scale_to_its_dies() {
     let most = iops(&flash, Ask { outstanding: 512, ..FLASH_READS });
     assert!(most < 16.0 / 60e-6);
     near(most, 16.0 / 60e-6, 0.03);
-    // No more than its queue lets in.
+    // No more than its queue admits.
     let shallow = Device::Ssd(Ssd { queue_depth: 4, ..self::flash() });
     let (sample, usage) = run(&shallow, Ask { outstanding: 64, ..FLASH_READS });
     near(sample.iops(), iops(&flash, Ask { outstanding: 4, ..FLASH_READS }), 0.005);
     assert!(usage.queue_mean > 60.0, "{}", usage.queue_mean);
-    // Large ones fill the interface.
+    // Large ones saturate the interface.
     let large = Ask { bytes: 1 << 18, outstanding: 16, ..FLASH_READS };
     let (sample, usage) = run(&flash, large);
     near(sample.iops() * f64::from(large.bytes), 2e9, 0.01);
@@ -334,11 +334,11 @@ fn random_writes_amplify_and_sequential_ones_do_not() {
     near(iops(&half, random), 16.0 * 4.0 * pages_per_s(moves(0.45)), 0.02);
     let sequential = Ask { random_percent: 0.0, ..random };
     near(iops(&device, sequential), 16.0 * 4.0 * pages_per_s(0.0), 0.02);
-    // Mixed with reads, each takes its time of the dies.
+    // Mixed with reads, each takes its time on the dies.
     let mixed = Ask { read_percent: 70.0, outstanding: 64, ..random };
     let takes_s = 0.7 * 60e-6 + 0.3 / 4.0 / pages_per_s(moves(0.9));
     near(iops(&device, mixed), 16.0 / takes_s, 0.02);
-    // Without a buffer each request has a page of its own.
+    // Without a buffer each request has its own page.
     let unbuffered = Device::Ssd(Ssd { write_buffer_bytes: 0, ..flash() });
     let deep = Ask { outstanding: 2048, duration_ns: 8 * SECOND, ..random };
     near(iops(&unbuffered, deep), 16.0 * pages_per_s(moves(0.9)), 0.06);

@@ -1,4 +1,4 @@
-//! The table of faults in the documentation: whoever copies an example of it is understood.
+//! The table of faults in the documentation: every example in it must parse.
 
 mod common;
 
@@ -11,7 +11,7 @@ use stormeter_site::*;
 
 const PAGE: &str = include_str!("../../../docs/simulator.md");
 
-/// A site with the names of the table: a filer over Fibre Channel; and a cluster.
+/// A site with the names in the table: a filer over Fibre Channel; and a cluster.
 fn site() -> Site {
     let mut site = common::fibre_channel();
     site.hosts[0].name = "esx".into();
@@ -40,7 +40,7 @@ fn site() -> Site {
     site
 }
 
-/// Forms and examples of the table, as they stand in its first two columns.
+/// Forms and examples in the table, from its first two columns.
 fn rows() -> Vec<(&'static str, &'static str)> {
     let section = PAGE.split("### Faults").nth(1).expect("a section");
     let section = section.split("\n#").next().expect("its text");
@@ -76,7 +76,7 @@ fn every_example_is_read_and_every_kind_of_fault_has_one() {
         let word = |text: &'static str| text.split(' ').next().unwrap_or_default();
         assert_eq!(word(form), word(example));
         assert!(form.contains("[for TIME]") || fault.for_ns.is_none(), "{form}: {example}");
-        // Where the form lets it end, it may.
+        // If the form has an optional end, it may be given.
         let ends = format!("{} for 1s", example.split(" for ").next().unwrap_or_default());
         let may_end = ends.parse::<ScheduledFault>().is_ok() && {
             let ending = site_fault(&ends, &site).expect("known");

@@ -1,4 +1,4 @@
-//! A whole site under the driver's own loop.
+//! A whole site with the driver's own loop.
 
 mod common;
 
@@ -51,7 +51,7 @@ fn a_site_bears_the_drivers_load() {
     let shares: f64 = uses.iter().map(|usage| usage.response_share).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
     let disks = uses.iter().find(|usage| usage.name == "disk").expect("disks");
-    // 5 ms of a read, 2 ms of a write: what they do cannot be more than what passes.
+    // 5 ms per read, 2 ms per write: the disks cannot do more than what passes through.
     let expected = sample.iops() * (0.75 * 5.041e-3 + 0.25 * 2.041e-3) / 160.0;
     assert!((disks.utilisation / expected - 1.0).abs() < 0.02, "{disks:?} {expected}");
     assert_eq!(disks.series.len(), 5);
@@ -72,11 +72,11 @@ fn few_vms_use_all_controllers_and_ports() {
         let found = uses.iter().find(|usage| usage.name == name).expect("a component");
         assert_eq!(found.units, units);
         let most = found.utilisation_most / found.utilisation;
-        // Payload of reads goes one way: ports send more than they receive.
+        // The payload of reads goes one way: ports send more than they receive.
         let even = if name == "filer cpu" { 1.1 } else { 2.1 };
         assert!(most < even, "{vms} VMs, {name}: {most}");
     }
-    // Filling does not care.
+    // The filling order does not matter.
     let mut site = common::fibre_channel();
     site.hosts[0].vms_per_host = Some(1);
     site.datastores[0].placement = stormeter_site::Placement::Fill;

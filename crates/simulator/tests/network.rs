@@ -1,4 +1,5 @@
-//! What is between initiator and storage: round trips, packets, bytes and paths against hand counts.
+//! The network between initiator and storage: round trips, packets, bytes and paths compared with
+//! hand counts.
 
 mod common;
 
@@ -107,7 +108,7 @@ fn a_long_nfs_request_is_calls_side_by_side() {
     close(of(&machine, ComponentKind::Disks).visits as f64, 4.0 * 3.0 * rate, 0.02);
     let shares: f64 = machine.usage().iter().map(|usage| usage.response_share).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
-    // Calls alike take alike: nobody waits for the slowest.
+    // Equal calls take equally long: nothing waits for the slowest.
     assert!(of(&machine, ComponentKind::Parts).response_share < 1e-3);
 }
 
@@ -121,7 +122,7 @@ fn jumbo_frames_save_the_cpu_packets() {
         site.controllers[0].ports[0].kind = PortKind::Ethernet { mtu_bytes };
         latency_ns(&site, Kind::Read, 8192)
     };
-    // 8192 + 48 bytes: 6 packets of 1448 or one of 8948; 2500 cycles of 2.5 GHz are a microsecond.
+    // 8192 + 48 bytes: 6 packets of 1448 or one of 8948; 2500 cycles at 2.5 GHz are a microsecond.
     assert_eq!(with(1500) - with(9000), 5000);
 }
 
@@ -199,7 +200,7 @@ fn hosts_that_are_dealt_to_ports_have_one_each_whatever_the_protocol_and_policy(
                 assert!((utilisation * 8.0 / ports - 1.0).abs() < 0.1, "{utilisation} {hosts}");
             }
         }
-        // Its own ports are paths still.
+        // Its own ports are still paths.
         assert_eq!(used(1, turns, protocol).2 - used(1, fixed, protocol).2, 10_000);
     }
 }
@@ -260,11 +261,11 @@ fn credits_limit_a_long_way() {
     let site = site(Protocol::Fc, port, vec![network(None, 1e6)]);
     let mut machine = machine(&site, 8);
     let rate = closed(&mut machine, (8, 4), Kind::Read, 65536, 4_000_000_000) * 65536.0;
-    // 16 frames of 2112 bytes each 2 ms and a frame's time; the last frame of 32 is not full, and a
-    // response is one of its own.
+    // 16 frames of 2112 bytes per 2 ms plus a frame's time; the last frame of 32 is not full, and a
+    // response is a separate one.
     let frames = 16.0 / (2e-3 + 2172.0 / 425e6);
     close(rate, frames / 33.0 * 65536.0, 0.03);
-    // A few frames go without waiting.
+    // A few frames pass without waiting.
     let alone = latency_ns(&site, Kind::Read, 4096) as f64;
     close(alone, 2e6, 0.02);
 }

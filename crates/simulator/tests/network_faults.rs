@@ -1,4 +1,4 @@
-//! Faults at given times: what is seen of paths, lines, disks and nodes that fail.
+//! Faults at given times: the effect of failing paths, lines, disks and nodes.
 
 mod common;
 
@@ -29,8 +29,8 @@ fn with_fault(site: &Site, fault: &str) -> Machine {
     machine
 }
 
-/// What a load of eight outstanding requests saw until three seconds: completions by tenth of a
-/// second, the longest request, and how many failed.
+/// How a load with queue depth eight fared until three seconds: completions per tenth of a second,
+/// the longest request, and how many failed.
 fn seen(machine: &mut Machine, kind: Kind) -> (Vec<u32>, u64, u32) {
     let mut ended = vec![0; 31];
     let (mut longest_ns, mut failed) = (0, 0);
@@ -97,7 +97,7 @@ fn round_robin_goes_on_over_the_path_that_is_left() {
     for fault in ["path-down host.hba 1 at 1s for 1s", "path-down filer.fc 1 at 1s for 1s"] {
         let mut machine = with_fault(&fibre_channel(PathPolicy::RoundRobin), fault);
         let (ended, longest_ns, failed) = seen(&mut machine, Kind::Read);
-        // What was on the path begins anew; what was not goes on.
+        // Requests on the path restart; others continue.
         about(longest_ns, SECOND / 2);
         assert_eq!(failed, 0);
         assert!(ended[11..14].iter().all(|&ended| ended > 50), "{fault}: {ended:?}");
@@ -151,7 +151,7 @@ fn cluster(replicas: u32) -> Site {
         write_buffer_bytes: 1 << 30,
         cost: site.stacks[0].cost,
         stripe_bytes: 1 << 20,
-        // What is copied anew is seen elsewhere.
+        // Copying again is tested elsewhere.
         repair_delay_ns: 3600 * SECOND,
         resync_bytes_per_s: Some(1e6),
     }];
@@ -192,14 +192,14 @@ fn what_became_of_a_lost_nodes_vms_is_told() {
     let note = "vsan: node 1 was lost at 1.00s; its VMs are taken to go on at once, on a host like it \
                 without data";
     assert_eq!(told(&site, 2), (Some(note.into()), vec![]));
-    // Its VMs are none, or elsewhere.
+    // It has no VMs, or they are elsewhere.
     assert_eq!(told(&site, 1), (None, vec![]));
     let mut clients = site.hosts[0].clone();
     clients.name = "client".into();
     site.hosts.push(clients);
     site.datastores[0].hosts = 1;
     assert_eq!(told(&site, 2), (None, vec![]));
-    // Without a replica its data is gone.
+    // Without a replica its data is lost.
     let (_, losses) = told(&cluster(1), 2);
     assert_eq!(losses, ["vsan: no replica is there of 512MiB of virtual disks"]);
 }
@@ -262,7 +262,7 @@ fn each_sender_chooses_its_port_of_a_hash() {
     for port in [&mut site.hosts[0].adapters[0], &mut site.controllers[0].ports[0]] {
         port.aggregation = Aggregation::Hash;
     }
-    // How many of an end's two ports one flow of a seed needs: those whose failure it sees.
+    // How many of an end's two ports one flow of a seed uses: those whose failure it notices.
     let needs = |seed, end: &str| -> usize {
         let sees = |port: &u32| {
             let window = Window { from_ns: 0, interval_ns: SECOND };
@@ -275,7 +275,7 @@ fn each_sender_chooses_its_port_of_a_hash() {
     };
     for end in ["host.hba", "filer.fc"] {
         let counts: Vec<usize> = (0..12).map(|seed| needs(seed, end)).collect();
-        // In some test beds it comes in where it went out, in others not.
+        // In some test beds it arrives on the port it left by, in others not.
         assert!(counts.contains(&1) && counts.contains(&2), "{end}: {counts:?}");
         assert!(!counts.contains(&0), "{end}: {counts:?}");
     }
@@ -285,13 +285,13 @@ fn each_sender_chooses_its_port_of_a_hash() {
 fn a_hash_takes_flows_off_a_port_that_fails_and_gives_them_back() {
     let mut site = cluster(2);
     site.hosts[0].adapters[0].aggregation = Aggregation::Hash;
-    // Ports are what limits.
+    // Ports are the bottleneck.
     site.hosts[0].adapters[0].rate_bytes_per_s = 2e6;
     for fault in ["path-down server.hba 0 at 1s for 1s", "path-down server.hba 1 at 1s for 1s"] {
         let mut machine = with_fault(&site, fault);
         let (ended, longest_ns, failed) = seen(&mut machine, Kind::Read);
         assert_eq!(failed, 0);
-        // Some flow had the port at one of its ends, and none waited until the port was back.
+        // Some flow used the port at one of its ends, and none waited until the port was back.
         about(longest_ns, SECOND / 2);
         let rate = |from: usize| ended[from..from + 4].iter().sum::<u32>();
         let (before, while_down, after) = (rate(5), rate(16), rate(25));

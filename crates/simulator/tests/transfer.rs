@@ -1,4 +1,4 @@
-//! Transfers against sums by hand: wire, CPUs, memory and disk, and who shares what.
+//! Transfers compared with manual calculations: wire, CPUs, memory and disk, and their sharing.
 
 mod common;
 
@@ -59,7 +59,7 @@ fn local(per_byte_ns: f64) -> Site {
     site
 }
 
-/// The host's datastore on a server of NFS, over the NIC by which clients come.
+/// The host's datastore on an NFS server, over the NIC through which clients connect.
 fn nfs() -> Site {
     let mut site = local(0.0);
     site.stacks[0].protocol = Protocol::Nfs;
@@ -126,7 +126,7 @@ fn a_message_to_memory_takes_its_bytes_and_a_round_trip() {
     let expected = 10e6 * ON_WIRE / GIGABIT + 6e-3;
     close(takes(&site, transfer(10_000_000, Write, Memory)), expected, 0.005);
     close(takes(&site, transfer(10_000_000, Read, Memory)), expected, 0.005);
-    // A small one is all round trip.
+    // A small one is mostly round trip.
     close(takes(&site, transfer(1000, Write, Memory)), 6e-3, 0.01);
 }
 
@@ -135,14 +135,15 @@ fn the_slowest_on_the_way_decides_and_messages_cost_both_ends() {
     let mut site = local(0.0);
     let client = site.client.as_mut().expect("a client");
     client.per_message_cycles = 4e6;
-    // 10 ns a byte at both ends, beside 8.5 on the wire: both at once, and the wire behind them.
+    // 10 ns per byte at both ends, in addition to 8.5 on the wire: both concurrently, and the wire
+    // after them.
     client.per_byte_cycles = 10.0;
     let messages = 2.0 * 4e-3;
     close(takes(&site, transfer(10_000_000, Write, Memory)), 0.1 + messages, 0.015);
     close(takes(&site, transfer(10_000_000, Read, Memory)), 0.1 + messages, 0.015);
-    // So it is with a small one.
+    // The same holds for a small one.
     close(takes(&site, transfer(100_000, Write, Memory)), 0.001 + messages, 0.015);
-    // A copy is the work of the server's thread.
+    // A copy is done by the server's thread.
     let client = site.client.as_mut().expect("a client");
     client.memory_bytes_per_s = 1e8;
     close(takes(&site, transfer(10_000_000, Write, Memory)), 0.2 + messages, 0.015);
@@ -164,7 +165,7 @@ fn the_sample_has_the_form_of_a_measured_one() {
     assert_eq!(rows, sample.bytes());
     assert_eq!((sample.steps.len(), sample.steps[0].times), (1, 15));
     assert_eq!(sample.steps[0].total_ns, sample.writes.latency_sum_ns);
-    // Little's law, exactly: nothing is under way at begin and end.
+    // Little's law, exactly: nothing is in progress at start and end.
     let sum = sample.outstanding_mean * sample.window_ns as f64;
     close(sum, sample.writes.latency_sum_ns as f64, 1e-9);
 }
@@ -174,11 +175,12 @@ fn a_disk_that_is_slower_than_the_wire_decides_and_a_quicker_one_hides_behind_it
     let wire = 10e6 * ON_WIRE / GIGABIT;
     let chunk = 262_144.0;
     for direction in [Write, Read] {
-        // 20 ns a byte beside 8.5: the disk is always busy, but for what its first or last chunk waits.
+        // 20 ns per byte compared with 8.5: the disk is always busy, except while its first or last
+        // chunk waits.
         let found = takes(&local(20.0), transfer(10_000_000, direction, Disk));
         let first = if direction == Write { chunk } else { 10e6 % chunk } * ON_WIRE / GIGABIT;
         close(found, 10e6 * 20e-9 + first, 0.01);
-        // 2 ns: one chunk alone is seen.
+        // 2 ns: only one chunk is noticeable.
         let found = takes(&local(2.0), transfer(10_000_000, direction, Disk));
         close(found, wire + if direction == Write { 10e6 % chunk } else { chunk } * 2e-9, 0.005);
     }
@@ -191,7 +193,7 @@ fn ports_are_full_duplex_so_passing_on_to_nfs_over_the_same_nic_halves_nothing()
     let (of_memory, of_disk) = (takes(&site, memory), takes(&site, disk));
     assert!(of_disk > of_memory && of_disk < 1.2 * of_memory, "{of_memory} {of_disk}");
     let (_, uses) = run(&site, 1, disk);
-    // One NIC bears both: what comes, and what goes on.
+    // One NIC carries both: what arrives, and what is sent on.
     let nics: Vec<_> = uses.iter().filter(|one| one.name == "host vm").collect();
     assert_eq!((nics.len(), nics[0].units), (1, 2));
     assert!(nics[0].utilisation > 0.85, "{}", nics[0].utilisation);
@@ -199,7 +201,8 @@ fn ports_are_full_duplex_so_passing_on_to_nfs_over_the_same_nic_halves_nothing()
 
 #[test]
 fn what_goes_the_same_way_over_the_same_nic_halves_the_rate() {
-    // The client is another VM of the host: its message leaves by the port over which NFS is written.
+    // The client is another VM of the host: its message leaves through the port over which NFS is
+    // written.
     let mut site = nfs();
     let client = site.client.as_mut().expect("a client");
     (client.hosts, client.adapter) = (0, 0);
@@ -238,7 +241,7 @@ fn labels_and_a_narrow_line_with_a_buffer_are_as_on_the_wire() {
     for vms in [1, 3] {
         let (sample, uses) = run(&site, vms, transfer(10_000_000, Write, Memory));
         close(sample.bytes_per_s(), 12.5e6 * 1448.0 / 1546.0, 0.01);
-        // Connections that have found their share lose nothing.
+        // Connections in their steady state lose nothing.
         assert_eq!(named(&uses, "lan").lost, 0);
     }
 }
@@ -330,6 +333,6 @@ fn nodes_of_a_cluster_take_transfers_by_the_ports_that_they_have() {
     assert_eq!(sample.bytes(), 150_000_000);
     let units = |name| uses.iter().filter(|one| one.name == name).map(|one| one.units).collect();
     let found: [Vec<u32>; 3] = ["host vm", "host cpu", "lan"].map(units);
-    // Three nodes with two ports of two directions each, and nothing twice.
+    // Three nodes with two ports in two directions each, and nothing twice.
     assert_eq!(found, [vec![12], vec![3], vec![0]]);
 }

@@ -1,4 +1,4 @@
-//! What the requests of one VM pass one after the other.
+//! The serial path of one VM's requests.
 
 mod common;
 
@@ -10,7 +10,8 @@ use stormeter_trial::ComponentKind;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// A device that serves everybody at once in 100 us, behind a path of so much a request.
+/// A device that serves all requests concurrently in 100 us, behind a path that takes this long per
+/// request.
 fn site(path_ns: f64) -> Site {
     let mut site = common::one_device(device(1000, 100_000.0, 0.0));
     let host = &mut site.hosts[0];

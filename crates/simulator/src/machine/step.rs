@@ -1,8 +1,9 @@
-//! The way of a request through the machine, step by step.
+//! The steps of a request's path through the machine.
 //!
-//! A program is a run of steps; every request of one host and one kind goes the same way. What a step
-//! takes follows from the bytes that travel, the packets that they fill and the headers that come
-//! again with each segment, so a step is a few numbers and carrying it out needs no table and no call.
+//! A program is a sequence of steps; every request of one host and one kind takes the same one. The
+//! time of a step follows from the bytes that are sent, the packets that they fill and the headers
+//! that are repeated with each segment, so a step is a few numbers and executing it needs no table and
+//! no call.
 
 use super::build::mixed;
 
@@ -11,16 +12,16 @@ use super::build::mixed;
 #[repr(align(64))]
 pub(crate) struct Step {
     pub(crate) what: What,
-    /// Whose time it is.
+    /// The component that the time is charged to.
     pub(crate) component: u32,
-    /// What it takes at its station.
+    /// The time at its station.
     pub(crate) takes: Takes,
-    /// From the end of the step to the begin of the next, without queueing. Of a [`What::Credit`]: by
-    /// how much its credits let a message run ahead. At most 4 seconds.
+    /// Time from the end of the step to the start of the next, without queueing. For a
+    /// [`What::Credit`]: by how much its credits let a message run ahead. At most 4 seconds.
     pub(crate) latency_ns: u32,
 }
 
-/// What is done.
+/// The action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     /// Waits for a server of a station and is served: a CPU.
@@ -32,105 +33,105 @@ pub(crate) enum What {
     Queue {
         /// The line.
         station: u32,
-        /// What may wait, as microseconds of the line.
+        /// The most that may wait, as microseconds of the line.
         buffer_us: u32,
     },
-    /// Waits until its frames have credits.
+    /// Waits until there are credits for its frames.
     Credit(Pick),
-    /// The target asks for the next bytes of a write: at most so many.
+    /// The target requests the next bytes of a write: at most this many.
     Solicit(u32),
-    /// Back to this step while there are bytes that were not asked for.
+    /// Back to this step while there are bytes that were not requested.
     Again(u32),
-    /// The storage with this number has it until it is done.
+    /// The storage with this number processes it.
     Store(u32),
     /// As `Store`, of the request's node: the number of the first node's storage.
     NodeStore(u32),
-    /// Parts go their own ways, by the fork with this number; the request goes on when the last is
-    /// back.
+    /// Parts take their own paths, by the fork with this number; the request continues when the
+    /// last one is back.
     Fork(u32),
-    /// The request is done.
+    /// The request is complete.
     End,
 }
 
-/// Which station of several.
+/// How one of several stations is selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pick {
     /// This one.
     One(u32),
-    /// The next of `paths` paths, of which each takes one of `ports` from `first`. The counter is
-    /// that of the first station.
+    /// The next of `paths` paths, each of which uses one of `ports` stations from `first`. The
+    /// counter is that of the first station.
     Rotate {
         /// The first of the ports.
         first: u32,
-        /// How many ports.
+        /// Number of ports.
         ports: u16,
-        /// How many paths.
+        /// Number of paths.
         paths: u16,
     },
     /// As `Rotate`, but only over paths that stand.
     Standing {
         /// The first of the ports.
         first: u32,
-        /// How many ports.
+        /// Number of ports.
         ports: u16,
-        /// Number of the set of paths that stand.
+        /// Index of the set of working paths.
         set: u16,
     },
-    /// The port of the path that this request took at its last rotation, so that an answer comes back
-    /// on the path of its request.
+    /// The port of the path that this request took at its last rotation, so that an answer returns on
+    /// the path of its request.
     Same {
         /// The first of the ports.
         first: u32,
-        /// How many ports.
+        /// Number of ports.
         ports: u16,
     },
     /// As `Same`, of the request's node; `first` is the first node's first port.
     Node {
-        /// The first of the first node's.
+        /// The first port of the first node.
         first: u32,
-        /// How many each node has.
+        /// Number of ports per node.
         ports: u16,
     },
-    /// The port of the flow with the request's node, by the sender's hash; another that stands where
-    /// it is known that this one does not.
+    /// The port of the flow with the request's node, by the sender's hash; another working one if
+    /// this one is known to be down.
     Flow {
         /// The first of the ports.
         first: u32,
-        /// How many ports.
+        /// Number of ports.
         ports: u16,
-        /// Of the sender's hash, and the other end of the flow.
+        /// Salt of the sender's hash, and the other end of the flow.
         salt: u16,
     },
     /// As `Flow`, of the request's node; `first` is the first node's first port.
     NodeFlow {
-        /// The first of the first node's.
+        /// The first port of the first node.
         first: u32,
-        /// How many each node has.
+        /// Number of ports per node.
         ports: u16,
-        /// Of the sender's hash, and the other end of the flow.
+        /// Salt of the sender's hash, and the other end of the flow.
         salt: u16,
     },
 }
 
-/// Paths that stand: a bit each, and how many there are with those that do not.
+/// Working paths: a bit each, and the total number of paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Standing {
     pub(crate) paths: u16,
     pub(crate) up: u64,
 }
 
-/// At most so many paths are told apart.
+/// The most paths that are distinguished.
 pub(crate) const PATHS: u32 = 64;
 
-/// The port that a path takes.
+/// The port that a path uses.
 #[inline]
 pub(crate) fn port_of(path: u16, ports: u16) -> u32 {
-    // Mostly there are as many ports as paths; a division is not free.
+    // Usually there are as many ports as paths; a division is not free.
     u32::from(if path < ports { path } else { path % ports })
 }
 
-/// The station of a flow with a node, of `ports` from `first`: by a hash; ports that are known to be
-/// down are left out.
+/// The station of a flow with a node, among `ports` from `first`: by a hash; ports that are known to
+/// be down are left out.
 #[inline]
 pub(crate) fn of_flow(first: u32, (ports, salt): (u16, u16), node: u16, down: &[bool]) -> u32 {
     let ports = u32::from(ports.max(1));
@@ -143,28 +144,28 @@ pub(crate) fn of_flow(first: u32, (ports, salt): (u16, u16), node: u16, down: &[
 /// Time at a station, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Takes {
-    /// Always.
+    /// The constant part.
     pub(crate) fixed_ns: f64,
-    /// Of each byte of payload that travels.
+    /// Per byte of payload.
     pub(crate) per_byte_ns: f32,
-    /// Of each packet that headers and payload fill.
+    /// Per packet of headers and payload.
     pub(crate) per_packet_ns: f32,
-    /// Of each segment of payload.
+    /// Per segment of payload.
     pub(crate) per_segment_ns: f32,
-    /// Payload of a segment (a PDU); 0: there are none.
+    /// Payload per segment (PDU); 0: no segments.
     pub(crate) segment_bytes: u32,
-    /// Of a [`What::Send`], until its first packet is on the next line.
+    /// For a [`What::Send`], until its first packet is on the next line.
     pub(crate) head_ns: u32,
-    /// Headers that share packets with the payload, each segment's.
+    /// Headers in the packets of the payload, per segment.
     pub(crate) segment_header_bytes: u16,
-    /// Headers that share packets with the payload, once.
+    /// Headers in the packets of the payload, once.
     pub(crate) header_bytes: u16,
-    /// What a packet carries; 0: packets do not count.
+    /// Capacity of a packet; 0: packets do not count.
     pub(crate) packet_bytes: u16,
 }
 
 impl Takes {
-    /// For so many bytes of payload.
+    /// The time for this many bytes of payload.
     #[inline]
     pub(crate) fn ns(&self, payload_bytes: u32) -> u64 {
         let mut ns = self.fixed_ns + f64::from(self.per_byte_ns) * f64::from(payload_bytes);
@@ -181,27 +182,27 @@ impl Takes {
         ns as u64
     }
 
-    /// Whether it never takes anything.
+    /// Whether it is always zero.
     pub(crate) fn is_nothing(&self) -> bool {
         self.fixed_ns <= 0.0 && self.per_byte_ns <= 0.0 && self.per_packet_ns <= 0.0
     }
 }
 
-/// The ways of a VM's requests.
+/// The programs of a VM's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Route {
-    /// First step of a read, and of one that is longer than `read_bytes`.
+    /// First step of a read, and of one longer than `read_bytes`.
     pub(crate) read: [u32; 2],
-    /// First step of a write, and of one that is longer than `write_bytes`.
+    /// First step of a write, and of one longer than `write_bytes`.
     pub(crate) write: [u32; 2],
-    /// What a read moves at once, at most.
+    /// The most that a read moves at once.
     pub(crate) read_bytes: u32,
-    /// What a write moves at once, at most.
+    /// The most that a write moves at once.
     pub(crate) write_bytes: u32,
 }
 
 impl Route {
-    /// Where a request begins, and how many of its bytes travel first.
+    /// Where a request starts, and how many of its bytes are sent first.
     #[inline]
     pub(crate) fn begin(&self, is_read: bool, length_bytes: u32) -> (u32, u32) {
         let (starts, at_once) = match is_read {
@@ -237,7 +238,7 @@ mod tests {
             let port = of_flow(4, (3, 77), node, &down);
             assert!(port != 5 && (port == before || before == 5), "{before} {port}");
         }
-        // Of none that stands it is as if all did.
+        // If none works, it is as if all did.
         down.fill(true);
         assert_eq!(of_flow(4, (3, 77), 9, &down), before[9]);
     }

@@ -16,13 +16,13 @@ impl Machine {
         }
     }
 
-    /// Components are read in this window and no other: from its begin, interval by interval, for the
-    /// last time at `until_ns`. What was read before is forgotten.
+    /// Reads components in this window and no other: from its start, interval by interval, for the
+    /// last time at `until_ns`. Earlier readings are discarded.
     pub fn measure(&mut self, window: Window, until_ns: u64) {
         self.meter = Meter::new(window.from_ns, window.interval_ns, until_ns);
     }
 
-    /// Ends the window now, where it was not known before when it would end.
+    /// Ends the window now, if its end was not known before.
     pub fn end_window(&mut self) {
         self.read_meter(self.now_ns);
         if self.meter.due_ns != u64::MAX {
@@ -70,8 +70,8 @@ impl Machine {
         self.components.iter().map(|component| component.part).collect()
     }
 
-    /// What each component did in the window, up to its last whole interval; nothing before the first
-    /// one is over.
+    /// What each component did in the window, up to its last whole interval; empty before the end of
+    /// the first.
     pub fn usage(&self) -> Vec<ComponentUse> {
         let Some((first, last, series)) = self.meter.window() else { return Vec::new() };
         if last.at_ns == first.at_ns {

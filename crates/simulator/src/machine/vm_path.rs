@@ -1,8 +1,9 @@
-//! What the requests of a VM pass one after the other before its host has them: the virtual adapter and
-//! the one thread that serves it.
+//! The serial path of a VM's requests to its host: the virtual adapter and the one thread that serves
+//! it.
 //!
-//! It is a station in front of a VM's programs and no step of them: a program is a host's, and all its
-//! VMs share it. What begins anew after a failure does so at the host, so it does not pass again.
+//! It is a station in front of a VM's programs and not a step of them: a program belongs to a host,
+//! and all its VMs share it. Requests restart at the host after a failure, so they do not pass it
+//! again.
 
 use super::Machine;
 
@@ -17,12 +18,12 @@ pub(super) struct VmPath {
 }
 
 impl Machine {
-    /// A new request passes its VM's path, if there is one; gives when the host has it.
+    /// A new request passes its VM's path, if there is one; returns when the host has it.
     #[inline]
     pub(super) fn leave_vm(&mut self, number: u32) -> u64 {
         let Some(path) = self.vm_path else { return self.now_ns };
         let vm = self.jobs[number].disk;
-        // Behind the VMs' disks are the lanes of clients.
+        // The lanes of clients come after the VMs' disks.
         if vm >= path.vms {
             return self.now_ns;
         }

@@ -1,8 +1,8 @@
 //! Memory of a controller that holds writes until the disks have them.
 //!
-//! A write is done when it is in memory. From a share of it on the disks are given work in the
-//! background, until less is used. What finds no room waits, in order, so that a full cache is as slow
-//! as the disks behind it. How full it is, over time, is its use.
+//! A write completes when it is in memory. Above a certain fill level the disks get work in the
+//! background, until less is used. What finds no space waits, in order, so that a full cache is as
+//! slow as the disks behind it. Its fill level over time is reported as its utilisation.
 //!
 //! The more is dirty beyond that share, the more of the disks' turns destaging gets: none of those
 //! that others want where it begins, all of them at a second mark, in between linearly (linear
@@ -26,43 +26,43 @@ use crate::device::DeviceUse;
 use crate::machine::Load;
 use crate::noise::unit_open;
 
-/// Accesses of destaging that a disk is good for in about a second: some 150 of them, and in place a
-/// write to a stripe with parity takes two on the same disk.
+/// Destaging accesses that a disk can do in about a second: some 150, and in place a write to a
+/// stripe with parity takes two on the same disk.
 const SECOND_PIECES: u64 = 64;
 
-/// The share of the turns that destaging gets is told to the disks in steps of that.
+/// The disks' share of turns for destaging is updated in steps of this size.
 const STEP: f64 = 1.0 / 32.0;
 
-/// A write-back cache at work.
+/// A write-back cache.
 #[derive(Debug)]
 pub(crate) struct WriteBack {
     bytes: u64,
-    /// Destaging begins when so much waits for it.
+    /// Destaging starts when this much is waiting for it.
     start_bytes: u64,
-    /// Accesses of destaging at the same time.
+    /// Concurrent accesses of destaging.
     depth: u32,
     /// Bytes that the disks do not have.
     dirty: u64,
-    /// Of them, those that are on their way to the disks.
+    /// Of these, bytes that are being written to the disks.
     leaving: u64,
-    /// Accesses of destaging under way.
+    /// Accesses of destaging in progress.
     pub(super) in_flight: u32,
-    /// Writes that wait for room, and since when.
+    /// Writes that wait for space, and since when.
     waiting: VecDeque<(Request, u64)>,
     destage: Destage,
-    /// Disks that hold data, and what one of them takes at once at most.
+    /// Disks that hold data, and the most that one of them takes at once.
     data_disks: u32,
     unit_bytes: u64,
-    /// The share of the turns that the disks know of.
+    /// The share of turns that the disks currently use.
     told: f64,
-    /// The load, until its first write has come.
+    /// The load, until its first write has arrived.
     before: Option<Load>,
-    /// Bytes that came in and that left.
+    /// Bytes that arrived and that left.
     moved: (u64, u64),
     usage: Usage,
 }
 
-/// How full the memory was, and who waited for it.
+/// How full the memory was, and which writes waited for it.
 #[derive(Debug, Default)]
 struct Usage {
     since_ns: u64,
@@ -100,9 +100,9 @@ impl WriteBack {
         })
     }
 
-    /// Before the first write: what writes like it have left, so that destaging is about to begin.
-    /// Random ones are anywhere in the working set, sequential ones at its end, from where a new round
-    /// begins.
+    /// Before the first write: fills it with what earlier writes of the same kind have left, so that
+    /// destaging is about to start. Random ones are anywhere in the working set, sequential ones at
+    /// its end, from where a new round starts.
     pub(super) fn fill(
         &mut self,
         length_bytes: u32,
@@ -118,7 +118,7 @@ impl WriteBack {
         };
         let mut writes = self.start_bytes / length;
         if !self.destage.keeps_places() {
-            // What is written again is not there twice.
+            // What is overwritten is not there twice.
             writes = writes.min(u64::from(load.vms) * working_set / length);
         } else {
             let places = (working_set / length).max(1);
@@ -144,7 +144,7 @@ impl WriteBack {
         self.before.is_some()
     }
 
-    /// What came in and went out so far.
+    /// What arrived and left so far.
     pub(super) fn state(&self, component: u32) -> Fill {
         Fill {
             component,
@@ -155,19 +155,19 @@ impl WriteBack {
         }
     }
 
-    /// Whether a write is larger than the whole of it and has to go through.
+    /// Whether a write is larger than all of it and has to go through.
     pub(super) fn is_too_small(&self, length: u64) -> bool {
         length > self.bytes
     }
 
-    /// Bytes that only memory has.
+    /// Bytes that are only in memory.
     #[inline]
     pub(super) fn dirty(&self) -> u64 {
         self.dirty
     }
 
-    /// A write comes; `true`: it is done, `false`: it waits. `again`: its bytes overwrite some that
-    /// are dirty already.
+    /// A write arrives; `true`: it is complete, `false`: it waits. `again`: its bytes overwrite
+    /// dirty ones.
     #[inline]
     pub(super) fn arrive(
         &mut self,
@@ -185,7 +185,7 @@ impl WriteBack {
         false
     }
 
-    /// The next write that waited and has room now.
+    /// The next waiting write for which there is space now.
     pub(super) fn admit(&mut self, now_ns: u64) -> Option<Request> {
         let &(request, since_ns) = self.waiting.front()?;
         if !self.has_room(request) {
@@ -196,7 +196,7 @@ impl WriteBack {
         Some(request)
     }
 
-    /// The next write that waited, which memory will not take any more.
+    /// The next waiting write, which memory will no longer accept.
     pub(super) fn refuse(&mut self, now_ns: u64) -> Option<Request> {
         let (request, since_ns) = self.waiting.pop_front()?;
         self.usage.waited_ns += now_ns - since_ns;
@@ -218,7 +218,7 @@ impl WriteBack {
         now_ns: u64,
     ) {
         self.usage.writes += 1;
-        // In place, bytes that are written again are found when what is dirty is sorted.
+        // In place, overwritten bytes are found when dirty data is sorted.
         if self.destage.keeps_places() {
             self.destage.keep(volume_offset, u64::from(request.length_bytes), geometry);
         } else if again {
@@ -228,7 +228,7 @@ impl WriteBack {
         self.change(now_ns, self.dirty + u64::from(request.length_bytes));
     }
 
-    /// Whether the disks should be given work.
+    /// Whether the disks should get work.
     #[inline]
     pub(super) fn wants_destage(&self) -> bool {
         let waits_for_disks = self.dirty - self.leaving;
@@ -237,7 +237,7 @@ impl WriteBack {
             && (waits_for_disks >= self.start_bytes || !self.waiting.is_empty())
     }
 
-    /// The share of the disks' turns that destaging gets where others want them, 0 to 1.
+    /// The share of the disks' turns that destaging gets, 0 to 1.
     fn urgency(&self) -> f64 {
         let waits_for_disks = self.dirty - self.leaving;
         if waits_for_disks <= self.start_bytes {
@@ -247,14 +247,14 @@ impl WriteBack {
             true => (self.moved.0 / self.usage.writes.max(1)).clamp(1, self.unit_bytes),
             false => self.unit_bytes,
         };
-        // Half of what is free where destaging begins is left for bursts.
+        // Half of what is free at the start of destaging is left for bursts.
         let free_bytes = (self.bytes - self.start_bytes) / 2;
         let second_bytes = SECOND_PIECES * u64::from(self.data_disks) * piece_bytes;
         let way_bytes = second_bytes.min(free_bytes).max(1);
         ((waits_for_disks - self.start_bytes) as f64 / way_bytes as f64).min(1.0)
     }
 
-    /// The share of the turns for destaging, if the disks should know of a new one.
+    /// The share of turns for destaging, if it has changed enough for the disks to be updated.
     #[inline]
     pub(super) fn new_urgency(&mut self) -> Option<f64> {
         let urgency = self.urgency();
@@ -266,7 +266,7 @@ impl WriteBack {
         None
     }
 
-    /// The next bytes for the disks, the place where they go, and whether old parity is of no use.
+    /// The next bytes for the disks, the place where they go, and whether old parity is useless.
     pub(super) fn next_area(&mut self, geometry: &Geometry, now_ns: u64) -> Option<(Area, u64)> {
         if !self.wants_destage() {
             return None;
@@ -282,7 +282,7 @@ impl WriteBack {
         Some((area, bytes))
     }
 
-    /// Whether written bytes go to places whose old content is of no use.
+    /// Whether written bytes go to places whose old content is not needed.
     pub(super) fn needs_no_reads(&self) -> bool {
         !self.destage.keeps_places()
     }
@@ -304,7 +304,7 @@ impl WriteBack {
         self.dirty as f64 / self.bytes.max(1) as f64
     }
 
-    /// One unit, as busy as it is full.
+    /// One unit, whose utilisation is its fill level.
     pub(super) fn usage(&self, now_ns: u64) -> DeviceUse {
         let since_ns = now_ns.saturating_sub(self.usage.since_ns) as f64;
         let still: u64 =

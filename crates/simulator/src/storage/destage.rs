@@ -1,4 +1,4 @@
-//! In which order and in which pieces a write-back cache gives its bytes to the disks.
+//! The order and size in which a write-back cache writes its bytes to the disks.
 //!
 //! In place: what is dirty is sorted by place and written in sweeps over the array; what belongs to
 //! one stripe goes together and shares its parity, what was written again goes once. Anywhere: whole
@@ -6,16 +6,16 @@
 //! M. Malcolm, "File system design for an NFS file server appliance", USENIX Winter 1994, section 2
 //! and 5: WAFL); free space is taken to be in whole stripes, as on a file system that is not full.
 //!
-//! Places are kept of so many writes only, so that memory is bounded: beyond it bytes are counted, and
-//! go to places that follow from nothing but their number.
+//! Places are stored for a limited number of writes only, so that memory is bounded: beyond it bytes
+//! are counted, and go to places that follow from their number alone.
 
 use stormeter_site::Layout;
 
 use super::raid::{Area, Geometry, Shape};
 
-/// Writes whose places are kept.
+/// Number of writes whose places are stored.
 pub(super) const PLACES: usize = 1 << 16;
-/// Without parity, neighbours are written together up to this size: one transfer of a SCSI disk.
+/// Without parity, neighbours are combined up to this size: one transfer of a SCSI disk.
 const TOGETHER_BYTES: u64 = 1 << 20;
 
 /// What is dirty.
@@ -25,7 +25,7 @@ pub(super) enum Destage {
     Anywhere {
         /// The next stripe.
         head: u64,
-        /// Stripes of the array.
+        /// Number of stripes of the array.
         stripes: u64,
     },
 }
@@ -33,9 +33,9 @@ pub(super) enum Destage {
 /// Dirty bytes with their places.
 #[derive(Debug, Default)]
 pub(super) struct InPlace {
-    /// Since the last sweep began.
+    /// Since the last sweep started.
     fresh: Vec<Extent>,
-    /// Of the sweep that is under way, sorted; those before `next` are done.
+    /// Of the current sweep, sorted; those before `next` are done.
     sweep: Vec<Extent>,
     next: usize,
     /// Bytes and writes without a place.
@@ -59,11 +59,11 @@ impl Destage {
         }
         let used = volume_bytes.div_ceil(geometry.stripe_bytes()).max(1);
         match geometry.capacity_bytes() {
-            // As much again is free where nobody knows how much there is.
+            // If the free space is unknown, as much again is free.
             u64::MAX => Destage::Anywhere { head: used, stripes: used * 2 },
             // Data and free space are everywhere (`spread`), and a window of a trial is too short for the
-            // head to come far: it begins where places by chance are as far, on average, as from
-            // each other, a third of all: x^2 - x + 1/2 = 1/3.
+            // head to move far: it starts where random places are as far away, on average, as from each
+            // other, a third of all: x^2 - x + 1/2 = 1/3.
             bytes => {
                 let stripes = (bytes / geometry.stripe_bytes()).max(1);
                 Destage::Anywhere { head: stripes / 5, stripes }
@@ -71,13 +71,13 @@ impl Destage {
         }
     }
 
-    /// Whether bytes are written where they were.
+    /// Whether bytes are written in place.
     #[inline]
     pub(super) fn keeps_places(&self) -> bool {
         matches!(self, Destage::InPlace(_))
     }
 
-    /// Bytes are dirty.
+    /// Adds dirty bytes.
     #[inline]
     pub(super) fn keep(&mut self, mut from: u64, length: u64, geometry: &Geometry) {
         let Destage::InPlace(places) = self else { return };
@@ -89,15 +89,15 @@ impl Destage {
         }
     }
 
-    /// So many writes have left so many dirty bytes that are nowhere in particular.
+    /// This many writes have left this many dirty bytes at no particular place.
     pub(super) fn keep_anywhere(&mut self, writes: u64, bytes: u64) {
         let Destage::InPlace(places) = self else { return };
         places.unlisted += bytes;
         places.unlisted_writes += writes;
     }
 
-    /// What to write next, out of `dirty` bytes: where, how many bytes, and how many there were twice.
-    /// `pressed`: somebody waits and nothing is on its way.
+    /// What to write next, out of `dirty` bytes: where, how many bytes, and how many were duplicates.
+    /// `pressed`: a write is waiting and nothing is in progress.
     pub(super) fn next(
         &mut self,
         dirty: u64,
@@ -161,7 +161,7 @@ impl InPlace {
         (Some(Area { stripe, shape }), bytes, freed)
     }
 
-    /// Bytes whose places were not kept: one of those writes, anywhere.
+    /// Bytes whose places were not stored: one of those writes, anywhere.
     fn without_place(&mut self, geometry: &Geometry) -> (Option<Area>, u64) {
         if self.unlisted == 0 {
             return (None, 0);
@@ -176,8 +176,8 @@ impl InPlace {
     }
 }
 
-/// Sorts and puts together what overlaps or touches within a stripe; gives the bytes that were there
-/// twice.
+/// Sorts and combines what overlaps or touches within a stripe; returns the number of duplicate
+/// bytes.
 fn merge(extents: &mut Vec<Extent>, geometry: &Geometry) -> u64 {
     extents.sort_unstable();
     let mut twice = 0;
@@ -202,7 +202,7 @@ fn merge(extents: &mut Vec<Extent>, geometry: &Geometry) -> u64 {
     twice
 }
 
-/// Extents of the stripe that begins at `begin`, as one shape.
+/// Extents of the stripe that starts at `begin`, as one shape.
 fn gathered(extents: &[Extent], begin: u64, bytes: u64, unit_bytes: u64) -> Shape {
     let (mut mask, mut low, mut high) = (0u128, unit_bytes, 0);
     for extent in extents {
@@ -217,7 +217,7 @@ fn gathered(extents: &[Extent], begin: u64, bytes: u64, unit_bytes: u64) -> Shap
             from = end;
         }
     }
-    // Each unit gets its share of the bytes; disks count in sectors.
+    // Each unit gets its share of the bytes; disks work in sectors.
     let each = (bytes / u64::from(mask.count_ones().max(1))).next_multiple_of(512);
     Shape::Pieces { mask, low, high, each: each.min(high - low) }
 }
@@ -237,7 +237,7 @@ mod tests {
         let mut destage = Destage::new(Layout::InPlace, &geometry, 1 << 30);
         let stripe = 4 * UNIT;
         // A later stripe first; in the first stripe a piece, the same piece again, and one in
-        // another unit; the second stripe whole, in pieces and out of order.
+        // another unit; the second stripe completely, in pieces and out of order.
         destage.keep(5 * stripe, 4096, &geometry);
         destage.keep(8192, 4096, &geometry);
         destage.keep(UNIT + 16_384, 4096, &geometry);

@@ -1,5 +1,4 @@
-//! Which share of reads finds its bytes in memory, from the sizes of cache and working set and from
-//! skew.
+//! The cache hit rate of reads, from the sizes of cache and working set and from skew.
 //!
 //! The cache drops what was used longest ago (LRU). By Che's approximation a block is in it if it was
 //! used within the last *t* requests, where *t* is the same for all blocks and such that the blocks
@@ -16,24 +15,24 @@ use stormeter_site::Hits;
 
 use crate::machine::Load;
 
-/// What a cache thinks in; the skew of ranks is taken over such blocks.
+/// The cache's block size; the skew of ranks applies to such blocks.
 const BLOCK_BYTES: u64 = 4096;
-/// Ranks that are counted one by one.
+/// Ranks that are counted individually.
 const SINGLE_RANKS: u64 = 256;
-/// A bucket of ranks is so much wider than the one before.
+/// Each bucket of ranks is wider than the previous one by this factor.
 const WIDER: f64 = 1.02;
 
-/// Shares of reads, 0 to 1, that find their bytes in a cache.
+/// Cache hit rates of reads, 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct HitShare {
-    /// Of those that go to random places.
+    /// Of random reads.
     pub(crate) random: f64,
-    /// Of those that go on where the one before ended, by what is still there from the last pass;
-    /// read-ahead comes on top.
+    /// Of reads that continue where the previous one ended, from what remains of the last pass;
+    /// read-ahead comes in addition.
     pub(crate) sequential: f64,
 }
 
-/// The hits in a cache that is shared by `load.vms` virtual disks, once it has filled.
+/// The hit rate in a cache shared by `load.vms` virtual disks, once it has filled.
 pub(crate) fn hit_share(hits: Hits, cache_bytes: u64, load: &Load) -> HitShare {
     if let Hits::Share(share) = hits {
         return HitShare { random: share, sequential: share };
@@ -50,7 +49,7 @@ pub(crate) fn hit_share(hits: Hits, cache_bytes: u64, load: &Load) -> HitShare {
     }
     let ranks = Ranks::new(blocks, load.zipf.unwrap_or(0.0));
     let random = load.random.clamp(0.0, 1.0);
-    // The time in which the used blocks fill the cache: found by halving, on a logarithmic scale.
+    // The time in which the used blocks fill the cache: found by bisection, on a logarithmic scale.
     let (mut low, mut high) = (-5.0_f64, 200.0_f64);
     for _ in 0..70 {
         let middle = (low + high) / 2.0;
@@ -64,16 +63,16 @@ pub(crate) fn hit_share(hits: Hits, cache_bytes: u64, load: &Load) -> HitShare {
         random: used.random.clamp(0.0, 1.0),
         sequential: match used.passed >= 1.0 {
             true => 1.0,
-            // What the scan is about to touch it has not touched since its last pass.
+            // The scan has not touched what comes next since its last pass.
             false => used.by_random.clamp(0.0, 1.0),
         },
     }
 }
 
-/// Blocks by how often they are asked for.
+/// Blocks by request frequency.
 #[derive(Debug)]
 struct Ranks {
-    /// By bucket: how many blocks, and the probability of each.
+    /// By bucket: number of blocks, and the probability of each.
     buckets: Vec<(f64, f64)>,
     blocks: f64,
 }
@@ -81,7 +80,7 @@ struct Ranks {
 /// What was used within a time.
 #[derive(Debug, Clone, Copy)]
 struct Used {
-    /// How many blocks.
+    /// Number of blocks.
     blocks: f64,
     /// The probability that a random request finds its block among them.
     random: f64,
@@ -92,7 +91,7 @@ struct Used {
 }
 
 impl Ranks {
-    /// So many blocks, the k-th with a probability in proportion to k^-exponent.
+    /// This many blocks, the k-th with a probability in proportion to k^-exponent.
     fn new(blocks: u64, exponent: f64) -> Self {
         let mut buckets = Vec::new();
         if exponent == 0.0 {
@@ -116,7 +115,7 @@ impl Ranks {
         Self { buckets, blocks: blocks as f64 }
     }
 
-    /// What is used within so many requests, a share `random` of which goes to random places.
+    /// What is used within this many requests, a share `random` of which is random.
     fn used(&self, requests: f64, random: f64) -> Used {
         let passed = ((1.0 - random) * requests / self.blocks).min(1.0);
         let mut used = Used { blocks: 0.0, random: 0.0, passed, by_random: 0.0 };
@@ -153,8 +152,8 @@ mod tests {
         Load { vms, disk_bytes: bytes, working_set_bytes: bytes, random, zipf }
     }
 
-    /// An LRU cache of so many blocks under the load, block by block: what was used is known by the
-    /// time of its last use, and what is dropped is what was used longest ago.
+    /// An LRU cache of this many blocks under the load, block by block: blocks are identified by
+    /// the time of their last use, and the least recently used is dropped.
     fn simulated(vms: u32, blocks: u64, room: usize, random: f64, zipf: Option<f64>) -> HitShare {
         let mut words = Xoshiro256PlusPlus::seed_from_u64(11);
         let mut sums: Vec<f64> = Vec::new();
@@ -172,7 +171,7 @@ mod tests {
             let vm = (unit_open(&mut words) * f64::from(vms)).ceil() as u64 - 1;
             let sequential = unit_open(&mut words) > random;
             let place = if sequential {
-                // Scattered over the ranks, as places on a disk are.
+                // Scattered over the ranks, like places on a disk.
                 scans[vm as usize] = (scans[vm as usize] + 1) % blocks;
                 scans[vm as usize] * 7919 % blocks
             } else {

@@ -1,8 +1,8 @@
-//! Where requests end up: disks in a host, controllers with caches and RAID groups, nodes of a
-//! distributed datastore.
+//! Storage: disks in a host, controllers with caches and RAID groups, nodes of a distributed
+//! datastore.
 //!
-//! A storage takes a request and gives it back when it is done, at once or after events of its
-//! devices. It knows nothing of the way there.
+//! A storage accepts a request and returns it when it is done, at once or after events of its
+//! devices. It knows nothing about the path to it.
 
 mod array;
 mod cache;
@@ -26,10 +26,10 @@ pub(crate) use raid::Geometry;
 
 /// A job's bit in [`Ready`]: its request failed.
 pub(crate) const FAILED: u32 = 1 << 31;
-/// A job's bit in [`Ready`]: its time was not the disks' but that of what stands in front of them: it
-/// waited for room in memory, or flash answered it.
+/// A job's bit in [`Ready`]: its time was not the disks' but that of what is in front of them: it
+/// waited for memory, or flash answered it.
 pub(crate) const IN_FRONT: u32 = 1 << 30;
-/// A job's bit in [`Ready`]: most of its time it waited for room in a node's write buffer.
+/// A job's bit in [`Ready`]: it spent most of its time waiting for space in a node's write buffer.
 pub(crate) const FOR_ROOM: u32 = 1 << 29;
 
 /// A request as a storage sees it.
@@ -42,21 +42,21 @@ pub(crate) struct Request {
     pub(crate) disk: u32,
     pub(crate) offset_bytes: u64,
     pub(crate) length_bytes: u32,
-    /// Whether nobody waits for it: what it does may be done later, and leaves no trace in a cache.
+    /// Whether it is background work: it may be done later, and leaves no trace in a cache.
     pub(crate) background: bool,
 }
 
-/// A storage at work.
+/// A storage.
 #[derive(Debug)]
 pub(crate) enum Store {
     Array(Box<Array>),
     Node(Box<Node>),
 }
 
-/// What happens to a disk of a storage.
+/// A fault of a disk of a storage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum DiskFault {
-    /// It is gone; its content is rebuilt where there is redundancy and a spare.
+    /// It is gone; its content is rebuilt if there is redundancy and a spare.
     Lost(u32),
     /// A new one takes its place, or that of the spare which has it.
     Replaced(u32),
@@ -64,21 +64,21 @@ pub(crate) enum DiskFault {
     Slow(u32, f64),
 }
 
-/// An array that lost more disks than it bears.
+/// An array that lost more disks than it tolerates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Outage {
     /// The component of its disks.
     pub(crate) component: u32,
     pub(crate) since_ns: u64,
-    /// Disks that are lost or not rebuilt, of those that keep each other's bytes.
+    /// Disks that are lost or not rebuilt, of those that share redundancy.
     pub(crate) disks: u32,
-    /// How many of them may be.
+    /// How many of them may be lost.
     pub(crate) bears: u32,
-    /// Bytes that only its memory had.
+    /// Bytes that were only in its memory.
     pub(crate) dirty_bytes: u64,
 }
 
-/// How a memory for writes stands, since the beginning.
+/// The state of a write memory, cumulative since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Fill {
     pub(crate) component: u32,
@@ -91,16 +91,16 @@ pub(crate) struct Fill {
     pub(crate) out_bytes: u64,
 }
 
-/// Jobs that a storage is done with, with the bits [`FAILED`], [`IN_FRONT`] and [`FOR_ROOM`].
+/// Jobs that a storage has completed, with the bits [`FAILED`], [`IN_FRONT`] and [`FOR_ROOM`].
 pub(crate) type Ready = Vec<u32>;
 
 impl Store {
-    /// RAID groups; without a cache reads and writes go through.
+    /// RAID groups; without a cache reads and writes go through to the disks.
     pub(crate) fn array(place: Place, group: &DiskGroup, cache: Option<&Cache>) -> Self {
         Store::Array(Box::new(Array::new(place, group, cache)))
     }
 
-    /// The component in front of its disks, where jobs with the bit [`IN_FRONT`] were, or those with
+    /// The component in front of its disks, for jobs with the bit [`IN_FRONT`], or for those with
     /// the bit [`FOR_ROOM`].
     pub(crate) fn front(&self, for_room: bool) -> u32 {
         match self {
@@ -109,7 +109,7 @@ impl Store {
         }
     }
 
-    /// A request comes.
+    /// A request arrives.
     pub(crate) fn arrive(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
         match self {
             Store::Array(array) => array.arrive(request, bench, ready),
@@ -117,7 +117,7 @@ impl Store {
         }
     }
 
-    /// An event of one of its accesses has come.
+    /// An event of one of its accesses has occurred.
     pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
         match self {
             Store::Array(array) => array.event(access, bench, ready),
@@ -125,7 +125,7 @@ impl Store {
         }
     }
 
-    /// Something happens to one of its disks.
+    /// A fault happens to one of its disks.
     pub(crate) fn fault(&mut self, fault: DiskFault, bench: &mut Bench<'_>, ready: &mut Ready) {
         match self {
             Store::Array(array) => array.fault(fault, bench, ready),
@@ -133,7 +133,7 @@ impl Store {
         }
     }
 
-    /// Whether it has bytes no more that it had.
+    /// Whether it has lost data.
     pub(crate) fn outage(&self) -> Option<Outage> {
         match self {
             Store::Array(array) => array.outage(),
@@ -141,7 +141,7 @@ impl Store {
         }
     }
 
-    /// How its memory for writes stands, if it has any.
+    /// The state of its write memory, if it has any.
     pub(crate) fn fill(&self) -> Option<Fill> {
         match self {
             Store::Array(array) => array.fill(),
@@ -162,7 +162,7 @@ impl Store {
 mod tests {
     use stormeter_site::{Device, DiskGroup, Queue, Raid, Service, Spread, Ssd};
 
-    /// Groups of such disks: 1 ms a read, 2 ms a write, units of 64 KiB.
+    /// Groups of such disks: 1 ms per read, 2 ms per write, units of 64 KiB.
     pub(super) fn group(raid: Raid, disks: u32, groups: u32) -> DiskGroup {
         DiskGroup {
             name: "disk".into(),
@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    /// The same groups, of flash of that size: what a queue holds nobody knows.
+    /// The same groups, of flash of that size: the size of a queue is unknown.
     pub(super) fn of_size(mut group: DiskGroup, capacity_bytes: u64) -> DiskGroup {
         group.device = Device::Ssd(Ssd {
             channels: 1,

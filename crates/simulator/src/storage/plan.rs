@@ -1,4 +1,4 @@
-//! Which accesses a read or write of a stripe needs, with what is left of its disks.
+//! The accesses that a read or write of a stripe needs, with the remaining disks.
 //!
 //! A write to a stripe with parity has two phases: what the new parity is made from is read, then data
 //! and parity are written. What is read is whichever needs fewer accesses (D. A. Patterson, G. Gibson
@@ -12,11 +12,11 @@ use stormeter_disk::Kind;
 
 use super::raid::{Area, Geometry, Health};
 
-/// A stream leaves a copy for which so many accesses more wait than for another: about what one
+/// A stream leaves a copy on which this many more accesses wait than on another: about what one
 /// stream has there when it is read ahead.
 const STAYS: u32 = 8;
 
-/// An access that a plan needs.
+/// An access of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Planned {
     pub(crate) disk: u32,
@@ -25,23 +25,23 @@ pub(crate) struct Planned {
     pub(crate) length_bytes: u32,
 }
 
-/// The bytes are nowhere: more disks are lost than the level bears.
+/// The bytes are lost: more disks are lost than the level tolerates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BytesLost;
 
-/// Makes plans, into a list that is used again.
+/// Makes plans in a reusable list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Planner<'a> {
     pub(crate) geometry: &'a Geometry,
     pub(crate) health: &'a Health,
-    /// By disk: accesses that wait there.
+    /// By disk: number of waiting accesses.
     pub(crate) queued: &'a [u32],
     /// By disk: where the last read ended.
     pub(crate) read_to: &'a [u64],
 }
 
 impl Planner<'_> {
-    /// What reads an area.
+    /// Plans a read of an area.
     #[inline]
     pub(crate) fn read(&self, area: Area, plan: &mut Vec<Planned>) -> Result<(), BytesLost> {
         let (first, last) = area.units(self.geometry);
@@ -54,7 +54,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Reads a part of a unit: from the copy with the shorter queue, or from all that is left.
+    /// Reads a part of a unit: from the copy with the shorter queue, or from the remaining disks.
     #[inline]
     fn read_unit(
         &self,
@@ -77,10 +77,10 @@ impl Planner<'_> {
         self.read_rest(stripe, disk, low, high, plan)
     }
 
-    /// The copy with the shortest queue; of several, another one in each row, so that none is
-    /// preferred when all are idle. What goes on where the last read of a disk ended stays there, as
-    /// in Linux's `read_balance` (drivers/md/raid1.c), so that each stream has heads of its own; unless
-    /// much more waits there.
+    /// The copy with the shortest queue; among equals, another one in each row, so that none is
+    /// preferred when all are idle. A read that continues where the last read of a disk ended stays
+    /// there, as in Linux's `read_balance` (drivers/md/raid1.c), so that each stream has its own heads;
+    /// unless many more accesses wait there.
     fn best_copy(&self, first: u32, stripe: u64, low: u64, high: u64) -> Option<u32> {
         let copies = self.geometry.copies;
         let from = self.geometry.disk_offset(stripe) + low;
@@ -95,8 +95,8 @@ impl Planner<'_> {
             })
     }
 
-    /// Reads from the other disks what `disk` should have there: as many of them as there are units
-    /// of data, data before parity; or another copy.
+    /// Reads from the other disks what reconstructs the content of `disk`: as many of them as there
+    /// are data units, data before parity; or another copy.
     pub(crate) fn read_rest(
         &self,
         stripe: u64,
@@ -124,7 +124,7 @@ impl Planner<'_> {
         if missing > 0 { Err(BytesLost) } else { Ok(()) }
     }
 
-    /// The first phase of a write: what has to be read. Nothing: it can be written at once.
+    /// The first phase of a write: what has to be read. Empty: it can be written at once.
     #[inline]
     pub(crate) fn before_write(
         &self,
@@ -149,7 +149,7 @@ impl Planner<'_> {
         let mut reconstruct = Some(0);
         let well = self.health.is_well(geometry.first_disk(stripe) / geometry.disks);
         if well {
-            // The units outside of the request need no look.
+            // The units outside the request need no check.
             reconstruct = Some(geometry.data - (last + 1 - first));
         }
         let looked_at = if well { (first, last + 1) } else { (0, geometry.data) };
@@ -164,7 +164,7 @@ impl Planner<'_> {
             }
         }
         if parities == 0 {
-            // Nothing keeps the bytes of a lost disk any more.
+            // Nothing preserves the bytes of a lost disk any more.
             return if modify.is_some() { Ok(()) } else { Err(BytesLost) };
         }
         match (modify, reconstruct) {
@@ -194,13 +194,13 @@ impl Planner<'_> {
                     }
                 }
             }
-            // Both need a lost disk: all that is left tells what was on it.
+            // Both need a lost disk: its content is reconstructed from all remaining ones.
             (None, _) => self.read_rest(stripe, u32::MAX, low, high, plan)?,
         }
         Ok(())
     }
 
-    /// The second phase of a write: data to all copies that are there, and parity.
+    /// The second phase of a write: data to all existing copies, and parity.
     #[inline]
     pub(crate) fn write(&self, area: Area, plan: &mut Vec<Planned>) -> Result<(), BytesLost> {
         let geometry = self.geometry;
@@ -257,8 +257,8 @@ impl Planner<'_> {
     }
 }
 
-/// What of `all` lies outside of `part`: what is before or after it, or all where there is some on
-/// both sides.
+/// The part of `all` outside `part`: what is before or after it, or all if there is some on both
+/// sides.
 fn outside(part: (u64, u64), all: (u64, u64)) -> (u64, u64) {
     match part {
         (low, high) if low >= high => all,
@@ -278,7 +278,7 @@ mod tests {
 
     const KIB: u64 = 1024;
 
-    /// Accesses of both phases of a write, and of a read, with these disks lost.
+    /// Number of accesses in both phases of a write, and in a read, with these disks lost.
     fn counts(raid: Raid, disks: u32, from: u64, length: u64, lost: &[u32]) -> Option<[usize; 3]> {
         let geometry = Geometry::new(&group(raid, disks, 1));
         let mut health = Health::new(&geometry);
@@ -312,11 +312,13 @@ mod tests {
             (Raid::Raid1, 3, 4, [1, 0, 3]),
             (Raid::Raid10, 8, 4, [1, 0, 2]),
             (Raid::Raid10, 8, 128, [2, 0, 4]),
-            // Old data and parity: four accesses; but of three disks the other one is enough.
+            // Old data and parity: four accesses; but with three disks reading the other one is
+            // enough.
             (Raid::Raid5, 8, 4, [1, 2, 2]),
             (Raid::Raid5, 5, 4, [1, 2, 2]),
             (Raid::Raid5, 3, 4, [1, 1, 2]),
-            // Two of seven units are modified, four are reconstructed around, all need nothing.
+            // Two of seven units are modified, with four the rest is read, all of them need
+            // nothing.
             (Raid::Raid5, 8, 128, [2, 3, 3]),
             (Raid::Raid5, 8, 192, [3, 4, 4]),
             (Raid::Raid5, 8, 256, [4, 3, 5]),
@@ -349,10 +351,10 @@ mod tests {
             (Raid::Raid10, 8, 4, &[0, 1], None),
             // The unit is lost: read all others, and write parity alone.
             (Raid::Raid5, 8, 4, &[0], Some([7, 6, 1])),
-            // Another unit is lost: old data and parity, as ever.
+            // Another unit is lost: old data and parity, as usual.
             (Raid::Raid5, 8, 4, &[3], Some([1, 2, 2])),
             (Raid::Raid5, 8, 384, &[6], Some([6, 7, 7])),
-            // Parity is lost: nothing to keep up.
+            // Parity is lost: nothing to update.
             (Raid::Raid5, 8, 4, &[7], Some([1, 0, 1])),
             (Raid::Raid5, 8, 4, &[0, 3], None),
             // Data units are on disks 1 to 8 of ten.
@@ -426,7 +428,7 @@ mod tests {
         let geometry = Geometry::new(&group(Raid::Raid1, 2, 1));
         let health = Health::new(&geometry);
         for (queued, expected) in [([0, 0], 1), ([0, STAYS], 1), ([0, STAYS + 1], 0), ([1, 1], 1)] {
-            // The other one's turn is this row.
+            // It is the other one's turn in this row.
             let planner = Planner {
                 geometry: &geometry,
                 health: &health,

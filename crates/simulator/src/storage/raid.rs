@@ -1,4 +1,4 @@
-//! Where the bytes of a volume are on the disks of its RAID groups.
+//! The layout of a volume on the disks of its RAID groups.
 //!
 //! A volume is a run of stripes. A stripe is a *unit* of bytes on each data disk of one group, and as
 //! much parity; stripe after stripe goes to group after group, so that all disks share every load.
@@ -9,26 +9,26 @@
 
 use stormeter_site::{DiskGroup, StripeUnits};
 
-/// The shape of an array.
+/// The layout of an array.
 #[derive(Debug, Clone)]
 pub(crate) struct Geometry {
-    /// Disks of a group.
+    /// Disks per group.
     pub(crate) disks: u32,
     pub(crate) groups: u32,
     /// Bytes of a stripe on one disk.
     pub(crate) unit_bytes: u64,
-    /// Units of data in a stripe.
+    /// Data units per stripe.
     pub(crate) data: u32,
-    /// Units of parity in a stripe.
+    /// Parity units per stripe.
     pub(crate) parity: u32,
     /// Copies of each unit.
     pub(crate) copies: u32,
-    /// What a disk holds; `u64::MAX`: not known.
+    /// Capacity of a disk; `u64::MAX`: unknown.
     pub(crate) disk_bytes: u64,
     capacity_bytes: u64,
 }
 
-/// Bytes of one stripe: what one plan is made for.
+/// Bytes of one stripe, for which one plan is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Area {
     pub(crate) stripe: u64,
@@ -38,9 +38,9 @@ pub(crate) struct Area {
 /// Which bytes of a stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// From one byte to another, units one after the other.
+    /// From one byte to another, through consecutive units.
     Run { from: u64, to: u64 },
-    /// Pieces in several units, as a write-back cache gathers them: `each` bytes in every unit of
+    /// Pieces in several units, as a write-back cache collects them: `each` bytes in every unit of
     /// `mask`, all of them somewhere between `low` and `high` of their unit.
     Pieces { mask: u128, low: u64, high: u64, each: u64 },
 }
@@ -53,24 +53,24 @@ impl Geometry {
         let capacity_bytes = group.usable_bytes().unwrap_or(u64::MAX);
         let groups = group.groups.max(1);
         let unit_bytes = match data * groups {
-            // One after the other on one disk is one run: no controller cuts it.
+            // Consecutive stripes on one disk are one run: no controller splits it.
             1 => 1 << 50,
             _ => group.stripe_bytes.clamp(512, 1 << 50),
         };
         Self { disks, groups, unit_bytes, data, parity, copies, disk_bytes, capacity_bytes }
     }
 
-    /// All disks.
+    /// Number of all disks.
     pub(crate) fn device_count(&self) -> u32 {
         self.disks * self.groups
     }
 
-    /// Disks' worth of data.
+    /// Number of disks' worth of data.
     pub(crate) fn data_disks(&self) -> u32 {
         self.data * self.groups
     }
 
-    /// Disks of a group that may be lost without losing a byte.
+    /// Disks of a group that may be lost without data loss.
     pub(crate) fn tolerance(&self) -> u32 {
         self.parity + self.copies - 1
     }
@@ -80,12 +80,12 @@ impl Geometry {
         self.unit_bytes * u64::from(self.data)
     }
 
-    /// What the array holds; `u64::MAX`: not known.
+    /// Capacity of the array; `u64::MAX`: unknown.
     pub(crate) fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }
 
-    /// Bytes of each disk that a volume of so many bytes takes.
+    /// Bytes of each disk that a volume of this size uses.
     pub(crate) fn used_bytes(&self, volume_bytes: u64) -> u64 {
         if self.unit_bytes >= 1 << 50 {
             return volume_bytes;
@@ -94,7 +94,7 @@ impl Geometry {
         stripes.div_ceil(u64::from(self.groups)).saturating_mul(self.unit_bytes)
     }
 
-    /// The part of a request that lies in the stripe of its first byte.
+    /// The part of a request that is in the stripe of its first byte.
     #[inline]
     pub(crate) fn first_area(&self, volume_offset: u64, length: u64) -> (Area, u64) {
         let stripe_bytes = self.stripe_bytes();
@@ -109,19 +109,19 @@ impl Geometry {
         (stripe % u64::from(self.groups)) as u32 * self.disks
     }
 
-    /// Which row of its group a stripe is.
+    /// The row of a stripe within its group.
     #[inline]
     pub(crate) fn row(&self, stripe: u64) -> u64 {
         stripe / u64::from(self.groups)
     }
 
-    /// Where a stripe begins on each of its disks.
+    /// Where a stripe starts on each of its disks.
     #[inline]
     pub(crate) fn disk_offset(&self, stripe: u64) -> u64 {
         self.row(stripe) * self.unit_bytes
     }
 
-    /// The disk of a data unit; of its first copy where there are more.
+    /// The disk of a data unit; of its first copy if there are more.
     #[inline]
     pub(crate) fn data_disk(&self, stripe: u64, unit: u32) -> u32 {
         let first = self.first_disk(stripe);
@@ -142,7 +142,7 @@ impl Geometry {
         self.disks - 1 - (self.row(stripe) % u64::from(self.disks)) as u32
     }
 
-    /// A place in a group; it is passed by less than one round.
+    /// An index within a group; it is too large by less than one round.
     #[inline]
     fn wrapped(&self, place: u32) -> u32 {
         if place >= self.disks { place - self.disks } else { place }
@@ -161,7 +161,7 @@ impl Area {
         }
     }
 
-    /// The bytes touched in a unit, as offsets in it; an empty run where there are none.
+    /// The bytes touched in a unit, as offsets in it; an empty run if there are none.
     #[inline]
     pub(crate) fn within(&self, geometry: &Geometry, unit: u32) -> (u64, u64) {
         let bytes = geometry.unit_bytes;
@@ -176,7 +176,7 @@ impl Area {
         }
     }
 
-    /// The least run of a unit that covers what is touched in any: what parity is made over.
+    /// The smallest run of a unit that covers what is touched in any: what parity is computed over.
     #[inline]
     pub(crate) fn hull(&self, geometry: &Geometry) -> (u64, u64) {
         match self.shape {
@@ -197,10 +197,10 @@ impl Area {
 /// Which bytes of which disks can be used.
 #[derive(Debug, Clone)]
 pub(crate) struct Health {
-    /// By disk: bytes before this are there. All of them on a disk that is well, none on one that is
-    /// lost, those that are rebuilt on a spare.
+    /// By disk: bytes before this are valid. All of them on a healthy disk, none on a lost one, the
+    /// rebuilt ones on a spare.
     good_bytes: Vec<u64>,
-    /// By group: disks that are not wholly there.
+    /// By group: number of disks that are not fully intact.
     ill: Vec<u32>,
 }
 
@@ -212,19 +212,19 @@ impl Health {
         }
     }
 
-    /// Whether all disks of a group are wholly there.
+    /// Whether all disks of a group are fully intact.
     #[inline]
     pub(crate) fn is_well(&self, group: u32) -> bool {
         self.ill[group as usize] == 0
     }
 
-    /// Whether the bytes before `end` are there on a disk.
+    /// Whether the bytes before `end` are valid on a disk.
     #[inline]
     pub(crate) fn has(&self, disk: u32, end: u64) -> bool {
         end <= self.good_bytes[disk as usize]
     }
 
-    /// So many bytes of a disk are there; `u64::MAX`: it is well.
+    /// This many bytes of a disk are valid; `u64::MAX`: it is healthy.
     pub(crate) fn set(&mut self, geometry: &Geometry, disk: u32, good_bytes: u64) {
         self.good_bytes[disk as usize] = good_bytes;
         let group = disk / geometry.disks;
@@ -295,7 +295,7 @@ mod tests {
                 let used = geometry.used_bytes(geometry.capacity_bytes());
                 assert_eq!(used, 1000 * 65_536, "{raid:?} of {disks}");
             }
-            // What a queue holds nobody knows.
+            // The size of a queue is unknown.
             assert_eq!(Geometry::new(&group(raid, 6, 2)).capacity_bytes(), u64::MAX);
         }
     }

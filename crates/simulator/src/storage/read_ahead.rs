@@ -1,14 +1,14 @@
-//! The read cache: hits by their share, and read-ahead of sequential streams.
+//! The read cache: random hits by probability, and read-ahead of sequential streams.
 //!
-//! No block is remembered; a read hits with the probability that [`super::hit_rate`] gives. A stream, one
-//! for each virtual disk, is what begins where its last request ended. What follows is read before it
-//! is asked for, in pieces of a stripe, several of which are on their way at the same time; a request
-//! that comes too early waits for its bytes. So a stream costs the disks what it reads, in larger
-//! accesses, and waits only where they are slower than it.
+//! No block is stored; a read hits with the probability that [`super::hit_rate`] gives. A stream, one per
+//! virtual disk, starts where its last request ended. What follows is read before it is requested, in
+//! pieces of a stripe, several of which are in flight at the same time; a request that arrives too early
+//! waits for its bytes. So a stream costs the disks what it reads, in larger accesses, and waits only if
+//! they are slower than it.
 //!
-//! How far ahead follows from the stream: it begins with one piece, and with each request that had to
-//! wait it is one more, up to a limit and to the stream's share of memory. That a read which waits for
-//! a prefetch makes the next one begin earlier is the rule of AMP (B. S. Gill and L. A. D. Bathen,
+//! The distance of read-ahead adapts to the stream: it starts with one piece, and each request that
+//! had to wait adds one, up to a limit and to the stream's share of memory. That a read which waits
+//! for a prefetch makes the next one start earlier is the rule of AMP (B. S. Gill and L. A. D. Bathen,
 //! "AMP: adaptive multi-stream prefetching in a shared cache", FAST 2007, section 5).
 
 use super::Request;
@@ -17,65 +17,65 @@ use crate::slab::Slab;
 
 /// A piece is a stripe, but at most this.
 const PIECE_BYTES: u64 = 1 << 20;
-/// Pieces that a stream is ahead at most. An assumption: enough that every disk always knows of the
-/// next access, as makers do not publish theirs.
+/// The most pieces that a stream is ahead. An assumption: enough that every disk always knows the
+/// next access; manufacturers do not publish theirs.
 const MOST_AHEAD: u64 = 8;
-/// Pieces that may be on their way or wait for one before them: as many as `arrived` has bits.
+/// Pieces that may be in flight or wait for an earlier one: as many as `arrived` has bits.
 const IN_ORDER: u32 = 16;
-/// No one waits.
+/// Nothing waits.
 const NOBODY: u32 = u32::MAX;
 
-/// Streams and hits.
+/// Streams and hit rates.
 #[derive(Debug)]
 pub(super) struct ReadCache {
     pub(super) hits: HitShare,
-    /// By virtual disk; none where there is no read-ahead.
+    /// By virtual disk; empty without read-ahead.
     streams: Vec<Stream>,
     piece_bytes: u64,
-    /// Memory of a stream.
+    /// Memory per stream.
     room_bytes: u64,
     disk_bytes: u64,
-    /// Requests that wait for a piece, each with the one that came before.
+    /// Requests that wait for a piece, each with the previous one.
     waiting: Slab<(Request, u32)>,
 }
 
-/// What was read of a virtual disk, one request after the other.
+/// Sequential reads of a virtual disk.
 #[derive(Debug, Clone, Copy)]
 struct Stream {
     /// Where the last request ended.
     next: u64,
-    /// What read-ahead has in memory, without gaps.
+    /// The contiguous range that read-ahead has in memory.
     from: u64,
     to: u64,
-    /// Up to where it is on its way.
+    /// The end of what is being read.
     fetching_to: u64,
-    /// Up to where it should be.
+    /// The end of what should be read.
     wanted_to: u64,
     piece_bytes: u64,
     /// Pieces that it keeps ahead.
     ahead: u64,
-    /// Pieces that were asked for, and those of them that memory has without gaps.
+    /// Pieces that were requested, and those of them that memory has without gaps.
     asked: u32,
     had: u32,
-    /// Of those after them, the ones that came before their turn.
+    /// Of the ones after them, those that arrived out of order.
     arrived: u16,
     in_flight: u32,
     /// The last request that waits.
     waiting: u32,
 }
 
-/// What becomes of a read.
+/// What happens to a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// It is in memory if luck has it: by the share of random or sequential hits.
+    /// It may be in memory: with the probability of random or sequential hits.
     Perhaps { sequential: bool },
     /// It is in memory.
     There,
-    /// It is on its way, or will be when [`ReadCache::next_piece`] gives no more.
+    /// It is in flight, or will be once [`ReadCache::next_piece`] returns no more.
     Coming,
 }
 
-/// Something to be read ahead.
+/// Something to read ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) number: u32,
@@ -84,7 +84,7 @@ pub(super) struct Piece {
 }
 
 impl ReadCache {
-    /// Read-ahead, if any, in so much memory, for so many virtual disks of that size.
+    /// Read-ahead, if any, in this much memory, for this many virtual disks of this size.
     pub(super) fn new(
         hits: HitShare,
         ahead_in_bytes: Option<u64>,
@@ -116,7 +116,7 @@ impl ReadCache {
         }
     }
 
-    /// A read of the disk at `place`: what becomes of it, and whether there is something to be read
+    /// A read of the disk at `place`: what happens to it, and whether there is something to read
     /// ahead.
     #[inline]
     pub(super) fn arrive(&mut self, place: u32, request: Request) -> (Found, bool) {
@@ -144,7 +144,7 @@ impl ReadCache {
             return (Found::Coming, more);
         }
         if sequential && stream.in_flight == 0 && stream.waiting == NOBODY {
-            // A stream begins, or has overtaken its read-ahead.
+            // A stream starts, or has overtaken its read-ahead.
             (stream.from, stream.to, stream.fetching_to) = (from, to, to);
             stream.piece_bytes = self.piece_bytes.max(length.next_multiple_of(self.piece_bytes));
             (stream.ahead, stream.arrived, stream.had) = (1, 0, stream.asked);
@@ -154,13 +154,13 @@ impl ReadCache {
         (Found::Perhaps { sequential }, false)
     }
 
-    /// The next piece that the stream of the disk at `place` reads ahead.
+    /// The next piece to read ahead for the stream of the disk at `place`.
     pub(super) fn next_piece(&mut self, place: u32) -> Option<Piece> {
         let stream = &mut self.streams[place as usize];
         if !stream.wants_more() {
             return None;
         }
-        // What was read before is forgotten but for as much as the stream is ahead.
+        // What was read before is dropped except for as much as the stream is ahead.
         let kept = (stream.ahead + 1) * stream.piece_bytes;
         stream.from = stream.from.max(stream.to.saturating_sub(kept));
         let from = stream.fetching_to;
@@ -172,20 +172,20 @@ impl ReadCache {
         Some(Piece { number, from, to })
     }
 
-    /// A piece is there, or cannot be had; requests that need not wait any longer follow from
-    /// [`Self::next_waiting`].
+    /// A piece has arrived, or cannot be read; [`Self::next_waiting`] returns the requests that
+    /// need not wait any longer.
     pub(super) fn fetched(&mut self, place: u32, number: u32, failed: bool) {
         let stream = &mut self.streams[place as usize];
         stream.in_flight -= 1;
         if failed {
-            // Nothing of it is worth keeping.
+            // None of it is worth keeping.
             (stream.from, stream.to) = (stream.fetching_to, stream.fetching_to);
             (stream.arrived, stream.had) = (0, stream.asked);
             return;
         }
         let turn = number.wrapping_sub(stream.had);
         if turn >= IN_ORDER {
-            // Given up before it came.
+            // Given up before it arrived.
             return;
         }
         stream.arrived |= 1 << turn;
@@ -196,7 +196,7 @@ impl ReadCache {
         }
     }
 
-    /// The first of those that waited and need not any longer.
+    /// The first waiting request that need not wait any longer.
     pub(super) fn next_waiting(&mut self, place: u32) -> Option<Request> {
         let stream = &mut self.streams[place as usize];
         let (mut at, mut before, mut found) = (stream.waiting, NOBODY, None);
@@ -223,7 +223,8 @@ impl Stream {
         self.fetching_to < self.wanted_to && self.asked.wrapping_sub(self.had) < IN_ORDER
     }
 
-    /// Whether so far may be read ahead without more pieces out of order than can be told apart.
+    /// Whether reading ahead this far would leave no more pieces out of order than can be
+    /// distinguished.
     fn reaches(&self, to: u64) -> bool {
         let pieces = u64::from(IN_ORDER - self.asked.wrapping_sub(self.had).min(IN_ORDER));
         to <= self.fetching_to + pieces * self.piece_bytes
@@ -270,19 +271,19 @@ mod tests {
         let sequential = Found::Perhaps { sequential: true };
         assert_eq!(cache.arrive(0, read(91 * UNIT)), (sequential, true));
         assert_eq!(pieces(&mut cache), [(92, 96)]);
-        // It is asked for too early, and waits: the stream should be further ahead.
+        // It is requested too early, and waits: the stream should be further ahead.
         assert_eq!(cache.arrive(0, read(92 * UNIT)), (Found::Coming, true));
         assert_eq!(pieces(&mut cache), [(96, 100), (100, 104)]);
         assert!(cache.next_waiting(0).is_none());
         cache.fetched(0, 0, false);
         assert_eq!(cache.next_waiting(0).map(|request| request.offset_bytes), Some(92 * UNIT));
         assert!(cache.next_waiting(0).is_none());
-        // As far ahead as that from then on, and no further.
+        // This far ahead from then on, and no further.
         for unit in 93..96 {
             assert_eq!(cache.arrive(0, read(unit * UNIT)).0, Found::There);
         }
         assert_eq!(pieces(&mut cache), []);
-        // Another disk has a stream of its own.
+        // Another disk has its own stream.
         assert_eq!(cache.arrive(1, read(96 * UNIT)), (RANDOM, false));
     }
 
@@ -314,7 +315,7 @@ mod tests {
                     (asked, ahead) = (piece.number, piece.to / UNIT - unit - 1);
                 }
                 if unit > 1 {
-                    // The piece of this request comes only now.
+                    // The piece of this request arrives only now.
                     let had = cache.streams[0].had;
                     cache.fetched(0, had, false);
                     assert_eq!(cache.next_waiting(0).map(|r| r.offset_bytes), Some(unit * UNIT));
@@ -334,7 +335,7 @@ mod tests {
         let late = cache.next_piece(0).expect("more is read ahead");
         cache.fetched(0, 0, true);
         assert!(cache.next_waiting(0).is_some());
-        // The other one that was on its way is of no use either.
+        // The other one that was in flight is of no use either.
         cache.fetched(0, late.number, false);
         assert_ne!(cache.arrive(0, read(late.from)).0, Found::There);
     }

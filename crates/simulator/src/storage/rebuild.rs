@@ -1,7 +1,7 @@
-//! A lost disk comes back on a spare, piece by piece in the background.
+//! The rebuild of a lost disk on a spare, piece by piece in the background.
 //!
 //! Piece after piece is read from the other disks of the group and written to the spare, two pieces at
-//! a time so that reading and writing overlap, and not faster than the site says. What is rebuilt
+//! a time so that reading and writing overlap, and no faster than the site's limit. What is rebuilt
 //! serves requests again; the rest is still read from the others.
 
 use stormeter_disk::Kind;
@@ -12,25 +12,25 @@ use super::raid::{Geometry, Health};
 
 /// A piece is a unit of a stripe, but at most this.
 const PIECE_BYTES: u64 = 1 << 20;
-/// Pieces at the same time.
+/// Pieces in progress at the same time.
 const AT_ONCE: usize = 2;
 /// No piece.
 const NONE: u64 = u64::MAX;
 
-/// A rebuild under way.
+/// A rebuild in progress.
 #[derive(Debug, Clone)]
 pub(super) struct Rebuild {
     pub(super) disk: u32,
-    /// Where the next piece begins.
+    /// Where the next piece starts.
     next: u64,
     end: u64,
     piece_bytes: u64,
     ns_per_byte: f64,
-    /// The next piece may begin.
+    /// When the next piece may start.
     from_ns: u64,
-    /// Whether an event is due for it.
+    /// Whether an event is scheduled for it.
     pub(super) timer: bool,
-    /// Where the pieces under way begin.
+    /// Where the pieces in progress start.
     flying: [u64; AT_ONCE],
 }
 
@@ -43,7 +43,7 @@ pub(super) enum Next {
     NotBefore(u64),
     /// Nothing until a piece is done.
     Wait,
-    /// Everything is there.
+    /// Everything is rebuilt.
     Done,
 }
 
@@ -55,7 +55,7 @@ impl Rebuild {
         volume_bytes: u64,
         now_ns: u64,
     ) -> Self {
-        // All of the disk, as an array rebuilds that does not know which bytes are used.
+        // All of the disk, like an array that does not know which bytes are used.
         let end = match geometry.disk_bytes {
             u64::MAX => geometry.used_bytes(volume_bytes),
             bytes => bytes,
@@ -90,15 +90,15 @@ impl Rebuild {
         Next::Piece(from, to)
     }
 
-    /// A piece is on the spare; gives up to where everything is.
+    /// A piece is on the spare; returns the end of the contiguous valid part.
     pub(super) fn done(&mut self, from: u64) -> u64 {
         self.flying.iter_mut().filter(|flying| **flying == from).for_each(|flying| *flying = NONE);
         self.flying.iter().fold(self.next, |least, &flying| least.min(flying))
     }
 }
 
-/// What tells the bytes of a disk: as many of the others as there is data in a stripe, another one
-/// left out each time; or a copy.
+/// What reconstructs the bytes of a disk: as many of the others as there are data units in a
+/// stripe, leaving out another one each time; or a copy.
 pub(super) fn reads(
     disk: u32,
     (from, to): (u64, u64),
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(rebuild.next(0), Next::NotBefore(1_000_000));
         assert_eq!(rebuild.next(1_000_000), Next::Piece(unit, 2 * unit));
         assert_eq!(rebuild.next(9_000_000), Next::Wait);
-        // The later one is first: nothing is there yet.
+        // The later one is first: nothing contiguous is there yet.
         assert_eq!(rebuild.done(unit), 0);
         assert_eq!(rebuild.next(9_000_000), Next::Piece(2 * unit, 3 * unit));
         assert_eq!(rebuild.done(0), 2 * unit);

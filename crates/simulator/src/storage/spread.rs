@@ -1,16 +1,16 @@
-//! Where the bytes of a volume lie in its array.
+//! How the bytes of a volume are distributed in its array.
 //!
-//! In place they lie as they are counted, from the first stripe on: at the outer edge of the disks if the
-//! volume is small beside them. A file system that writes anywhere and is in use has its free space, and so
-//! its data, everywhere (Hitz, Lau and Malcolm 1994, section 5, has every block in any place): runs of the
-//! volume are dealt evenly over the array. Where nobody knows how large the array is, they are not.
+//! In place they are contiguous from the first stripe on: at the outer edge of the disks if the volume is
+//! small in comparison. A file system that writes anywhere and is in use has its free space, and so its
+//! data, everywhere (Hitz, Lau and Malcolm 1994, section 5, has every block in any place): runs of the
+//! volume are spread evenly over the array. If the size of the array is unknown, they are not.
 
 use stormeter_site::Layout;
 
 use super::raid::Geometry;
 
-/// Of each disk, what stays together: a few units, so that a stream goes on undisturbed for some
-/// megabytes and requests by chance find their data anywhere.
+/// What stays together on each disk: a few units, so that a stream continues undisturbed for some
+/// megabytes and random requests find their data anywhere.
 const RUN_UNITS: u64 = 4;
 
 /// The places of a volume's bytes.
@@ -18,7 +18,7 @@ const RUN_UNITS: u64 = 4;
 pub(super) struct Spread {
     /// Bytes that stay together.
     run_bytes: u64,
-    /// From the beginning of one run to that of the next.
+    /// Distance between the starts of two runs.
     stride_bytes: u64,
 }
 
@@ -32,12 +32,12 @@ impl Spread {
             Layout::WriteAnywhere if capacity_bytes < u64::MAX => capacity_bytes / runs,
             _ => run_bytes,
         };
-        // A run begins with a row, so that a volume's stripes are the array's.
+        // A run starts with a row, so that a volume's stripes are the array's.
         let stride_bytes = (whole / row_bytes * row_bytes).max(run_bytes);
         Self { run_bytes, stride_bytes }
     }
 
-    /// The place in the array of a byte of the volume, and how many bytes from there on follow it.
+    /// The place in the array of a byte of the volume, and how many contiguous bytes follow it.
     #[inline]
     pub(super) fn place(&self, volume_offset: u64) -> (u64, u64) {
         if self.stride_bytes == self.run_bytes {

@@ -1,4 +1,4 @@
-//! A server's messages on its virtual disk: chunks, one behind the other, some of them at once.
+//! A server's messages on its virtual disk: chunks, one after another, some of them concurrently.
 //!
 //! The sizes and the order are those of the runner's server.
 
@@ -6,9 +6,9 @@ use stormeter_disk::{Kind, Operation};
 use stormeter_driver::Payload;
 use stormeter_trial::Start;
 
-/// I/Os of a server that are outstanding at most: what its file system would read ahead or write behind.
+/// The most outstanding I/Os of a server: what its file system would read ahead or write behind.
 pub(super) const OUTSTANDING: u32 = 4;
-/// Offsets and lengths are multiples of this, as direct I/O wants them.
+/// Offsets and lengths are multiples of this, as direct I/O requires.
 pub(super) const BLOCK_BYTES: u32 = 4096;
 
 /// Where the next chunk goes, and what is outstanding.
@@ -18,10 +18,11 @@ pub(super) struct Files {
     disk_bytes: u64,
     chunk_bytes: u64,
     at_bytes: u64,
-    /// The name of the first slot.
+    /// The number of the first slot.
     first_slot: u32,
     slots: [Option<Operation>; OUTSTANDING as usize],
-    /// Of the message: the chunk that the server's thread is at, and how many were asked for.
+    /// Within the message: the chunk that the server's thread works on, and how many were
+    /// requested.
     chunk: u64,
     asked: u64,
 }
@@ -43,21 +44,21 @@ impl Files {
         }
     }
 
-    /// A message begins.
+    /// A message starts.
     pub(super) fn begin(&mut self) {
         (self.chunk, self.asked) = (0, 0);
     }
 
-    /// Up to where in the message the thread can go now: to the end of its chunk, or no further than
-    /// the chunk's begin while the disk is waited for.
+    /// How far into the message the thread can go now: to the end of its chunk, or no further than
+    /// the chunk's start while it waits for the disk.
     pub(super) fn reach_bytes(&self, message_bytes: u64) -> u64 {
         let slot = (self.chunk % u64::from(OUTSTANDING)) as usize;
         let chunks = self.chunk + u64::from(self.slots[slot].is_none());
         (chunks * self.chunk_bytes).min(message_bytes)
     }
 
-    /// The thread is at this byte: at the end of a chunk the next one's turn comes. Gives the length of
-    /// the chunk that ended.
+    /// The thread has reached this byte: at the end of a chunk the next one starts. Returns the length
+    /// of the chunk that ended.
     pub(super) fn came_to(&mut self, at_bytes: u64, message_bytes: u64) -> Option<u64> {
         let begin = self.chunk * self.chunk_bytes;
         let end = (begin + self.chunk_bytes).min(message_bytes);
@@ -67,7 +68,7 @@ impl Files {
         })
     }
 
-    /// Writes the chunk before the present one.
+    /// Writes the previous chunk.
     pub(super) fn write(&mut self, length: u64, operations: &mut Vec<Operation>) {
         self.submit(Kind::Write, self.chunk - 1, length, operations);
     }
@@ -102,7 +103,7 @@ impl Files {
         operations.push(operation);
     }
 
-    /// What is outstanding on a slot.
+    /// The outstanding operation of a slot.
     pub(super) fn operation(&self, place: u32) -> Option<Operation> {
         self.slots[place as usize]
     }

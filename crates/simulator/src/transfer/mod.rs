@@ -1,8 +1,8 @@
-//! Transfers in virtual time: a client and a server for each VM, as the runner has them on real sockets.
+//! Transfers in virtual time: a client and a server for each VM, like the runner's on real sockets.
 //!
 //! The bytes go over the machine's own stations, so that transfers compete with each other, and with
-//! what their servers do on the datastore, where they do so in the field. What is counted, and when, is
-//! as the runner's client counts: the sample of a prediction has the form of a measured one.
+//! what their servers do on the datastore, as they do in the field. Counting works like in the runner's
+//! client: the sample of a prediction has the form of a measured one.
 
 mod files;
 mod pair;
@@ -18,7 +18,7 @@ use crate::machine::{ClientWay, Machine};
 use files::BLOCK_BYTES;
 use pair::{Message, Pair, SLOTS};
 
-/// So long is simulated before it is asked whether to go on.
+/// How much time is simulated before checking whether to continue.
 const LOOK_UP_NS: u64 = 10_000_000;
 
 /// Transfers of all VMs, at the same time.
@@ -26,11 +26,11 @@ const LOOK_UP_NS: u64 = 10_000_000;
 pub struct TransferTrial {
     /// What each pair of client and server does.
     pub transfer: Transfer,
-    /// Pairs, one a VM.
+    /// Number of pairs, one per VM.
     pub vms: u32,
     /// Size of each VM's disk.
     pub disk_bytes: u64,
-    /// Where on their disks the servers begin.
+    /// Where on their disks the servers start.
     pub start: Start,
     /// Length of an interval row.
     pub interval_ns: u64,
@@ -41,7 +41,7 @@ pub struct TransferTrial {
 /// Transfers that cannot be driven.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransferError {
-    /// They are senseless.
+    /// They are meaningless.
     #[error(transparent)]
     FixedWork(#[from] FixedWorkError),
     /// The machine has no clients.
@@ -50,9 +50,9 @@ pub enum TransferError {
     /// More pairs than the machine has VMs.
     #[error("{vms} pairs on a machine of {room} VMs: build it for as many")]
     TooManyVms {
-        /// Asked for.
+        /// Number of pairs.
         vms: u32,
-        /// Built for.
+        /// Number of VMs.
         room: u32,
     },
 }
@@ -81,14 +81,14 @@ impl TransferTrial {
     }
 }
 
-/// Carries the transfers out, from the machine's present on.
+/// Executes the transfers, starting at the machine's current time.
 ///
 /// An operation of the sample is a message, a write to the server or a read from it. Its latency is
-/// from the moment at which its client begins until the client has the server's answer or the message's
-/// last byte. The one step is `transfer`, which is the same time.
+/// from the moment at which its client starts until the client has the server's answer or the message's
+/// last byte. The one step is `transfer`, with the same time.
 ///
 /// # Errors
-/// Only for what cannot be driven. What goes wrong later is in [`Sample::ended`] and [`Sample::faults`].
+/// Only for what cannot be driven. Later errors are in [`Sample::ended`] and [`Sample::faults`].
 pub fn drive_transfer<O: Observer>(
     trial: &TransferTrial,
     machine: &mut Machine,
@@ -102,7 +102,7 @@ pub fn drive_transfer<O: Observer>(
     Ok(Transfers::new(trial, way, machine, observer).carry_out())
 }
 
-/// Transfers on their way.
+/// Transfers in progress.
 struct Transfers<'a, O> {
     trial: &'a TransferTrial,
     machine: &'a mut Machine,
@@ -111,9 +111,9 @@ struct Transfers<'a, O> {
     log: FixedWorkLog,
     kind: Kind,
     step: StepTime,
-    /// Pairs that have a message under way.
+    /// Number of pairs with a message in progress.
     active: u64,
-    /// Operations that the machine has.
+    /// Number of operations in the machine.
     outstanding: u64,
     operations: Vec<Operation>,
 }
@@ -199,7 +199,7 @@ impl<'a, O: Observer> Transfers<'a, O> {
         Ok(())
     }
 
-    /// Tells a pair of what has completed; gives whether to go on.
+    /// Passes a completion to its pair; returns whether to continue.
     fn completed(&mut self, completion: Completion, now_ns: u64) -> bool {
         let (vm, place) = (completion.slot / SLOTS, completion.slot % SLOTS);
         let pair = &mut self.pairs[vm as usize];

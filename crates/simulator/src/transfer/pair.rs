@@ -1,8 +1,9 @@
-//! A client and a server: what each of their two threads does next, and what is under way between them.
+//! A client and a server: what each of their two threads does next, and what is in progress between
+//! them.
 //!
-//! A thread does one thing at a time. The bytes of a message are a stream: the sender's thread gives
-//! them to the network segment by segment, the receiver's takes what has arrived, and TCP keeps the one
-//! from running further ahead of the other than the network and its receive buffer hold.
+//! A thread does one thing at a time. The bytes of a message are a stream: the sender's thread passes
+//! them to the network segment by segment, the receiver's takes what has arrived, and TCP keeps the
+//! sender from running further ahead than the network and its receive buffer can hold.
 
 use stormeter_disk::{Kind, Operation};
 use stormeter_trial::{TransferDirection, TransferSink};
@@ -11,39 +12,39 @@ use super::TransferTrial;
 use super::files::{Files, OUTSTANDING};
 use crate::machine::{ClientWay, Lane};
 
-/// Names of operations that each pair has: its lanes, and its I/Os.
+/// Slots of each pair: its lanes, and its I/Os.
 pub(super) const SLOTS: u32 = FIRST_IO + OUTSTANDING;
 const LANES: [Lane; 4] = [Lane::ClientCpu, Lane::ServerCpu, Lane::There, Lane::Back];
 const FIRST_IO: u32 = LANES.len() as u32;
 
-/// What came of a completion.
+/// The result of a completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Message {
-    /// The message is under way.
+    /// The message is in progress.
     Under,
-    /// And so many of its bytes passed the client's socket.
+    /// This many of its bytes have passed the client's socket.
     Moved(u64),
-    /// It is where it should be.
+    /// It has arrived.
     Ended {
         /// Bytes that passed the client's socket just now.
         moved_bytes: u64,
     },
 }
 
-/// Where a message is.
+/// The progress of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// The client begins.
+    /// The client starts.
     Asking,
-    /// A read: the request is on its way.
+    /// A read: the request is in transit.
     Request,
-    /// A read: the server takes it up.
+    /// A read: the server processes it.
     Serving,
-    /// Bytes go.
+    /// Bytes are being sent.
     Moving,
     /// A write: the server has it all.
     Closing,
-    /// A write: the answer is on its way.
+    /// A write: the answer is in transit.
     Answer,
     /// There are no more messages.
     Done,
@@ -61,8 +62,8 @@ pub(super) struct Pair {
     files: Option<Files>,
     stage: Stage,
     began_ns: u64,
-    /// Bytes that the sender's thread has begun, those that arrived, those that the receiver's has begun
-    /// and those that it has taken.
+    /// Bytes that the sender's thread has started, that arrived, that the receiver's thread has started
+    /// and that it has consumed.
     begun: u64,
     arrived: u64,
     taking: u64,
@@ -93,7 +94,7 @@ impl Pair {
         }
     }
 
-    /// Begins the next message; gives whether there is one.
+    /// Starts the next message; returns whether there is one.
     pub(super) fn begin(&mut self, now_ns: u64, operations: &mut Vec<Operation>) -> bool {
         if self.messages_left == 0 {
             self.stage = Stage::Done;
@@ -109,7 +110,7 @@ impl Pair {
         true
     }
 
-    /// How long the message has been under way; 0 without one.
+    /// How long the message has been in progress; 0 without one.
     pub(super) fn age_ns(&self, now_ns: u64) -> u64 {
         match self.stage {
             Stage::Done => 0,
@@ -122,7 +123,7 @@ impl Pair {
         self.files.as_ref()?.operation(place.checked_sub(FIRST_IO)?)
     }
 
-    /// An operation of so many bytes is done.
+    /// An operation on this many bytes is done.
     pub(super) fn completed(
         &mut self,
         place: u32,
@@ -169,7 +170,7 @@ impl Pair {
         if moved_bytes > 0 { Message::Moved(moved_bytes) } else { Message::Under }
     }
 
-    /// Bytes came a step further.
+    /// Bytes have advanced one step.
     fn moved(&mut self, lane: Lane, bytes: u64, operations: &mut Vec<Operation>) {
         let (sender, wire) = match self.is_write {
             true => (Lane::ClientCpu, Lane::There),
@@ -195,7 +196,7 @@ impl Pair {
         }
     }
 
-    /// The sender's thread takes the next segment up.
+    /// The sender's thread starts the next segment.
     fn send(&mut self, operations: &mut Vec<Operation>) {
         let segment = self.segment_bytes;
         let under_way = self.begun - self.arrived;
@@ -217,7 +218,7 @@ impl Pair {
         }
     }
 
-    /// The receiver's thread takes what there is.
+    /// The receiver's thread takes what has arrived.
     fn take(&mut self, operations: &mut Vec<Operation>) {
         if self.taking > self.taken {
             return;
@@ -241,7 +242,7 @@ impl Pair {
         }
     }
 
-    /// What bears no bytes; the message is at a stage until it is done.
+    /// An operation without bytes; the message stays in this stage until it is done.
     fn bare(&mut self, stage: Stage, lane: Lane, operations: &mut Vec<Operation>) {
         self.stage = stage;
         operations.push(self.on(lane, Kind::Read, 1));

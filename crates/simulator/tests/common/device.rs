@@ -1,8 +1,8 @@
-//! Devices of which only times are known.
+//! Devices described only by their service times.
 
 use stormeter_site::*;
 
-/// Each request takes this long, and each of its bytes, at one of so many servers.
+/// Each request takes this long, plus a time per byte, at one of this many servers.
 pub fn device(servers: u32, each_ns: f64, per_byte_ns: f64) -> Device {
     Device::Queue(Queue {
         servers,

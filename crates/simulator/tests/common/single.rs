@@ -5,12 +5,12 @@ use stormeter_fault::ScheduledFault;
 use stormeter_simulator::{Broken, FaultNameError, Load, Machine, SiteFault, Window};
 use stormeter_site::*;
 
-/// A load of so many VMs with disks of 1 GiB.
+/// A load of this many VMs with disks of 1 GiB.
 pub fn load(vms: u32) -> Load {
     Load { vms, disk_bytes: 1 << 30, working_set_bytes: 1 << 30, random: 1.0, zipf: None }
 }
 
-/// A machine that is read from the beginning, every quarter of a second.
+/// A machine that is read from the start, every quarter of a second.
 pub fn machine(site: &Site, vms: u32) -> Machine {
     let window = Window { from_ns: 0, interval_ns: 250_000_000 };
     Machine::new(site, 0, load(vms), window, 1).expect("a machine")
@@ -30,7 +30,7 @@ pub fn submit(machine: &mut Machine, disk: u32, kind: Kind, offset_bytes: u64, l
     machine.submit(&[operation]).expect("submitted");
 }
 
-/// Waits for the next completions, so long; gives them.
+/// Waits this long for the next completions; returns them.
 pub fn reap(machine: &mut Machine, wait_ns: u64) -> Vec<Completion> {
     let mut done = Vec::new();
     machine.reap(Wait::AtMost(wait_ns), &mut done).expect("reaped");
@@ -46,8 +46,8 @@ pub fn latency_ns(site: &Site, kind: Kind, length_bytes: u32) -> u64 {
     machine.time().now_ns() - from_ns
 }
 
-/// Keeps `outstanding` requests of each disk on the machine for so long; gives how many ended and the
-/// mean time of each, in nanoseconds. Each goes to the next place of its size on its disk.
+/// Keeps `outstanding` requests of each disk on the machine for this long; returns how many ended and
+/// the mean time of each, in nanoseconds. Each goes to the next place of its size on its disk.
 pub fn closed(
     machine: &mut Machine,
     (disks, outstanding): (u32, u32),
@@ -60,7 +60,7 @@ pub fn closed(
     let mut ended = 0u64;
     let batch = |turns: &mut u64, slot: u32| {
         let units = (1u64 << 30) / u64::from(length_bytes);
-        // A stride that is prime to the number of units: all places, none in order.
+        // A stride that is coprime to the number of units: all places, none in order.
         let offset_bytes = *turns * 7919 % units * u64::from(length_bytes);
         *turns += 1;
         Operation { slot, disk: slot % disks, kind, offset_bytes, length_bytes, buffer: 0 }

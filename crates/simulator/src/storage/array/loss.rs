@@ -1,4 +1,4 @@
-//! Disks that are lost, and an array that has lost more of them than its level bears.
+//! Lost disks, and an array that has lost more of them than its level tolerates.
 //!
 //! It goes offline. A volume is spread over all groups, so that hardly a virtual disk is whole when one
 //! group is not, and controllers then refuse all of it, not only what is gone: a logical drive is offline
@@ -12,7 +12,7 @@ use super::Array;
 use crate::device::Bench;
 
 impl Array {
-    /// Something happens to one of its disks.
+    /// A fault happens to one of its disks.
     pub(crate) fn fault(&mut self, fault: DiskFault, bench: &mut Bench<'_>, ready: &mut Ready) {
         match fault {
             DiskFault::Slow(disk, slowness) => self.devices[disk as usize].slow_down(slowness),

@@ -1,9 +1,9 @@
-//! An array at work: RAID groups behind a read cache and a write-back cache, or neither.
+//! An array: RAID groups behind a read cache and a write-back cache, or neither.
 //!
-//! A request is cut into one piece for each stripe that it touches; a piece is an *operation*, whose
-//! accesses go to the disks at once and whose next phase begins when all are back. Destaging,
-//! read-ahead and rebuilds are operations too, for nobody's request. Everything that is under way has
-//! a place that is used again, so that a long run allocates no more than a short one.
+//! A request is split into one piece for each stripe that it touches; a piece is an *operation*,
+//! whose accesses go to the disks at once and whose next phase starts when all are back. Destaging,
+//! read-ahead and rebuilds are operations too, but for no request. Everything in progress has a
+//! reusable slot, so that a long run allocates no more than a short one.
 
 mod loss;
 mod reads;
@@ -29,25 +29,25 @@ use crate::machine::Load;
 use crate::noise::unit_open;
 use crate::slab::Slab;
 
-/// An event of the array itself: the number of the disk that is rebuilt is its owner.
+/// An event of the array itself: its owner is the number of the disk being rebuilt.
 const OWN: u32 = u32::MAX;
 
-/// Where an array stands in its machine.
+/// The array's identity within its machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
-    /// The number of its store.
+    /// Number of its store.
     pub(crate) number: u32,
     /// The component of its disks.
     pub(crate) disks: u32,
     /// The component of its memory for writes.
     pub(crate) memory: u32,
-    /// By virtual disk of the machine: which of its store's disks it is.
+    /// By virtual disk of the machine: its index among its store's disks.
     pub(crate) places: Rc<[u32]>,
-    /// What is asked of it; `vms` are those whose disks it has.
+    /// Its load; `vms` are those with disks on it.
     pub(crate) load: Load,
 }
 
-/// RAID groups with what is in front of them.
+/// RAID groups and the caches in front of them.
 #[derive(Debug)]
 pub(crate) struct Array {
     place: Place,
@@ -56,7 +56,7 @@ pub(crate) struct Array {
     spread: Spread,
     health: Health,
     devices: Vec<Device>,
-    /// By disk: accesses that it has not answered.
+    /// By disk: number of outstanding accesses.
     queued: Vec<u32>,
     /// By disk: where the last read ended.
     read_to: Vec<u64>,
@@ -69,43 +69,43 @@ pub(crate) struct Array {
     write_back: Option<WriteBack>,
     /// Bytes that the load may touch.
     working_set_bytes: f64,
-    /// Whether memory may have become free or enough be dirty.
+    /// Whether memory may have become free or enough may be dirty.
     look_at_cache: bool,
     plan: Vec<Planned>,
-    /// Since more disks are lost than the level bears.
+    /// Since more disks are lost than the level tolerates.
     outage: Option<Outage>,
 }
 
-/// Something that is done to one stripe.
+/// Something done to one stripe.
 #[derive(Debug, Clone, Copy)]
 struct Operation {
-    /// Of a rebuild: bytes of the disk.
+    /// For a rebuild: bytes of the disk.
     area: Area,
     owner: Owner,
-    /// Accesses that are not back.
+    /// Number of accesses that are not back.
     pending: u32,
     phase: Phase,
     failed: bool,
     background: bool,
 }
 
-/// What its accesses are for.
+/// The purpose of its accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Read,
-    /// What new parity is made from is being read.
+    /// Reading what new parity is computed from.
     BeforeWrite,
     Write,
 }
 
-/// Who waits for an operation.
+/// What an operation belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Job(u32),
     Span(u32),
-    /// The stream of a virtual disk, and which of its pieces.
+    /// The stream of a virtual disk, and the number of the piece.
     Ahead(u32, u32),
-    /// So many dirty bytes.
+    /// This many dirty bytes.
     Destage(u64),
     /// The disk.
     Rebuild(u32),
@@ -120,7 +120,7 @@ struct Span {
 }
 
 impl Array {
-    /// An array; without a cache reads and writes go through.
+    /// An array; without a cache reads and writes go through to the disks.
     pub(crate) fn new(place: Place, group: &DiskGroup, cache: Option<&Cache>) -> Self {
         let geometry = Geometry::new(group);
         let count = geometry.device_count();
@@ -132,7 +132,7 @@ impl Array {
         let spread = Spread::new(layout, &geometry, volume_bytes);
         let reads = cache.filter(|cache| cache.read_bytes > 0 || cache.hits != Hits::WorkingSet);
         let hits = reads.map(|cache| hit_share(cache.hits, cache.read_bytes, &load));
-        // Nothing is read ahead of what is all in memory.
+        // If everything is in memory, nothing is read ahead.
         let all = hits.is_some_and(|hits| hits.sequential >= 1.0);
         let ahead = reads
             .filter(|cache| cache.hits == Hits::WorkingSet && !all)
@@ -165,12 +165,12 @@ impl Array {
         }
     }
 
-    /// The component where writes wait for memory.
+    /// The component in which writes wait for memory.
     pub(crate) fn memory(&self) -> u32 {
         self.place.memory
     }
 
-    /// A request comes.
+    /// A request arrives.
     #[inline]
     pub(crate) fn arrive(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
         if self.outage.is_some() {
@@ -184,7 +184,7 @@ impl Array {
         self.settle(bench, ready);
     }
 
-    /// An event of one of its accesses has come.
+    /// An event of one of its accesses has occurred.
     pub(crate) fn event(&mut self, access: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
         let about = bench.accesses[access];
         if about.device == OWN {
@@ -209,7 +209,7 @@ impl Array {
         }
     }
 
-    /// How its memory for writes stands.
+    /// The state of its write memory.
     pub(crate) fn fill(&self) -> Option<Fill> {
         self.write_back.as_ref().map(|write_back| write_back.state(self.place.memory))
     }
@@ -222,7 +222,7 @@ impl Array {
         u64::from(self.place_of(request)) * self.place.load.disk_bytes + request.offset_bytes
     }
 
-    /// Of what the load may touch, the share that only memory has.
+    /// The share of what the load may touch that is only in memory.
     fn dirty_share(&self) -> f64 {
         match &self.write_back {
             Some(write_back) if self.working_set_bytes > 0.0 => {
@@ -259,7 +259,7 @@ impl Array {
         }
     }
 
-    /// The disks give destaging the share of their turns that the fill of the cache asks for.
+    /// Gives destaging a share of the disks' turns according to the fill level of the cache.
     #[inline]
     fn tell_urgency(&mut self) {
         if let Some(share) = self.write_back.as_mut().and_then(WriteBack::new_urgency) {
@@ -267,14 +267,14 @@ impl Array {
         }
     }
 
-    /// Whether a write goes over bytes that are dirty, where their places are not kept.
+    /// Whether a write overwrites dirty bytes, if their places are not stored.
     fn overwrites(&mut self, bench: &mut Bench<'_>) -> bool {
         let counts = self.write_back.as_ref().is_some_and(WriteBack::needs_no_reads);
         let share = if counts { self.dirty_share() * self.place.load.random } else { 0.0 };
         share > 0.0 && unit_open(bench.random) <= share
     }
 
-    /// Bytes of the volume are read or written for somebody.
+    /// Reads or writes bytes of the volume for an owner.
     fn begin(
         &mut self,
         phase: Phase,
@@ -291,7 +291,7 @@ impl Array {
             }
             return;
         }
-        // One more than there are, so that it is not over before all have begun.
+        // One more than there are, so that it does not end before all have been started.
         let span = self.spans.insert(Span { owner, left: 1, failed: false });
         let mut left = length;
         while left > 0 {
@@ -304,14 +304,14 @@ impl Array {
         self.finish(Owner::Span(span), false, bench, ready);
     }
 
-    /// What of some bytes of the volume lies in the stripe of the first of them.
+    /// The part of a run of the volume that is in the stripe of its first byte.
     #[inline]
     fn first_area(&self, from: u64, length: u64) -> (Area, u64) {
         let (place, together) = self.spread.place(from);
         self.geometry.first_area(place, length.min(together))
     }
 
-    /// A read of one unit of a group that is well needs no plan: it is most of what there is to do.
+    /// A read of one unit of a healthy group needs no plan: that is most of the work.
     #[inline]
     fn read_at_once(&mut self, area: Area, owner: Owner, bench: &mut Bench<'_>) -> bool {
         let geometry = &self.geometry;
@@ -338,7 +338,7 @@ impl Array {
         true
     }
 
-    /// An operation begins.
+    /// Starts an operation.
     fn operate(
         &mut self,
         area: Area,
@@ -359,7 +359,7 @@ impl Array {
         self.carry_out(operation, bench, ready);
     }
 
-    /// The accesses of an operation's phase; of the next one where it needs none.
+    /// Issues the accesses of an operation's phase, or of the next one if it needs none.
     fn carry_out(&mut self, number: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
         let Operation { area, owner, phase, .. } = self.operations[number];
         self.plan.clear();
@@ -395,7 +395,7 @@ impl Array {
         }
     }
 
-    /// What is planned goes to the disks.
+    /// Issues the planned accesses to the disks.
     fn issue(&mut self, number: u32, bench: &mut Bench<'_>) {
         let operation = &mut self.operations[number];
         operation.pending += self.plan.len() as u32;
@@ -424,7 +424,7 @@ impl Array {
         }
     }
 
-    /// Takes what the disks are done with, and gives the cache its turn.
+    /// Collects completed accesses of the disks, and gives the cache its turn.
     fn settle(&mut self, bench: &mut Bench<'_>, ready: &mut Ready) {
         loop {
             while let Some(access) = bench.done.pop() {
@@ -466,12 +466,12 @@ impl Array {
         }
     }
 
-    /// The disk was lost while the access was there: what was to be read is read from the others;
-    /// what was to be written they have, or parity does.
+    /// The disk was lost while it had the access: data to read is read from the others; data to
+    /// write is on them, or in the parity.
     fn came_from_lost(&mut self, number: u32, about: Access, bench: &mut Bench<'_>) {
         let Operation { area, owner, .. } = self.operations[number];
         if matches!(owner, Owner::Rebuild(_)) {
-            // The spare is not good yet up to where it is being written.
+            // The part of the spare that is being written is not valid yet.
             return;
         }
         let low = about.offset_bytes - self.geometry.disk_offset(area.stripe);
@@ -494,7 +494,7 @@ impl Array {
         self.issue(number, bench);
     }
 
-    /// An operation is over.
+    /// An operation has ended.
     fn end(&mut self, number: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
         let Operation { owner, failed, phase, area, .. } = self.operations[number];
         if let Owner::Rebuild(disk) = owner {
@@ -511,7 +511,7 @@ impl Array {
         self.finish(owner, failed, bench, ready);
     }
 
-    /// Somebody's operation, or all of them, are over.
+    /// One or all operations of an owner have ended.
     fn finish(&mut self, owner: Owner, failed: bool, bench: &mut Bench<'_>, ready: &mut Ready) {
         let failed = failed || self.outage.is_some();
         match owner {
@@ -533,7 +533,7 @@ impl Array {
                 }
             }
             Owner::Destage(bytes) => {
-                // What the disks do not have is dirty still.
+                // What the disks do not have is still dirty.
                 if let Some(write_back) = self.write_back.as_mut().filter(|_| !failed) {
                     write_back.destaged(bytes, bench.now_ns);
                 }
@@ -543,7 +543,7 @@ impl Array {
         }
     }
 
-    /// Writes that waited go to memory, and dirty bytes to the disks.
+    /// Waiting writes go to memory, and dirty bytes to the disks.
     fn turn_of_cache(&mut self, bench: &mut Bench<'_>, ready: &mut Ready) {
         self.tell_urgency();
         loop {

@@ -1,5 +1,4 @@
-//! An array's reads: from memory, from what is on its way there, or from the disks, and what is read
-//! ahead of them.
+//! An array's reads: from memory, from what is being read ahead, or from the disks; and read-ahead.
 
 use super::super::read_ahead::{Found, Piece};
 use super::super::{Ready, Request};
@@ -8,7 +7,7 @@ use crate::device::Bench;
 use crate::noise::unit_open;
 
 impl Array {
-    /// A read comes.
+    /// A read arrives.
     #[inline]
     pub(super) fn read(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
         let place = self.place_of(request);
@@ -35,7 +34,7 @@ impl Array {
         }
     }
 
-    /// What a stream wants in memory is read, one access for each disk and piece.
+    /// Reads what a stream wants in memory, one access per disk and piece.
     fn read_ahead(&mut self, place: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
         let begin = u64::from(place) * self.place.load.disk_bytes;
         while let Some(Piece { number, from, to }) = self.read_cache.next_piece(place) {

@@ -1,5 +1,5 @@
-//! An array's part in a rebuild: it gives the spare the place of the lost disk and carries the pieces
-//! from the other disks to it.
+//! An array's part in a rebuild: it replaces the lost disk with the spare and copies the pieces from
+//! the other disks to it.
 
 use stormeter_disk::Kind;
 
@@ -11,9 +11,9 @@ use super::{Array, OWN, Owner, Phase};
 use crate::device::{Access, Bench};
 
 impl Array {
-    /// A spare stands where a lost disk stood; its rebuild begins.
+    /// A spare takes the place of a lost disk; its rebuild starts.
     pub(super) fn take_spare(&mut self, disk: u32, bench: &mut Bench<'_>) {
-        // The spare stands where the lost one stood; it is well.
+        // The spare replaces the lost disk and is healthy.
         self.devices[disk as usize].slow_down(1.0);
         let load = self.place.load;
         let volume_bytes = u64::from(load.vms) * load.disk_bytes;
@@ -27,7 +27,7 @@ impl Array {
         self.rebuilds.iter_mut().find(|rebuild| rebuild.disk == disk)
     }
 
-    /// The rebuild of a disk goes on as far as it may.
+    /// The rebuild of a disk continues as far as it may.
     pub(super) fn rebuild(&mut self, disk: u32, bench: &mut Bench<'_>, ready: &mut Ready) {
         while let Some(rebuild) = self.rebuild_of(disk) {
             match rebuild.next(bench.now_ns) {
@@ -86,7 +86,7 @@ impl Array {
         Ok(())
     }
 
-    /// A piece is on the spare, or cannot be had any more: then the rebuild ends where it is.
+    /// A piece is on the spare, or can no longer be read: then the rebuild ends there.
     pub(super) fn piece_done(
         &mut self,
         disk: u32,

@@ -1,4 +1,4 @@
-//! An array alone under a load, for tests of its behaviour: no host, no wire.
+//! An array alone under load, for tests of its behaviour: no host, no wire.
 
 use std::rc::Rc;
 
@@ -27,9 +27,9 @@ struct Rig {
     random: Xoshiro256PlusPlus,
     done: Vec<u32>,
     ready: Vec<u32>,
-    /// Requests that ended: when, and the job with its bits.
+    /// Completed requests: the time, and the job with its bits.
     ended: Vec<(u64, u32)>,
-    /// For offsets, so that they do not depend on what the array draws.
+    /// For offsets, so that they do not depend on the array's random draws.
     places: Xoshiro256PlusPlus,
 }
 
@@ -84,7 +84,7 @@ impl Rig {
         self.with(|array, bench, ready| array.fault(fault, bench, ready));
     }
 
-    /// The next event; `false`: there is none until then.
+    /// Executes the next event; `false` if there is none until then.
     fn step(&mut self, until_ns: u64) -> bool {
         if self.events.next_ns() > until_ns {
             self.now_ns = self.now_ns.max(until_ns);
@@ -106,7 +106,8 @@ impl Rig {
         ((unit_open(&mut self.places) * places as f64) as u64).min(places - 1) * length
     }
 
-    /// So many requests outstanding until then; gives how many ended and how many of them failed.
+    /// Keeps this many requests outstanding until then; returns how many ended and how many of them
+    /// failed.
     fn closed(&mut self, kind: Kind, length: u32, outstanding: u32, for_ns: u64) -> (u64, u64) {
         let until_ns = self.now_ns + for_ns;
         self.ended.clear();
@@ -132,7 +133,7 @@ impl Rig {
         }
     }
 
-    /// Accesses to all disks so far.
+    /// Number of accesses to all disks so far.
     fn accesses(&self) -> u64 {
         let mut accesses = 0;
         self.array.usage(self.now_ns, &mut |component, usage| {
@@ -189,14 +190,14 @@ fn a_degraded_group_reads_all_that_is_left() {
     let mut rig = Rig::new(&group(Raid::Raid5, 8, 1), None);
     rig.fault(DiskFault::Lost(3));
     let (count, failed) = rig.closed(Kind::Read, 4096, 8, 20 * SECOND_NS);
-    // One read in eight is of the lost disk and takes seven.
+    // One read in eight is of the lost disk and needs seven.
     let each = rig.accesses() as f64 / count as f64;
     assert!(failed == 0 && (each / (14.0 / 8.0) - 1.0).abs() < 0.02, "{each}");
     let (_, failed) = rig.closed(Kind::Write, 4096, 8, SECOND_NS);
     assert_eq!(failed, 0);
 }
 
-/// What ended since it was looked at last: how much, and how much of it failed.
+/// What ended since the last call: how many, and how many of them failed.
 fn ended(rig: &mut Rig) -> (usize, usize) {
     let failed = rig.ended.iter().filter(|(_, job)| job & FAILED != 0).count();
     (std::mem::take(&mut rig.ended).len(), failed)
@@ -204,7 +205,7 @@ fn ended(rig: &mut Rig) -> (usize, usize) {
 
 #[test]
 fn an_array_that_lost_more_than_it_bears_is_offline() {
-    // The last of the disks is the one too many.
+    // The last of the disks is one too many.
     let table: [(Raid, &[u32]); 6] = [
         (Raid::Raid0, &[5]),
         (Raid::Raid1, &[0, 1, 2, 3, 4, 6, 7, 5]),
@@ -226,7 +227,7 @@ fn an_array_that_lost_more_than_it_bears_is_offline() {
         (0..16).for_each(|unit| rig.submit(unit, Kind::Write, u64::from(unit) * 65_536, 4096));
         let at_ns = rig.now_ns;
         rig.fault(DiskFault::Lost(*last));
-        // What is with the disks fails when they are done with it; what comes, at once.
+        // Requests at the disks fail when the disks are done with them; new ones at once.
         rig.run(rig.now_ns + SECOND_NS);
         assert_eq!(ended(&mut rig), (16, 16), "{raid:?}");
         let accesses = rig.accesses();
@@ -245,7 +246,7 @@ fn memory_does_not_hide_that_the_disks_are_gone() {
         let mut description = group(Raid::Raid5, 8, 1);
         description.spares = 2;
         let mut rig = Rig::new(&description, Some(&back(1 << 20, 0.5, 4, layout)));
-        // More than there is room for: some wait.
+        // More than there is space for: some wait.
         let (_, failed) = rig.closed(Kind::Write, 16 << 10, 128, SECOND_NS);
         rig.fault(DiskFault::Lost(2));
         assert_eq!((failed, rig.array.rebuilds.len()), (0, 1), "{layout:?}");
@@ -294,7 +295,7 @@ fn a_spare_is_rebuilt_at_the_rate_asked_for_and_what_is_there_is_used() {
         let before = rig.accesses();
         let (count, failed) = rig.closed(Kind::Read, 4096, 4, 50 * SECOND_NS);
         assert_eq!(failed, 0);
-        // Beside the rebuild: 8 accesses for each unit of the disk, in 200 seconds.
+        // In addition the rebuild: 8 accesses for each unit of the disk, in 200 seconds.
         let rebuild = if each.len() < 4 { (used / 65_536) as f64 * 8.0 / 4.0 } else { 0.0 };
         each.push(((rig.accesses() - before) as f64 - rebuild) / count as f64);
     }
@@ -336,7 +337,7 @@ fn a_rebuild_without_limit_is_as_quick_as_the_disks() {
     let units = Geometry::new(&description).used_bytes(DISK_BYTES) / 65_536;
     rig.run(units * 2_000_000 - 3_000_000);
     assert_eq!(rig.array.rebuilds.len(), 1);
-    // The spare writes one piece after the other: 2 ms each.
+    // The spare writes one piece after another: 2 ms each.
     rig.run(units * 2_000_000 + 2_000_000);
     assert!(rig.array.rebuilds.is_empty());
 }
@@ -356,7 +357,7 @@ fn a_burst_is_absorbed_and_then_writes_are_as_slow_as_the_disks() {
     }
     assert_eq!(rig.ended.len(), room as usize / 2, "all at once");
     assert!(rig.ended.iter().all(|&(at_ns, job)| at_ns == 0 && job & IN_FRONT == 0));
-    // Left alone it works until it is less than half full.
+    // Left alone, it works until it is less than half full.
     rig.run(rig.now_ns + SECOND_NS);
     assert_eq!(rig.array.write_back.as_ref().unwrap().dirty() / 4096, room / 2 - 1);
     let (count, _) = rig.closed(Kind::Write, 4096, 32, 20 * SECOND_NS);
@@ -371,7 +372,7 @@ fn destaging_begins_with_the_first_write() {
     for (random, layout) in
         [(1.0, Layout::InPlace), (0.0, Layout::InPlace), (1.0, Layout::WriteAnywhere)]
     {
-        // So large that the load fills not a hundredth of it.
+        // So large that the load does not fill a hundredth of it.
         let bytes = DISK_BYTES / 2;
         let mut rig =
             Rig::under(random, &group(Raid::Raid5, 8, 1), Some(&back(bytes, 0.5, 2, layout)));
@@ -385,7 +386,7 @@ fn destaging_begins_with_the_first_write() {
         assert!(rig.accesses() > 1, "{layout:?} {random}: destaging has begun");
         let share = dirty(&rig) as f64 / bytes as f64;
         assert!((0.42..0.5001).contains(&share), "{layout:?} {random} {share}");
-        // What comes is what goes.
+        // As much arrives as leaves.
         rig.closed(Kind::Write, 4096, 1, SECOND_NS / 100);
         let fill = rig.array.fill().unwrap();
         assert!(fill.out_bytes > 0 && fill.component == MEMORY, "{fill:?}");
@@ -413,7 +414,7 @@ fn writing_anywhere_beats_writing_in_place() {
         rig.closed(Kind::Write, 4096, 64, 10 * SECOND_NS).0
     };
     let (place, anywhere) = (run(Layout::InPlace), run(Layout::WriteAnywhere));
-    // Eight writes of 2 ms for six units of 16 blocks; what is written again in time is saved: the
+    // Eight writes of 2 ms for six units of 16 blocks; what is overwritten in time is saved: the
     // share of the volume that is dirty, here at most 1.6 %.
     let ratio = anywhere as f64 / (16.0 / 16e-3 * 96.0 * 10.0);
     assert!((0.97..1.03).contains(&ratio), "{ratio}");
@@ -446,7 +447,7 @@ fn reads_hit_by_share_and_streams_by_read_ahead() {
     let misses = rig.accesses() as f64 / count as f64;
     assert!((misses - 0.75).abs() < 0.01, "{misses}");
     rig.run(rig.now_ns + SECOND_NS);
-    // One request after the other: of 7 units read at once each disk has one.
+    // One request after another: of 7 units read at once each disk has one.
     let before = (rig.accesses(), rig.now_ns);
     for unit in 0..700 {
         rig.ended.clear();
@@ -455,10 +456,10 @@ fn reads_hit_by_share_and_streams_by_read_ahead() {
             rig.step(u64::MAX - 1);
         }
     }
-    // Without read-ahead 700 ms; with it the stream waits for the disks no more than once a segment.
+    // Without read-ahead 700 ms; with it the stream waits for the disks at most once per segment.
     let took_ms = (rig.now_ns - before.1) / 1_000_000;
     assert!(took_ms <= 110, "{took_ms}");
-    // At the end as much is on its way as the stream keeps ahead, at most eight stripes and the rest of one.
+    // At the end as much is in flight as the stream keeps ahead, at most eight stripes and the rest of one.
     let accesses = rig.accesses() - before.0;
     assert!((700..=700 + 9 * 7).contains(&accesses), "{accesses}");
 }
@@ -497,7 +498,7 @@ fn a_cache_smaller_than_a_stripe_still_goes_on() {
         let mut rig = Rig::new(&group(Raid::Raid6, 8, 2), Some(&cache));
         let (count, _) = rig.closed(Kind::Write, 4096, 8, SECOND_NS);
         assert!(count > 500, "{count}");
-        // Larger than all of it: through.
+        // Larger than all of it: written through.
         rig.run(rig.now_ns + SECOND_NS);
         rig.ended.clear();
         rig.submit(1, Kind::Write, 0, 65_536);

@@ -1,24 +1,24 @@
 //! The write buffer of a disk group: a log in flash from which bytes move to the capacity devices.
 //!
-//! A write that finds no room waits, first come, first served. How full it is, and how long writes
-//! waited, is told as of a controller's memory: a full buffer that writes wait for is what they meet,
-//! and the devices behind it are why.
+//! A write that finds no space waits, first come, first served. Its fill level, and how long writes
+//! waited, are reported like those of a controller's memory: writes meet a full buffer, and the
+//! devices behind it are the cause.
 
 use std::collections::VecDeque;
 
 use super::super::{Fill, Request};
 use crate::device::DeviceUse;
 
-/// A write buffer at work.
+/// A write buffer.
 #[derive(Debug)]
 pub(super) struct WriteBuffer {
     bytes: u64,
     dirty_bytes: u64,
     /// Where the next written bytes go.
     head_bytes: u64,
-    /// Writes that found no room, and since when they wait.
+    /// Writes that found no space, and since when they wait.
     waiting: VecDeque<(Request, u64)>,
-    /// Bytes that came in and that left.
+    /// Bytes that arrived and that left.
     moved: (u64, u64),
     /// Time times how full it was, until `since_ns`.
     full_ns: f64,
@@ -50,7 +50,7 @@ impl WriteBuffer {
         self.dirty_bytes
     }
 
-    /// Whether a write may come in now; it waits if not.
+    /// Whether a write is accepted now; it waits if not.
     pub(super) fn arrive(&mut self, request: Request, now_ns: u64) -> bool {
         if self.waiting.is_empty() && self.has_room(request) {
             return true;
@@ -59,7 +59,7 @@ impl WriteBuffer {
         false
     }
 
-    /// The next write that waited and has room now, and how long it waited.
+    /// The next waiting write for which there is space now, and how long it waited.
     pub(super) fn admit(&mut self, now_ns: u64) -> Option<(Request, u64)> {
         let &(request, since_ns) = self.waiting.front()?;
         if !self.has_room(request) {
@@ -70,13 +70,13 @@ impl WriteBuffer {
         Some((request, now_ns - since_ns))
     }
 
-    /// What is larger than all of it has room when it is empty.
+    /// What is larger than all of it fits when it is empty.
     fn has_room(&self, request: Request) -> bool {
         let length = u64::from(request.length_bytes);
         self.dirty_bytes + length <= self.bytes || self.dirty_bytes == 0
     }
 
-    /// So many bytes come in; gives where they are written.
+    /// This many bytes arrive; returns where they are written.
     pub(super) fn keep(&mut self, length_bytes: u32, now_ns: u64) -> u64 {
         let length = u64::from(length_bytes);
         self.writes += 1;
@@ -87,7 +87,7 @@ impl WriteBuffer {
         at
     }
 
-    /// So many bytes are on a capacity device.
+    /// This many bytes are on a capacity device.
     pub(super) fn left(&mut self, bytes: u64, now_ns: u64) {
         self.moved.1 += bytes;
         self.change(self.dirty_bytes - bytes, now_ns);
@@ -104,7 +104,7 @@ impl WriteBuffer {
         (self.dirty_bytes as f64 / self.bytes.max(1) as f64).min(1.0)
     }
 
-    /// Adds how it stands to that of others.
+    /// Adds its state to that of others.
     pub(super) fn add_to(&self, fill: &mut Fill) {
         fill.capacity_bytes += self.bytes;
         fill.dirty_bytes += self.dirty_bytes;
@@ -112,7 +112,7 @@ impl WriteBuffer {
         fill.out_bytes += self.moved.1;
     }
 
-    /// One unit, as busy as it is full.
+    /// One unit, whose utilisation is its fill level.
     pub(super) fn usage(&self, now_ns: u64) -> DeviceUse {
         let since_ns = now_ns.saturating_sub(self.since_ns) as f64;
         let waits = self.waiting.iter().map(|(_, since_ns)| now_ns.saturating_sub(*since_ns));
@@ -147,7 +147,7 @@ mod tests {
         let mut buffer = WriteBuffer::new(1000);
         assert!(buffer.arrive(write(0, 600), 0));
         assert_eq!(buffer.keep(600, 0), 0);
-        // A later one that had room does not pass one that waits.
+        // A later write that would fit does not overtake a waiting one.
         assert!(!buffer.arrive(write(1, 600), 100));
         assert!(!buffer.arrive(write(2, 100), 100));
         assert!(buffer.admit(150).is_none());
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(buffer.keep(100, 300), 200);
         let usage = buffer.usage(400);
         assert_eq!(usage, DeviceUse { servers: 1, busy_ns: 250, waited_ns: 400, accesses: 3 });
-        // What is larger than all of it comes in alone.
+        // What is larger than all of it is admitted alone.
         buffer.left(700, 400);
         assert!(buffer.arrive(write(3, 5000), 400));
         buffer.keep(5000, 400);

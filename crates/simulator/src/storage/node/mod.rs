@@ -1,14 +1,15 @@
 //! A node of a distributed datastore: disk groups, each with flash in front of capacity devices.
 //!
-//! Reads are answered by the read cache in flash, by the write buffer where the bytes are still in
-//! it, or by a capacity device, whose answer then also fills the cache. Writes are done when the
-//! flash has them and move to the capacity devices in the background, from the first byte on: a
-//! longer wait would only matter to bytes that are written twice. Buffers begin empty; a window that
-//! ends before they are as full as the load makes them is told (`Machine::notes`). In an all-flash node
-//! the read cache has no bytes and reads go to the capacity devices.
+//! Reads are answered by the read cache in flash, by the write buffer if the bytes are still in it, or
+//! by a capacity device, whose answer then also fills the cache. Writes complete when the flash has
+//! them and move to the capacity devices in the background, from the first byte on: a longer wait would
+//! only matter for bytes that are overwritten. Buffers start empty; a window that ends before they
+//! reach the fill level of the load is reported (`Machine::notes`). In an all-flash node the read cache
+//! has no bytes and reads go to the capacity devices.
 //!
-//! Nothing here grows with time: of bytes in the buffer their number is kept, and of where they
-//! belong only the first [`RUNS`] runs a device; more of them move to random places of what was seen.
+//! Nothing here grows with time: only the number of bytes in the buffer is stored, and only the first
+//! [`RUNS`] runs per device of where they belong; more of them move to random places within the range
+//! seen.
 
 mod buffer;
 
@@ -25,14 +26,14 @@ use crate::noise::unit_open;
 use crate::slab::Slab;
 use buffer::WriteBuffer;
 
-/// Places of written bytes that a device remembers.
+/// Places of written bytes that a device stores.
 const RUNS: usize = 1024;
-/// Runs on their way to a device: one is read from flash while the other is written.
+/// Runs being moved to a device: one is read from flash while the other is written.
 const MOVING: u32 = 2;
 /// The longest run that is written to a capacity device at once.
 const RUN_BYTES: u32 = 1 << 20;
 
-/// What an access is for.
+/// The purpose of an access.
 const FOR_READ: u32 = 0;
 const FOR_MISS: u32 = 1;
 const FOR_WRITE: u32 = 2;
@@ -40,13 +41,13 @@ const FOR_WRITE_THROUGH: u32 = 3;
 const FILL: u32 = 4;
 const DESTAGE_READ: u32 = 5;
 const DESTAGE_WRITE: u32 = 6;
-/// A replica is read to be copied: what is read once does not go to the read cache.
+/// A replica is read to be copied: data that is read once does not go to the read cache.
 const FOR_COPY: u32 = 7;
 
 /// The components of a node's parts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Components {
-    /// Its write buffers: as full as they are.
+    /// Its write buffers: their utilisation is their fill level.
     pub(crate) buffer: u32,
     /// Its flash devices.
     pub(crate) flash: u32,
@@ -54,7 +55,7 @@ pub(crate) struct Components {
     pub(crate) capacity: u32,
 }
 
-/// A node at work.
+/// A node.
 #[derive(Debug)]
 pub(crate) struct Node {
     number: u32,
@@ -63,10 +64,10 @@ pub(crate) struct Node {
     per_group: u32,
     capacity: Vec<Capacity>,
     landing: Slab<Landing>,
-    /// Share of reads that the read cache answers.
+    /// Hit rate of the read cache.
     hits: f64,
     has_read_cache: bool,
-    /// Bytes of the working set that a group has.
+    /// Bytes of the working set on a group.
     working_set_bytes: f64,
 }
 
@@ -83,7 +84,7 @@ struct Landing {
     job: u32,
     disk: u32,
     offset_bytes: u64,
-    /// How long it waited for room.
+    /// How long it waited for space.
     waited_ns: u64,
 }
 
@@ -95,14 +96,14 @@ struct Capacity {
     runs: VecDeque<(u64, u32)>,
     /// Bytes and number of writes beyond the runs.
     beyond: (u64, u64),
-    /// Where writes were seen, from and to.
+    /// The range in which writes were seen.
     seen: (u64, u64),
     /// Runs on their way to it.
     moving: u32,
 }
 
 impl Node {
-    /// Node with a storage's number, of a cluster of so many nodes under a load.
+    /// A node for the storage with this number, of a cluster with a number of nodes under a load.
     pub(crate) fn new(
         number: u32,
         components: Components,
@@ -180,7 +181,7 @@ impl Node {
         }
     }
 
-    /// The buffer takes a write that waited so long.
+    /// The buffer accepts a write that waited this long.
     fn take(&mut self, request: Request, waited_ns: u64, bench: &mut Bench<'_>) {
         let group = &mut self.groups[(request.disk / self.per_group) as usize];
         let at = group.buffer.keep(request.length_bytes, bench.now_ns);
@@ -189,7 +190,7 @@ impl Node {
         self.flash(Request { job: landing, ..request }, FOR_WRITE, at, bench);
     }
 
-    /// An access to the flash before a capacity device.
+    /// An access to the flash in front of a capacity device.
     fn flash(&mut self, request: Request, purpose: u32, at: u64, bench: &mut Bench<'_>) {
         let group = request.disk / self.per_group;
         let kind = match purpose {
@@ -258,17 +259,17 @@ impl Node {
                     );
                 }
             }
-            // Only what the flash has can be read from it.
+            // Only what is in flash can be read from it.
             FOR_WRITE => {
                 let Landing { job, disk, offset_bytes, waited_ns } = self.landing[about.owner];
                 self.landing.free(about.owner);
-                // Its time is told as that of what took most of it.
+                // Its time is attributed to what took most of it.
                 let in_flash_ns = bench.now_ns - about.arrived_ns;
                 ready.push(job | if waited_ns > in_flash_ns { FOR_ROOM } else { IN_FRONT });
                 self.capacity[disk as usize].note(offset_bytes, about.length_bytes);
                 self.move_next(disk, bench);
             }
-            // The owner of what moves is its capacity device.
+            // The owner of data in transit is its capacity device.
             DESTAGE_READ => {
                 let request = Request { disk: about.owner, ..request_of(&about) };
                 self.on_capacity(request, DESTAGE_WRITE, bench);
@@ -282,7 +283,7 @@ impl Node {
         }
     }
 
-    /// Bytes have left a group's buffer: writes that wait may come in.
+    /// Bytes have left a group's buffer: waiting writes may be admitted.
     fn left(&mut self, group: u32, bytes: u64, bench: &mut Bench<'_>) {
         let now_ns = bench.now_ns;
         self.groups[group as usize].buffer.left(bytes, now_ns);
@@ -315,7 +316,7 @@ impl Node {
         }
     }
 
-    /// How its write buffers stand together.
+    /// The combined state of its write buffers.
     pub(crate) fn fill(&self) -> Option<Fill> {
         let mut fill = Fill { component: self.components.buffer, ..Fill::default() };
         for group in &self.groups {
@@ -354,7 +355,7 @@ impl Capacity {
         }
     }
 
-    /// What is to be written next: where and how much.
+    /// What to write next: where and how much.
     fn next(&mut self, bench: &mut Bench<'_>) -> Option<(u64, u32)> {
         if let Some(run) = self.runs.pop_front() {
             return Some(run);
@@ -363,7 +364,7 @@ impl Capacity {
         if writes == 0 {
             return None;
         }
-        // The mean of what is left; the last takes the rest, so that no byte is forgotten.
+        // The mean of what is left; the last write takes the rest, so that no byte is lost.
         let length = if writes == 1 { bytes } else { bytes / writes };
         self.beyond = (bytes - length, writes - 1);
         let room = (self.seen.1 - self.seen.0).saturating_sub(length);
