@@ -1,4 +1,4 @@
-//! A comparison as the study that it is: of one workload at one load.
+//! A comparison as a study: of one workload at one load.
 
 use crate::plan::ComparisonPlan;
 use crate::study_plan::{
@@ -7,7 +7,7 @@ use crate::study_plan::{
 };
 
 impl From<&ComparisonPlan> for StudyPlan {
-    /// Its cells are the datastores, in their order.
+    /// Its cells are the datastores, in order.
     fn from(plan: &ComparisonPlan) -> Self {
         let datastore = |url: &String| NamedDatastore {
             name: url.clone(),
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use crate::plan::{block_order, content_seed, tests::plan, trial_seed, trial_start};
 
-    /// Results files of comparisons go on as they were begun.
+    /// Comparisons in existing results files resume with the same trials.
     #[test]
     fn its_trials_are_those_of_the_comparison() {
         let comparison = plan();

@@ -1,4 +1,4 @@
-//! What is to be compared: workload profiles, and the plan of trials in their order.
+//! What to compare: workload profiles, and the plan of trials in order.
 //!
 //! Everything here follows from its input and a seed: no clock, no file, no statistics. The same
 //! plan and seed give the same trials in the same order on every machine.

@@ -1,4 +1,4 @@
-//! The trials of a study in their order, what they take, and the plan as a person reads it.
+//! The trials of a study in order, their time and space, and the plan for people.
 //!
 //! Everything follows from the plan and its seed, so what is shown before a run is what will be
 //! run.
@@ -13,31 +13,31 @@ use crate::plan::{block_order, content_seed, trial_seed, trial_start};
 use crate::step::StepAction;
 use crate::study_plan::{Blocks, Order, Prepare, Reset, StudyPlan, Unit, WorkloadKind};
 
-/// What a study takes, as far as its plan tells: trials of fixed work take as long as they take, and so do
-/// preparing and resetting the disks.
+/// The time and space that a study needs, as far as its plan determines them: trials of fixed work take as
+/// long as they need, and so do preparing and resetting the disks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
     /// Ramps and windows of the timed trials of a block, in nanoseconds.
     pub block_ns: u64,
-    /// Trials of a block whose time is known.
+    /// Number of trials in a block whose time is known.
     pub timed_trials: usize,
-    /// Trials of a block that end when their work is done.
+    /// Number of trials in a block that end when their work is done.
     pub fixed_work_trials: usize,
-    /// The fewest blocks there will be.
+    /// The fewest possible blocks.
     pub blocks_least: u32,
-    /// The most.
+    /// The most possible blocks.
     pub blocks_most: u32,
-    /// Time of the timed trials if there are the fewest blocks, in nanoseconds.
+    /// Time of the timed trials with the fewest blocks, in nanoseconds.
     pub least_ns: u64,
-    /// If there are the most; no more than the time limit.
+    /// Time with the most blocks, limited by the time limit.
     pub most_ns: u64,
-    /// What each datastore must hold, in bytes, in the order of the plan.
+    /// Space needed on each datastore, in bytes, in the order of the plan.
     pub space_bytes: Vec<u64>,
 }
 
 impl StudyPlan {
-    /// The cells of a block in the order in which they take their turns; a cell is named by its
-    /// place in [`StudyPlan::cells`].
+    /// The cells of a block in the order of their trials; a cell is identified by its index in
+    /// [`StudyPlan::cells`].
     pub fn trials_of_block(&self, block: u32) -> Vec<usize> {
         let cells = self.cells().len();
         match self.design.order {
@@ -48,26 +48,26 @@ impl StudyPlan {
     }
 
     /// The seed of all trials of a block: cells with the same workload get the same operations, so
-    /// that a difference between them is their datastores'.
+    /// that a difference between them is due to their datastores.
     pub fn seed_of(&self, block: u32) -> u64 {
         trial_seed(self.seed, block)
     }
 
-    /// Where the sequential streams of a cell's trial begin: the same place for all datastores, and far from
-    /// where other trials begin, of this cell and of all that share its disks.
+    /// Where the sequential streams of a cell's trial start: the same place for all datastores, and far from
+    /// where other trials start, of this cell and of all that share its disks.
     pub fn start_of(&self, block: u32, cell: usize) -> Start {
-        // Datastores are the innermost of what cells are made of.
+        // In the list of cells, datastores vary fastest.
         let datastores = self.datastores.len().max(1);
         let loads = (self.cells().len() / datastores) as u64;
         trial_start(self.seed, u64::from(block) * loads + (cell / datastores) as u64)
     }
 
-    /// What a cell's trial writes: like that of no other trial.
+    /// The seed of what a cell's trial writes: unique to that trial.
     pub fn content_seed_of(&self, block: u32, cell: usize) -> u64 {
         content_seed(self.seed, cell, u64::from(block))
     }
 
-    /// What the study takes.
+    /// Estimates time and space.
     pub fn estimate(&self) -> Estimate {
         let cells = self.cells();
         let is_timed = |workload: usize| {
@@ -94,7 +94,7 @@ impl StudyPlan {
         }
     }
 
-    /// What all disks of a datastore take together.
+    /// Space of all disks on a datastore.
     fn space_bytes(&self) -> u64 {
         let (disks, bytes) = self.disks();
         bytes.saturating_mul(u64::from(disks))
@@ -110,18 +110,18 @@ impl StudyPlan {
     }
 }
 
-/// How many of so many VMs a host drives: they are dealt in turn, so host 0 of 3 has VMs 0, 3, 6, …
+/// How many of `vms` VMs a host drives: they are assigned in turn, so host 0 of 3 has VMs 0, 3, 6,
+/// …
 pub fn vms_of_host(vms: u32, host: u32, hosts: u32) -> u32 {
     vms.saturating_sub(host).div_ceil(hosts.max(1))
 }
 
-/// Lines of trials that are shown before the rest is summed up.
+/// Number of trials that are listed before the rest is summarized.
 const MOST_LINES: usize = 200;
-/// Blocks that are shown when nobody knows how many there will be.
+/// Number of blocks that are listed if the total is unknown.
 const BLOCKS_SHOWN: u32 = 2;
 
-/// The plan for people: what is compared, the trials in their order, the time and the space they
-/// take.
+/// The plan for people: what is compared, the trials in order, their time and space.
 pub fn plan_text(plan: &StudyPlan) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -173,7 +173,7 @@ fn write_plan(plan: &StudyPlan, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// What is worth knowing before the trials.
+/// Facts that precede the list of trials.
 fn facts(plan: &StudyPlan, estimate: &Estimate) -> Vec<(&'static str, String)> {
     let duration = |ns: u64| format_duration_ns(ns as f64);
     let cells = plan.cells().len();
@@ -231,7 +231,7 @@ fn percent(fraction: f64) -> String {
     format!("{}%", (fraction * 1e8).round() / 1e6)
 }
 
-/// The time in words; what cannot be known is said.
+/// The time in words, including what is unknown.
 fn time(estimate: &Estimate) -> String {
     let duration = |ns: u64| format_duration_ns(ns as f64);
     let Estimate { least_ns, most_ns, fixed_work_trials, timed_trials, .. } = estimate;

@@ -1,5 +1,5 @@
 //! The plan of a comparison: a plain value that is stored before the first trial and from which a
-//! killed run goes on.
+//! killed run resumes.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -9,8 +9,8 @@ use stormeter_trial::{Start, Workload, WorkloadError};
 /// What is compared, how it is measured and when it ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonPlan {
-    /// The datastores' URLs as given, in the order given. At least two; the same one twice is an
-    /// A/A test.
+    /// The datastores' URLs, as the user gave them. At least two; the same one twice is an A/A
+    /// test.
     pub datastores: Vec<String>,
     /// Index of the datastore that the others are relative to.
     pub baseline: usize,
@@ -20,34 +20,34 @@ pub struct ComparisonPlan {
     pub vms: u32,
     /// Size of each.
     pub disk_bytes: u64,
-    /// Driving threads; 0: one a CPU, but no more than there are VMs.
+    /// I/O threads; 0: one per CPU, but no more than there are VMs.
     pub threads: u32,
-    /// How a trial passes in time.
+    /// The timing of a trial.
     pub timing: Timing,
     /// The metric that carries the verdict.
     pub metric: Metric,
-    /// The interval on the ratio is to be at most this wide to either side (0.02 = 2 %).
+    /// The target half-width of the interval on the ratio (0.02 = 2 %).
     pub precision: f64,
     /// Differences within this are called equivalent (0.05 = 5 %).
     pub margin: f64,
     /// Confidence level of the intervals.
     pub level: f64,
-    /// Blocks before the first look at the precision.
+    /// Blocks before the precision is first checked.
     pub min_blocks: u32,
     /// Blocks at which the comparison ends in any case.
     pub max_blocks: u32,
-    /// The comparison ends when the next block would not fit, in nanoseconds.
+    /// The comparison ends if the next block would exceed this, in nanoseconds.
     pub time_limit_ns: u64,
     /// Drive all datastores at one rate.
     pub equal_load: Option<EqualLoad>,
-    /// Orders, offsets and contents follow from it.
+    /// The seed of orders, offsets and contents.
     pub seed: u64,
-    /// Hold every read against what was written. Files from before it was possible do not say.
+    /// Verify every read against what was written. Files from before this was possible lack it.
     #[serde(default)]
     pub verify: bool,
 }
 
-/// How a trial passes in time, in nanoseconds.
+/// The timing of a trial, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timing {
     /// Load before the window opens.
@@ -58,26 +58,26 @@ pub struct Timing {
     pub interval_ns: u64,
 }
 
-/// At which rate all datastores are driven.
+/// The rate at which all datastores are driven.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum EqualLoad {
-    /// This many I/Os a second on each datastore, all its VMs together.
+    /// This many I/Os per second on each datastore, all its VMs together.
     Rate {
-        /// I/Os a second.
+        /// I/Os per second.
         rate_per_s: f64,
     },
-    /// 70 % of the capacity of the slowest, which is measured first.
+    /// 70 % of the capacity of the slowest datastore, which is measured first.
     Auto,
 }
 
-/// What is compared.
+/// The quantity that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// I/Os a second.
+    /// I/Os per second.
     Iops,
-    /// Bytes a second.
+    /// Bytes per second.
     Throughput,
     /// Mean latency.
     LatencyMean,
@@ -91,43 +91,44 @@ pub enum Metric {
     LatencyP999,
     /// Longest latency.
     LatencyMax,
-    /// Mean service time: from when a request was issued. This and the next five of open loops only, whose
-    /// latency counts from when a request was due.
+    /// Mean service time: from when a request was issued. This and the next five are for open loops only,
+    /// whose latency counts from when a request was due.
     ServiceMean,
     /// Median service time.
     ServiceP50,
-    /// 95th percentile of it.
+    /// 95th percentile of service time.
     ServiceP95,
-    /// 99th percentile of it.
+    /// 99th percentile of service time.
     ServiceP99,
-    /// 99.9th percentile of it.
+    /// 99.9th percentile of service time.
     ServiceP999,
-    /// 99th percentile of how late requests were issued.
+    /// 99th percentile of lateness, by which requests were issued late.
     LatenessP99,
     /// CPU time of the initiator (this process) per I/O.
     CpuPerIo,
     /// CPU time of the target (the server processes on this machine) per I/O.
     TargetCpuPerIo,
-    /// Busy time of the whole host per I/O, less what it spends when nothing is driven.
+    /// Busy time of the whole host per I/O, minus what it spends without load.
     HostCpuPerIo,
-    /// Busy share of the whole host, of all its CPUs together. Of studies only.
+    /// Busy share of the whole host, all CPUs together. For studies only.
     HostCpu,
-    /// What a trial of fixed work took (a file test, transfers, a deployment). Of studies only.
+    /// Elapsed time of a trial of fixed work (a file test, transfers, a deployment). For studies
+    /// only.
     Elapsed,
-    /// How long until throughput is back after a step. Of studies with steps only.
+    /// How long until throughput has recovered after a step. For studies with steps only.
     Recovery,
-    /// The longest time without a completed I/O. Of studies with steps only.
+    /// The longest time without a completed I/O. For studies with steps only.
     Outage,
 }
 
 impl Metric {
-    /// Those of a comparison, in the order of tables: all but what only studies have.
+    /// The metrics of a comparison, in the order of tables: all except those of studies only.
     pub const ALL: [Metric; 17] = match Metric::OF_STUDIES.first_chunk() {
         Some(first) => *first,
         None => panic!("studies have fewer metrics than comparisons"),
     };
 
-    /// Those of a study, in the order of tables.
+    /// The metrics of a study, in the order of tables.
     pub const OF_STUDIES: [Metric; 21] = [
         Metric::Iops,
         Metric::Throughput,
@@ -152,12 +153,13 @@ impl Metric {
         Metric::Outage,
     ];
 
-    /// Whether only a trial with steps has it.
+    /// Whether it is defined only for trials with steps.
     pub fn is_of_steps(self) -> bool {
         matches!(self, Metric::Recovery | Metric::Outage)
     }
 
-    /// Whether only an open loop has it. In a closed loop service time is latency, and nothing is late.
+    /// Whether it is defined only for open loops. In a closed loop service time is latency, and nothing
+    /// is late.
     pub fn is_of_open_loops(self) -> bool {
         use Metric::{LatenessP99, ServiceMean, ServiceP50, ServiceP95, ServiceP99, ServiceP999};
         matches!(
@@ -193,12 +195,12 @@ impl Metric {
         }
     }
 
-    /// The metric of that name.
+    /// The metric with this name.
     pub fn from_name(name: &str) -> Option<Metric> {
         Metric::OF_STUDIES.into_iter().find(|metric| metric.name() == name)
     }
 
-    /// What a table calls it.
+    /// Its title in tables.
     pub fn title(self) -> &'static str {
         match self {
             Metric::Iops => "IOPS",
@@ -225,25 +227,25 @@ impl Metric {
         }
     }
 
-    /// Whether more of it is better (IOPS) or less (latency, CPU).
+    /// Whether higher is better (IOPS) or lower (latency, CPU).
     pub fn higher_is_better(self) -> bool {
         matches!(self, Metric::Iops | Metric::Throughput)
     }
 }
 
-/// A plan that cannot be carried out, and what to change.
+/// A plan that cannot be executed, and what to change.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PlanError {
-    /// Nothing to compare with.
+    /// Fewer than two datastores.
     #[error(
         "a comparison needs at least two datastores, not {0}; \
          name the same one twice to see how much it differs from itself"
     )]
     TooFewDatastores(usize),
-    /// The baseline is none of them.
+    /// The baseline is not one of the datastores.
     #[error("the baseline {0:?} is none of the datastores compared; they are {1}")]
     Baseline(String, String),
-    /// A precision that no comparison reaches or needs.
+    /// A precision that is out of range.
     #[error(
         "a precision of {0}% cannot be reached; give one above 0% and at most 100%, such as 2%"
     )]
@@ -251,17 +253,17 @@ pub enum PlanError {
     /// A margin outside its range.
     #[error("a margin of {0}% makes no sense; give one above 0% and below 100%, such as 5%")]
     Margin(f64),
-    /// Fewer blocks than the least that an interval is made of.
+    /// Fewer blocks than an interval needs.
     #[error(
         "at most {most} blocks are too few for an interval; allow {least} or more, or give a time limit instead"
     )]
     Blocks {
-        /// What was given.
+        /// The given maximum.
         most: u32,
-        /// The least.
+        /// The required minimum.
         least: u32,
     },
-    /// No VM.
+    /// There are no VMs.
     #[error("0 VMs do no I/O; give at least 1")]
     NoVms,
     /// A trial without a window.
@@ -270,18 +272,18 @@ pub enum PlanError {
     /// An interval that does not divide the window into rows.
     #[error("an interval of {interval} does not fit into a trial of {duration}")]
     Interval {
-        /// What was given.
+        /// The given interval.
         interval: String,
         /// The window.
         duration: String,
     },
-    /// A metric that a fixed rate decides.
+    /// A metric that a fixed rate determines.
     #[error(
         "at a fixed rate {0} is equal by construction; compare latency-mean, latency-p99 or \
          cpu-per-io"
     )]
     FixedByRate(&'static str),
-    /// A metric of open loops in a closed one.
+    /// A metric of open loops in a closed loop.
     #[error(
         "a closed loop has no {0} of its own: what it issues is never late, and its service time is its \
          latency; compare latency-mean or latency-p99, or give a rate"
@@ -290,13 +292,13 @@ pub enum PlanError {
     /// A rate of zero or less.
     #[error("an equal load of {0} I/Os a second drives nothing; give a rate above 0, or auto")]
     Rate(f64),
-    /// The workload itself.
+    /// The workload itself is invalid.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
 }
 
 impl ComparisonPlan {
-    /// Whether the plan can be carried out, as far as that can be told without touching anything.
+    /// Whether the plan can be executed, as far as that can be checked without touching anything.
     pub fn check(&self) -> Result<(), PlanError> {
         use stormeter_units::format_duration_ns;
         if self.datastores.len() < 2 {
@@ -346,15 +348,15 @@ impl ComparisonPlan {
         Ok(())
     }
 
-    /// Whether the same datastore was named twice, so that no difference is to be expected.
+    /// Whether the same datastore was given twice, so that no difference is expected.
     pub fn is_a_a_test(&self) -> bool {
         (1..self.datastores.len()).any(|i| self.datastores[..i].contains(&self.datastores[i]))
     }
 }
 
-/// The order in which the datastores take their turn in a block: a random permutation of
-/// `0..datastores` that follows from the seed and the block's number alone, so that a resumed run
-/// repeats the order of an interrupted block.
+/// The order of the datastores in a block: a random permutation of `0..datastores` that follows
+/// from the seed and the block's number alone, so that a resumed run repeats the order of an
+/// interrupted block.
 pub fn block_order(seed: u64, block: u32, datastores: usize) -> Vec<usize> {
     shuffled(mix(seed, 0x0b10_c0de ^ u64::from(block)), datastores)
 }
@@ -363,39 +365,41 @@ pub fn block_order(seed: u64, block: u32, datastores: usize) -> Vec<usize> {
 fn shuffled(seed: u64, count: usize) -> Vec<usize> {
     let mut random = SplitMix64::seed_from_u64(seed);
     let mut order: Vec<usize> = (0..count).collect();
-    // Fisher-Yates from the end; the modulo bias of 2^64 over a handful of datastores is nothing.
+    // Fisher-Yates from the end; the modulo bias of 2^64 over a handful of datastores is
+    // negligible.
     for last in (1..count).rev() {
         order.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
     }
     order
 }
 
-/// The order in which the stores of a run take their turns in round number `round` of writing their disks: a
-/// random permutation of `0..stores` that follows from the seed, so that nobody's disks are written
-/// last because of where it is listed.
+/// The order in which the disks of a run's stores are written in round `round`: a random permutation of
+/// `0..stores` that follows from the seed, so that no store's disks are always written last because of its
+/// place in the list.
 pub fn fill_order(seed: u64, round: u32, stores: usize) -> Vec<usize> {
     shuffled(mix(seed, 0xf1_110d ^ (u64::from(round) << 32)), stores)
 }
 
-/// The seed of a trial's operations. All datastores of a block get the same operations, so that
-/// the difference between them is theirs and not the luck of the draw.
+/// The seed of a trial's operations. All datastores of a block get the same operations, so that the
+/// difference between them is theirs and not chance.
 pub fn trial_seed(seed: u64, block: u32) -> u64 {
     mix(seed, 0x7_12a1 ^ (u64::from(block) << 32))
 }
 
-/// Where the sequential streams of a trial begin that is the number `number` of those that use the same
-/// disks. As with [`trial_seed`], all datastores of a block get the same.
+/// Where the sequential streams start in trial number `number` of those that use the same disks. As
+/// with [`trial_seed`], all datastores of a block get the same.
 pub fn trial_start(seed: u64, number: u64) -> Start {
     Start(mix(seed, 0x57a2_7000)).of_trial(number)
 }
 
-/// What a trial writes: other bytes for each datastore and each trial `number`, so that no store that
-/// deduplicates finds in one what it knows from another. [`fill_seed`] is that of the prepared disks.
+/// The seed of what a trial writes: different for each datastore and each trial `number`, so that
+/// deduplicating storage finds nothing that it already has. [`fill_seed`] is that of the prepared
+/// disks.
 pub fn content_seed(seed: u64, datastore: usize, number: u64) -> u64 {
     mix(mix(seed, 0xc0_7e17 ^ ((datastore as u64 + 1) << 32)), number)
 }
 
-/// What the prepared disks of a store hold, before any trial writes to them.
+/// The seed of the contents of a store's prepared disks, before any trial writes to them.
 pub fn fill_seed(seed: u64, store: usize) -> u64 {
     mix(seed, 0xf1_11ed ^ ((store as u64 + 1) << 32))
 }
@@ -408,7 +412,7 @@ fn mix(seed: u64, stream: u64) -> u64 {
 pub(crate) mod tests {
     use super::*;
 
-    /// A sound plan.
+    /// A valid plan.
     pub(crate) fn plan() -> ComparisonPlan {
         ComparisonPlan {
             datastores: vec!["/a".into(), "/b".into()],

@@ -6,37 +6,37 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Reach {
-    /// It is this machine.
+    /// This machine.
     Local,
     /// By ssh.
     Ssh {
         /// `user@host` or `host`, without brackets around an address of IPv6.
         destination: String,
-        /// The port; `None`: ssh's own.
+        /// The port; `None`: ssh's default.
         port: Option<u16>,
     },
-    /// By whatever this command of a shell starts there.
+    /// By a shell command.
     Command(String),
-    /// It is a guest of this name in the lab.
+    /// The guest with this name in the lab.
     Lab(String),
 }
 
 /// Why a text does not say how a host is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReachError {
-    /// It begins with none of the ways.
+    /// It starts with none of the transports.
     #[error("it is none of {}", Reach::FORMS.map(|(_, form)| form).join(", "))]
     Unknown,
-    /// It begins with one and does not say where.
+    /// It starts with a transport and does not say where.
     #[error("it does not say where; write {form}")]
     Nowhere {
-        /// How that way is written.
+        /// The syntax of that transport.
         form: &'static str,
     },
 }
 
 impl Reach {
-    /// The ways: the word, and how it is written.
+    /// The transports: the prefix, and the syntax.
     pub const FORMS: [(&str, &str); 4] = [
         ("local", "local"),
         ("ssh", "ssh:user@host or ssh:user@host:port"),
@@ -59,7 +59,7 @@ impl std::str::FromStr for Reach {
             .into_iter()
             .find(|(way, _)| *way == word && *way != "local")
             .ok_or(ReachError::Unknown)?;
-        // What begins with a dash would be an option of ssh.
+        // Anything that starts with a dash would be an option of ssh.
         if rest.is_empty() || rest.starts_with('-') || text.contains(char::is_control) {
             return Err(ReachError::Nowhere { form });
         }
@@ -72,7 +72,7 @@ impl std::str::FromStr for Reach {
 }
 
 fn ssh(rest: &str) -> Option<Reach> {
-    // An address of IPv6 has colons of its own and stands in brackets where a port follows.
+    // An IPv6 address contains colons and is in brackets if a port follows.
     let (destination, port) = match rest.rsplit_once(':') {
         Some((before, port)) if !before.contains(':') || before.ends_with(']') => {
             (before.replace(['[', ']'], ""), Some(port.parse().ok()?))

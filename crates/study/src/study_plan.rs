@@ -1,7 +1,7 @@
-//! The plan of a study: what its file says, every default filled in, as a plain value.
+//! The plan of a study: the contents of its file, with every default filled in, as a plain value.
 //!
-//! It is stored before the first trial and a killed run goes on from it. Cells, their order and
-//! the seeds of their trials follow from it alone, so the same file and seed give the same plan on
+//! It is stored before the first trial and a killed run resumes from it. Cells, their order and the
+//! seeds of their trials follow from it alone, so the same file and seed give the same plan on
 //! every machine.
 
 use serde::{Deserialize, Serialize};
@@ -12,14 +12,14 @@ use crate::plan::{EqualLoad, Metric, Timing};
 use crate::reach::Reach;
 use crate::step::Step;
 
-/// A study ready to be carried out.
+/// A study ready to be executed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StudyPlan {
-    /// What is asked, in a line.
+    /// A one-line description.
     pub study: String,
     /// The levels of the factor `datastore`, in the order of the file. At least one.
     pub datastores: Vec<NamedDatastore>,
-    /// The hosts that carry out the trials, in the order of the file; empty: this machine.
+    /// The hosts that run the trials, in the order of the file; empty: this machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<StudyHost>,
     /// Index of the datastore that the others are relative to (= 100).
@@ -28,13 +28,13 @@ pub struct StudyPlan {
     pub workloads: Vec<StudyWorkload>,
     /// The levels of the factor `vms`: virtual disks driven at once. At least one.
     pub vms: Vec<u32>,
-    /// The levels of the factor `outstanding`, per VM; empty: as each workload says.
+    /// The levels of the factor `outstanding`, per VM; empty: each workload's own.
     pub outstanding: Vec<u32>,
-    /// Size of each virtual disk, unless a workload has its own.
+    /// Size of each virtual disk, for workloads without their own.
     pub disk_bytes: u64,
-    /// What the disks hold before the first trial.
+    /// The contents of the disks before the first trial.
     pub prepare: Prepare,
-    /// How a timed trial passes.
+    /// The timing of a timed trial.
     pub timing: Timing,
     /// What is done to the storage during every trial, in the order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -46,40 +46,40 @@ pub struct StudyPlan {
     pub site_faults: Vec<ScheduledFault>,
     /// What is asked, in the grammar of questions; each was checked.
     pub questions: Vec<String>,
-    /// Driving threads; 0: one a CPU, but no more than there are VMs.
+    /// I/O threads; 0: one per CPU, but no more than there are VMs.
     pub threads: u32,
-    /// Hold every read against what was written.
+    /// Verify every read against what was written.
     pub verify: bool,
-    /// Orders, offsets and contents follow from it.
+    /// The seed of orders, offsets and contents.
     pub seed: u64,
 }
 
-/// A datastore with the name that questions and tables use.
+/// A datastore with its name in questions and tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedDatastore {
     /// Its name in the study.
     pub name: String,
     /// Its URL, without a password.
     pub url: String,
-    /// What is changed in the site that it is predicted for, such as `nics=2`; nothing can be measured
-    /// then.
+    /// Changes to the site for which it is predicted, such as `nics=2`; nothing can be measured then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub site_changes: Vec<String>,
-    /// The URL of a datastore that is reached in the same way and lacks what limits this one: a LUN in
-    /// memory, a disk without a limit, a server that answers from nothing. What it does is the ceiling of
-    /// all that lies before the storage.
+    /// The URL of a datastore that is reached in the same way but lacks what limits this one: a LUN in
+    /// memory, a disk without a limit, a server that stores nothing. Its rate is the ceiling of
+    /// everything in front of the storage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<String>,
 }
 
-/// A host that carries out trials.
+/// A host that runs trials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StudyHost {
     /// Its name in the study.
     pub name: String,
     /// How it is reached.
     pub reached_by: Reach,
-    /// Where clients of a transfer reach it over TCP, where the way does not tell: `host` or `host:port`.
+    /// Where clients of a transfer reach it over TCP, if that does not follow from the transport: `host`
+    /// or `host:port`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
 }
@@ -87,19 +87,19 @@ pub struct StudyHost {
 /// A level of the factor `workload`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StudyWorkload {
-    /// Its name in the study; each only once.
+    /// Its name in the study, which is unique.
     pub name: String,
-    /// Size of each disk, where it differs from the study's.
+    /// Size of each disk, if it differs from the study's.
     pub disk_bytes: Option<u64>,
-    /// What is done.
+    /// What it does.
     pub kind: WorkloadKind,
 }
 
-/// What a workload of a study does: load for a time, or a trial of fixed work until it is done.
+/// What a workload of a study does: timed load, or fixed work until it is done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum WorkloadKind {
-    /// Load on virtual disks for the time that `measure` says.
+    /// Load on virtual disks for the time in `measure`.
     Io(Workload),
     /// One pass over a file.
     File(FileTest),
@@ -109,61 +109,61 @@ pub enum WorkloadKind {
     Deploy(Deployment),
 }
 
-/// What the disks hold before the first trial.
+/// The contents of the disks before the first trial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Prepare {
     /// Every byte written, with what the workloads write: random unless they say otherwise.
     #[default]
     Random,
-    /// Every byte written with zeros. Reads of zeros are a gift to many datastores; a law says so.
+    /// Every byte written with zeros. Many datastores read zeros for free; a sanity check reports
+    /// it.
     Zero,
 }
 
-/// How trials are repeated and ordered, and what is concluded from them.
+/// The design: repetition and order of trials, and what is concluded from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Design {
-    /// How often every cell is measured.
+    /// The number of measurements of every cell.
     pub blocks: Blocks,
-    /// `auto` ends when the interval on each ratio to the baseline is this wide to either side.
+    /// `auto` ends when the interval on each ratio to the baseline has this half-width.
     pub precision: f64,
     /// Differences within this are called equivalent.
     pub margin: f64,
-    /// Confidence level of intervals, and one less the error of tests.
+    /// Confidence level of intervals, and one minus the error level of tests.
     pub level: f64,
     /// The metric that carries precision and verdicts.
     pub metric: Metric,
-    /// In which order the cells of a block take their turns.
+    /// The order of the cells in a block.
     pub order: Order,
-    /// What happens to the disks before every trial.
+    /// What is done to the disks before every trial.
     pub reset: Reset,
     /// What counts as one observation.
     pub unit: Unit,
-    /// The study ends when the next block would not fit, in nanoseconds; `None`: it takes what it
-    /// takes.
+    /// The study ends if the next block would exceed this, in nanoseconds; `None`: no limit.
     pub time_limit_ns: Option<u64>,
     /// Drive all datastores of a load at one rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub equal_load: Option<EqualLoad>,
 }
 
-/// How often every cell is measured.
+/// The number of measurements of every cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Blocks {
-    /// Until the precision is reached, at most so many times.
+    /// Until the precision is reached, within these limits.
     Auto {
         /// The least number of blocks.
         min: u32,
         /// The most.
         max: u32,
     },
-    /// So many times.
+    /// This many.
     Fixed(u32),
 }
 
 impl Blocks {
-    /// The most blocks there will be.
+    /// The most possible blocks.
     pub fn most(self) -> u32 {
         match self {
             Blocks::Auto { max, .. } => max,
@@ -172,36 +172,36 @@ impl Blocks {
     }
 }
 
-/// In which order the cells of a block take their turns.
+/// The order of the cells in a block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// A new random order each block: what drifts with time meets every cell alike.
+    /// A new random order in each block: drift over time affects all cells equally.
     #[default]
     Randomized,
-    /// As written, then backwards, and so on: a linear drift cancels out over two blocks.
+    /// As written, then backwards, and so on: a linear drift cancels over two blocks.
     Abba,
-    /// As written in every block. What drifts with time looks like a difference.
+    /// As written in every block. Drift over time looks like a difference.
     AsWritten,
 }
 
-/// What happens to the disks before every trial.
+/// What is done to the disks before every trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reset {
-    /// Nothing: each trial finds what the one before left.
+    /// Nothing: each trial starts from the state that the previous one left.
     #[default]
     None,
-    /// The disks are removed, made and written again.
+    /// The disks are removed, created and written again.
     Recreate,
-    /// The storage is told that the disks' content is no longer needed (TRIM, UNMAP, a hole), then it is
-    /// written again.
+    /// The storage is informed that the disks' contents are no longer needed (TRIM, UNMAP, a hole), then
+    /// they are written again.
     Discard,
-    /// The storage is brought back to the snapshot that was taken when the disks had been written. Who does
-    /// that, such as a lab, is beside the study.
+    /// The storage is rolled back to the snapshot taken when the disks had been written. What does that,
+    /// such as a lab, is not part of the study.
     Snapshot,
-    /// A command is run by the shell, such as one that rolls a snapshot back. The variables
-    /// `STORMETER_DATASTORE` (name) and `STORMETER_URL` say for which datastore.
+    /// A shell command is run, such as one that rolls a snapshot back. The variables
+    /// `STORMETER_DATASTORE` (name) and `STORMETER_URL` identify the datastore.
     Command(String),
 }
 
@@ -212,8 +212,8 @@ pub enum Unit {
     /// A trial: repeated trials are independent.
     #[default]
     Trial,
-    /// An interval of a trial, as some published studies have it. Intervals of one run are correlated;
-    /// the report shows by how much.
+    /// An interval of a trial, as in some published studies. Intervals of one run are correlated; the
+    /// report shows by how much.
     Interval,
 }
 
@@ -226,13 +226,12 @@ pub struct Cell {
     pub workload: usize,
     /// Virtual disks driven at once.
     pub vms: u32,
-    /// Outstanding I/Os per VM where the study sets them.
+    /// Outstanding I/Os per VM, if the study sets them.
     pub outstanding: Option<u32>,
 }
 
 impl Cell {
-    /// Whether the two differ in nothing but their datastore: then one may be shown relative to the
-    /// other.
+    /// Whether the two differ only in their datastore: then one may be shown relative to the other.
     pub fn same_load(&self, other: &Cell) -> bool {
         (self.workload, self.vms, self.outstanding)
             == (other.workload, other.vms, other.outstanding)
@@ -241,7 +240,7 @@ impl Cell {
 
 impl StudyPlan {
     /// Every combination of levels, workload by workload, load by load, the datastores side by side.
-    /// A cell is named by its place here.
+    /// A cell is identified by its index here.
     pub fn cells(&self) -> Vec<Cell> {
         let mut cells = Vec::new();
         for (workload, spec) in self.workloads.iter().enumerate() {
@@ -259,7 +258,7 @@ impl StudyPlan {
         cells
     }
 
-    /// The URLs of the datastores' ceilings, each once, in the order of the datastores.
+    /// The URLs of the datastores' ceilings, without duplicates, in the order of the datastores.
     pub fn ceilings(&self) -> Vec<&str> {
         let mut urls: Vec<&str> = Vec::new();
         for url in self.datastores.iter().filter_map(|datastore| datastore.ceiling.as_deref()) {
@@ -270,14 +269,14 @@ impl StudyPlan {
         urls
     }
 
-    /// All that is opened: the URLs of the datastores in their order, and behind them
+    /// Everything to open: the URLs of the datastores in order, followed by
     /// [`StudyPlan::ceilings`].
     pub fn urls(&self) -> Vec<&str> {
         let datastores = self.datastores.iter().map(|datastore| datastore.url.as_str());
         datastores.chain(self.ceilings()).collect()
     }
 
-    /// The levels of `outstanding` that a workload takes: an open loop and a transfer have none.
+    /// The levels of `outstanding` for a workload: an open loop and a transfer have none.
     fn outstanding_levels(&self, workload: &StudyWorkload) -> Vec<Option<u32>> {
         let takes_it = match &workload.kind {
             WorkloadKind::Io(io) => io.arrivals.rate_per_s().is_none(),
@@ -307,19 +306,19 @@ impl StudyPlan {
         own.unwrap_or(self.disk_bytes)
     }
 
-    /// The disks that each datastore has for the whole study, and the size of each: the most VMs, and the
-    /// largest disk that any workload has. One set serves all cells, so that no trial finds disks made
-    /// anew where another does not.
+    /// Number and size of the disks on each datastore for the whole study: the most VMs, and the largest
+    /// disk of any workload. One set serves all cells, so that no trial finds new disks where another
+    /// does not.
     pub fn disks(&self) -> (u32, u64) {
         let vms = self.vms.iter().copied().max().unwrap_or(1);
         let kinds = || self.workloads.iter().map(|workload| &workload.kind);
-        // A deployment copies from a disk that no VM has.
+        // A deployment copies from a disk that belongs to no VM.
         let templates = u32::from(kinds().any(|kind| matches!(kind, WorkloadKind::Deploy(_))));
         let sizes = (0..self.workloads.len()).map(|workload| self.disk_bytes_of(workload));
         (vms.saturating_add(templates), sizes.max().unwrap_or(self.disk_bytes))
     }
 
-    /// The load of a cell, as tables show it: `4 VMs × 8`; without the factors that have one level.
+    /// The load of a cell in tables: `4 VMs × 8`; without factors that have one level.
     pub fn load_label(&self, cell: &Cell) -> String {
         let vms = format!("{} VM{}", cell.vms, if cell.vms == 1 { "" } else { "s" });
         match cell.outstanding {

@@ -1,7 +1,7 @@
-//! Study files that are wrong: each has the message that a person gets, in a file beside it.
+//! Study files with mistakes: each has the expected message in a file next to it.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p stormeter-study --test bad` writes the messages anew; read them
-//! then, as somebody would who wrote such a file.
+//! `UPDATE_GOLDEN=1 cargo test -p stormeter-study --test bad` rewrites the messages; read them then
+//! as the author of such a file would.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -37,7 +37,7 @@ fn no_message_repeats_a_password() {
     let text = fs::read_to_string(directory().join("password-in-url.yaml")).unwrap();
     let shown = parse_study(&text).unwrap_err();
     assert!(!format!("{shown} {shown:?}").contains("open@"), "{shown}");
-    // On a line that is shown for another reason too.
+    // On a line that is also shown for another reason.
     let text = "datastores: {a: \"nfs://u:secret@h/x\", b: }\nbaseline: \"nfs://u:secret@h/x\"\n";
     let shown = parse_study(text).unwrap_err();
     assert!(!format!("{shown} {shown:?}").contains("secret"), "{shown}");
@@ -52,7 +52,7 @@ fn whatever_is_written_the_answer_is_a_plan_or_mistakes() {
 
 #[test]
 fn a_file_that_nests_without_end_is_refused() {
-    // As deep as the bounds of a file let it be, by lines that are indented ever more.
+    // As deep as the size limit of a file allows, with increasing indentation.
     let mut deep = String::from("datastores:\n");
     for level in 1.. {
         let line = format!("{}{}\n", " ".repeat(level * 16), "- ".repeat(8));

@@ -1,4 +1,4 @@
-//! Study files that are right: what becomes of them, and what is taken where they say nothing.
+//! Valid study files: how they are read, and their defaults.
 
 use stormeter_study::{
     Blocks, Metric, Order, Prepare, Reset, StudyPlan, StudyWorkload, Timing, Unit, WorkloadKind,
@@ -47,7 +47,7 @@ fn hosts_keep_their_order_and_the_ways_to_them() {
     let addresses: Vec<_> = plan.hosts.iter().filter_map(|host| host.address.as_deref()).collect();
     assert_eq!(addresses, ["10.0.0.7:7878", "[fe80::7]:7878"]);
     assert!(with("").hosts.is_empty());
-    // A plan without hosts is stored as it was before there were any.
+    // A plan without hosts is stored as it was before hosts existed.
     assert!(!serde_json::to_string(&with("")).unwrap().contains("hosts"));
 }
 
@@ -148,7 +148,7 @@ fn everything_that_can_be_written_is_read() {
     assert_eq!((transfer.message_bytes, transfer.messages), (100_000, 10));
     let WorkloadKind::Deploy(deployment) = plan.workloads[9].kind else { panic!() };
     assert_eq!((deployment.customise_writes, deployment.boot_reads), (10, 20));
-    // Order abba comes in pairs of blocks.
+    // The order abba needs pairs of blocks.
     assert_eq!(plan.design.blocks, Blocks::Auto { min: 6, max: 50 });
     assert_eq!((plan.design.level, plan.design.metric), (0.99, Metric::LatencyP99));
     assert_eq!(plan.design.reset, Reset::Command("zfs rollback tank/vm@clean".into()));
@@ -172,7 +172,7 @@ fn the_metric_follows_the_workloads() {
 #[test]
 fn every_profile_as_it_is_printed_is_the_same_workload() {
     for profile in study_profiles() {
-        // Large enough for every message; where a profile has its own size, that one counts.
+        // Large enough for every message; if a profile has its own size, that one counts.
         let text = format!(
             "disk: {{size: 1GiB}}\n{}",
             workloads_text(std::slice::from_ref(&profile.workload))
@@ -188,8 +188,8 @@ fn every_profile_as_it_is_printed_is_the_same_workload() {
 fn a_workload_with_every_key_is_printed_and_read_back() {
     let plan = parsed(include_str!("good/everything.yaml"));
     assert_eq!(with(&workloads_text(&plan.workloads)).workloads, plan.workloads);
-    // Sizes and pauses that no binary unit divides, and a name that YAML would take for another
-    // thing.
+    // Sizes and pauses that no binary unit divides, and a name that YAML would take for something
+    // else.
     let odd = "workloads:\n  - {name: 'null', sizes: 1536B, outstanding: 2, burst: {length: 1, \
                delay: 1.5ms}}";
     let odd = with(odd).workloads;

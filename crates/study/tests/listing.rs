@@ -1,4 +1,4 @@
-//! The trials of a plan in their order, and what they take.
+//! The trials of a plan in order, and the resources that they need.
 
 use stormeter_study::{StudyPlan, block_order, parse_study, plan_text, trial_seed};
 
@@ -46,7 +46,7 @@ fn another_seed_is_another_order_and_other_operations() {
     assert_ne!(one.seed_of(3), other.seed_of(3));
     assert_ne!(one.seed_of(3), one.seed_of(4));
     assert_eq!(one.seed_of(3), trial_seed(1, 3));
-    // Cells of one load differ in their datastore alone and begin at one place; no others do.
+    // Cells of one load differ only in their datastore and start at the same place; no others do.
     let cells = one.cells();
     let starts: Vec<_> = (0..3)
         .flat_map(|block| (0..cells.len()).map(move |cell| (block, cell)))
@@ -81,9 +81,9 @@ fn the_time_is_that_of_the_timed_trials() {
 fn one_set_of_disks_serves_every_workload() {
     let bytes = |lines: &str| plan(lines).estimate().space_bytes;
     assert_eq!(bytes("load: {vms: [1, 4]}"), [4 << 30, 4 << 30]);
-    // The template is one disk more.
+    // The template is an additional disk.
     assert_eq!(bytes("workloads: [deploy]\nload: {vms: 4}"), [5 << 30, 5 << 30]);
-    // The largest disk of one workload, as often as another one needs disks.
+    // The largest disk of one workload, as many times as another one needs disks.
     let both =
         "workloads: [{profile: deploy, size: 1GiB}, {profile: rt, size: 2GiB}]\nload: {vms: 4}";
     assert_eq!(bytes(both), [10 << 30, 10 << 30]);

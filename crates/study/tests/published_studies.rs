@@ -1,7 +1,7 @@
-//! The files of `studies/` are right, keep to the published design, and can be replicated.
+//! The files of `studies/` are valid, keep to the published design, and can be replicated.
 //!
-//! A file that nobody reads rots; these are read here as `stormeter run` reads them, and the names that
-//! published findings are asked by are held against them.
+//! A file that is never read becomes outdated; these are read here as `stormeter run` reads them, and
+//! the names in the questions of published findings are checked against them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -24,7 +24,7 @@ fn plan(study: &str, file: &str) -> StudyPlan {
     parse_study(&text).unwrap_or_else(|e| panic!("{study}/{file}: {e}"))
 }
 
-/// Every study file of a study: all but the published facts, the site and the lab.
+/// Every study file of a study: all except the published facts, the site and the lab.
 fn files(study: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(directory(study)).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -167,7 +167,7 @@ fn full_scale_is_the_published_one() {
     }
 }
 
-/// The studies are the grammar's examples too: what nobody asks here, nobody will find.
+/// The studies are also the examples of the grammar: every form should occur somewhere.
 #[test]
 fn every_form_of_question_is_asked_somewhere() {
     let mut forms = BTreeSet::new();

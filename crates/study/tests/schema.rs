@@ -1,4 +1,4 @@
-//! The committed JSON Schema against what is really read.
+//! The committed JSON Schema checked against what is really read.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,7 +15,7 @@ fn schema() -> Value {
     serde_json::from_str(study_schema()).unwrap()
 }
 
-/// The study files of the tests and of the examples, and those in the documents that explain them.
+/// The study files of the tests, of the examples, and in the documents that explain them.
 fn good_files() -> Vec<(String, String)> {
     let root = env!("CARGO_MANIFEST_DIR");
     let mut files = examples(root, "tests/good", "../../docs/study-file.md");
@@ -54,7 +54,7 @@ fn every_word_of_the_schema_is_understood() {
     let schema = schema();
     let metrics = &schema["$defs"]["design"]["properties"]["metric"]["enum"];
     assert_eq!(*metrics, json!(Metric::OF_STUDIES.map(Metric::name)));
-    // Section, key, and what stands before it so that the words make sense.
+    // Section, key, and what must precede it so that the words make sense.
     let words = [
         ("disk", "prepare", "disk: {prepare: WORD}"),
         ("measure", "unit", "measure: {unit: WORD}"),

@@ -1,4 +1,4 @@
-//! Whether io_uring works here, and if not, why and what to do.
+//! Whether io_uring works here, and if not, why and what to do about it.
 
 use std::io;
 
@@ -19,13 +19,13 @@ pub enum Unavailable {
          container's seccomp profile pass io_uring_setup, io_uring_enter and io_uring_register"
     )]
     Forbidden,
-    /// The kernel gave no memory (ENOMEM); to an ordinary user rings count as locked memory.
+    /// The kernel provided no memory (ENOMEM); for an ordinary user rings count as locked memory.
     #[error("the kernel gave io_uring no memory: raise the limit of locked memory (ulimit -l)")]
     Memory,
     /// No file descriptor was left (EMFILE, ENFILE).
     #[error("no file descriptor is left for io_uring: raise the limit of open files (ulimit -n)")]
     Descriptors,
-    /// io_uring is there but lacks something that the engine builds on.
+    /// io_uring is available but lacks something that the engine needs.
     #[error("this kernel's io_uring lacks {lacks}: use Linux 5.11 or newer")]
     TooOld {
         /// What is missing.
@@ -43,7 +43,7 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
-    /// Sorts a (positive) errno of `io_uring_setup(2)`.
+    /// Classifies a (positive) errno of `io_uring_setup(2)`.
     pub(crate) fn from_errno(errno: i32) -> Self {
         match errno {
             libc::ENOSYS => Self::Missing,
@@ -54,13 +54,13 @@ impl Unavailable {
         }
     }
 
-    /// Sorts a system error.
+    /// Classifies a system error.
     pub(crate) fn from_error(error: &io::Error) -> Self {
         Self::from_errno(error.raw_os_error().unwrap_or(libc::EIO))
     }
 }
 
-/// Tries io_uring end to end: a small ring is made and an empty operation goes through it.
+/// Tests io_uring end to end: creates a small ring and passes an empty operation through it.
 pub fn available() -> Result<(), Unavailable> {
     setup::build(2, 0, None).map(drop)
 }

@@ -1,7 +1,7 @@
-//! The engine's memory, and who may touch which part of it.
+//! The engine's memory, and which code may access which part of it.
 //!
 //! io_uring is asynchronous: between submission and completion the kernel reads or writes memory
-//! that the process can also reach. The pool keeps that sound by counting, for each buffer, the
+//! that the process can also access. The pool keeps that sound by counting, for each buffer, the
 //! operations that use it, and by lending slices only where the count allows it:
 //!
 //! | in flight | `get` | `get_mut` | a write may start | a read may start |
@@ -11,7 +11,7 @@
 //! | a read (the kernel writes) | no | no | no | no |
 //!
 //! One anonymous mapping holds all buffers: the kernel zeroes pages when they are first touched, so
-//! unused buffers cost nothing (until they are registered, which touches them all).
+//! unused buffers cost nothing (until they are registered, which touches all of them).
 
 use std::io;
 use std::ptr::{self, NonNull};
@@ -28,16 +28,16 @@ pub const BUFFER_ALIGNMENT: usize = 4096;
 /// The count of a buffer that a read is filling.
 const READING: u32 = u32::MAX;
 
-/// An anonymous private mapping, unmapped when the last owner lets go.
+/// An anonymous private mapping, unmapped when its last owner drops it.
 pub(crate) struct Mapping {
     base: NonNull<u8>,
     bytes: usize,
 }
 
 // SAFETY: a mapping belongs to the process, not to a thread; this type itself never dereferences
-// its pointer, and those who do (`Buffers`, the positional workers) follow the counts above.
+// its pointer, and the code that does (`Buffers`, the positional workers) follows the counts above.
 unsafe impl Send for Mapping {}
-// SAFETY: as above; a shared reference gives nothing but the address.
+// SAFETY: as above; a shared reference exposes nothing but the address.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -62,7 +62,7 @@ impl Mapping {
         Ok(Self { base, bytes })
     }
 
-    /// Where it begins.
+    /// The start address.
     pub(crate) fn base(&self) -> *mut u8 {
         self.base.as_ptr()
     }
@@ -70,8 +70,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: `new` made exactly this mapping; whoever may still access it holds an `Arc` of it
-        // (or has leaked one), so no access can follow.
+        // SAFETY: `new` made exactly this mapping; all code that may still access it holds an `Arc`
+        // of it (or has leaked one), so no access can follow.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
     }
 }
@@ -113,7 +113,7 @@ impl Buffers {
         self.bytes
     }
 
-    /// The memory itself, for those who must keep it alive.
+    /// The memory itself, for code that must keep it alive.
     pub(crate) fn mapping(&self) -> &Arc<Mapping> {
         &self.mapping
     }
@@ -125,7 +125,7 @@ impl Buffers {
         self.base.wrapping_add(index * self.bytes)
     }
 
-    /// The buffer's content, unless a read is filling it or it does not exist.
+    /// The buffer's contents, unless a read is filling it or it does not exist.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<&[u8]> {
         let users = *self.users.get(index as usize)?;
@@ -133,12 +133,12 @@ impl Buffers {
             return None;
         }
         // SAFETY: the index is in range, so the region lies in the mapping, which lives as long as
-        // `self` and is initialised (zeroed by the kernel). No read is in flight, hence nobody
-        // writes to it; `&self` keeps `claim` (a new read) and `get_mut` away meanwhile.
+        // `self` and is initialised (zeroed by the kernel). No read is in flight, hence nothing
+        // writes to it; `&self` excludes `claim` (a new read) and `get_mut` meanwhile.
         Some(unsafe { slice::from_raw_parts(self.address(index as usize), self.bytes) })
     }
 
-    /// The buffer for writing into, unless it is in use or does not exist.
+    /// The buffer for writing, unless it is in use or does not exist.
     #[inline]
     pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut [u8]> {
         let users = *self.users.get(index as usize)?;
@@ -146,12 +146,12 @@ impl Buffers {
             return None;
         }
         // SAFETY: as in `get`; no operation at all is in flight on the buffer, and `&mut self`
-        // keeps every other slice and every new operation away while the slice lives.
+        // excludes every other slice and every new operation while the slice lives.
         Some(unsafe { slice::from_raw_parts_mut(self.address(index as usize), self.bytes) })
     }
 
-    /// Counts a read or write of the first `length` bytes of buffer `index` in, and gives the
-    /// buffer's address. Whoever gets it may access those bytes, for a read alone, until
+    /// Registers a read or write of the first `length` bytes of buffer `index`, and returns the
+    /// buffer's address. The caller may access those bytes, exclusively for a read, until
     /// [`release`](Self::release).
     #[inline]
     pub(crate) fn claim(
@@ -172,7 +172,7 @@ impl Buffers {
             }
             *users = READING;
         } else {
-            // One below, so that counting never reaches READING.
+            // One below, so that the count never reaches READING.
             if *users >= READING - 1 {
                 return Err(Refusal::Busy);
             }
@@ -181,7 +181,7 @@ impl Buffers {
         Ok(self.address(index as usize))
     }
 
-    /// Counts one ended operation out. An index out of range (a flush's) is nothing to count.
+    /// Unregisters one finished operation. An index out of range (a flush's) is ignored.
     #[inline]
     pub(crate) fn release(&mut self, index: u32) {
         if let Some(users) = self.users.get_mut(index as usize) {

@@ -1,4 +1,4 @@
-//! The choice between the two engines behind one surface.
+//! The choice between the two engines behind one interface.
 
 use crate::{
     EngineError, EngineOptions, Note, Positional, RawCompletion, RawOperation, ReapError, Refusal,
@@ -8,7 +8,7 @@ use crate::{
 /// Which engine to open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// io_uring where it works, else positional reads and writes with a note of the reason.
+    /// io_uring if it works, otherwise positional reads and writes with a note of the reason.
     #[default]
     Auto,
     /// io_uring, or an error.
@@ -17,9 +17,9 @@ pub enum EngineChoice {
     Positional,
 }
 
-/// An open engine: one of two, told apart by a branch that is always predicted right.
-// One engine exists a thread, so the size of its smaller variant does not matter; a box would cost
-// the hot path a load.
+/// An open engine: one of two, distinguished by a well-predicted branch.
+// There is one engine per thread, so the size of its smaller variant does not matter; a box would
+// cost the hot path a load.
 #[allow(clippy::large_enum_variant)]
 pub enum Engine {
     /// io_uring.
@@ -28,7 +28,7 @@ pub enum Engine {
     Positional(Positional),
 }
 
-/// Calls the same method of whichever engine it is.
+/// Calls the same method on either engine.
 macro_rules! either {
     ($engine:expr, $one:ident => $call:expr) => {
         match $engine {
@@ -41,8 +41,8 @@ macro_rules! either {
 impl Engine {
     /// Opens an engine on the thread that will use it.
     ///
-    /// `Auto` falls back when io_uring as such is refused ([`Unavailable`](crate::Unavailable)), not
-    /// when the options are wrong or memory is short.
+    /// `Auto` falls back if io_uring as such is refused ([`Unavailable`](crate::Unavailable)), not
+    /// if the options are wrong or memory is short.
     pub fn open(choice: EngineChoice, options: EngineOptions) -> Result<Self, EngineError> {
         options.check()?;
         match choice {
@@ -76,19 +76,19 @@ impl Engine {
         either!(self, engine => engine.reap(wait_ns, out, made))
     }
 
-    /// The buffer for writing into; `None` while an operation uses it, or if it does not exist.
+    /// The buffer for writing; `None` while an operation uses it, or if it does not exist.
     #[inline]
     pub fn buffer_mut(&mut self, index: u32) -> Option<&mut [u8]> {
         either!(self, engine => engine.buffer_mut(index))
     }
 
-    /// The buffer's content; `None` while a read fills it, or if it does not exist.
+    /// The buffer's contents; `None` while a read fills it, or if it does not exist.
     #[inline]
     pub fn buffer(&self, index: u32) -> Option<&[u8]> {
         either!(self, engine => engine.buffer(index))
     }
 
-    /// Bytes of one buffer.
+    /// Size of a buffer in bytes.
     pub fn buffer_bytes(&self) -> usize {
         either!(self, engine => engine.buffer_bytes())
     }
@@ -98,18 +98,18 @@ impl Engine {
         either!(self, engine => engine.buffer_count())
     }
 
-    /// Operations pushed and not reaped.
+    /// Number of operations pushed and not reaped.
     #[inline]
     pub fn in_flight(&self) -> u32 {
         either!(self, engine => engine.in_flight())
     }
 
-    /// Waits until what was written to the files, and ended, is on their storage (`fsync(2)`), as far as
-    /// `give_up` lets it, which is asked before each file. Blocks the calling thread.
+    /// Waits until completed writes to the files are on their storage (`fsync(2)`). `give_up` is called
+    /// before each file and ends the wait if it returns true. Blocks the calling thread.
     ///
     /// # Errors
-    /// What the system says: something that was written may be lost. Files that have nothing to sync
-    /// (pipes and the like) are none.
+    /// The system's error: something that was written may be lost. Files that cannot be synced
+    /// (pipes and similar) are skipped.
     pub fn sync(&self, give_up: &dyn Fn() -> bool) -> std::io::Result<()> {
         for file in either!(self, engine => engine.files()) {
             if give_up() {
@@ -125,7 +125,7 @@ impl Engine {
         Ok(())
     }
 
-    /// What was asked for and not got.
+    /// What was requested and not granted.
     pub fn notes(&self) -> &[Note] {
         either!(self, engine => engine.notes())
     }

@@ -1,10 +1,10 @@
-//! A gate in the positional workers' way that only tests build: it holds operations in flight for
-//! as long as a test needs, without sleeping.
+//! A gate in front of the positional workers, built in tests only: it holds operations in flight
+//! for as long as a test needs, without sleeping.
 
 #[cfg(test)]
 use std::sync::{Arc, Condvar, Mutex};
 
-/// Held before each operation of the positional engine; in production it is nothing.
+/// Passed before each operation of the positional engine; in production it does nothing.
 #[derive(Clone, Default)]
 pub(crate) struct Gate {
     #[cfg(test)]
@@ -34,19 +34,19 @@ impl Gate {
 
 #[cfg(test)]
 impl Gate {
-    /// A gate that is shut.
+    /// A closed gate.
     pub(crate) fn shut() -> Self {
         Self { state: Some(Arc::default()) }
     }
 
-    /// Waits until `count` operations have come to the gate.
+    /// Waits until `count` operations have reached the gate.
     pub(crate) fn wait_for(&self, count: usize) {
         let shared = self.state.as_ref().unwrap();
         let state = shared.0.lock().unwrap();
         drop(shared.1.wait_while(state, |state| state.arrived < count).unwrap());
     }
 
-    /// Opens the gate, once and for all.
+    /// Opens the gate permanently.
     pub(crate) fn open(&self) {
         let shared = self.state.as_ref().unwrap();
         shared.0.lock().unwrap().open = true;

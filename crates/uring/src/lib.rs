@@ -1,22 +1,22 @@
-//! The one safe wrapper of io_uring, and what stands in where io_uring is refused: a pool of threads
-//! for files, epoll for connections.
+//! The only safe wrapper of io_uring, and its replacements where io_uring is refused: a pool of
+//! threads for files, epoll for connections.
 //!
-//! This crate is the only one of the workspace that may contain `unsafe`, so it offers a surface
-//! that no caller can misuse into undefined behaviour, and it knows nothing of what the bytes mean:
-//! files come opened, operations are numbers, completions are numbers.
+//! This crate is the only one of the workspace that may contain `unsafe`, so it offers an interface
+//! that no caller can misuse into undefined behaviour, and it knows nothing about what the bytes
+//! mean: files are passed in open, operations are numbers, completions are numbers.
 //!
-//! Both engines for files share one surface, that of [`Engine`]:
-//! - [`Engine::push`] hands one [`RawOperation`] over; [`Engine::reap`] collects completions.
-//! - The engine owns the memory. [`Engine::buffer_mut`] lends a buffer out only while no operation
-//!   uses it, which is what makes the asynchronous kernel's access sound: no slice that the caller
-//!   can reach ever overlaps memory that the kernel writes.
-//! - [`Engine::notes`] says what was asked for and not got, so that a result can tell it.
+//! Both engines for files share one interface, that of [`Engine`]:
+//! - [`Engine::push`] submits one [`RawOperation`]; [`Engine::reap`] collects completions.
+//! - The engine owns the memory. [`Engine::buffer_mut`] lends a buffer only while no operation uses
+//!   it, which is what makes the asynchronous kernel's access sound: no slice that the caller can
+//!   reach ever overlaps memory that the kernel writes.
+//! - [`Engine::notes`] reports what was requested and not granted, so that a result can mention it.
 //!
 //! [`Sockets`] are the same for connections: io_uring, or epoll where it is refused. They are
-//! a value of their own beside the engine, because a thread drives either files or connections.
+//! separate from the engine, because a thread drives either files or connections.
 //!
 //! The hot path (`push`, `reap`) allocates nothing (once the caller's completion vector has grown),
-//! takes no lock in the ring, and enters the kernel as rarely as it can; see [`Ring`].
+//! takes no lock in the ring, and enters the kernel as rarely as possible; see [`Ring`].
 
 mod available;
 mod buffer;

@@ -1,4 +1,5 @@
-//! What an engine was asked for and did not get, told so that a result can be read rightly.
+//! What an engine was asked for and did not get, reported so that a result can be interpreted
+//! correctly.
 
 use std::fmt;
 use std::io;
@@ -8,24 +9,25 @@ use crate::Unavailable;
 /// A deviation from the fastest way of doing I/O.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// io_uring was wanted but refused, so the positional engine took its place.
+    /// io_uring was requested but refused, so the positional engine is used.
     Refused(Unavailable),
     /// I/O is done by a pool of threads with positioned reads and writes.
     Positional {
-        /// Threads that run, which is the most that the storage sees at once.
+        /// Number of running threads, which is the most that the storage sees at once.
         threads: u32,
         /// Operations that may be in flight; those above `threads` queue in this process.
         in_flight: u32,
     },
-    /// io_uring was wanted for connections but refused, so epoll took its place.
+    /// io_uring was requested for connections but refused, so epoll is used.
     SocketsRefused(Unavailable),
     /// Connections are served by epoll.
     Epoll,
-    /// The kernel knows no deferred task work (Linux before 6.1): completions interrupt more.
+    /// The kernel does not support deferred task work (Linux before 6.1): completions interrupt
+    /// more.
     WithoutDeferredTaskWork,
-    /// The kernel knows no cooperative task work either (Linux before 5.19).
+    /// The kernel does not support cooperative task work either (Linux before 5.19).
     WithoutCooperativeTaskWork,
-    /// Files could not be registered: each operation looks its descriptor up.
+    /// Files could not be registered: each operation looks up its descriptor.
     FilesNotRegistered {
         /// The positive errno of the registration.
         errno: i32,
@@ -34,7 +36,7 @@ pub enum Note {
     BuffersNotRegistered {
         /// The positive errno of the registration.
         errno: i32,
-        /// Bytes that were to be registered.
+        /// Bytes to register.
         bytes: u64,
     },
 }

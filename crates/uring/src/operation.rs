@@ -3,20 +3,21 @@
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Positioned read into a buffer, which it needs for itself alone.
+    /// Positioned read into a buffer, which it uses exclusively.
     Read,
     /// Positioned write from a buffer, which other writes may use at the same time.
     Write,
-    /// `fdatasync(2)`: the data and what is needed to read it back are stable. This is what a
+    /// `fdatasync(2)`: the data and the metadata needed to read it back are stable. This is what a
     /// hypervisor issues when a guest flushes its disk. It uses no buffer: offset, length and
-    /// buffer are ignored. It orders nothing: writes that must be covered have to be reaped first.
+    /// buffer are ignored. It does not order anything: writes that must be covered have to be
+    /// reaped first.
     Flush,
 }
 
 /// One operation, in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawOperation {
-    /// The caller's own number, given back in the completion.
+    /// The caller's number, returned in the completion.
     pub user: u32,
     /// Index into the files that the engine was opened with.
     pub file: u32,
@@ -35,24 +36,24 @@ pub struct RawOperation {
 pub struct RawCompletion {
     /// The operation's `user`.
     pub user: u32,
-    /// Bytes moved (zero for a flush) when >= 0, else the negative errno. A short transfer is given
-    /// as it happened and never retried here: the caller counts it.
+    /// Bytes moved (zero for a flush) when >= 0, otherwise the negative errno. A short transfer is
+    /// reported as is and never retried here: the caller counts it.
     pub result: i32,
 }
 
-/// Why [`push`](crate::Engine::push) did not take an operation. Nothing was changed.
+/// Why [`push`](crate::Engine::push) did not accept an operation. Nothing was changed.
 ///
 /// One byte, because it is part of the hot path's return value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[repr(u8)]
 pub enum Refusal {
-    /// As many operations as the engine was opened for are in flight.
+    /// The maximum number of operations is in flight.
     #[error("all operations are in flight: reap completions before pushing more")]
     Full,
-    /// There is no file of this index.
+    /// There is no file with this index.
     #[error("no file has this index: use one below the number of files of the engine")]
     File,
-    /// There is no buffer of this index.
+    /// There is no buffer with this index.
     #[error("no buffer has this index: use one below the number of buffers of the engine")]
     Buffer,
     /// The length exceeds the buffer size.
@@ -61,7 +62,7 @@ pub enum Refusal {
     /// The offset exceeds `i64::MAX`.
     #[error("the offset exceeds 2^63 - 1, the largest that a file can have")]
     Offset,
-    /// A read of the buffer is in flight, or a read wants a buffer that is in use.
+    /// A read of the buffer is in flight, or a read needs a buffer that is in use.
     #[error("the buffer is in use: reap its operation first, or take another buffer")]
     Busy,
 }

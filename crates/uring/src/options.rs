@@ -1,15 +1,15 @@
-//! What an engine is opened with.
+//! Options for opening an engine.
 
 use std::fs::File;
 
 use crate::EngineError;
 use crate::gate::Gate;
 
-/// The most operations that may be in flight at once: the largest submission queue of the kernel
-/// (`IORING_MAX_ENTRIES`). Bounding them by it means that neither queue can ever overflow.
+/// The most operations in flight at once: the largest submission queue of the kernel
+/// (`IORING_MAX_ENTRIES`). With this bound neither queue can ever overflow.
 pub const MAX_IN_FLIGHT: u32 = 32_768;
 
-/// The largest buffer: what the kernel takes as one registered buffer (1 GiB, see
+/// The largest buffer: the kernel's limit for one registered buffer (1 GiB, see
 /// `io_uring_register(2)`).
 pub const MAX_BUFFER_BYTES: u32 = 1 << 30;
 
@@ -26,18 +26,20 @@ pub struct EngineOptions {
     pub(crate) knobs: Knobs,
 }
 
-/// What only this crate's tests turn, to reach the paths that other kernels and limits would take.
+/// Settings that only this crate's tests change, to reach the paths that other kernels and limits
+/// would take.
 pub(crate) struct Knobs {
-    /// Bytes that one registered buffer may have.
+    /// The largest registered buffer in bytes.
     pub(crate) registration_bytes: usize,
-    /// Errno to pretend that registering the buffers, or the files, gave.
+    /// Errno to simulate for registering the buffers, or the files.
     pub(crate) refuse_buffers: Option<i32>,
     pub(crate) refuse_files: Option<i32>,
-    /// Rungs of the ladder of set-up flags to leave out, as an older kernel does.
+    /// Number of set-up flag combinations to skip, as an older kernel would.
     pub(crate) skip_rungs: usize,
-    /// Milliseconds that a drop waits for operations in flight, without progress, before it gives up.
+    /// Milliseconds for which a drop waits for operations in flight, without progress, before it
+    /// gives up.
     pub(crate) patience_ms: u32,
-    /// Held before each positional operation.
+    /// Passed before each positional operation.
     pub(crate) gate: Gate,
 }
 
@@ -55,8 +57,8 @@ impl Default for Knobs {
 }
 
 impl EngineOptions {
-    /// Options over `files`, which operations name by their index. They are used as they were
-    /// opened (access mode, `O_DIRECT`) and closed with the engine.
+    /// Options for `files`, to which operations refer by index. They are used as they were opened
+    /// (access mode, `O_DIRECT`) and closed with the engine.
     pub fn new(files: Vec<File>) -> Self {
         Self {
             files,
@@ -85,15 +87,15 @@ impl EngineOptions {
         self
     }
 
-    /// Operations that the ring gathers before a push enters the kernel (at least 1; default 4: at
-    /// high depth one huge batch would leave the storage idle while the batch gathers).
+    /// Operations that the ring collects before a push enters the kernel (at least 1; default 4: at
+    /// high queue depth one huge batch would leave the storage idle while it is being collected).
     #[must_use]
     pub fn enter_every(mut self, operations: u32) -> Self {
         self.enter_every = operations.max(1);
         self
     }
 
-    /// Pretends that the kernel refused io_uring with this (positive) errno, so that a caller can
+    /// Simulates that the kernel refused io_uring with this (positive) errno, so that a caller can
     /// test its fallback on any machine.
     #[must_use]
     pub fn simulate_refusal(mut self, errno: Option<i32>) -> Self {
@@ -101,7 +103,7 @@ impl EngineOptions {
         self
     }
 
-    /// Checks what both engines need.
+    /// Checks what applies to both engines.
     pub(crate) fn check(&self) -> Result<(), EngineError> {
         if self.in_flight == 0 || self.in_flight > MAX_IN_FLIGHT {
             return Err(EngineError::InFlight { asked: self.in_flight });

@@ -1,4 +1,4 @@
-//! The engine for where io_uring is refused: a pool of threads that read and write by position.
+//! The engine used where io_uring is refused: a pool of threads that read and write by position.
 //!
 //! Each operation goes through two bounded channels and wakes two threads, so its latency and CPU
 //! time are well above those of the ring; the notes say so.
@@ -19,36 +19,36 @@ use crate::{
     EngineError, EngineOptions, Kind, Note, RawCompletion, RawOperation, ReapError, Refusal,
 };
 
-/// The most threads: beyond, more threads bring context switches rather than I/O.
+/// The most threads: beyond this, more threads add context switches rather than I/O.
 const MAX_THREADS: u32 = 128;
 
-/// Stack of a worker in bytes: it does nothing but one system call.
+/// Stack size of a worker in bytes: it only makes one system call.
 const STACK_BYTES: usize = 128 * 1024;
 
 /// Milliseconds of one wait of the drop.
 const DROP_WAIT_MS: u32 = 100;
 
-/// The address that a flush carries, which nobody looks at, and its buffer index, which is none.
+/// The address in a flush, which is ignored, and its buffer index, which is invalid.
 const NO_BUFFER: u32 = u32::MAX;
 
-/// An operation on its way to a worker.
+/// An operation sent to a worker.
 struct Job {
     operation: RawOperation,
     address: *mut u8,
 }
 
 // SAFETY: the address points into the mapping that each worker keeps alive, and `Buffers::claim`
-// gave it out for this job: the worker alone may access it for a read, and nobody writes to it
+// returned it for this job: the worker alone may access it for a read, and nothing writes to it
 // during a write, until the completion has come back.
 unsafe impl Send for Job {}
 
-/// An operation on its way back.
+/// A finished operation.
 struct Done {
     completion: RawCompletion,
     buffer: u32,
 }
 
-/// What each worker keeps alive for as long as it runs, even beyond the engine.
+/// What each worker keeps alive for as long as it runs, even after the engine.
 struct Shared {
     files: Vec<File>,
     gate: Gate,
@@ -58,17 +58,17 @@ struct Shared {
 /// I/O by threads that read and write by position (`pread(2)`, `pwrite(2)`).
 ///
 /// There are as many threads as operations may be in flight, at most 128; further operations queue.
-/// They inherit the CPU affinity of the thread that opens the engine, and their CPU time is not in
-/// that thread's.
+/// They inherit the CPU affinity of the thread that opens the engine, and their CPU time is not
+/// included in that thread's.
 ///
-/// Dropping it discards what no thread has begun and waits for the rest, for as long as operations
-/// end and 5 s more. Should some still not end, their threads are left behind; they own the memory
-/// and the files together with the engine, and free them when they end.
+/// Dropping it discards what no thread has started and waits for the rest, for as long as
+/// operations complete and 5 s more. If some still do not complete, their threads are left behind;
+/// they own the memory and the files together with the engine, and free them when they end.
 pub struct Positional {
     buffers: Buffers,
     shared: Arc<Shared>,
     jobs: Option<Sender<Job>>,
-    /// The workers' end, kept to take back what they have not begun.
+    /// The workers' end, kept to take back what they have not started.
     queue: Receiver<Job>,
     done: Receiver<Done>,
     in_flight: u32,
@@ -79,8 +79,8 @@ pub struct Positional {
 }
 
 impl Positional {
-    /// Maps the buffers and starts the threads. With fewer threads than wanted, but one at least,
-    /// it goes on and the [`Note`] tells the number.
+    /// Maps the buffers and starts the threads. If fewer threads can be started than wanted, but at
+    /// least one, it continues and the [`Note`] has the number.
     pub fn open(options: EngineOptions) -> Result<Self, EngineError> {
         options.check()?;
         let buffers = Buffers::new(options.buffers, options.buffer_bytes)?;
@@ -124,7 +124,7 @@ impl Positional {
         self.notes.insert(0, note);
     }
 
-    /// Takes an operation and hands it to the threads.
+    /// Accepts an operation and passes it to the threads.
     pub fn push(&mut self, operation: RawOperation) -> Result<(), Refusal> {
         if self.in_flight >= self.max_in_flight {
             return Err(Refusal::Full);
@@ -139,16 +139,16 @@ impl Positional {
         } else {
             self.buffers.claim(operation.kind, operation.buffer, operation.length)?
         };
-        // The channel has room for all that may be in flight, and lives as long as `self`.
+        // The channel has space for all that may be in flight, and lives as long as `self`.
         let sent = self.jobs.as_ref().map(|jobs| jobs.send(Job { operation, address }));
         debug_assert!(matches!(sent, Some(Ok(()))), "the engine keeps both ends open");
         self.in_flight += 1;
         Ok(())
     }
 
-    /// Appends completions to `out`, each as `made` makes it; if none is there, waits at most `wait_ns` nanoseconds for one.
-    /// `None` (or zero) never waits. A time-out is no error. With nothing in flight the wait is a
-    /// sleep. Never fails: it has the ring's signature.
+    /// Appends completions to `out`, each converted by `made`; if there is none, waits at most `wait_ns` nanoseconds
+    /// for one. `None` (or zero) never waits. A time-out is not an error. With nothing in flight the wait is a sleep.
+    /// Never fails: it has the ring's signature.
     pub fn reap<C>(
         &mut self,
         wait_ns: Option<u64>,
@@ -165,19 +165,19 @@ impl Positional {
         Ok(())
     }
 
-    /// The buffer for writing into; `None` while an operation uses it, or if it does not exist.
+    /// The buffer for writing; `None` while an operation uses it, or if it does not exist.
     #[inline]
     pub fn buffer_mut(&mut self, index: u32) -> Option<&mut [u8]> {
         self.buffers.get_mut(index)
     }
 
-    /// The buffer's content; `None` while a read fills it, or if it does not exist.
+    /// The buffer's contents; `None` while a read fills it, or if it does not exist.
     #[inline]
     pub fn buffer(&self, index: u32) -> Option<&[u8]> {
         self.buffers.get(index)
     }
 
-    /// Bytes of one buffer.
+    /// Size of a buffer in bytes.
     pub fn buffer_bytes(&self) -> usize {
         self.buffers.bytes()
     }
@@ -187,7 +187,7 @@ impl Positional {
         self.buffers.count() as u32
     }
 
-    /// Operations pushed and not reaped.
+    /// Number of operations pushed and not reaped.
     #[inline]
     pub fn in_flight(&self) -> u32 {
         self.in_flight
@@ -198,12 +198,12 @@ impl Positional {
         &self.shared.files
     }
 
-    /// What was asked for and not got.
+    /// What was requested and not granted.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// Takes what has come back; says whether there was anything.
+    /// Takes what has come back; returns whether there was anything.
     fn take<C>(&mut self, out: &mut Vec<C>, made: impl Fn(RawCompletion) -> C) -> bool {
         let before = out.len();
         while let Ok(done) = self.done.try_recv() {
@@ -235,7 +235,7 @@ impl Drop for Positional {
         let mut out = Vec::with_capacity(self.in_flight as usize);
         let mut waited_ms = 0;
         while self.in_flight > 0 && waited_ms < self.patience_ms {
-            // Never fails; waits are counted where they brought nothing, so no clock is needed.
+            // Never fails; only fruitless waits are counted, so no clock is needed.
             let _ = self.reap(Some(u64::from(DROP_WAIT_MS) * 1_000_000), &mut out, |raw| raw);
             if out.is_empty() {
                 waited_ms += DROP_WAIT_MS;
@@ -263,19 +263,21 @@ fn work(queue: &Receiver<Job>, completed: &Sender<Done>, shared: &Shared) {
     }
 }
 
-/// Does one operation, again only if a signal interrupted it; gives bytes or the negative errno.
+/// Performs one operation, and retries only if a signal interrupted it; returns bytes or the
+/// negative errno.
 fn perform(job: &Job, shared: &Shared) -> i32 {
     let RawOperation { file, kind, offset, length, .. } = job.operation;
     let file = &shared.files[file as usize];
     loop {
         let outcome = match kind {
             Kind::Read => {
-                // SAFETY: see `Job`: the bytes lie in the living mapping and are ours alone.
+                // SAFETY: see `Job`: the bytes lie in the living mapping and are exclusively ours.
                 let bytes = unsafe { slice::from_raw_parts_mut(job.address, length as usize) };
                 file.read_at(bytes, offset)
             }
             Kind::Write => {
-                // SAFETY: see `Job`: the bytes lie in the living mapping and nobody writes to them.
+                // SAFETY: see `Job`: the bytes lie in the living mapping and nothing writes to
+                // them.
                 let bytes = unsafe { slice::from_raw_parts(job.address, length as usize) };
                 file.write_at(bytes, offset)
             }

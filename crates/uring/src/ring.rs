@@ -1,14 +1,15 @@
 //! The io_uring engine.
 //!
-//! How it spends as little as it can:
+//! How it minimizes its cost:
 //! - Files and buffers are registered, so the kernel neither looks descriptors up nor pins pages.
 //! - One system call submits and waits. [`Ring::reap`] submits whatever is pending in the call that
-//!   collects; and it makes no call at all when nothing is pending and completions lie ready.
-//! - [`Ring::push`] enters the kernel by itself only when `enter_every` operations are pending and
-//!   another one comes. Waiting for that other one leaves the last few to `reap`, which enters
-//!   anyhow; not waiting longer keeps the storage busy while a deep queue is being filled.
-//! - Operations in flight are bounded by the submission queue's size, and that by the completion
-//!   queue's, so neither can overflow and nothing has to be checked for it.
+//!   collects; and it makes no call at all if nothing is pending and completions are ready.
+//! - [`Ring::push`] enters the kernel by itself only if `enter_every` operations are pending and
+//!   another one arrives. Waiting for that other one leaves the last few to `reap`, which enters
+//!   the kernel anyway; not waiting longer keeps the storage busy while a deep queue is being
+//!   filled.
+//! - Operations in flight are limited by the submission queue's size, and that by the completion
+//!   queue's, so neither can overflow and no check is needed.
 
 use std::fs::File;
 use std::marker::PhantomData;
@@ -27,7 +28,7 @@ use crate::{
     EngineError, EngineOptions, Kind, Note, RawCompletion, RawOperation, ReapError, Refusal,
 };
 
-/// The buffer index in a flush's user data: beyond any buffer, as their number is a `u32` too.
+/// The buffer index in a flush's user data: beyond any buffer, because their number is a `u32` too.
 const NO_BUFFER: u32 = u32::MAX;
 
 /// Milliseconds of one wait of the drop.
@@ -35,23 +36,23 @@ const DROP_WAIT_MS: u32 = 100;
 
 /// I/O by io_uring.
 ///
-/// Open it on the thread that will use it: the kernel is told that no other thread will submit,
-/// which is what lets it defer work cheaply. The type is not `Send`, so the compiler sees to it.
+/// Open it on the thread that will use it: the kernel is promised that no other thread will submit,
+/// which lets it defer work cheaply. The type is not `Send`, so the compiler enforces this.
 ///
-/// Dropping it cancels what is in flight and waits for the rest, for as long as operations end and
-/// 5 s more. Should some still not end (a dead network storage can hold them for ever), the buffers'
-/// memory is leaked on purpose: the kernel may write to it at any later time.
+/// Dropping it cancels what is in flight and waits for the rest, for as long as operations complete
+/// and 5 s more. If some still do not complete (a dead network storage can hold them forever), the
+/// buffers' memory is leaked on purpose: the kernel may write to it at any later time.
 pub struct Ring {
     // Before the buffers: fields are dropped in this order.
     ring: IoUring,
     entrance: Entrance,
     buffers: Buffers,
-    /// For each file what an entry carries in its `fd`: the registered index, or the descriptor.
+    /// For each file the `fd` of its entries: the registered index, or the descriptor.
     targets: Box<[i32]>,
-    /// Pushed and not reaped.
+    /// Number of operations pushed and not reaped.
     in_flight: u32,
     max_in_flight: u32,
-    /// Pushed and not yet submitted; part of `in_flight`.
+    /// Number pushed and not yet submitted; part of `in_flight`.
     pending: u32,
     enter_every: u32,
     entry_flags: u8,
@@ -60,21 +61,21 @@ pub struct Ring {
     chunk_shift: u32,
     patience_ms: u32,
     notes: Vec<Note>,
-    /// Kept open: unregistered files are named by descriptor, and all are synced here.
+    /// Kept open: unregistered files are referred to by descriptor, and all are synced here.
     files: Vec<File>,
     _of_one_thread: PhantomData<*mut ()>,
 }
 
 impl Ring {
-    /// Makes the ring and registers files and buffers. Where a registration is refused the ring
-    /// goes on without it and leaves a [`Note`].
+    /// Creates the ring and registers files and buffers. If a registration is refused, the ring
+    /// works without it and adds a [`Note`].
     pub fn open(options: EngineOptions) -> Result<Self, EngineError> {
         options.check()?;
         let ring = Self::build(&options)?;
         Self::with(ring, options)
     }
 
-    /// The step of opening at which io_uring as such is refused; the options stay whole for a
+    /// The step of opening in which io_uring as such is refused; the options remain intact for a
     /// fallback.
     pub(crate) fn build(
         options: &EngineOptions,
@@ -124,7 +125,7 @@ impl Ring {
             entry_flags: if fixed_files { squeue::Flags::FIXED_FILE.bits() } else { 0 },
             read_code,
             write_code,
-            // Without registration this shifts any index to zero, which older kernels insist on.
+            // Without registration this shifts any index to zero, which older kernels require.
             chunk_shift: buffers_registered.unwrap_or(u32::BITS),
             patience_ms: knobs.patience_ms,
             notes,
@@ -133,9 +134,10 @@ impl Ring {
         })
     }
 
-    /// Takes an operation. It reaches the kernel at the latest with the next [`reap`](Self::reap);
-    /// before that once `enter_every` operations are pending and one more is pushed.
-    // Always: it is called from one place of a driving loop, which has the operation in registers.
+    /// Accepts an operation. It reaches the kernel with the next [`reap`](Self::reap) at the
+    /// latest, or earlier if `enter_every` operations are pending and one more is pushed.
+    // Always inlined: it is called from one place of the I/O loop, which has the operation in
+    // registers.
     #[inline(always)]
     pub fn push(&mut self, operation: RawOperation) -> Result<(), Refusal> {
         if self.in_flight >= self.max_in_flight {
@@ -175,9 +177,9 @@ impl Ring {
         if self.pending >= self.enter_every {
             self.submit();
         }
-        // SAFETY: the entry refers to a buffer of ours (in range, and claimed until its completion
-        // is reaped; the pool outlives the kernel's use, see `drop`) or to none, and to a file that
-        // is registered or that we keep open.
+        // SAFETY: the entry refers to one of our buffers (in range, and claimed until its
+        // completion is reaped; the pool outlives the kernel's use, see `drop`) or to none, and to
+        // a file that is registered or that we keep open.
         let pushed = unsafe { self.ring.submission().push(&entry.into()) };
         debug_assert!(pushed.is_ok(), "the queue holds all that may be in flight");
         self.pending += 1;
@@ -185,13 +187,14 @@ impl Ring {
         Ok(())
     }
 
-    /// Appends completions to `out`, each as `made` makes it.
+    /// Appends completions to `out`, each converted by `made`.
     ///
-    /// With nothing pending and completions ready it takes them without a system call. Otherwise
-    /// one system call submits what is pending and collects; it sleeps, at most `wait_ns`
-    /// nanoseconds, only if nothing was ready. `None` (or zero) never sleeps. A time-out or a signal
-    /// ends the wait with nothing, which is no error; so may a shortage in the kernel, in which case
-    /// the pending operations go with the next call. With nothing in flight the wait is a sleep.
+    /// With nothing pending and completions ready it takes them without a system call. Otherwise one
+    /// system call submits what is pending and collects; it sleeps, at most `wait_ns` nanoseconds,
+    /// only if nothing was ready. `None` (or zero) never sleeps. A time-out or a signal ends the
+    /// wait with nothing, which is not an error; so may a shortage in the kernel, in which case the
+    /// pending operations are submitted by the next call. With nothing in flight the wait is a
+    /// sleep.
     #[inline]
     pub fn reap<C>(
         &mut self,
@@ -207,19 +210,19 @@ impl Ring {
         entered
     }
 
-    /// The buffer for writing into; `None` while an operation uses it, or if it does not exist.
+    /// The buffer for writing; `None` while an operation uses it, or if it does not exist.
     #[inline]
     pub fn buffer_mut(&mut self, index: u32) -> Option<&mut [u8]> {
         self.buffers.get_mut(index)
     }
 
-    /// The buffer's content; `None` while a read fills it, or if it does not exist.
+    /// The buffer's contents; `None` while a read fills it, or if it does not exist.
     #[inline]
     pub fn buffer(&self, index: u32) -> Option<&[u8]> {
         self.buffers.get(index)
     }
 
-    /// Bytes of one buffer.
+    /// Size of a buffer in bytes.
     pub fn buffer_bytes(&self) -> usize {
         self.buffers.bytes()
     }
@@ -229,7 +232,7 @@ impl Ring {
         self.buffers.count() as u32
     }
 
-    /// Operations pushed and not reaped.
+    /// Number of operations pushed and not reaped.
     #[inline]
     pub fn in_flight(&self) -> u32 {
         self.in_flight
@@ -240,12 +243,12 @@ impl Ring {
         &self.files
     }
 
-    /// What was asked for and not got.
+    /// What was requested and not granted.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// Moves what lies in the completion queue to `out`; says whether there was anything.
+    /// Moves the completion queue's contents to `out`; returns whether there was anything.
     #[inline]
     fn take<C>(&mut self, out: &mut Vec<C>, made: impl Fn(RawCompletion) -> C) -> bool {
         let Self { ring, buffers, .. } = self;
@@ -282,15 +285,16 @@ impl Ring {
                 self.pending -= submitted;
                 Ok(())
             }
-            // An error means that nothing was submitted (else the kernel gives the number). Short
-            // of memory or with completions to flush first it wants to be asked again.
+            // An error means that nothing was submitted (otherwise the kernel returns the number).
+            // If memory is short, or completions have to be flushed first, the call must be
+            // repeated.
             Err(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY) => Ok(()),
             Err(errno) => Err(ReapError { errno }),
         }
     }
 
-    /// Submits from within `push`. A failure is left to `reap`, which meets it again and tells: the
-    /// queue has room for all that may be in flight.
+    /// Submits from within `push`. A failure is left to `reap`, which meets it again and reports
+    /// it: the queue has space for all that may be in flight.
     #[inline(never)]
     fn submit(&mut self) {
         if let Ok(submitted) = self.entrance.submit(self.pending) {
@@ -298,22 +302,22 @@ impl Ring {
         }
     }
 
-    /// Ends everything in flight; says whether it did.
+    /// Ends everything in flight; returns whether it succeeded.
     fn quiesce(&mut self) -> bool {
-        // What was never submitted the kernel has never seen. There is no kernel thread polling the
-        // queue, and no submission follows.
+        // The kernel has never seen what was not submitted. No kernel thread polls the queue, and
+        // no submission follows.
         self.in_flight -= self.pending;
         self.pending = 0;
         if self.in_flight == 0 {
             return true;
         }
-        // Only makes it quicker (Linux 6.0): disk I/O that has begun cannot be cancelled anyhow.
+        // Only an acceleration (Linux 6.0): disk I/O that has started cannot be cancelled anyway.
         let _ =
             self.ring.submitter().register_sync_cancel(Some(Timespec::new()), CancelBuilder::any());
         let mut out = Vec::with_capacity(self.in_flight as usize);
         let mut waited_ms = 0;
         while self.in_flight > 0 && waited_ms < self.patience_ms {
-            // Waits are counted where they brought nothing, so no clock is needed.
+            // Only fruitless waits are counted, so no clock is needed.
             let _ = self.entrance.wait(0, u64::from(DROP_WAIT_MS) * 1_000_000);
             if !self.take(&mut out, |raw| raw) {
                 waited_ms += DROP_WAIT_MS;
@@ -333,7 +337,7 @@ impl Ring {
         self.entrance.is_registered()
     }
 
-    /// As if an operation were in flight that never ends.
+    /// As if there were an operation in flight that never ends.
     pub(crate) fn count_one_more_in_flight(&mut self) {
         self.in_flight += 1;
     }
@@ -342,8 +346,8 @@ impl Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         if self.quiesce() {
-            // The kernel tears a closed ring down some time later; unregistering now unlocks the
-            // memory and closes the files at once, which an unmount or a next ring may need.
+            // The kernel tears down a closed ring some time later; unregistering now unlocks the
+            // memory and closes the files at once, which an unmount or the next ring may need.
             let submitter = self.ring.submitter();
             let _ = submitter.unregister_buffers();
             let _ = submitter.unregister_files();

@@ -1,4 +1,4 @@
-//! Making a ring with the best flags that the kernel knows, and registering files and buffers.
+//! Creates a ring with the best flags that the kernel supports, and registers files and buffers.
 
 use std::fs::File;
 use std::io;
@@ -10,13 +10,13 @@ use crate::buffer::Buffers;
 use crate::options::Knobs;
 use crate::{Note, Unavailable};
 
-/// Makes a ring of at least `entries` submission entries (and twice the completion entries, which is
-/// the kernel's default and more than can ever be in flight).
+/// Creates a ring with at least `entries` submission entries (and twice the completion entries,
+/// which is the kernel's default and more than can ever be in flight).
 ///
-/// The ladder goes from the cheapest way of running completions to the oldest. Deferred: they run
-/// only when this thread asks for events, never in the middle of something else. Cooperative: they
-/// run when this thread enters the kernel anyhow. Neither: the kernel interrupts the thread.
-/// `skip_rungs` leaves out the first rungs, `refusal` pretends an errno.
+/// The flag combinations are tried from the cheapest way of running completions to the oldest.
+/// Deferred: they run only when this thread asks for events, never in the middle of something else.
+/// Cooperative: they run when this thread enters the kernel anyway. Neither: the kernel interrupts
+/// the thread. `skip_rungs` skips the first ones, `refusal` simulates an errno.
 pub(crate) fn build(
     entries: u32,
     skip_rungs: usize,
@@ -51,8 +51,8 @@ pub(crate) fn build(
     Err(refused)
 }
 
-/// Refuses kernels that lack what the engine builds on, and sandboxes that allow the set-up and
-/// forbid the rest.
+/// Refuses kernels that lack what the engine needs, and sandboxes that allow the set-up and forbid
+/// the rest.
 fn check(ring: &mut IoUring) -> Result<(), Unavailable> {
     let parameters = ring.params();
     if !parameters.is_feature_ext_arg() {
@@ -82,8 +82,8 @@ fn no_operation(ring: &mut IoUring) -> io::Result<()> {
     ring.completion().next().map(drop).ok_or_else(|| io::Error::from_raw_os_error(libc::EIO))
 }
 
-/// Registers the files, so that operations name them by index without a look-up in the process's
-/// table. Gives the errno on failure.
+/// Registers the files, so that operations refer to them by index without a look-up in the
+/// process's table. Returns the errno on failure.
 pub(crate) fn register_files(ring: &IoUring, files: &[File], knobs: &Knobs) -> Result<(), i32> {
     if let Some(errno) = knobs.refuse_files {
         return Err(errno);
@@ -99,9 +99,9 @@ pub(crate) fn register_files(ring: &IoUring, files: &[File], knobs: &Knobs) -> R
 /// Registers the buffers, so that operations need not pin their pages each time. This touches and
 /// locks every page of them.
 ///
-/// A registered buffer is limited in size, so the pool is registered in chunks of a power of two of
-/// buffers: buffer `i` lies in chunk `i >> shift`, found without a division or a table, and none
-/// straddles two. Gives the shift, or the errno on failure.
+/// The size of a registered buffer is limited, so the pool is registered in chunks of a power of
+/// two of buffers: buffer `i` is in chunk `i >> shift`, found without a division or a table, and
+/// none straddles two. Returns the shift, or the errno on failure.
 pub(crate) fn register_buffers(
     ring: &IoUring,
     buffers: &Buffers,
@@ -128,7 +128,7 @@ pub(crate) fn register_buffers(
     registered.map(|()| shift).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
 }
 
-/// The binary logarithm of how many buffers one registration takes; at least one.
+/// The binary logarithm of the number of buffers per registration, which is at least one.
 fn chunk_shift(registration_bytes: usize, buffer_bytes: usize) -> u32 {
     (registration_bytes / buffer_bytes).max(1).ilog2()
 }

@@ -1,8 +1,8 @@
 //! The submission queue entry as the kernel defines it.
 //!
-//! The io-uring crate builds entries with one builder an operation. Reads and writes, fixed or not,
-//! differ in one byte only, and filling the fields of one entry spares the hot path the branches
-//! and copies of choosing among builders.
+//! The io-uring crate has one builder per operation. Reads and writes, fixed or not, differ in one
+//! byte only, and filling the fields of one entry saves the hot path the branches and copies of
+//! choosing among builders.
 
 use io_uring::squeue;
 

@@ -1,4 +1,4 @@
-//! The `io_uring_enter(2)` calls of the ring, on its registered descriptor where the kernel has it.
+//! The ring's `io_uring_enter(2)` calls, on its registered descriptor if the kernel supports that.
 //!
 //! The io-uring crate keeps a registered ring descriptor only for as long as one borrow of the ring
 //! lives, so the two calls that need it are made here.
@@ -37,7 +37,7 @@ struct GetEventsArgument {
     timespec: u64,
 }
 
-/// How to enter the kernel for one ring, from the thread that made the ring.
+/// How to enter the kernel for one ring, from the thread that created the ring.
 pub(crate) struct Entrance {
     /// The ring's descriptor, or its index among the thread's registered rings.
     target: i32,
@@ -47,8 +47,8 @@ pub(crate) struct Entrance {
 }
 
 impl Entrance {
-    /// Registers the ring's descriptor with this thread (Linux 5.18, at most 16 a thread), which
-    /// saves each entry a look-up and a reference count; where that fails, goes on without.
+    /// Registers the ring's descriptor with this thread (Linux 5.18, at most 16 per thread), which
+    /// saves each entry a look-up and a reference count; if that fails, works without.
     pub(crate) fn new(ring: &IoUring) -> Self {
         let descriptor = ring.as_raw_fd();
         let mut update =
@@ -69,7 +69,7 @@ impl Entrance {
         self.flags != 0
     }
 
-    /// Takes the registration back. It holds the ring open, so this comes before closing the ring.
+    /// Undoes the registration. It keeps the ring open, so this comes before closing the ring.
     pub(crate) fn close(&mut self) {
         if self.flags != 0 {
             let mut update = ResourceUpdate { offset: self.target as u32, reserved: 0, data: 0 };
@@ -80,8 +80,8 @@ impl Entrance {
         }
     }
 
-    /// Submits `pending` entries without waiting and without running task work.
-    /// Gives the number submitted.
+    /// Submits `pending` entries without waiting and without running task work. Returns the number
+    /// submitted.
     pub(crate) fn submit(&self, pending: u32) -> Result<u32, i32> {
         // SAFETY: no argument is passed; submitted entries were checked when they were pushed.
         unsafe { self.enter(pending, 0, 0, ptr::null(), 0) }
@@ -114,7 +114,7 @@ impl Entrance {
     }
 
     /// # Safety
-    /// `argument` and `bytes` must be what `flags` says they are.
+    /// `argument` and `bytes` must match `flags`.
     #[inline]
     unsafe fn enter(
         &self,
@@ -124,8 +124,8 @@ impl Entrance {
         argument: *const GetEventsArgument,
         bytes: usize,
     ) -> Result<u32, i32> {
-        // SAFETY: the descriptor is an io_uring of ours (its owner calls `close` before closing
-        // it); the caller vouches for the argument.
+        // SAFETY: the descriptor is one of our io_urings (its owner calls `close` before closing
+        // it); the caller guarantees the argument.
         let entered = unsafe {
             libc::syscall(
                 libc::SYS_io_uring_enter,
@@ -144,7 +144,7 @@ impl Entrance {
 /// # Safety
 /// `code` must take one `ResourceUpdate` as its argument.
 unsafe fn register(descriptor: RawFd, code: libc::c_uint, update: &mut ResourceUpdate) -> i64 {
-    // SAFETY: the descriptor is an open io_uring; the caller vouches for the rest.
+    // SAFETY: the descriptor is an open io_uring; the caller guarantees the rest.
     let result = unsafe {
         libc::syscall(libc::SYS_io_uring_register, descriptor, code, &raw mut *update, 1u32)
     };

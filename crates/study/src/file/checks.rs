@@ -1,5 +1,4 @@
-//! What no single key can be blamed for: keys that contradict one another, and loads that no disk
-//! can bear.
+//! Checks that concern no single key: contradictory keys, and loads that no disk can carry.
 
 use stormeter_trial::{Arrivals, FileOperation, TransferSink, Workload};
 use stormeter_units::{format_bytes, format_duration_ns};
@@ -10,7 +9,7 @@ use crate::reach::Reach;
 use crate::study_plan::{Reset, StudyHost, StudyPlan, StudyWorkload, Unit, WorkloadKind};
 use stormeter_yaml::{Diagnostics, Place, Section, shortened};
 
-/// Where messages about the whole point.
+/// The positions for such messages.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     workloads: Vec<Place>,
@@ -26,7 +25,7 @@ pub(super) struct Places {
 
 impl Places {
     pub(super) fn of(study: &Section<'_>, workloads: Vec<Place>) -> Places {
-        // Diagnostics of the sections were told when they were read.
+        // The sections' mistakes were reported when they were read.
         let mut told = Diagnostics::default();
         let mut place = |section: &str, keys, key: &str| {
             let opened =
@@ -47,12 +46,12 @@ impl Places {
     }
 }
 
-/// The most VMs at once: each has a disk, and each disk a file or a region.
+/// The most VMs at once: each has a disk, which is a file or a region.
 const MOST_VMS: u32 = 100_000;
-/// The most trials: each is a row with its intervals and histograms in the results file.
+/// The most cells: each trial is a row with its intervals and histograms in the results file.
 const MOST_CELLS: usize = 10_000;
 
-/// Whether a workload puts files in the place of those that were prepared.
+/// Whether a workload replaces the prepared files.
 fn makes_files(workload: &StudyWorkload) -> bool {
     match &workload.kind {
         WorkloadKind::File(test) => test.operation == FileOperation::Write,
@@ -61,7 +60,7 @@ fn makes_files(workload: &StudyWorkload) -> bool {
     }
 }
 
-/// Looks at the plan as a whole.
+/// Checks the plan as a whole.
 pub(super) fn check(
     plan: &StudyPlan,
     places: &Places,
@@ -155,7 +154,7 @@ pub(super) fn check(
     }
 }
 
-/// What hosts cannot do, and what their clients must know.
+/// Checks what hosts cannot do, and what their clients must know.
 fn check_hosts(plan: &StudyPlan, places: &Places, diagnostics: &mut Diagnostics) {
     let is_any = |is: fn(&WorkloadKind) -> bool| plan.workloads.iter().any(|w| is(&w.kind));
     if is_any(|kind| matches!(kind, WorkloadKind::Deploy(_))) {
@@ -185,7 +184,7 @@ fn check_hosts(plan: &StudyPlan, places: &Places, diagnostics: &mut Diagnostics)
     }
 }
 
-/// The metric against what the workloads make equal by themselves.
+/// Checks the metric against values that the workloads fix by construction.
 fn check_metric(plan: &StudyPlan, places: &Places, given: bool, diagnostics: &mut Diagnostics) {
     if !given {
         return;
@@ -216,7 +215,7 @@ fn check_metric(plan: &StudyPlan, places: &Places, given: bool, diagnostics: &mu
     }
 }
 
-/// Whether a workload can be driven on its disks, at every level of the load.
+/// Checks that a workload can be driven on its disks, at every level of the load.
 fn check_workload(
     plan: &StudyPlan,
     workload: &StudyWorkload,

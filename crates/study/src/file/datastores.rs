@@ -1,4 +1,4 @@
-//! `datastores` and `baseline`: where, and relative to which.
+//! Reads `datastores` and `baseline`.
 
 use super::{UNQUOTED_NULL_URL, keys};
 use crate::study_plan::NamedDatastore;
@@ -10,7 +10,7 @@ use stormeter_yaml::{Section, one_of};
 
 const EXAMPLE: &str = "datastores: {local: /srv/vm, nas: \"nfs://nas1/export/vm\"}";
 
-/// The datastores in the order of the file; what is wrong with them in `diagnostics`.
+/// The datastores in the order of the file; mistakes go to `diagnostics`.
 pub(super) fn read(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<NamedDatastore> {
     let Some(node) = study.get("datastores") else {
         diagnostics.error_at(study.place, format!("a study needs datastores; write {EXAMPLE}"));
@@ -54,7 +54,8 @@ pub(super) fn read(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<Na
     datastores
 }
 
-/// A ceiling is what lacks the limits of all that is compared: it cannot be one of it.
+/// A ceiling lacks the limits of everything that is compared: it cannot be one of the compared
+/// datastores.
 fn check_ceilings(
     pairs: &[(Node, Node)],
     datastores: &[NamedDatastore],
@@ -76,7 +77,7 @@ fn check_ceilings(
     }
 }
 
-/// Where a datastore is, and its ceiling.
+/// The URL of a datastore, and that of its ceiling.
 fn urls(
     name: &str,
     key: &Node,
@@ -85,7 +86,7 @@ fn urls(
 ) -> (Option<String>, Option<String>) {
     let (node, ceiling) = match &value.value {
         Value::Map(pairs) => {
-            // The unquoted URL `null:` is, to YAML, the key null without a value.
+            // To YAML, the unquoted URL `null:` is the key null without a value.
             if let [(inner, rest)] = pairs.as_slice()
                 && inner.value == Value::Nothing
                 && rest.value == Value::Nothing
@@ -119,7 +120,7 @@ fn urls(
     (url((&format!("datastore {name}"), name), key, node, diagnostics), ceiling)
 }
 
-/// The URL of something, which has a name in the file; `key` is where it is missed.
+/// The URL of something that has a name in the file; `key` is the key that should have it.
 fn url(
     (of, name): (&str, &str),
     key: &Node,
@@ -153,7 +154,7 @@ fn url(
     Some(text.into())
 }
 
-/// The index of the baseline; the first unless the file says otherwise.
+/// The index of the baseline; the first datastore by default.
 pub(super) fn baseline(
     study: &Section<'_>,
     datastores: &[NamedDatastore],
@@ -182,8 +183,8 @@ pub(super) fn baseline(
     0
 }
 
-/// Names stand in tables, questions and messages: a line, without the quotes that questions put
-/// around them.
+/// Names appear in tables, questions and messages: they must be one line, without the quotes used
+/// in questions.
 pub(super) fn check_name(of: &str, name: &str, node: &Node, diagnostics: &mut Diagnostics) {
     const MOST: usize = 64;
     let message = if name.trim().is_empty() {

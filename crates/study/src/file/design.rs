@@ -1,4 +1,4 @@
-//! `design`: how often, in which order, from which state, and how sure.
+//! Reads `design`: the number of blocks, their order, the reset, and the confidence.
 
 use super::keys;
 use crate::plan::Metric;
@@ -7,9 +7,10 @@ use stormeter_yaml::Diagnostics;
 use stormeter_yaml::{Node, Value};
 use stormeter_yaml::{Section, choice, one_of};
 
-/// The fewest blocks that `auto` looks at: the correction for looking is derived from there on.
+/// The fewest blocks for which `auto` can stop: the correction for repeated looks is derived from
+/// there on.
 const LEAST_AUTO: u32 = 5;
-/// The most, unless the file says otherwise.
+/// The default maximum.
 const MOST_AUTO: u32 = 100;
 
 /// A design, and whether the file itself chose the metric.
@@ -18,7 +19,7 @@ pub(super) struct Found {
     pub(super) metric_given: bool,
 }
 
-/// The design of the study; `metric` is the one for such workloads.
+/// The design of the study; `metric` is the default for its workloads.
 pub(super) fn read(study: &Section<'_>, metric: Metric, diagnostics: &mut Diagnostics) -> Found {
     let mut design = Design {
         blocks: Blocks::Auto { min: LEAST_AUTO, max: MOST_AUTO },
@@ -66,7 +67,7 @@ pub(super) fn read(study: &Section<'_>, metric: Metric, diagnostics: &mut Diagno
             );
         }
         if let (Order::Abba, Blocks::Auto { min, max }) = (design.order, design.blocks) {
-            // Drift cancels out over pairs of blocks only.
+            // Drift cancels only over pairs of blocks.
             let min = min.saturating_add(min % 2);
             design.blocks = Blocks::Auto { min, max: (max - max % 2).max(min) };
         }
@@ -86,7 +87,7 @@ pub(super) fn read(study: &Section<'_>, metric: Metric, diagnostics: &mut Diagno
     Found { design, metric_given }
 }
 
-/// A share above 0 and at most 100 %, as a fraction.
+/// A percentage above 0 and at most 100 %, as a fraction.
 fn share(section: &Section<'_>, key: &str, diagnostics: &mut Diagnostics) -> Option<f64> {
     let percent = section.percent(key, diagnostics)?;
     if percent <= 0.0 || (key == "margin" && percent >= 100.0) {

@@ -1,4 +1,4 @@
-//! Work that ends when it is done, as study files write it: file tests, transfers, deployments.
+//! Reads fixed work: file tests, transfers, deployments.
 
 use stormeter_trial::{
     Deployment, FileOperation, FileTest, Transfer, TransferDirection, TransferSink,
@@ -9,10 +9,10 @@ use stormeter_yaml::Diagnostics;
 use stormeter_yaml::{Node, Value};
 use stormeter_yaml::{Section, choice};
 
-/// A record of iozone's default.
+/// iozone's default record size.
 const RECORD_BYTES: u32 = 4096;
 
-/// The file tests of a mapping, one for each operation.
+/// The file tests in a mapping, one per operation.
 pub(super) fn file_tests(
     section: &Section<'_>,
     base: Option<&FileTest>,

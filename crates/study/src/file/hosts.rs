@@ -1,4 +1,4 @@
-//! `hosts`: who carries out the trials, and how each is reached.
+//! Reads `hosts`: which machines run the trials, and how each is reached.
 
 use stormeter_units::nearest;
 use stormeter_yaml::{Diagnostics, Node, Place, Section, Value, shortened};
@@ -9,9 +9,9 @@ use crate::reach::{Reach, ReachError};
 use crate::study_plan::StudyHost;
 
 const EXAMPLE: &str = "hosts: {esx1: \"ssh:root@esx1\", here: local}";
-/// More processes than one machine leads without getting in its own way.
+/// More processes than one machine can control without disturbing itself.
 const MOST: usize = 1000;
-/// The hosts in the order of the file; none where the file names none.
+/// The hosts in the order of the file; empty if the file has none.
 pub(super) fn read(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<StudyHost> {
     let Some(node) = study.get("hosts") else { return Vec::new() };
     let pairs = match &node.value {
@@ -54,7 +54,7 @@ pub(super) fn read(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<St
     hosts
 }
 
-/// How a host is reached, and its address where one is given.
+/// How a host is reached, and its address if one is given.
 fn way(name: &str, node: &Node, diagnostics: &mut Diagnostics) -> Option<(Reach, Option<String>)> {
     let Value::Map(_) = &node.value else {
         let way = check(name, node.text().unwrap_or_default(), node, diagnostics)?;
@@ -75,7 +75,7 @@ fn way(name: &str, node: &Node, diagnostics: &mut Diagnostics) -> Option<(Reach,
                 Some(_) => "has command and ssh, and is reached by one; take the other out",
                 None => "says not how it is reached; write command: … or ssh: user@host",
             };
-            // A key that is spelt wrong, or is no text, was told.
+            // A misspelled key, or a value that is not text, has been reported.
             if diagnostics.count() == before {
                 diagnostics.error_at(section.place, format!("host {name} {fault}"));
             }
@@ -85,7 +85,7 @@ fn way(name: &str, node: &Node, diagnostics: &mut Diagnostics) -> Option<(Reach,
     Some((check(name, &way, node, diagnostics)?, address))
 }
 
-/// `host` or `host:port`; an address of IPv6 that a port follows stands in brackets.
+/// `host` or `host:port`; an IPv6 address with a port is in brackets.
 fn address(name: &str, text: &str, place: Place, diagnostics: &mut Diagnostics) -> Option<String> {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, Some(port)),

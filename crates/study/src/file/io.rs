@@ -1,4 +1,4 @@
-//! Load on virtual disks: an access specification, written out or as a profile with changes.
+//! Reads load on virtual disks: an access specification, written out or as a profile with changes.
 
 use stormeter_trial::{Arrivals, Burst, Distribution, SizeShare, Workload};
 
@@ -7,7 +7,7 @@ use stormeter_yaml::Diagnostics;
 use stormeter_yaml::Section;
 use stormeter_yaml::{Node, Value};
 
-/// The workload: `base` with what the mapping says.
+/// The workload: `base` with the changes in the mapping.
 pub(super) fn read(
     section: &Section<'_>,
     base: &Workload,
@@ -112,7 +112,7 @@ fn sizes(node: &Node, diagnostics: &mut Diagnostics) -> Option<Vec<SizeShare>> {
     Some(sizes)
 }
 
-/// A closed loop by `outstanding`, an open one by `rate` and `arrivals`.
+/// A closed loop from `outstanding`, an open one from `rate` and `arrivals`.
 fn arrivals(section: &Section<'_>, base: Arrivals, diagnostics: &mut Diagnostics) -> Arrivals {
     let outstanding = section.count("outstanding", 1, diagnostics);
     if outstanding.is_some_and(|outstanding| outstanding > 65_536) {

@@ -1,12 +1,12 @@
-//! The keys of a study file: one list a mapping, each key with an example of its value.
+//! The keys of a study file: one list per mapping, each key with an example of its value.
 //!
-//! These lists are what the reader accepts, what messages tell, and what the JSON Schema is held
-//! against.
+//! The reader accepts these lists, messages print them, and the JSON Schema is checked against
+//! them.
 
 use stormeter_yaml::keys;
 
 keys! {
-    /// The file itself.
+    /// The whole file.
     STUDY "study" "a study" telling "datastores" empty ["questions" "datastores"] {
         "study": "Which datastore for the build farm?",
         "datastores": "{local: /srv/vm, nas: \"nfs://nas1/export/vm\"}",
@@ -23,12 +23,12 @@ keys! {
         "seed": "1",
         "questions": "[nas is within 10% of local in iops]",
     }
-    /// A datastore that is more than its URL.
+    /// A datastore with more than a URL.
     DATASTORE "datastore" "a datastore" {
         "url": "\"nfs://nas1/export/vm\"",
         "ceiling": "\"nfs://nas1/export/in-memory\"",
     }
-    /// A host with more to be said of it than the way to it.
+    /// A host with more than its transport.
     HOST "host" "a host" {
         "command": "kubectl exec -i pod -- stormeter agent",
         "ssh": "root@esx1",
@@ -66,35 +66,35 @@ keys! {
         "client-cache": "false",
         "size": "100MiB",
     }
-    /// Messages over TCP, the workload.
+    /// A workload of messages over TCP.
     TRANSFER_WORKLOAD "transfer-workload" "a workload with transfer" {
         "name": "write-100kb",
         "profile": "write-100kb",
         "transfer": "{size: 100KB, direction: write, sink: disk}",
         "size": "1GiB",
     }
-    /// Messages over TCP, what they are.
+    /// The messages of a transfer.
     TRANSFER "transfer" "transfer" {
         "size": "100KB",
         "direction": "write",
         "sink": "disk",
         "messages": "100",
     }
-    /// VMs from a template, the workload.
+    /// A workload of VMs from a template.
     DEPLOY_WORKLOAD "deploy-workload" "a workload with deploy" {
         "name": "deploy",
         "profile": "deploy",
         "deploy": "{copy: 1MiB, customise: 1000, boot: 2000}",
         "size": "10GiB",
     }
-    /// VMs from a template, what is done.
+    /// The steps of a deployment.
     DEPLOY "deploy" "deploy" {
         "copy": "1MiB",
         "customise": "1000",
         "boot": "2000",
         "outstanding": "4",
     }
-    /// How many VMs and outstanding I/Os.
+    /// The number of VMs and the queue depth.
     LOAD "load" "load" {
         "vms": "[1, 4, 16]",
         "outstanding": "4",
@@ -105,7 +105,7 @@ keys! {
         "size": "10GiB",
         "prepare": "random",
     }
-    /// How a trial passes.
+    /// The timing of trials.
     MEASURE "measure" "measure" {
         "ramp": "5s",
         "duration": "20s",
@@ -114,7 +114,7 @@ keys! {
         "verify": "false",
         "threads": "4",
     }
-    /// How trials are repeated.
+    /// The design: repetition, order, confidence.
     DESIGN "design" "design" {
         "blocks": "auto",
         "precision": "2%",
@@ -125,7 +125,7 @@ keys! {
         "reset": "recreate",
         "time_limit": "2h",
     }
-    /// What is done during every trial.
+    /// A step during every trial.
     STEP "step" "a step" {
         "at": "10s",
         "do": "link-down nas",
@@ -135,7 +135,7 @@ keys! {
         "command": "\"ssh nas ip link set eth1 down\"",
         "undo": "\"ssh nas ip link set eth1 up\"",
     }
-    /// The least and the most blocks.
+    /// The fewest and the most blocks.
     BLOCKS "blocks" "blocks" {
         "min": "5",
         "max": "100",
@@ -147,7 +147,7 @@ keys! {
 }
 
 /// Every mapping of a study file, by its name in the JSON Schema, with its keys: for documents and
-/// schemas that want to be complete.
+/// schemas that must be complete.
 pub fn key_lists() -> Vec<(&'static str, Vec<&'static str>)> {
     ALL.iter().map(|keys| (keys.schema, keys.names().collect())).collect()
 }

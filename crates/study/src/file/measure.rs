@@ -1,4 +1,4 @@
-//! `load`, `disk` and `measure`: how much load, on what, for how long.
+//! Reads `load`, `disk` and `measure`: the load, the disks and the timing.
 
 use super::keys;
 use crate::plan::{EqualLoad, Timing};
@@ -14,7 +14,7 @@ pub(super) struct Load {
     pub(super) equal: Option<EqualLoad>,
 }
 
-/// One VM with what its workload keeps outstanding, unless the file says otherwise.
+/// The default is one VM with its workload's queue depth.
 pub(super) fn load(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Load {
     let mut load = Load { vms: vec![1], outstanding: Vec::new(), equal: None };
     let Some(node) = study.get("load") else { return load };
@@ -28,7 +28,7 @@ pub(super) fn load(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Load {
         }
         load.outstanding = levels;
     }
-    // A rate of one's own is the workload's.
+    // A fixed rate is set in the workload.
     load.equal = section.choice("equal", &[("auto", EqualLoad::Auto)], diagnostics);
     load
 }
@@ -39,7 +39,7 @@ pub(super) struct Disk {
     pub(super) prepare: Prepare,
 }
 
-/// 1 GiB of random bytes unless the file says otherwise, as with `compare`.
+/// The default is 1 GiB of random bytes, as with `compare`.
 pub(super) fn disk(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Disk {
     let mut disk = Disk { bytes: 1 << 30, prepare: Prepare::Random };
     let Some(node) = study.get("disk") else { return disk };
@@ -50,7 +50,7 @@ pub(super) fn disk(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Disk {
     disk
 }
 
-/// How a trial passes.
+/// The timing of a trial.
 pub(super) struct Measure {
     pub(super) timing: Timing,
     pub(super) verify: bool,
@@ -58,11 +58,11 @@ pub(super) struct Measure {
     pub(super) unit: Unit,
 }
 
-/// The shortest window that is measured, as in comparisons.
+/// The shortest window, as in comparisons.
 const LEAST_DURATION_NS: u64 = 100_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// A ramp of 2 s and a window of 10 s in rows of 1 s, unless the file says otherwise.
+/// The default is a ramp of 2 s and a window of 10 s in rows of 1 s.
 pub(super) fn measure(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Measure {
     let timing =
         Timing { ramp_ns: 2 * SECOND_NS, duration_ns: 10 * SECOND_NS, interval_ns: SECOND_NS };

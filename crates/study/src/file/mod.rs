@@ -1,9 +1,9 @@
-//! The study file: YAML in, a [`StudyPlan`] out, or every mistake with its place.
+//! The study file: YAML in, a [`StudyPlan`] out, or every mistake with its position.
 //!
-//! What a key means and what it is when left out is told in `docs/study-file.md`. Reading is in two
-//! steps: the text becomes a tree that knows its places ([`document`]), then each mapping is read
-//! with the list of its keys ([`keys`], [`Section`]). What no single key can be blamed for is
-//! looked at in the end ([`checks`]).
+//! `docs/study-file.md` documents what each key means and its default. Reading has two steps: the
+//! text becomes a tree that knows its positions ([`document`]), then each mapping is read with the
+//! list of its keys ([`keys`], [`Section`]). What concerns no single key is checked at the end
+//! ([`checks`]).
 
 mod checks;
 mod datastores;
@@ -27,10 +27,10 @@ pub use keys::key_lists;
 pub use stormeter_yaml::{FileError as StudyError, FileErrors as StudyErrors};
 pub use write::workloads_text;
 
-/// The seed of a study that names none: always the same, so that the same file is the same plan.
+/// The default seed: always the same, so that the same file gives the same plan.
 pub const DEFAULT_SEED: u64 = 1;
 
-/// What messages say of study files.
+/// How messages describe study files.
 const FORM: Form = Form {
     name: "a study file",
     holds: "study",
@@ -40,13 +40,13 @@ const FORM: Form = Form {
     hint: unquoted_null_url,
 };
 
-/// Said of the URL `null:` without quotes.
+/// The message about the unquoted URL `null:`.
 const UNQUOTED_NULL_URL: &str =
     "the URL null: ends in a colon, which YAML takes for a key; put it in quotes: \"null:\"";
 
-/// Reads a study file, every default filled in. Touches nothing but the text.
+/// Reads a study file and fills in every default. Looks at nothing but the text.
 pub fn parse_study(text: &str) -> Result<StudyPlan, StudyErrors> {
-    // What some editors put before the first character.
+    // Some editors put this before the first character.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut diagnostics = Diagnostics::default();
     let plan =
@@ -57,7 +57,7 @@ pub fn parse_study(text: &str) -> Result<StudyPlan, StudyErrors> {
     }
 }
 
-/// Where a line has `null:` for a value without quotes.
+/// Finds an unquoted `null:` as a value in a line.
 fn unquoted_null_url(line: &str) -> Option<(usize, usize, &'static str)> {
     let at =
         line.find(": null:").map(|at| at + 2).or_else(|| line.find("- null:").map(|at| at + 2))?;
@@ -65,8 +65,8 @@ fn unquoted_null_url(line: &str) -> Option<(usize, usize, &'static str)> {
     (!before.contains('#')).then(|| (before.chars().count() + 1, 5, UNQUOTED_NULL_URL))
 }
 
-/// The plan of a whole document; `None` where that was not even a beginning. A plan that comes with
-/// errors is not to be used.
+/// The plan of a whole document; `None` if there was too little to go on. If there were errors, the
+/// plan must not be used.
 fn study(root: &Node, diagnostics: &mut Diagnostics) -> Option<StudyPlan> {
     let section = Section::open(root, "a study file", &keys::STUDY, diagnostics)?;
     let datastores = datastores::read(&section, diagnostics);
@@ -76,7 +76,7 @@ fn study(root: &Node, diagnostics: &mut Diagnostics) -> Option<StudyPlan> {
     let hosts = hosts::read(&section, diagnostics);
     let before = diagnostics.count();
     let workloads = workloads::read(&section, diagnostics);
-    // A datastore with a wrong URL still has its name; a workload with a mistake may be missing.
+    // A datastore with an invalid URL still has its name; a workload with a mistake may be missing.
     let names = !datastores.is_empty() && diagnostics.count() == before;
     let before = diagnostics.count();
     let load = measure::load(&section, diagnostics);
@@ -126,8 +126,8 @@ fn study(root: &Node, diagnostics: &mut Diagnostics) -> Option<StudyPlan> {
     Some(plan)
 }
 
-/// The metric that says most about such workloads: what a fixed rate or a fixed amount of work does
-/// not make equal.
+/// The default metric for such workloads: one that a fixed rate or a fixed amount of work does not
+/// equalize.
 fn default_metric(workloads: &[&StudyWorkload], equal_load: bool) -> Metric {
     let all = |holds: fn(&WorkloadKind) -> bool| {
         !workloads.is_empty() && workloads.iter().all(|workload| holds(&workload.kind))
@@ -160,9 +160,8 @@ fn seed(section: &Section<'_>, diagnostics: &mut Diagnostics) -> Option<u64> {
     seed
 }
 
-/// The JSON Schema (draft 2020-12) of a study file, as it is committed. It is written by hand and
-/// not derived, because it is read by people and by editors; tests hold it against the reader's
-/// keys.
+/// The committed JSON Schema (draft 2020-12) of a study file. It is hand-written, because people
+/// and editors read it; tests check it against the reader's keys.
 pub fn study_schema() -> &'static str {
     include_str!("../../../../docs/schema/study.schema.json")
 }

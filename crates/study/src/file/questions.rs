@@ -1,4 +1,4 @@
-//! `questions`: a list of sentences in the grammar of questions.
+//! Reads `questions`: a list of sentences in the grammar of questions.
 
 use crate::question::{CAN_BE_ASKED, Vocabulary, parse};
 use crate::study_plan::StudyPlan;
@@ -6,7 +6,7 @@ use stormeter_yaml::Section;
 use stormeter_yaml::Value;
 use stormeter_yaml::{Diagnostics, Place};
 
-/// The questions as they stand, each with its place.
+/// The questions as written, each with its position.
 pub(super) fn read(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<(String, Place)> {
     let Some(node) = study.get("questions") else { return Vec::new() };
     let items = match &node.value {
@@ -32,21 +32,21 @@ pub(super) fn read(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<(S
     questions
 }
 
-/// What of the study could be read, for questions to be held against.
+/// The parts of the study that could be read, against which questions are checked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
-    /// The names of the datastores and of the workloads. Without them no question is looked at: a
-    /// name that is missing there would be called wrong here.
+    /// Names of the datastores and of the workloads. Without them no question is checked: a name
+    /// that is only missing would be reported as wrong.
     pub(super) names: bool,
     /// The levels of the load.
     pub(super) levels: bool,
     /// The study's metric.
     pub(super) metric: bool,
-    /// What is done during trials.
+    /// Steps during trials.
     pub(super) steps: bool,
 }
 
-/// Holds every question against what is known of the names, levels and metric of the plan.
+/// Checks every question against what is known of the names, levels and metric of the plan.
 pub(super) fn check(
     plan: &StudyPlan,
     known: Known,
@@ -80,14 +80,14 @@ pub(super) fn check(
     }
 }
 
-/// Levels with which none that the question names is wrong: its own numbers, and two more, so that
-/// it may speak of several.
+/// Levels for which no level in the question is wrong: its own numbers, and two more, so that it
+/// may refer to several.
 fn levels_in(text: &str) -> Vec<u32> {
     let words = text.split(|c: char| !c.is_ascii_digit());
     words.filter_map(|word| word.parse().ok()).chain([0, u32::MAX]).collect()
 }
 
-/// The place of a column of the question. A text over several lines is pointed at as a whole.
+/// The position of a column of the question. A text over several lines is marked as a whole.
 fn within(text: &str, place: Place, column: usize) -> Place {
     let length = text.chars().count();
     let quote = match place.width.checked_sub(length) {

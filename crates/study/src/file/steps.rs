@@ -1,4 +1,4 @@
-//! `steps`: what is done to the storage during every trial.
+//! Reads `steps`: what is done to the storage during every trial.
 
 use stormeter_fault::{FaultSpec, FaultSpecError};
 use stormeter_units::format_duration_ns;
@@ -9,10 +9,10 @@ use crate::plan::Timing;
 use crate::step::{Step, StepAction};
 
 const EXAMPLE: &str = "steps: [{at: 10s, do: link-down nas}, {at: 15s, do: link-up nas}]";
-/// More than anybody can follow on a chart.
+/// More than fit on a readable chart.
 const MOST: usize = 100;
 
-/// The steps in the order of the file, with the place of each.
+/// The steps in the order of the file, with their positions.
 pub(super) fn read(
     study: &Section<'_>,
     timing: Timing,

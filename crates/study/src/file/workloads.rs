@@ -1,4 +1,4 @@
-//! `workloads`: a list of profiles, profiles with changes, and workloads written out.
+//! Reads `workloads`: a list of profiles, profiles with changes, and workloads written out.
 
 use super::datastores::check_name;
 use super::keys;
@@ -11,14 +11,14 @@ use stormeter_yaml::Section;
 use stormeter_yaml::{Diagnostics, Place};
 use stormeter_yaml::{Node, Value};
 
-/// A workload and where the file has it.
+/// A workload and its position in the file.
 pub(super) struct Found {
     pub(super) workload: StudyWorkload,
     pub(super) place: Place,
 }
 
-/// What is driven when nothing is said, as with `compare`, and what a workload that is written out
-/// takes where it says nothing.
+/// The default workload, as with `compare`; also supplies the defaults of a workload that is
+/// written out.
 const DEFAULT: &str = "vm-4k";
 
 /// The workloads in the order of the file.
@@ -104,7 +104,7 @@ fn workloads_of(item: &Node, diagnostics: &mut Diagnostics) -> Vec<StudyWorkload
     }
 }
 
-/// The profiles that a text names.
+/// The profiles to which a text refers.
 fn named(node: &Node, diagnostics: &mut Diagnostics) -> Vec<StudyWorkload> {
     let name = node.text().unwrap_or_default().trim();
     if let Ok(profiles) = study_profile(name) {
@@ -258,10 +258,10 @@ fn deployments(
     open.workloads(bases, kinds)
 }
 
-/// Smaller disks than this are requests, written under the wrong key.
+/// A smaller disk is a request size under the wrong key.
 const LEAST_DISK_BYTES: u64 = 1 << 20;
 
-/// What every workload that is a mapping has.
+/// Keys that every workload mapping has.
 struct Common<'n> {
     section: Section<'n>,
     name: Option<String>,
@@ -281,7 +281,8 @@ impl<'n> Common<'n> {
         }
         let disk_bytes = section.size("size", diagnostics);
         if keys.names().any(|key| key == "sizes") {
-            // Whoever means the requests writes their size here, and would measure one block for ever.
+            // A user who means the request size would write it here, and would measure one block
+            // forever.
             if let Some(bytes) = disk_bytes.filter(|bytes| *bytes < LEAST_DISK_BYTES) {
                 let bytes = format_bytes(bytes);
                 diagnostics.error_at(
@@ -296,7 +297,7 @@ impl<'n> Common<'n> {
         Some(Common { section, name, disk_bytes })
     }
 
-    /// The name of a workload that has no profile to be named after.
+    /// The name of a workload that is not named after a profile.
     fn name(&self, diagnostics: &mut Diagnostics) -> Option<String> {
         if self.name.is_none() && diagnostics.is_empty() {
             diagnostics.error_at(
@@ -318,8 +319,8 @@ impl<'n> Common<'n> {
         StudyWorkload { name, disk_bytes: self.disk_bytes.or(base_bytes), kind }
     }
 
-    /// Profiles with changes: under the given name, or under their own with `-changed` if anything
-    /// is.
+    /// Profiles with changes: under the given name, or under their own name with `-changed` if
+    /// there are any changes.
     fn workloads(
         &self,
         bases: &[StudyWorkload],

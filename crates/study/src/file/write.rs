@@ -1,4 +1,4 @@
-//! Workloads as a study file writes them, to be read, pasted and changed.
+//! Writes workloads in the notation of study files, to be read, pasted and changed.
 
 use std::fmt::Write;
 
@@ -9,8 +9,8 @@ use stormeter_trial::{
 
 use crate::study_plan::{StudyWorkload, WorkloadKind};
 
-/// The key `workloads` with these workloads written out; [`super::parse_study`] reads the same from
-/// it.
+/// The key `workloads` with these workloads written out; [`super::parse_study`] reads it back
+/// unchanged.
 pub fn workloads_text(workloads: &[StudyWorkload]) -> String {
     let mut text = String::from("workloads:\n");
     for workload in workloads {
@@ -111,7 +111,7 @@ fn deployment_text(deployment: &Deployment) -> String {
     )
 }
 
-/// A size that reads back as itself: in the largest unit that divides it, by 1024 or by 1000.
+/// A size that reads back unchanged: in the largest unit that divides it, by 1024 or by 1000.
 fn size(bytes: u64) -> String {
     let units = [("TiB", 1u64 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     let decimal =
@@ -124,7 +124,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// A duration that reads back as itself.
+/// A duration that reads back unchanged.
 fn duration(ns: u64) -> String {
     let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)];
     match units.iter().find(|(_, unit)| ns.is_multiple_of(*unit)) {
@@ -133,7 +133,7 @@ fn duration(ns: u64) -> String {
     }
 }
 
-/// A name, in quotes where YAML would not read it as it is.
+/// A name, quoted if YAML would read it as something else.
 fn quoted(name: &str) -> String {
     let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
         && name.starts_with(|c: char| c.is_ascii_alphabetic())

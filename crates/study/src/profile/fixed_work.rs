@@ -1,4 +1,4 @@
-//! Work that ends when it is done: file tests, transfers, a deployment.
+//! Profiles of fixed work: file tests, transfers, a deployment.
 
 use stormeter_trial::{
     Deployment, FileOperation, FileTest, Transfer, TransferDirection, TransferSink,
@@ -42,7 +42,7 @@ pub(super) fn all() -> Vec<StudyProfile> {
     all
 }
 
-/// The steps of a deployment unless a study says otherwise.
+/// The default steps of a deployment.
 pub(crate) const DEPLOYMENT: Deployment =
     Deployment { copy_bytes: 1 << 20, outstanding: 4, customise_writes: 1000, boot_reads: 2000 };
 

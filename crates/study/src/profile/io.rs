@@ -1,4 +1,4 @@
-//! Load for a time: access specifications of published studies and of common practice.
+//! Profiles of timed load: access specifications from published studies and from common practice.
 //!
 //! What a source leaves open is chosen here, and its source line says so.
 
@@ -6,7 +6,7 @@ use stormeter_trial::{Arrivals, Content, Distribution, SizeShare, Workload};
 
 use super::Profile;
 
-/// One profile; of several sizes, the shares in per cent.
+/// One profile; for several sizes, the shares in per cent.
 struct Row {
     name: &'static str,
     sizes: &'static [(u32, f64)],
@@ -139,7 +139,7 @@ const TABLE: &[Row] = &[
     row("streaming-write", STREAM, (0.0, 0.0), 4, "Iometer's streaming writes", IOMETER),
 ];
 
-/// All of them, each with the size of its disk where it has one of its own.
+/// All profiles, each with the size of its disk if it has its own.
 pub(super) fn all() -> Vec<(Profile, Option<u64>)> {
     TABLE.iter().map(|row| (from_row(row), row.disk_bytes)).collect()
 }
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_stress_test_has_the_mean_size_of_the_published_table() {
-        // Table 6: 34.0 MB/s at 4330 IOPS; whether its MB are decimal is not said.
+        // Table 6: 34.0 MB/s at 4330 IOPS; it does not say whether its MB are decimal.
         let (stress, _) = all().into_iter().find(|(p, _)| p.workload.name == "st").unwrap();
         let mean = stress.workload.mean_bytes();
         assert!((34.0e6 / 4330.0..34.05 * 1_048_576.0 / 4330.0).contains(&mean), "{mean}");

@@ -1,7 +1,7 @@
 //! The built-in workloads, each with its source.
 //!
-//! Load for a time ([`io`]) can be named wherever a workload is wanted; trials of fixed work ([`fixed_work`]) are of
-//! studies only. Several profiles that belong together are a set and can be named as one.
+//! Timed load ([`io`]) can be used wherever a workload is needed; trials of fixed work ([`fixed_work`]) are for
+//! studies only. Several profiles that belong together form a set, which has a name too.
 
 mod fixed_work;
 mod io;
@@ -13,61 +13,61 @@ pub(crate) use fixed_work::DEPLOYMENT;
 
 use crate::study_plan::{StudyWorkload, WorkloadKind};
 
-/// A named load and where it comes from: what `compare` drives.
+/// A named load and its source: what `compare` drives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
     /// The workload; its name is the profile's.
     pub workload: Workload,
-    /// What it stands for, in a line.
+    /// A one-line description.
     pub summary: &'static str,
-    /// Where its figures come from.
+    /// The source of its figures.
     pub source: &'static str,
 }
 
-/// A named workload of any kind: what a study can name.
+/// A named workload of any kind: what a study can refer to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StudyProfile {
     /// The workload; its name is the profile's.
     pub workload: StudyWorkload,
-    /// What it stands for, in a line.
+    /// A one-line description.
     pub summary: String,
-    /// Where its figures come from, and which are ours.
+    /// The source of its figures, and which of them are ours.
     pub source: &'static str,
 }
 
-/// Profiles that are named as one.
+/// Profiles that can be referred to together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileSet {
     /// Its name.
     pub name: &'static str,
-    /// What it stands for, in a line.
+    /// A one-line description.
     pub summary: &'static str,
-    /// The names of its profiles, in their order.
+    /// The names of its profiles, in order.
     pub members: Vec<String>,
 }
 
-/// A name that is no profile's, or not one of the kind that is wanted.
+/// A name that is not a profile's, or not that of a suitable one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownProfile {
-    /// There is none of that name, but one that was probably meant.
+    /// There is none with this name, but a similar one exists.
     #[error(
         "there is no workload {name:?}; did you mean {meant}? `stormeter profile` lists them all"
     )]
     Mistyped {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// What was probably meant.
+        /// The similar name.
         meant: String,
     },
-    /// There is none of that name.
+    /// There is none with this name.
     #[error("there is no workload {name:?}; the built-in ones are {known}")]
     Unknown {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// What there is.
+        /// The existing names.
         known: String,
     },
-    /// It ends when its work is done, which a comparison by time cannot do.
+    /// It ends when its work is done, but a timed comparison needs a timed load.
     #[error(
         "{0} is not load for a time but work that ends when it is done; name it in a study file \
          and carry that out with `stormeter run`"
@@ -80,7 +80,7 @@ pub fn profiles() -> Vec<Profile> {
     io::all().into_iter().map(|(profile, _)| profile).collect()
 }
 
-/// The built-in load of that name.
+/// The built-in load with this name.
 pub fn profile(name: &str) -> Result<Profile, UnknownProfile> {
     if let Some(profile) = profiles().into_iter().find(|profile| profile.workload.name == name) {
         return Ok(profile);
@@ -93,7 +93,7 @@ pub fn profile(name: &str) -> Result<Profile, UnknownProfile> {
     Err(unknown(name, profiles().into_iter().map(|profile| profile.workload.name).collect()))
 }
 
-/// All built-in workloads that a study can name, in the order of tables.
+/// All built-in workloads that a study can refer to, in the order of tables.
 pub fn study_profiles() -> Vec<StudyProfile> {
     let io = io::all().into_iter().map(|(profile, disk_bytes)| StudyProfile {
         workload: StudyWorkload {
@@ -128,7 +128,7 @@ pub fn profile_sets() -> Vec<ProfileSet> {
     ]
 }
 
-/// The profile of that name, or all profiles of the set of that name.
+/// The profile with this name, or all profiles of the set with this name.
 pub fn study_profile(name: &str) -> Result<Vec<StudyProfile>, UnknownProfile> {
     let all = study_profiles();
     let set = profile_sets().into_iter().find(|set| set.name == name);
@@ -154,7 +154,7 @@ fn unknown(name: &str, known: Vec<String>) -> UnknownProfile {
     }
 }
 
-/// The names of all profiles and sets, of the transfers only their set's.
+/// The names of all profiles and sets; of the transfers only the set's name.
 pub fn study_profile_names() -> Vec<String> {
     let all = study_profiles().into_iter();
     let short = all.filter(|profile| !matches!(profile.workload.kind, WorkloadKind::Transfer(_)));

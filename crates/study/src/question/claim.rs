@@ -1,4 +1,4 @@
-//! A question as a value: who is claimed to be what, where.
+//! A question as a value: the claim and its scope.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,67 +7,67 @@ use crate::plan::Metric;
 /// A question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Question {
-    /// It says `must`: answered no, the run exits with 3.
+    /// It says `must`: if answered no, the run exits with 3.
     pub must: bool,
-    /// What is claimed.
+    /// The claim.
     pub claim: Claim,
-    /// Of which loads it is claimed.
+    /// The loads to which the claim applies.
     pub scope: Scope,
 }
 
-/// What is claimed. Datastores are named as in the study.
+/// A claim. Datastores are named as in the study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Claim {
-    /// One datastore against another.
+    /// One datastore compared with another.
     Compared {
-        /// The datastore of which it is claimed.
+        /// The datastore that the claim is about.
         subject: String,
-        /// The datastore that it is held against.
+        /// The datastore with which it is compared.
         object: String,
-        /// How they compare.
+        /// The claimed relation.
         relation: Relation,
-        /// In which metric; `None`: the study's.
+        /// The metric; `None`: the study's.
         metric: Option<Metric>,
     },
-    /// Whether factors change a metric at all.
+    /// Whether factors affect a metric.
     Depends {
-        /// Which metric.
+        /// The metric.
         metric: Metric,
         /// `false`: that it does not.
         depends: bool,
-        /// On which factors, each once.
+        /// The factors, each once.
         factors: Vec<Factor>,
-        /// And on how they act together: each pair of the factors.
+        /// And on their interactions: each pair of the factors.
         interaction: bool,
     },
     /// A metric that goes up or down with the load.
     Trend {
-        /// Which metric.
+        /// The metric.
         metric: Metric,
-        /// Of which datastore.
+        /// The datastore.
         datastore: String,
         /// Up (`true`) or down.
         grows: bool,
-        /// With which load.
+        /// The load factor.
         along: LoadFactor,
     },
-    /// A metric held against a number.
+    /// A metric compared with a number.
     Bounded {
-        /// Which metric.
+        /// The metric.
         metric: Metric,
-        /// Of which datastore.
+        /// The datastore.
         datastore: String,
         /// On which side of the number.
         bound: Bound,
-        /// The number, in the metric's unit: I/Os a second, bytes a second, nanoseconds, or a
+        /// The number, in the metric's unit: I/Os per second, bytes per second, nanoseconds, or a
         /// fraction.
         limit: f64,
     },
 }
 
 impl Claim {
-    /// The metric that is claimed something of; `None`: the study's.
+    /// The metric of the claim; `None`: the study's.
     pub fn metric(&self) -> Option<Metric> {
         match self {
             Claim::Compared { metric, .. } => *metric,
@@ -83,32 +83,32 @@ impl Claim {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "relation")]
 pub enum Relation {
-    /// Different, whichever way.
+    /// Different, in either direction.
     Differs,
-    /// The same but for less than the study's margin.
+    /// Equal to within the study's margin.
     Equal,
-    /// Their ratio lies between 1/(1 + P) and 1 + P.
+    /// Their ratio is between 1/(1 + P) and 1 + P.
     Within {
         /// P.
         percent: f64,
     },
-    /// Changed this way by more than P.
+    /// Changed in this direction by more than P.
     AtLeast {
-        /// Which way.
+        /// The direction.
         change: Change,
         /// P; 0: at all.
         percent: f64,
     },
-    /// Changed this way by less than P, or the other way.
+    /// Changed in this direction by less than P, or in the other direction.
     AtMost {
-        /// Which way.
+        /// The direction.
         change: Change,
         /// P.
         percent: f64,
     },
 }
 
-/// Which way a value differs.
+/// The direction of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
@@ -138,18 +138,18 @@ impl Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Factor {
-    /// Which datastore.
+    /// The datastore.
     Datastore,
-    /// Which workload.
+    /// The workload.
     Workload,
-    /// How many virtual disks at once.
+    /// The number of virtual disks at once.
     Vms,
-    /// How many outstanding I/Os a VM.
+    /// Outstanding I/Os per VM.
     Outstanding,
 }
 
 impl Factor {
-    /// All, in the order of a study file.
+    /// All factors, in the order of a study file.
     pub const ALL: [Factor; 4] =
         [Factor::Datastore, Factor::Workload, Factor::Vms, Factor::Outstanding];
 
@@ -168,14 +168,14 @@ impl Factor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadFactor {
-    /// How many virtual disks at once.
+    /// The number of virtual disks at once.
     Vms,
-    /// How many outstanding I/Os a VM.
+    /// Outstanding I/Os per VM.
     Outstanding,
 }
 
 impl LoadFactor {
-    /// As a factor like the others.
+    /// As a [`Factor`].
     pub fn factor(self) -> Factor {
         match self {
             LoadFactor::Vms => Factor::Vms,
@@ -194,7 +194,7 @@ pub enum Bound {
     AtMost,
 }
 
-/// Of which loads a claim is made. An empty list is all levels of the study.
+/// The loads to which a claim applies. An empty list means all levels of the study.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scope {
     /// Workloads by name.

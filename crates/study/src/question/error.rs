@@ -1,8 +1,8 @@
-//! A question that is not understood, with what could have been meant.
+//! A question that is not understood, with what may have been meant.
 
 use std::fmt;
 
-/// What can be asked, a line each, as every error shows it.
+/// What can be asked, one line each, as shown by every error.
 pub const CAN_BE_ASKED: [&str; 10] = [
     "A is [at least 10%] faster|slower than B [in METRIC]",
     "A is at most 10% slower than B [in METRIC]",
@@ -21,19 +21,19 @@ pub const CAN_BE_ASKED: [&str; 10] = [
 pub struct QuestionError {
     /// The question as it was written.
     pub text: String,
-    /// Where it is wrong: characters from the left, the first is 1; one more than the text has at
-    /// its end.
+    /// The column of the error: characters from the left, starting with 1; one more than the length
+    /// for the end.
     pub column: usize,
     /// What is wrong there.
     pub what: String,
-    /// What could stand there; empty where something was understood that cannot be.
+    /// What could be there; empty if the text was understood but is not possible.
     pub expected: Vec<String>,
-    /// The nearest of what could stand there.
+    /// The nearest of the possible words.
     pub nearest: Option<String>,
 }
 
 impl QuestionError {
-    /// The error in one line, for a place that shows the text itself.
+    /// The error in one line, where the text itself is shown separately.
     pub fn message(&self) -> String {
         let mut message = self.what.clone();
         if let Some((last, others)) = self.expected.split_last() {

@@ -1,10 +1,10 @@
-//! What people call a metric, and which one they mean.
+//! The names that people use for metrics.
 
 use super::token::Token;
 use crate::plan::Metric;
 
-/// Every accepted name beside [`Metric::name`] with its hyphens as spaces. The first of a metric is
-/// the one that a question prints.
+/// Every accepted name in addition to [`Metric::name`] with its hyphens as spaces. The first of a
+/// metric is the one that a question prints.
 const NAMES: [(&str, Metric); 57] = [
     ("iops", Metric::Iops),
     ("throughput", Metric::Throughput),
@@ -65,7 +65,7 @@ const NAMES: [(&str, Metric); 57] = [
     ("outage time", Metric::Outage),
 ];
 
-/// The metric that the words from `start` on name, and how many words that takes. The longest name
+/// The metric named by the words from `start` on, and the number of these words. The longest name
 /// counts: `host cpu per io` is not `host cpu`.
 pub(super) fn metric_at(tokens: &[Token], start: usize) -> Option<(Metric, usize)> {
     let mut phrase = String::new();
@@ -85,12 +85,12 @@ pub(super) fn metric_at(tokens: &[Token], start: usize) -> Option<(Metric, usize
     found
 }
 
-/// How a question names it.
+/// Its name in a question.
 pub(super) fn name_of(metric: Metric) -> &'static str {
     NAMES.iter().find(|(_, known)| *known == metric).map_or(metric.name(), |(name, _)| name)
 }
 
-/// Words that begin the name of a metric, and all names: for suggestions.
+/// Words with which metrics' names start, and all names: for suggestions.
 pub(super) fn all_names() -> impl Iterator<Item = &'static str> {
     NAMES.iter().map(|(name, _)| *name)
 }

@@ -1,8 +1,8 @@
-//! The known word that a mistyped one was probably meant to be.
+//! The known word that a mistyped one probably stands for.
 
 use strsim::osa_distance;
 
-/// Words that people use, and the keyword that says the same.
+/// Common synonyms, and the keyword that they stand for.
 const MEANT: [(&str, &str); 14] = [
     ("quicker", "faster"),
     ("smaller", "lower"),
@@ -20,8 +20,8 @@ const MEANT: [(&str, &str); 14] = [
     ("drops", "falls"),
 ];
 
-/// The nearest of `known` to `word`, case aside; `None` where none is near enough to be meant: more
-/// than a third of its letters would have to change.
+/// The nearest of `known` to `word`, ignoring case; `None` if none is near enough: more than a
+/// third of its letters would have to change.
 pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.collect();
     let meant = MEANT.iter().find(|(used, _)| word.eq_ignore_ascii_case(used));
@@ -30,7 +30,7 @@ pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> O
     }
     let word = word.to_lowercase();
     let letters = word.chars().count();
-    // Every word of two letters is near to every other.
+    // All words of two letters are near each other.
     if letters < 3 {
         return None;
     }

@@ -1,8 +1,8 @@
 //! The words of a question, read from left to right.
 //!
-//! At each place the parser notes what it would have taken; where nothing fits, that list is the
-//! error's. It never goes back by more than the choice at hand, so the list is always about the
-//! first word that is wrong.
+//! At each position the parser records what it would have accepted; if nothing matches, that list
+//! becomes the error's. It never backtracks beyond the current choice, so the list is always about
+//! the first word that is wrong.
 
 use super::claim::{Claim, Question, Scope};
 use super::error::QuestionError;
@@ -13,10 +13,10 @@ use super::token::{Token, tokens};
 use super::vocabulary::{Vocabulary, find};
 use crate::plan::Metric;
 
-/// Names that an error lists before it says how many more there are.
+/// Number of names that an error lists before it gives the number of the others.
 const MOST_NAMES: usize = 8;
 
-/// What is still to be read, and what could stand there.
+/// The unread words, and what could come next.
 pub(super) struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token>,
@@ -24,12 +24,12 @@ pub(super) struct Parser<'a> {
     pub(super) vocabulary: &'a Vocabulary,
     expected: Vec<String>,
     candidates: Vec<String>,
-    /// Where the percentage of a change stands, to point at it when the metric is known.
+    /// The position of the percentage of a change, to point at it when the metric is known.
     pub(super) change_place: Option<usize>,
 }
 
 impl<'a> Parser<'a> {
-    /// Cuts the text into words.
+    /// Splits the text into words.
     pub(super) fn new(text: &'a str, vocabulary: &'a Vocabulary) -> Result<Self, QuestionError> {
         let tokens = tokens(text).map_err(|column| QuestionError {
             text: text.into(),
@@ -56,7 +56,7 @@ impl<'a> Parser<'a> {
 
     /// A claim about a metric, or about a datastore.
     fn claim(&mut self) -> Result<(bool, Claim), QuestionError> {
-        // A datastore may be called like a metric: then the verb tells.
+        // A datastore may have a metric's name: then the verb decides.
         let verbs = ["is", "costs", "has", "differs", "be", "cost", "have", "differ"];
         let verb = self.tokens.iter().skip(1).find(|token| !token.is("must"));
         let is_datastore = self.tokens.first().is_some_and(|token| {
@@ -83,19 +83,19 @@ impl<'a> Parser<'a> {
         self.tokens.get(self.at + 1)
     }
 
-    /// Where the next word is, to point at it later.
+    /// The position of the next word, to point at it later.
     pub(super) fn place(&self) -> usize {
         self.at
     }
 
-    /// Goes on by so many words; what was expected before them no longer matters.
+    /// Advances by this many words; what was expected before them no longer matters.
     pub(super) fn advance(&mut self, words: usize) {
         self.at += words;
         self.expected.clear();
         self.candidates.clear();
     }
 
-    /// Takes one of these keywords and says which.
+    /// Accepts one of these keywords and returns which.
     pub(super) fn accept(&mut self, keywords: &[&str]) -> Option<usize> {
         let found =
             self.peek().and_then(|token| keywords.iter().position(|keyword| token.is(keyword)));
@@ -111,7 +111,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Takes one of these keywords, of which one has to stand here.
+    /// Accepts one of these keywords, which are required here.
     pub(super) fn require(&mut self, keywords: &[&str]) -> Result<usize, QuestionError> {
         self.accept(keywords).ok_or_else(|| self.unexpected())
     }
@@ -156,7 +156,7 @@ impl<'a> Parser<'a> {
         Err(self.unexpected())
     }
 
-    /// Notes that something else could stand here.
+    /// Records that something else could be here.
     pub(super) fn note(&mut self, what: &str) {
         self.expected.push(what.into());
     }
@@ -190,7 +190,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A word that does not fit, or the end where there should be one.
+    /// A word that does not fit, or the end of the text where a word is required.
     pub(super) fn unexpected(&self) -> QuestionError {
         let what = match self.peek() {
             Some(token) => format!("{:?} is not understood here", token.text),
@@ -204,8 +204,8 @@ impl<'a> Parser<'a> {
         QuestionError { expected: self.expected.clone(), nearest, ..self.wrong(self.at, what) }
     }
 
-    /// A name with spaces that stands here without its quotes: it begins with this word, or with the one
-    /// before, which was taken for a shorter name. In quotes; the longest of several.
+    /// A name with spaces that is not quoted here: it starts with this word, or with the previous one,
+    /// which was taken for a shorter name. Returned in quotes; the longest of several.
     pub(super) fn name_without_quotes(&self) -> Option<String> {
         let Vocabulary { datastores, workloads, .. } = self.vocabulary;
         let begins = |from: usize| {
@@ -221,7 +221,7 @@ impl<'a> Parser<'a> {
         found.map(|name| in_quotes(name))
     }
 
-    /// Something that is understood and yet wrong, at the word of that place.
+    /// Something that is understood but wrong, at the word at that position.
     pub(super) fn wrong(&self, place: usize, what: String) -> QuestionError {
         let column = match self.tokens.get(place) {
             Some(token) => token.column,

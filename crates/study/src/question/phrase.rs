@@ -1,4 +1,4 @@
-//! What can be claimed: the phrases between the names.
+//! The possible claims: the phrases between the names.
 
 use super::claim::{Bound, Change, Claim, Factor, LoadFactor, Relation};
 use super::error::QuestionError;
@@ -7,7 +7,7 @@ use super::quantity::value_of;
 use crate::plan::Metric;
 
 impl Parser<'_> {
-    /// Everything after the datastore at the beginning, up to the scope.
+    /// Everything after the datastore at the start, up to the scope.
     pub(super) fn about_datastore(
         &mut self,
         subject: String,
@@ -33,7 +33,7 @@ impl Parser<'_> {
         let place = self.place();
         let object = self.datastore()?;
         if object == subject {
-            // Perhaps it is another, whose name goes on behind this word.
+            // Perhaps another one is meant, whose name continues after this word.
             let nearest = self.name_without_quotes();
             let error = self.wrong(place, format!("{subject} is held against itself"));
             return Err(QuestionError { nearest, ..error });
@@ -41,7 +41,7 @@ impl Parser<'_> {
         Ok((must, Claim::Compared { subject, object, relation, metric }))
     }
 
-    /// What a datastore is: faster, within, equal.
+    /// What a datastore is claimed to be: faster, within, equal.
     fn predicate(&mut self) -> Result<Relation, QuestionError> {
         if self.accept(&["within"]).is_some() {
             let place = self.place();
@@ -89,7 +89,7 @@ impl Parser<'_> {
         let place = self.place();
         let percent = self.percent()?;
         let change = changes[self.require(words)?];
-        // Whether that is a rise or a fall is known when the metric is, which may come last.
+        // Whether that is a rise or a fall depends on the metric, which may come last.
         self.change_place = Some(place);
         Ok(if at_most {
             Relation::AtMost { change, percent }
@@ -98,8 +98,8 @@ impl Parser<'_> {
         })
     }
 
-    /// A value that may fall by all of itself is no claim: whoever asks `at most 150% slower` of
-    /// IOPS would have no answer after the whole study.
+    /// A value that may fall by all of itself is not a claim: a question such as `at most 150%
+    /// slower` about IOPS would have no answer after the whole study.
     pub(super) fn check_change(&self, claim: &Claim) -> Result<(), QuestionError> {
         let Claim::Compared { relation, metric, .. } = claim else { return Ok(()) };
         let (Relation::AtLeast { change, percent } | Relation::AtMost { change, percent }) =
@@ -121,7 +121,7 @@ impl Parser<'_> {
         ))
     }
 
-    /// Everything after the metric at the beginning, up to the scope.
+    /// Everything after the metric at the start, up to the scope.
     pub(super) fn about_metric(&mut self, metric: Metric) -> Result<(bool, Claim), QuestionError> {
         match self.require(&["depends", "does", "must", "of"])? {
             0 => self.factors(metric, true, false),
@@ -177,7 +177,7 @@ impl Parser<'_> {
         Ok(Factor::ALL[self.require(&names)?])
     }
 
-    /// A factor of one level changes nothing.
+    /// A factor with one level has no effect.
     fn check_factor(&self, place: usize, factor: Factor) -> Result<(), QuestionError> {
         let levels = self.vocabulary.levels(factor);
         if levels >= 2 {
@@ -246,7 +246,7 @@ impl Parser<'_> {
             self.note(&format!("a number such as {example}"));
             return Err(self.unexpected());
         };
-        // The unit may stand apart.
+        // The unit may be a separate word.
         let second = self.peek_unit(units);
         let whole = format!("{first}{}", second.clone().unwrap_or_default());
         let Some(value) = value_of(metric, &whole).filter(|value| *value > 0.0) else {

@@ -4,7 +4,7 @@ use stormeter_units::parse_duration_ns;
 
 use crate::plan::Metric;
 
-/// The value of a quantity in the metric's unit: I/Os a second, bytes a second, a fraction, or
+/// The value of a quantity in the metric's unit: I/Os per second, bytes per second, a fraction, or
 /// nanoseconds.
 pub(super) fn value_of(metric: Metric, text: &str) -> Option<f64> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|value| value.is_finite());
@@ -28,14 +28,14 @@ pub(super) fn value_of(metric: Metric, text: &str) -> Option<f64> {
             let (unit, bytes) = units.into_iter().find(|(unit, _)| lower.ends_with(unit))?;
             number(lower.strip_suffix(unit)?).map(|value| value * bytes)
         }
-        // A bare number would be seconds, which nobody means of a latency.
+        // A bare number would be seconds, which is never meant for a latency.
         _ if lower.ends_with(|last: char| last.is_ascii_digit()) => None,
         _ => parse_duration_ns(&lower).ok().map(|ns| ns as f64),
     }
 }
 
-/// A limit as a question has it: `5ms`, `200MB/s`, with the unit and the fewest digits from which it is
-/// read again without loss.
+/// A limit as written in a question: `5ms`, `200MB/s`, with the unit and the fewest digits that read
+/// back without loss.
 pub fn text_of(metric: Metric, value: f64) -> String {
     let units: &[(&str, f64)] = match metric {
         Metric::Iops => &[("", 1.0)],

@@ -1,4 +1,4 @@
-//! At which loads something is claimed: the clauses at the end of a question.
+//! The scope of a claim: the clauses at the end of a question.
 
 use super::claim::{Claim, Factor, Scope};
 use super::error::QuestionError;
@@ -84,7 +84,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A factor that the scope leaves one level of changes nothing.
+    /// A factor with only one level in the scope has no effect.
     pub(super) fn check_levels(&self, claim: &Claim, scope: &Scope) -> Result<(), QuestionError> {
         let along = match claim {
             Claim::Trend { along, .. } => vec![along.factor()],

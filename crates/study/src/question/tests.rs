@@ -1,4 +1,4 @@
-//! The grammar as a whole: what it takes, what it refuses and in which words.
+//! The grammar as a whole: what it accepts, what it refuses, and its messages.
 
 use super::*;
 use crate::plan::Metric;
@@ -115,7 +115,7 @@ fn every_form_is_read_and_printed_in_its_plain_words() {
     }
 }
 
-/// One question a line in `bad_questions.txt`'s order; their messages are the golden file.
+/// One question per line, in the order of `bad_questions.txt`; the messages are the golden file.
 const BAD: [&str; 49] = [
     "",
     "   ",
@@ -197,7 +197,7 @@ fn a_name_with_spaces_that_lacks_its_quotes_is_told_whole() {
         ("nas is slower than nas nic=10gbe in iops", 20, Some("nas nic=10GbE")),
         ("nas nic=10GbE mtu=9000 is faster than nas", 5, Some("nas nic=10GbE mtu=9000")),
         ("local nic=10GbE is faster than nas", 1, Some("local nic=10GbE")),
-        // Only where all of it stands there.
+        // Only if all of it is there.
         ("nas mtu=9000 is faster than nas", 5, None),
     ] {
         let error = parse(text, &vocabulary).unwrap_err();
@@ -237,7 +237,7 @@ fn a_change_by_all_of_a_value_is_refused_by_the_metric() {
         (Some(Metric::Iops), faster, false),
         (Some(Metric::LatencyP99), faster, true),
         (None, slower, false),
-        // The question's own metric comes before the study's.
+        // The question's own metric takes precedence over the study's.
         (Some(Metric::Iops), "nas is at most 150% slower than local in p99 latency", false),
         (Some(Metric::LatencyP99), "nas is at most 150% slower than local in iops", true),
         (None, "nas has at most 150% lower iops than local", true),
@@ -256,7 +256,7 @@ fn a_change_by_all_of_a_value_is_refused_by_the_metric() {
     }
 }
 
-/// A die for making questions.
+/// A random source for generating questions.
 struct Dice(Xoshiro256PlusPlus);
 
 impl Dice {
@@ -364,7 +364,8 @@ impl Dice {
             outstanding: self.some(&vocabulary.outstanding, 0),
             everywhere: self.flip(),
         };
-        // One level of a factor that is asked about is refused, and so is `everywhere` of factors.
+        // A scope with one level of a factor in the claim is refused, and so is `everywhere` with
+        // factors.
         scope.workloads.truncate(if scope.workloads.len() == 1 { 0 } else { 4 });
         scope.vms.truncate(if scope.vms.len() == 1 { 0 } else { 3 });
         scope.outstanding.truncate(if scope.outstanding.len() == 1 { 0 } else { 3 });

@@ -1,4 +1,4 @@
-//! A question as text: in the words in which it can be asked again.
+//! A question as text, in words that parse back to it.
 
 use std::fmt;
 
@@ -87,7 +87,7 @@ fn comparison(
         None => bound,
     };
     let has = if must { "must have" } else { "has" };
-    // A claim about a lower or higher value says of which metric.
+    // A claim about a lower or higher value names its metric.
     let metric = metric.map_or("iops", name_of);
     match change {
         Change::Faster => write!(out, "{is} {bound}faster than"),
@@ -132,7 +132,7 @@ fn list(items: &[&str], word: &str) -> String {
 const KEYWORDS: [&str; 12] =
     [",", "and", "or", "their", "in", "on", "at", "with", "everywhere", "must", "vms", "than"];
 
-/// A name as a question has it: in quotes where it could be taken for something else.
+/// A name as written in a question: quoted if it could be taken for something else.
 pub(super) fn in_quotes(name: &str) -> String {
     let lower = name.to_lowercase();
     let first = lower.split(['-', '_']).next().unwrap_or_default();

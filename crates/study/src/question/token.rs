@@ -1,13 +1,13 @@
-//! A question cut into words.
+//! A question split into words.
 
 /// A word of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     /// The word, without its quotes.
     pub(super) text: String,
-    /// Where it begins: characters from the left, the first is 1.
+    /// Its column: characters from the left, starting with 1.
     pub(super) column: usize,
-    /// It stood in quotes: then it is a name and no keyword.
+    /// It was quoted: then it is a name and not a keyword.
     pub(super) quoted: bool,
 }
 
@@ -18,11 +18,11 @@ impl Token {
     }
 }
 
-/// The words of a text. A comma is a word of its own; quotes (`"` or `'`) hold a name together, and
-/// twice a quote inside of them is one. A question mark at the end is left out.
+/// The words of a text. A comma is a separate word; quotes (`"` or `'`) keep a name together, and a
+/// doubled quote inside them is one. A question mark at the end is ignored.
 ///
 /// # Errors
-/// The column of a quote that is not closed.
+/// The column of an unclosed quote.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, usize> {
     let letters: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();

@@ -1,10 +1,10 @@
-//! The names and levels of a study: what a question about it may speak of.
+//! The names and levels of a study that a question may refer to.
 
 use super::claim::Factor;
 use crate::plan::Metric;
 use crate::study_plan::StudyPlan;
 
-/// What a question may name.
+/// What a question may refer to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Vocabulary {
     /// Names of the datastores.
@@ -13,15 +13,15 @@ pub struct Vocabulary {
     pub workloads: Vec<String>,
     /// Levels of `vms`.
     pub vms: Vec<u32>,
-    /// Levels of `outstanding`; empty where each workload has its own.
+    /// Levels of `outstanding`; empty if each workload has its own.
     pub outstanding: Vec<u32>,
-    /// What a comparison is about that names no metric; `None`: not known, so what only the metric
-    /// makes impossible passes.
+    /// The metric of a comparison that names none; `None`: unknown, so claims that are only
+    /// impossible for a particular metric are accepted.
     pub metric: Option<Metric>,
 }
 
 impl Vocabulary {
-    /// That of a study.
+    /// The vocabulary of a study.
     pub fn of(plan: &StudyPlan) -> Self {
         Self {
             datastores: plan.datastores.iter().map(|datastore| datastore.name.clone()).collect(),
@@ -32,7 +32,7 @@ impl Vocabulary {
         }
     }
 
-    /// How many levels a factor has in the study.
+    /// Number of levels of a factor in the study.
     pub(super) fn levels(&self, factor: Factor) -> usize {
         match factor {
             Factor::Datastore => self.datastores.len(),
@@ -43,7 +43,7 @@ impl Vocabulary {
     }
 }
 
-/// The name that a word means: the same letter by letter, or the only one that differs in case
+/// The name to which a word refers: the same letter by letter, or the only one that differs in case
 /// alone.
 pub(super) fn find<'a>(names: &'a [String], word: &str) -> Option<&'a String> {
     if let Some(same) = names.iter().find(|name| *name == word) {

@@ -1,4 +1,4 @@
-//! The choice between the two engines behind one surface.
+//! The choice between the two engines behind one interface.
 
 use std::net::SocketAddr;
 
@@ -8,9 +8,9 @@ use super::{
 };
 use crate::{EngineChoice, EngineError, Note, ReapError};
 
-/// TCP connections of one thread, each in a numbered place.
-// One of them exists a thread, so the size of the smaller variant does not matter; a box would cost
-// the hot path a load.
+/// TCP connections of one thread, each in a numbered slot ("place").
+// There is one per thread, so the size of the smaller variant does not matter; a box would cost the
+// hot path a load.
 #[allow(clippy::large_enum_variant)]
 pub enum Sockets {
     /// Over io_uring.
@@ -19,7 +19,7 @@ pub enum Sockets {
     Epoll(EpollSockets),
 }
 
-/// Calls the same method of whichever engine it is.
+/// Calls the same method on either engine.
 macro_rules! either {
     ($sockets:expr, $one:ident => $call:expr) => {
         match $sockets {
@@ -32,8 +32,8 @@ macro_rules! either {
 impl Sockets {
     /// Opens an engine on the thread that will use it. [`EngineChoice::Positional`] means epoll.
     ///
-    /// `Auto` falls back when io_uring as such is refused ([`Unavailable`](crate::Unavailable)), not
-    /// when the options are wrong or memory is short.
+    /// `Auto` falls back if io_uring as such is refused ([`Unavailable`](crate::Unavailable)), not
+    /// if the options are wrong or memory is short.
     pub fn open(choice: EngineChoice, options: SocketOptions) -> Result<Self, EngineError> {
         options.check()?;
         match choice {
@@ -50,18 +50,18 @@ impl Sockets {
         }
     }
 
-    /// Begins a TCP connection from `place`, which must have none (or one that was reported
-    /// [`Closed`](SocketEvent::Closed), the rest of whose inbox is then forgotten). Small requests
+    /// Starts a TCP connection from `place`, which must have none (or one that was reported
+    /// [`Closed`](SocketEvent::Closed), whose remaining inbox is then discarded). Small requests
     /// are sent at once (`TCP_NODELAY`); keep-alive probes stay off. A later
-    /// [`Connected`](SocketEvent::Connected) or `Closed` tells the outcome; how long to wait for it
-    /// is the caller's to decide.
+    /// [`Connected`](SocketEvent::Connected) or `Closed` reports the outcome; the caller decides
+    /// how long to wait for it.
     pub fn connect(&mut self, place: u32, address: SocketAddr) -> Result<(), SocketError> {
         either!(self, one => one.connect(place, address))
     }
 
-    /// Ends the place's connection at once and forgets its inbox. A wait tells no further event of
-    /// the place before the next connect, which may follow immediately. Buffers that the kernel
-    /// still uses stay in use until it has let go of them, which takes a wait. Without a connection
+    /// Ends the place's connection at once and discards its inbox. No wait reports further events
+    /// of the place before the next connect, which may follow immediately. Buffers that the kernel
+    /// still uses stay in use until it has released them, which takes a wait. Without a connection
     /// it does nothing.
     pub fn close(&mut self, place: u32) {
         either!(self, one => one.close(place));
@@ -72,8 +72,8 @@ impl Sockets {
     /// vectors alternate, nothing is copied. A place sends one at a time. Buffers that pieces name
     /// can be read and sent from, but not written to, until the send has ended.
     ///
-    /// What the peer does not take yet goes on by itself during waits, and holds up no receive.
-    /// Refused, nothing has changed.
+    /// What the peer does not accept yet is sent during waits, and does not block receives. If
+    /// refused, nothing has changed.
     #[inline]
     pub fn send(
         &mut self,
@@ -84,15 +84,15 @@ impl Sockets {
         either!(self, one => one.send(place, bytes, pieces))
     }
 
-    /// Whether the place's last send has not ended.
+    /// Whether the place's last send is unfinished.
     #[inline]
     pub fn is_sending(&self, place: u32) -> bool {
         either!(self, one => one.is_sending(place))
     }
 
-    /// Arms one receive. The next bytes go into `direct`, whose buffer nobody else may use
-    /// meanwhile, and what is more behind what lies in the inbox. Without `direct` it does nothing
-    /// if such a receive is armed already.
+    /// Arms one receive. The next bytes go into `direct`, whose buffer must not be used otherwise
+    /// meanwhile, and any more are appended to the inbox. Without `direct` it does nothing if such
+    /// a receive is already armed.
     ///
     /// Only an armed receive, or a send, notices that the peer has ended the connection.
     #[inline]
@@ -100,13 +100,13 @@ impl Sockets {
         either!(self, one => one.receive(place, direct))
     }
 
-    /// What lies in the place's inbox (nothing, if there is no such place), and the pool beside it.
+    /// The contents of the place's inbox (empty, if there is no such place), along with the pool.
     #[inline]
     pub fn received(&mut self, place: u32) -> (&[u8], &mut Pool) {
         either!(self, one => one.received(place))
     }
 
-    /// Takes so many bytes from the front of the inbox, at most all.
+    /// Removes this many bytes from the front of the inbox, at most all.
     #[inline]
     pub fn consume(&mut self, place: u32, bytes: usize) {
         either!(self, one => one.consume(place, bytes));
@@ -118,12 +118,13 @@ impl Sockets {
         either!(self, one => one.pool())
     }
 
-    /// Begins the receives that were armed, goes on with sends, and appends events to `out`.
+    /// Starts the receives that were armed, continues sends, and appends events to `out`.
     ///
     /// It returns when something has happened, or after `wait_ns` nanoseconds; `None` (or zero)
-    /// never sleeps. A send that went out whole when it was given is told but ends no wait, as
-    /// nobody can be waiting for it; one that had to wait for the peer does. A time-out or a signal
-    /// ends the wait with nothing, and so may the late end of what was closed; that is no error.
+    /// never sleeps. A send that was completed when it was submitted is reported but ends no wait,
+    /// as nothing can be waiting for it; one that had to wait for the peer does. A time-out or a
+    /// signal ends the wait with nothing, and so may the late end of a closed connection; that is
+    /// not an error.
     #[inline]
     pub fn wait(
         &mut self,
@@ -138,12 +139,12 @@ impl Sockets {
         either!(self, one => one.shared_pool().buffer_count())
     }
 
-    /// Bytes of one buffer.
+    /// Size of a buffer in bytes.
     pub fn buffer_bytes(&self) -> usize {
         either!(self, one => one.shared_pool().buffer_bytes())
     }
 
-    /// What was asked for and not got.
+    /// What was requested and not granted.
     pub fn notes(&self) -> &[Note] {
         either!(self, one => one.notes())
     }

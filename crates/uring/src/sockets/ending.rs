@@ -1,4 +1,4 @@
-//! How connections of the ring end, one or all of them, and when their memory is free again.
+//! How connections of the ring end, singly or all at once, and when their memory is free again.
 
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::submission::Submission;
 const DROP_WAIT_MS: u32 = 100;
 
 impl RingSockets {
-    /// The connection is gone; its place still shows what came in before.
+    /// The connection is gone; its place still shows what was received before.
     pub(super) fn fail(&mut self, index: u32, place: u32, errno: i32, out: &mut Vec<SocketEvent>) {
         self.end(index);
         out.push(SocketEvent::Closed { place, errno });
     }
 
-    /// Ends a connection and makes the kernel end what it does for it, of which nothing will be
-    /// told.
+    /// Ends a connection and makes the kernel end its operations, of which nothing will be
+    /// reported.
     pub(super) fn end(&mut self, index: u32) {
         let line = &mut self.lines[index as usize];
         let phase = std::mem::replace(&mut line.phase, Phase::Ended);
@@ -39,7 +39,7 @@ impl RingSockets {
             (Work::Receive, line.incoming.is_armed()),
         ];
         for (work, _) in under_way.into_iter().filter(|(_, is_under_way)| *is_under_way) {
-            // The shutdown alone ends sends and receives, and time a connect.
+            // The shutdown alone ends sends and receives, and in time a connect.
             if self.make_room().is_ok() {
                 let code = opcode::AsyncCancel::CODE;
                 let address = work.user_data(index);
@@ -48,8 +48,8 @@ impl RingSockets {
         }
     }
 
-    /// Closes the socket of a connection that has ended once the kernel does nothing more for it,
-    /// and frees the line once its place has let it go.
+    /// Closes the socket of a connection that has ended once the kernel has no more operations on
+    /// it, and frees the line once its place has released it.
     #[inline]
     pub(super) fn tidy(&mut self, index: u32) {
         let line = &mut self.lines[index as usize];
@@ -61,9 +61,9 @@ impl RingSockets {
         }
     }
 
-    /// Ends everything in flight; says whether it did.
+    /// Ends everything in flight; returns whether it succeeded.
     fn quiesce(&mut self) -> bool {
-        // What was never submitted the kernel has never seen, and no submission follows.
+        // The kernel has never seen what was not submitted, and no submission follows.
         self.in_flight -= self.pending;
         self.pending = 0;
         if self.in_flight == 0 {
@@ -72,12 +72,12 @@ impl RingSockets {
         for socket in self.lines.iter().filter_map(|line| line.socket.as_ref()) {
             socket::shut_down(socket.as_raw_fd());
         }
-        // Only makes it quicker (Linux 6.0), but for a connect, which it alone ends.
+        // Only an acceleration (Linux 6.0), except for a connect, which nothing else ends.
         let _ =
             self.ring.submitter().register_sync_cancel(Some(Timespec::new()), CancelBuilder::any());
         let mut waited_ms = 0;
         while self.in_flight > 0 && waited_ms < self.options.knobs.patience_ms {
-            // Waits are counted where they brought nothing, so no clock is needed.
+            // Only fruitless waits are counted, so no clock is needed.
             let _ = self.entrance.wait(0, u64::from(DROP_WAIT_MS) * 1_000_000);
             let before = self.in_flight;
             while self.ring.completion().next().is_some() {

@@ -1,9 +1,9 @@
-//! Connections over epoll, for where io_uring is refused.
+//! Connections over epoll, used where io_uring is refused.
 //!
 //! Sockets are watched for changes only (`EPOLLET`), so that each wait is one call for all of them,
-//! and what is ready is remembered here until a call finds it is not. Every transfer is a system
-//! call, made within [`EpollSockets::send`] or the wait; the kernel uses no memory in between.
-//! Buffers are refused all the same while a transfer is unfinished, as they are with the ring.
+//! and readiness is remembered here until a call finds otherwise. Every transfer is a system call,
+//! made within [`EpollSockets::send`] or the wait; the kernel uses no memory in between. Buffers
+//! are nevertheless refused while a transfer is unfinished, as with the ring.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -18,14 +18,14 @@ use super::transfer;
 use super::{SocketError, SocketEvent, SocketOptions, SocketPiece, SocketSpan};
 use crate::{EngineError, Note, ReapError};
 
-/// One place: its connection, if there is one, and memory that serves one after the other.
+/// One place: its connection, if there is one, and memory that is reused.
 struct Seat {
     socket: Option<OwnedFd>,
     is_connected: bool,
-    /// Whether a receive may bring something, and a send be taken.
+    /// Whether a receive may return something, and a send may be accepted.
     is_readable: bool,
     is_writable: bool,
-    /// Whether the peer has ended its side: nothing will wake a receive that comes later.
+    /// Whether the peer has closed its side: nothing will wake a later receive.
     is_ended: bool,
     incoming: Incoming,
     outgoing: Outgoing,
@@ -44,7 +44,7 @@ impl Seat {
         self.is_connected && self.is_writable && self.outgoing.is_active()
     }
 
-    /// Ends the connection; what came in stays.
+    /// Ends the connection; received data stays.
     fn end(&mut self, pool: &mut Pool) {
         self.socket = None;
         self.is_connected = false;
@@ -60,7 +60,7 @@ pub struct EpollSockets {
     poller: Poller,
     pool: Pool,
     seats: Vec<Seat>,
-    /// What happened outside a wait.
+    /// Events that happened outside a wait.
     happened: Vec<SocketEvent>,
     send_buffer_bytes: Option<u32>,
     notes: Vec<Note>,
@@ -117,14 +117,14 @@ impl EpollSockets {
         let socket = socket::open(&address, libc::SOCK_NONBLOCK, self.send_buffer_bytes);
         let socket = socket.map_err(system)?;
         let (raw, length) = address.as_raw();
-        // SAFETY: the address is that long and lives through the call.
+        // SAFETY: the address has that length and lives through the call.
         let outcome = unsafe { libc::connect(socket.as_raw_fd(), raw, length) };
         let errno = if outcome == 0 { 0 } else { socket::errno() };
         seat.incoming.clear();
         (seat.is_readable, seat.is_writable, seat.is_ended) = (false, false, false);
         self.happened.retain(|event| event.place() != place);
         if matches!(errno, 0 | libc::EINPROGRESS | libc::EINTR) {
-            // The poller tells the rest, also of one that stands at once.
+            // The poller reports the rest, even for a connection that is established at once.
             self.poller.add(socket.as_raw_fd(), place).map_err(system)?;
             seat.socket = Some(socket);
         } else {
@@ -195,7 +195,7 @@ impl EpollSockets {
         &self.pool
     }
 
-    /// What was asked for and not got.
+    /// What was requested and not granted.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
@@ -213,16 +213,16 @@ impl EpollSockets {
         let begun = (wait_ns > 0).then(Instant::now);
         let mut left_ns = wait_ns;
         loop {
-            // Asked in any case, so that one connection that is always ready hides no other.
+            // Polled in any case, so that one connection that is always ready hides no other.
             let is_ready = self.seats.iter().any(|seat| seat.may_receive() || seat.may_send());
             let sleep_ns = if is_news || is_ready { 0 } else { left_ns };
             let count = self.poller.wait(sleep_ns).map_err(|errno| ReapError { errno })?;
             self.carry_out(out);
-            // Nothing at all after a sleep: the time is over, or a signal came.
+            // Nothing at all after a sleep: the time is over, or a signal arrived.
             if is_news || out.len() > before || (count == 0 && sleep_ns > 0) {
                 return Ok(());
             }
-            // A part of a send went out, or what nobody receives came in.
+            // A part of a send was transferred, or data arrived without a receive.
             let elapsed = begun.map_or(Duration::MAX, |begun| begun.elapsed()).as_nanos();
             left_ns = wait_ns.saturating_sub(u64::try_from(elapsed).unwrap_or(u64::MAX));
             if left_ns == 0 {
@@ -270,12 +270,12 @@ impl EpollSockets {
     fn go_on_receiving(&mut self, index: usize, out: &mut Vec<SocketEvent>) {
         let seat = &mut self.seats[index];
         let room = seat.incoming.room();
-        // SAFETY: the armed receive has its memory to itself until it is completed.
+        // SAFETY: the armed receive has exclusive use of its memory until it is completed.
         let received = unsafe { transfer::receive(seat.descriptor(), seat.incoming.transfer()) };
         match received {
             1.. => {
                 let received = received as usize;
-                // Less than there was room for: nothing is left, and more will be told.
+                // Less than there was space for: nothing is left, and new data will be reported.
                 seat.is_readable = received == room || seat.is_ended;
                 let direct = seat.incoming.complete(received, &mut self.pool);
                 out.push(SocketEvent::Received { place: index as u32, direct });
@@ -293,7 +293,7 @@ impl EpollSockets {
             if transfer::is_unready(sent) {
                 seat.is_writable = false;
             } else if sent <= 0 {
-                // To have sent nothing without a reason is not known to happen.
+                // Sending nothing without a reason is not known to happen.
                 self.fail(index, if sent < 0 { -sent as i32 } else { libc::EPIPE }, out);
                 return;
             } else if seat.outgoing.advance(sent as usize) {
@@ -304,7 +304,7 @@ impl EpollSockets {
         }
     }
 
-    /// The connection is gone; its place still shows what came in before.
+    /// The connection is gone; its place still shows what was received before.
     fn fail(&mut self, index: usize, errno: i32, out: &mut Vec<SocketEvent>) {
         self.seats[index].end(&mut self.pool);
         out.push(SocketEvent::Closed { place: index as u32, errno });

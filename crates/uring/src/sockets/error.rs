@@ -2,18 +2,18 @@
 
 use std::io;
 
-/// Why [`Sockets`](crate::Sockets) did not take a connection, a send or a receive.
+/// Why [`Sockets`](crate::Sockets) did not accept a connection, a send or a receive.
 ///
-/// What goes wrong on a connection itself is not told here but as
+/// Failures of a connection itself are not reported here but as
 /// [`SocketEvent::Closed`](crate::SocketEvent::Closed).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SocketError {
     /// There is no such place.
     #[error("there is no place {place}: use one below {places}")]
     Place {
-        /// What was named.
+        /// The number that was given.
         place: u32,
-        /// How many places there are.
+        /// Number of places.
         places: u32,
     },
     /// Another connection has the place.
@@ -22,13 +22,13 @@ pub enum SocketError {
         /// The place.
         place: u32,
     },
-    /// The place has no connection, or one that does not stand yet.
+    /// The place has no connection, or one that is not established yet.
     #[error("place {place} is not connected: connect it and wait until it is")]
     NotConnected {
         /// The place.
         place: u32,
     },
-    /// A send is under way.
+    /// A send is in progress.
     #[error("place {place} is sending: wait until it has sent")]
     Sending {
         /// The place.
@@ -40,42 +40,42 @@ pub enum SocketError {
         /// The place.
         place: u32,
     },
-    /// The inbox has no room for a single byte.
+    /// The inbox is full.
     #[error("the inbox of place {place} is full: consume it, or open with a larger one")]
     InboxFull {
         /// The place.
         place: u32,
     },
-    /// The span does not lie in a buffer.
+    /// The span is not within a buffer.
     #[error(
         "buffer {buffer} has no {length} bytes at {offset}: name a buffer and bytes that exist"
     )]
     Span {
         /// Index of the buffer.
         buffer: u32,
-        /// Where the span begins, in bytes.
+        /// Start of the span, in bytes.
         offset: u32,
-        /// How many bytes it has.
+        /// Length of the span, in bytes.
         length: u32,
     },
-    /// A receive fills the buffer, or a receive wants one that is in use.
+    /// A receive fills the buffer, or a receive needs one that is in use.
     #[error("buffer {buffer} is in use: wait for its transfer, or take another one")]
     Busy {
         /// Index of the buffer.
         buffer: u32,
     },
-    /// The pieces do not cover the bytes given, or more.
+    /// The pieces do not cover exactly the bytes that were given.
     #[error("the pieces cover {named} own bytes of {given}: cover each once")]
     Pieces {
-        /// What the pieces add up to, as far as they were looked at.
+        /// The sum of the pieces, as far as they were examined.
         named: u64,
-        /// How many bytes were given.
+        /// Number of bytes that were given.
         given: u64,
     },
-    /// The pieces name not one byte.
+    /// The pieces are empty.
     #[error("nothing to send: give at least one byte")]
     Nothing,
-    /// The system refused a socket or the memory for one.
+    /// The system provided no socket or no memory for one.
     #[error(
         "the system refused a connection ({}): raise the limits of open files and memory \
          (ulimit -n, ulimit -v), or ask again",

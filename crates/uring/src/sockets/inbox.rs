@@ -1,8 +1,9 @@
-//! Where received bytes lie until they are consumed.
+//! Received bytes until they are consumed.
 //!
-//! The filled part is the caller's to read, the tail behind it the kernel's to write while a receive
-//! is armed. The two never overlap, and no reference ever covers the tail. Bytes move to the front
-//! only when the tail has become short, so that a message is seldom moved and never twice.
+//! The filled part belongs to the caller for reading, the tail behind it to the kernel for writing
+//! while a receive is armed. The two never overlap, and no reference ever covers the tail. Bytes
+//! move to the front only if the tail has become short, so that a message is rarely moved and never
+//! twice.
 
 use std::{io, ptr, slice};
 
@@ -22,29 +23,29 @@ impl Inbox {
         Ok(Self { memory: Mapping::new(capacity)?, capacity, start: 0, end: 0 })
     }
 
-    /// What has come in and is not consumed.
+    /// Bytes that were received and not consumed.
     #[inline]
     pub(super) fn filled(&self) -> &[u8] {
         // SAFETY: start and end lie within the mapping, which is initialised. The kernel writes
-        // only behind `end`; what moves bytes (`tail`) needs `&mut self`.
+        // only behind `end`; moving bytes (`tail`) needs `&mut self`.
         unsafe { slice::from_raw_parts(self.memory.base().add(self.start), self.end - self.start) }
     }
 
-    /// Takes bytes from the front, at most all.
+    /// Removes bytes from the front, at most all.
     #[inline]
     pub(super) fn consume(&mut self, bytes: usize) {
         self.start += bytes.min(self.end - self.start);
     }
 
-    /// The room behind what has come in. Call it only while the kernel uses none of it: it may move
-    /// the filled part.
+    /// The space behind the received bytes. Call it only while the kernel uses none of it: it may
+    /// move the filled part.
     #[inline]
     pub(super) fn tail(&mut self) -> (*mut u8, usize) {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         } else {
             let short = self.capacity - self.end < self.capacity / 2;
-            // A quarter was consumed since the last time: moving costs each byte a bounded share.
+            // A quarter was consumed since the last time: moving costs a bounded amount per byte.
             if (short && self.start >= self.capacity / 4) || self.end == self.capacity {
                 self.move_to_front();
             }
@@ -56,18 +57,18 @@ impl Inbox {
         let length = self.end - self.start;
         let base = self.memory.base();
         // SAFETY: both runs lie in the mapping and `copy` allows them to overlap; by the contract of
-        // `tail` the kernel is not writing, and `&mut self` keeps slices away.
+        // `tail` the kernel is not writing, and `&mut self` excludes slices.
         unsafe { ptr::copy(base.add(self.start), base, length) };
         (self.start, self.end) = (0, length);
     }
 
-    /// The kernel has written so many bytes to the tail.
+    /// The kernel has written this many bytes to the tail.
     #[inline]
     pub(super) fn grow(&mut self, bytes: usize) {
         self.end += bytes.min(self.capacity - self.end);
     }
 
-    /// Forgets what is there.
+    /// Discards the contents.
     pub(super) fn clear(&mut self) {
         (self.start, self.end) = (0, 0);
     }

@@ -36,7 +36,7 @@ impl Incoming {
         self.armed
     }
 
-    /// What lies in the inbox.
+    /// The contents of the inbox.
     #[inline]
     pub(super) fn filled(&self) -> &[u8] {
         self.inbox.filled()
@@ -47,8 +47,8 @@ impl Incoming {
         self.inbox.consume(bytes);
     }
 
-    /// Arms a receive and claims what it will write to. Says whether there is something new to
-    /// begin: a receive into the inbox that is armed already will do.
+    /// Arms a receive and claims the memory that it will write to. Returns whether there is
+    /// something new to start: an armed receive into the inbox suffices.
     #[inline]
     pub(super) fn arm(
         &mut self,
@@ -79,7 +79,8 @@ impl Incoming {
         Ok(true)
     }
 
-    /// The armed receive as one call. Its memory is the kernel's until [`complete`](Self::complete).
+    /// The armed receive as one call. Its memory belongs to the kernel until
+    /// [`complete`](Self::complete).
     #[inline]
     pub(super) fn transfer(&mut self) -> Transfer {
         match self.vectors.as_slice() {
@@ -91,13 +92,13 @@ impl Incoming {
         }
     }
 
-    /// How many bytes the armed receive can take.
+    /// How many bytes the armed receive can accept.
     pub(super) fn room(&self) -> usize {
         self.vectors.iter().map(|vector| vector.iov_len).sum()
     }
 
-    /// The armed receive has ended with so many bytes, or none. Gives how many of them lie in the
-    /// direct span.
+    /// The armed receive has ended with this many bytes, or none. Returns how many of them are in
+    /// the direct span.
     #[inline]
     pub(super) fn complete(&mut self, received: usize, pool: &mut Pool) -> u32 {
         self.armed = false;
@@ -110,7 +111,7 @@ impl Incoming {
         direct_bytes as u32
     }
 
-    /// Forgets all that came in, for another connection. No receive may be armed.
+    /// Discards everything that was received, for another connection. No receive may be armed.
     pub(super) fn clear(&mut self) {
         debug_assert!(!self.armed);
         self.inbox.clear();

@@ -1,8 +1,8 @@
-//! One connection of the ring: its socket, what the kernel does for it, and its memory.
+//! One connection of the ring: its socket, its operations in the kernel, and its memory.
 //!
-//! A line serves one connection and is not used for another before the kernel has ended every
-//! operation of it. A late completion therefore always finds the line that it belongs to, though the
-//! place may long have another.
+//! A line serves one connection and is not reused before the kernel has ended every operation of it.
+//! A late completion therefore always finds the line that it belongs to, even if the place has
+//! another one by then.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -12,7 +12,7 @@ use super::incoming::Incoming;
 use super::outgoing::Outgoing;
 use super::socket::Address;
 
-/// What a completion is about.
+/// What a completion belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     Connect,
@@ -48,26 +48,26 @@ impl Work {
     }
 }
 
-/// How far a connection is.
+/// The state of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Connecting,
     Connected,
-    /// Closed by either end, or failed: completions say nothing any more.
+    /// Closed by either end, or failed: completions are ignored.
     Ended,
 }
 
 /// One connection.
 pub(super) struct Line {
-    /// Kept until no operation is left: an entry not yet submitted names it by number.
+    /// Kept until no operation is left: an entry not yet submitted refers to it by number.
     pub(super) socket: Option<OwnedFd>,
     pub(super) address: Address,
-    /// Where it is to be found; none once it is closed there.
+    /// Its place; `None` once it is closed there.
     pub(super) place: Option<u32>,
     pub(super) phase: Phase,
-    /// Operations handed to the ring and not ended, cancellations among them.
+    /// Operations passed to the ring and not ended, including cancellations.
     pub(super) operations: u32,
-    /// Whether more is known to have come in already.
+    /// Whether more data is known to have arrived already.
     pub(super) has_more: bool,
     pub(super) incoming: Incoming,
     pub(super) outgoing: Outgoing,
@@ -93,13 +93,13 @@ impl Line {
         self.socket.as_ref().map_or(-1, AsRawFd::as_raw_fd)
     }
 
-    /// The place that wants to hear of this connection, if it still lives.
+    /// The place that expects events of this connection, if it is still alive.
     #[inline]
     pub(super) fn lively_place(&self) -> Option<u32> {
         self.place.filter(|_| self.phase != Phase::Ended)
     }
 
-    /// Begins another connection's life.
+    /// Reuses the line for another connection.
     pub(super) fn reopen(&mut self, socket: OwnedFd, place: u32) {
         debug_assert!(self.operations == 0);
         self.socket = Some(socket);

@@ -1,8 +1,8 @@
 //! TCP connections over io_uring, and over epoll where it is refused.
 //!
-//! One thread drives a few connections, each in a numbered place. What is sent goes out from where
-//! it lies: bytes of the caller's own vector, which is taken by swapping, and spans of the pool's
-//! buffers. What comes in goes to the place's inbox or straight into a buffer.
+//! One thread drives a few connections, each in a numbered place. Data is sent from where it is:
+//! bytes of the caller's vector, which is taken by swapping, and spans of the pool's buffers.
+//! Received data goes to the place's inbox or straight into a buffer.
 //!
 //! | file | idea |
 //! |---|---|

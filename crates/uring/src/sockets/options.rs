@@ -1,4 +1,4 @@
-//! What connections are opened with.
+//! Options for opening connections.
 
 use crate::options::MAX_BUFFER_BYTES;
 use crate::{BUFFER_ALIGNMENT, EngineError};
@@ -11,7 +11,7 @@ pub const MIN_RECEIVE_BYTES: u32 = 4096;
 
 /// Places and memory for connections.
 ///
-/// Defaults: one place, no buffers, an inbox of 256 KiB a place.
+/// Defaults: one place, no buffers, an inbox of 256 KiB per place.
 pub struct SocketOptions {
     pub(crate) buffers: u32,
     pub(crate) buffer_bytes: u32,
@@ -21,15 +21,17 @@ pub struct SocketOptions {
     pub(crate) knobs: SocketKnobs,
 }
 
-/// What only this crate's tests turn, to reach the paths that other kernels and networks would take.
+/// Settings that only this crate's tests change, to reach the paths that other kernels and networks
+/// would take.
 pub(crate) struct SocketKnobs {
-    /// Bytes that the kernel may keep for a connection before a send has to wait.
+    /// Bytes that the kernel may buffer for a connection before a send has to wait.
     pub(crate) send_buffer_bytes: Option<u32>,
     /// Pieces that one system call may send: the kernel's `IOV_MAX` at most.
     pub(crate) pieces_a_call: usize,
-    /// Rungs of the ladder of set-up flags to leave out, as an older kernel does.
+    /// Number of set-up flag combinations to skip, as an older kernel would.
     pub(crate) skip_rungs: usize,
-    /// Milliseconds that a drop waits for operations in flight, without progress, before it gives up.
+    /// Milliseconds for which a drop waits for operations in flight, without progress, before it
+    /// gives up.
     pub(crate) patience_ms: u32,
 }
 
@@ -72,22 +74,22 @@ impl SocketOptions {
         self
     }
 
-    /// How many connections there may be, 1 to [`MAX_PLACES`].
+    /// The largest number of connections, 1 to [`MAX_PLACES`].
     #[must_use]
     pub fn places(mut self, count: u32) -> Self {
         self.places = count;
         self
     }
 
-    /// Bytes of each place's inbox, [`MIN_RECEIVE_BYTES`] to [`MAX_BUFFER_BYTES`]: the most that can
-    /// lie there unconsumed.
+    /// Size of each place's inbox in bytes, [`MIN_RECEIVE_BYTES`] to [`MAX_BUFFER_BYTES`]: the most
+    /// unconsumed data.
     #[must_use]
     pub fn receive_bytes(mut self, bytes: u32) -> Self {
         self.receive_bytes = bytes;
         self
     }
 
-    /// Pretends that the kernel refused io_uring with this (positive) errno, so that a caller can
+    /// Simulates that the kernel refused io_uring with this (positive) errno, so that a caller can
     /// test its fallback on any machine.
     #[must_use]
     pub fn simulate_refusal(mut self, errno: Option<i32>) -> Self {
@@ -95,7 +97,7 @@ impl SocketOptions {
         self
     }
 
-    /// Checks what both engines need.
+    /// Checks what applies to both engines.
     pub(crate) fn check(&self) -> Result<(), EngineError> {
         if self.places == 0 || self.places > MAX_PLACES {
             return Err(EngineError::Places { asked: self.places });

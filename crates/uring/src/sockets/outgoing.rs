@@ -1,7 +1,7 @@
-//! The sending side of a connection: the one send that may be under way.
+//! The sending side of a connection: the one send that may be in progress.
 //!
 //! The sender's bytes are taken by swapping vectors, so two of them alternate and none is copied or
-//! allocated once both have grown. Payload is named where it lies in the pool, whose buffers are
+//! allocated once both have grown. Payload is referred to in place in the pool, whose buffers are
 //! claimed until the end of the send.
 
 use super::pool::Pool;
@@ -11,12 +11,12 @@ use crate::operation::Kind;
 
 /// Sends of one connection, one at a time.
 pub(super) struct Outgoing {
-    /// The sender's bytes while a send is under way, else empty.
+    /// The sender's bytes while a send is in progress, otherwise empty.
     bytes: Vec<u8>,
-    /// What is to be sent, in runs; those before `next` are gone.
+    /// The runs to send; those before `next` have been sent.
     vectors: Vec<libc::iovec>,
     next: usize,
-    /// Buffers claimed, one entry for each claim.
+    /// Claimed buffers, one entry per claim.
     claimed: Vec<u32>,
     pieces_a_call: usize,
     header: Header,
@@ -34,13 +34,13 @@ impl Outgoing {
         }
     }
 
-    /// Whether a send is under way.
+    /// Whether a send is in progress.
     #[inline]
     pub(super) fn is_active(&self) -> bool {
         !self.vectors.is_empty()
     }
 
-    /// Takes what is to be sent. Refused, it leaves everything as it was.
+    /// Accepts data to send. If refused, nothing is changed.
     #[inline]
     pub(super) fn begin(
         &mut self,
@@ -51,7 +51,7 @@ impl Outgoing {
         debug_assert!(!self.is_active());
         match self.gather(bytes, pieces, pool) {
             Ok(()) => {
-                // The runs point into the vector's memory, which stays where it is when swapped.
+                // The runs point into the vector's memory, which does not move when swapped.
                 std::mem::swap(&mut self.bytes, bytes);
                 Ok(())
             }
@@ -99,8 +99,8 @@ impl Outgoing {
         if self.vectors.is_empty() { Err(SocketError::Nothing) } else { Ok(()) }
     }
 
-    /// The next call of the send. Its memory is the kernel's until [`advance`](Self::advance) or
-    /// [`end`](Self::end).
+    /// The next call of the send. Its memory belongs to the kernel until [`advance`](Self::advance)
+    /// or [`end`](Self::end).
     #[inline]
     pub(super) fn transfer(&mut self) -> Transfer {
         match self.vectors.get_mut(self.next..).unwrap_or_default() {
@@ -112,7 +112,7 @@ impl Outgoing {
         }
     }
 
-    /// So many bytes are with the kernel; says whether that was all.
+    /// This many bytes have been passed to the kernel; returns whether that was all.
     #[inline]
     pub(super) fn advance(&mut self, mut sent: usize) -> bool {
         while let Some(run) = self.vectors.get_mut(self.next) {
@@ -127,7 +127,7 @@ impl Outgoing {
         true
     }
 
-    /// The send is over, done or not: gives the buffers back and keeps the vectors' memory.
+    /// The send is over, completed or not: releases the buffers and keeps the vectors' memory.
     #[inline]
     pub(super) fn end(&mut self, pool: &mut Pool) {
         for buffer in self.claimed.drain(..) {

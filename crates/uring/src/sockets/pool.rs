@@ -7,10 +7,10 @@ use crate::EngineError;
 use crate::buffer::Buffers;
 use crate::operation::{Kind, Refusal};
 
-/// The buffers that spans name by index.
+/// The buffers to which spans refer by index.
 ///
-/// As with files, a buffer is lent out only as the kernel's use of it allows: while it is sent from
-/// it can be read, while a receive may fill it it cannot be seen at all.
+/// As with files, a buffer is lent only as the kernel's use of it allows: while it is being sent it
+/// can be read, while a receive may fill it it cannot be accessed at all.
 pub struct Pool {
     buffers: Buffers,
 }
@@ -20,14 +20,13 @@ impl Pool {
         Ok(Self { buffers: Buffers::new(count, buffer_bytes)? })
     }
 
-    /// The bytes of a span; `None` while a receive may fill its buffer, or if there are none such.
+    /// The bytes of a span; `None` while a receive may fill its buffer, or if it does not exist.
     #[inline]
     pub fn bytes(&self, span: SocketSpan) -> Option<&[u8]> {
         self.buffers.get(span.buffer)?.get(range(span))
     }
 
-    /// The bytes of a span for writing; `None` while its buffer is in use, or if there are none
-    /// such.
+    /// The bytes of a span for writing; `None` while its buffer is in use, or if it does not exist.
     #[inline]
     pub fn bytes_mut(&mut self, span: SocketSpan) -> Option<&mut [u8]> {
         self.buffers.get_mut(span.buffer)?.get_mut(range(span))
@@ -44,13 +43,13 @@ impl Pool {
         self.buffers.count() as u32
     }
 
-    /// Bytes of one buffer.
+    /// Size of a buffer in bytes.
     pub fn buffer_bytes(&self) -> usize {
         self.buffers.bytes()
     }
 
-    /// Counts a use of the span's buffer in ([`Kind::Read`] fills it, [`Kind::Write`] sends it) and
-    /// gives the span's address. Whoever gets it may access the span's bytes accordingly until
+    /// Registers a use of the span's buffer ([`Kind::Read`] fills it, [`Kind::Write`] sends it) and
+    /// returns the span's address. The caller may access the span's bytes accordingly until
     /// [`release`](Self::release).
     #[inline]
     pub(super) fn claim(&mut self, kind: Kind, span: SocketSpan) -> Result<*mut u8, SocketError> {
@@ -58,26 +57,26 @@ impl Pool {
         let outside = SocketError::Span { buffer, offset, length };
         let end = offset.checked_add(length).ok_or(outside)?;
         match self.buffers.claim(kind, buffer, end) {
-            // The span ends within the buffer, so its begin does.
+            // The span ends within the buffer, so its start does too.
             Ok(address) => Ok(address.wrapping_add(offset as usize)),
             Err(Refusal::Busy) => Err(SocketError::Busy { buffer }),
             Err(_) => Err(outside),
         }
     }
 
-    /// Counts one use of a buffer out.
+    /// Unregisters one use of a buffer.
     #[inline]
     pub(super) fn release(&mut self, buffer: u32) {
         self.buffers.release(buffer);
     }
 
-    /// The memory itself, for those who must keep it alive.
+    /// The memory itself, for code that must keep it alive.
     pub(super) fn mapping(&self) -> &std::sync::Arc<crate::buffer::Mapping> {
         self.buffers.mapping()
     }
 }
 
-/// Where a span lies in its buffer. The sum of two `u32` fits.
+/// The range of a span within its buffer. The sum of two `u32` fits.
 fn range(span: SocketSpan) -> Range<usize> {
     let start = span.offset as usize;
     start..start + span.length as usize

@@ -1,4 +1,4 @@
-//! Waiting for completions of the ring, and what each of them means for its connection.
+//! Waits for completions of the ring, and applies each to its connection.
 
 use io_uring::cqueue;
 
@@ -27,7 +27,7 @@ impl RingSockets {
                 self.pending -= submitted;
                 Ok(())
             }
-            // An error means that nothing was submitted; these are none, or pass.
+            // An error means that nothing was submitted; these are harmless or temporary.
             Err(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY) => Ok(()),
             Err(errno) => Err(ReapError { errno }),
         };
@@ -35,12 +35,12 @@ impl RingSockets {
         outcome
     }
 
-    /// Takes what lies in the completion queue; says whether that brought an event.
+    /// Takes the contents of the completion queue; returns whether that produced an event.
     #[inline]
     pub(super) fn take(&mut self, out: &mut Vec<SocketEvent>) -> bool {
         let before = out.len();
         loop {
-            // Each its own borrow of the queue: what a completion brings about needs the whole.
+            // Each borrows the queue separately: handling a completion needs the whole.
             let Some(completion) = self.ring.completion().next() else {
                 return out.len() > before;
             };
@@ -48,7 +48,7 @@ impl RingSockets {
         }
     }
 
-    /// Carries one completion out.
+    /// Handles one completion.
     #[inline]
     fn settle(&mut self, completion: &cqueue::Entry, out: &mut Vec<SocketEvent>) {
         let (work, index) = Work::of(completion.user_data());
@@ -101,7 +101,7 @@ impl RingSockets {
         if is_done {
             out.push(SocketEvent::Sent { place });
         } else {
-            // To have sent nothing without a reason is not known to happen.
+            // Sending nothing without a reason is not known to happen.
             self.fail(index, place, if result < 0 { -result } else { libc::EPIPE }, out);
         }
     }
@@ -118,7 +118,7 @@ impl RingSockets {
     }
 }
 
-/// Whether a transfer was only disturbed and is to be tried again.
+/// Whether a transfer was only interrupted and must be retried.
 #[inline]
 fn is_passing(result: i32) -> bool {
     matches!(-result, libc::EINTR | libc::EAGAIN)

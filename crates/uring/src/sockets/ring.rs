@@ -1,16 +1,16 @@
 //! Connections over io_uring.
 //!
-//! How it spends as little as it can:
-//! - Receives gather; one system call submits them all and waits.
-//! - A receive is not tried before something has come in (`IORING_RECVSEND_POLL_FIRST`), unless the
-//!   kernel said with the last one that there is more.
-//! - A send is tried by a plain system call first, which nearly always takes all of it at once, since
-//!   the kernel only copies. Through the ring its completion would come during the submission and
-//!   end the wait for nothing; entering twice costs more than the call. (To wait for one completion
-//!   more, with a short time limit lest a full connection hold up the others, costs more again: in a
-//!   virtual machine setting a timer leaves the machine.)
-//! - What the kernel does not take goes through the ring, which goes on by itself while the peer
-//!   takes it in parts (`MSG_WAITALL`), and holds up nothing.
+//! How it minimizes its cost:
+//! - Receives are collected; one system call submits them all and waits.
+//! - A receive is not attempted before data has arrived (`IORING_RECVSEND_POLL_FIRST`), unless the
+//!   kernel reported with the last one that there is more.
+//! - A send is first attempted by a plain system call, which nearly always accepts all of it at once,
+//!   since the kernel only copies. Through the ring its completion would arrive during the submission
+//!   and end the wait for nothing; entering twice costs more than the call. (To wait for one more
+//!   completion, with a short time limit so that a full connection does not block the others, costs
+//!   even more: in a virtual machine setting a timer exits to the hypervisor.)
+//! - What the kernel does not accept goes through the ring, which continues by itself while the
+//!   peer accepts it in parts (`MSG_WAITALL`), and blocks nothing.
 
 use std::marker::PhantomData;
 use std::net::SocketAddr;
@@ -31,16 +31,16 @@ use crate::{EngineError, Note, ReapError, Unavailable};
 /// `IORING_RECVSEND_POLL_FIRST` of <linux/io_uring.h>.
 const POLL_FIRST: u16 = 1;
 
-/// Submission entries for each place: a send, a receive, and their cancellations.
+/// Submission entries per place: a send, a receive, and their cancellations.
 const ENTRIES_A_PLACE: u32 = 4;
 
 /// Connections by io_uring.
 ///
-/// Open it on the thread that will use it: the kernel is told that no other thread will submit.
-/// The type is not `Send`, so the compiler sees to it.
+/// Open it on the thread that will use it: the kernel is promised that no other thread will submit.
+/// The type is not `Send`, so the compiler enforces this.
 ///
-/// Dropping it ends all connections and waits until the kernel lets go of their memory, for as long
-/// as operations end and 5 s more; memory still in use then is leaked on purpose.
+/// Dropping it ends all connections and waits until the kernel has released their memory, for as
+/// long as operations complete and 5 s more; memory still in use then is leaked on purpose.
 pub struct RingSockets {
     // Before the memory: fields are dropped in this order.
     pub(super) ring: IoUring,
@@ -48,33 +48,33 @@ pub struct RingSockets {
     pub(super) pool: Pool,
     /// The line of each place.
     pub(super) places: Box<[Option<u32>]>,
-    // Boxed: the kernel reads a line's address from where it is.
+    // Boxed: the kernel reads a line's address in place.
     #[allow(clippy::vec_box)]
     pub(super) lines: Vec<Box<Line>>,
     /// Lines without place or operation.
     pub(super) free: Vec<u32>,
     pub(super) options: SocketOptions,
-    /// Handed to the ring and not reaped.
+    /// Operations passed to the ring and not reaped.
     pub(super) in_flight: u32,
     /// Not yet submitted; part of `in_flight`.
     pub(super) pending: u32,
-    /// What happened outside a wait.
+    /// Events that happened outside a wait.
     happened: Vec<SocketEvent>,
-    /// What an idle receive carries in its `ioprio`.
+    /// The `ioprio` of an idle receive.
     poll_first: u16,
     notes: Vec<Note>,
     _of_one_thread: PhantomData<*mut ()>,
 }
 
 impl RingSockets {
-    /// Makes the ring and maps the buffers.
+    /// Creates the ring and maps the buffers.
     pub fn open(options: SocketOptions) -> Result<Self, EngineError> {
         options.check()?;
         let ring = Self::build(&options)?;
         Self::with(ring, options)
     }
 
-    /// The step of opening at which io_uring as such is refused.
+    /// The step of opening in which io_uring as such is refused.
     pub(super) fn build(options: &SocketOptions) -> Result<(IoUring, Option<Note>), Unavailable> {
         let entries = options.places * ENTRIES_A_PLACE;
         setup::build(entries, options.knobs.skip_rungs, options.simulate_refusal)
@@ -116,7 +116,7 @@ impl RingSockets {
         }
         self.make_room().map_err(system)?;
         let address = Address::new(address);
-        // Blocking: on a socket that is not, the ring fails where it should wait.
+        // Blocking: on a non-blocking socket the ring fails where it should wait.
         let socket = socket::open(&address, 0, self.options.knobs.send_buffer_bytes);
         let socket = socket.map_err(system)?;
         let descriptor = socket.as_raw_fd();
@@ -136,7 +136,7 @@ impl RingSockets {
                 ..Submission::ZERO
             },
         );
-        // At once, as it takes a while; what is not taken now goes with the next wait.
+        // At once, as it takes a while; what is not accepted now is submitted by the next wait.
         if let Ok(submitted) = self.entrance.submit(self.pending) {
             self.pending -= submitted;
         }
@@ -178,7 +178,7 @@ impl RingSockets {
             self.push_send(index);
         } else {
             line.outgoing.end(&mut self.pool);
-            // To have sent nothing without a reason is not known to happen.
+            // Sending nothing without a reason is not known to happen.
             let errno = if sent < 0 { -sent as i32 } else { libc::EPIPE };
             let mut happened = std::mem::take(&mut self.happened);
             self.fail(index, place, errno, &mut happened);
@@ -235,7 +235,7 @@ impl RingSockets {
         &self.pool
     }
 
-    /// What was asked for and not got.
+    /// What was requested and not granted.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
@@ -267,7 +267,7 @@ impl RingSockets {
             .ok_or(SocketError::NotConnected { place })
     }
 
-    /// A line that nothing uses.
+    /// An unused line.
     pub(super) fn free_line(&mut self, address: Address) -> Result<u32, i32> {
         if let Some(index) = self.free.pop() {
             self.lines[index as usize].address = address;
@@ -279,7 +279,7 @@ impl RingSockets {
         Ok(self.lines.len() as u32 - 1)
     }
 
-    /// Sees to it that the queue can take one entry.
+    /// Makes sure that the queue can accept one entry.
     #[inline]
     pub(super) fn make_room(&mut self) -> Result<(), i32> {
         if self.pending < self.ring.params().sq_entries() {
@@ -289,15 +289,15 @@ impl RingSockets {
         if self.pending < self.ring.params().sq_entries() { Ok(()) } else { Err(libc::EBUSY) }
     }
 
-    /// Hands an entry to the ring; the queue must have room.
+    /// Passes an entry to the ring; the queue must have space.
     #[inline]
     pub(super) fn push(&mut self, work: Work, index: u32, mut entry: Submission) {
         let line = &mut self.lines[index as usize];
         entry.user_data = work.user_data(index);
-        // SAFETY: the entry refers to memory of the line or of the pool that is the kernel's until
-        // its completion is reaped (an armed receive, an active send, an address that is replaced
-        // only in a free line) and outlives the kernel's use, see `drop`; and to a socket that the
-        // line keeps open until then.
+        // SAFETY: the entry refers to memory of the line or of the pool that belongs to the kernel
+        // until its completion is reaped (an armed receive, an active send, an address that is
+        // replaced only in a free line) and outlives the kernel's use, see `drop`; and to a socket
+        // that the line keeps open until then.
         let pushed = unsafe { self.ring.submission().push(&entry.into()) };
         debug_assert!(pushed.is_ok(), "room was made");
         line.operations += 1;
@@ -336,25 +336,26 @@ impl RingSockets {
         self.pool.mapping()
     }
 
-    /// As if an operation were in flight that never ends.
+    /// As if there were an operation in flight that never ends.
     pub(crate) fn count_one_more_in_flight(&mut self) {
         self.in_flight += 1;
     }
 
-    /// Lines that were ever needed at once.
+    /// The largest number of lines ever needed at once.
     pub(crate) fn lines(&self) -> usize {
         self.lines.len()
     }
 }
 
-/// The entry that moves these bytes: the first code is for one run of them, the second for several.
+/// The entry that moves these bytes: the first opcode is for one run of them, the second for
+/// several.
 #[inline]
 fn moving((one, many): (u8, u8), transfer: Transfer) -> Submission {
     match transfer {
         Transfer::One { address, length } => Submission {
             code: one,
             address: address as u64,
-            // A run is at most 4 GiB less a byte.
+            // A run is at most 4 GiB minus one byte.
             length: length as u32,
             ..Submission::ZERO
         },

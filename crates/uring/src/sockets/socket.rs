@@ -5,7 +5,7 @@ use std::mem::{size_of, zeroed};
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-/// A socket address as the kernel reads it.
+/// A socket address in the kernel's format.
 pub(super) struct Address {
     storage: libc::sockaddr_storage,
     length: libc::socklen_t,
@@ -44,7 +44,7 @@ impl Address {
         Self { storage, length: length as libc::socklen_t }
     }
 
-    /// Where it lies and how long it is.
+    /// Its address and length.
     pub(super) fn as_raw(&self) -> (*const libc::sockaddr, libc::socklen_t) {
         ((&raw const self.storage).cast(), self.length)
     }
@@ -54,7 +54,7 @@ impl Address {
     }
 }
 
-/// Makes a TCP socket that sends small requests at once; `flags` are those of `socket(2)`.
+/// Creates a TCP socket that sends small requests at once; `flags` are those of `socket(2)`.
 pub(super) fn open(
     address: &Address,
     flags: libc::c_int,
@@ -66,7 +66,7 @@ pub(super) fn open(
     if descriptor < 0 {
         return Err(errno());
     }
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and has no other owner.
     let socket = unsafe { OwnedFd::from_raw_fd(descriptor) };
     set(&socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
     if let Some(bytes) = send_buffer_bytes {
@@ -89,7 +89,7 @@ fn set(
     if outcome == 0 { Ok(()) } else { Err(errno()) }
 }
 
-/// Takes the error that the kernel holds for a socket; zero if there is none.
+/// Returns and clears the pending error of a socket; zero if there is none.
 pub(super) fn take_error(socket: &OwnedFd) -> i32 {
     let mut value: libc::c_int = 0;
     let mut length = size_of::<libc::c_int>() as libc::socklen_t;
@@ -106,14 +106,14 @@ pub(super) fn take_error(socket: &OwnedFd) -> i32 {
     if outcome == 0 { value } else { errno() }
 }
 
-/// Ends both directions: the peer learns it now, and so does whatever waits on the socket. That it
-/// is not connected any more is as good.
+/// Ends both directions: the peer notices now, and so does whatever waits on the socket. It may be
+/// disconnected already.
 pub(super) fn shut_down(socket: RawFd) {
     // SAFETY: no memory is involved.
     unsafe { libc::shutdown(socket, libc::SHUT_RDWR) };
 }
 
-/// Why the last system call failed.
+/// The errno of the last system call.
 pub(super) fn errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }

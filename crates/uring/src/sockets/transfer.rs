@@ -1,12 +1,11 @@
-//! One call's worth of memory to send from or to receive into, as the kernel wants it told, and the
-//! calls that do so at once.
+//! The memory for one send or receive call, in the kernel's format, and the non-blocking calls.
 
 use std::os::fd::RawFd;
 use std::ptr::NonNull;
 
 use super::socket::errno;
 
-/// At once or not at all, and without a signal if the peer has gone.
+/// Without blocking, and without a signal if the peer is gone.
 const SEND_FLAGS: libc::c_int = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
 
 /// What one system call or ring entry moves.
@@ -14,17 +13,17 @@ const SEND_FLAGS: libc::c_int = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
 pub(crate) enum Transfer {
     /// One run of bytes.
     One {
-        /// Where it begins.
+        /// Its start.
         address: *mut u8,
-        /// How many bytes.
+        /// Its length in bytes.
         length: usize,
     },
     /// Several runs.
     Many(*mut libc::msghdr),
 }
 
-/// A `struct msghdr` at an address of its own, behind a plain pointer: the kernel may read and
-/// write it (a receive stores flags there) while references to its owner exist.
+/// A `struct msghdr` at a fixed address, behind a raw pointer: the kernel may read and write it (a
+/// receive stores flags there) while references to its owner exist.
 pub(super) struct Header(NonNull<libc::msghdr>);
 
 impl Header {
@@ -34,7 +33,7 @@ impl Header {
         Self(NonNull::from(Box::leak(Box::new(empty))))
     }
 
-    /// Makes it name these vectors. The kernel must not be using it.
+    /// Makes it refer to these vectors. The kernel must not be using it.
     pub(super) fn naming(&mut self, vectors: *mut libc::iovec, count: usize) -> *mut libc::msghdr {
         // SAFETY: all zero is a msghdr, see `new`.
         let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
@@ -44,7 +43,7 @@ impl Header {
         {
             header.msg_iovlen = count as _;
         }
-        // SAFETY: the allocation is ours until the drop; by the contract nobody else uses it now.
+        // SAFETY: the allocation is ours until the drop; by the contract nothing else uses it now.
         unsafe { self.0.write(header) };
         self.0.as_ptr()
     }
@@ -58,14 +57,14 @@ impl Drop for Header {
     }
 }
 
-/// Sends what the kernel takes at once; gives bytes or the negative errno.
+/// Sends what the kernel accepts at once; returns bytes or the negative errno.
 ///
 /// # Safety
 /// The transfer's memory must be readable.
 pub(super) unsafe fn send(socket: RawFd, transfer: Transfer) -> isize {
     repeat(|| match transfer {
         Transfer::One { address, length } => {
-            // SAFETY: the caller vouches for the memory.
+            // SAFETY: the caller guarantees the memory.
             unsafe { libc::send(socket, address.cast_const().cast(), length, SEND_FLAGS) }
         }
         Transfer::Many(header) => {
@@ -75,14 +74,14 @@ pub(super) unsafe fn send(socket: RawFd, transfer: Transfer) -> isize {
     })
 }
 
-/// Receives what is there; gives bytes or the negative errno.
+/// Receives what is available; returns bytes or the negative errno.
 ///
 /// # Safety
-/// The transfer's memory must be writable and nobody else may be using it.
+/// The transfer's memory must be writable and not in use elsewhere.
 pub(super) unsafe fn receive(socket: RawFd, transfer: Transfer) -> isize {
     repeat(|| match transfer {
         Transfer::One { address, length } => {
-            // SAFETY: the caller vouches for the memory.
+            // SAFETY: the caller guarantees the memory.
             unsafe { libc::recv(socket, address.cast(), length, libc::MSG_DONTWAIT) }
         }
         Transfer::Many(header) => {
@@ -92,7 +91,7 @@ pub(super) unsafe fn receive(socket: RawFd, transfer: Transfer) -> isize {
     })
 }
 
-/// Calls until no signal interrupts.
+/// Repeats a call that a signal interrupted.
 fn repeat(call: impl Fn() -> isize) -> isize {
     loop {
         let outcome = call();

@@ -1,51 +1,51 @@
-//! What is said about connections, in numbers: runs of bytes, pieces to send, events.
+//! Plain values for connections: runs of bytes, pieces to send, events.
 
 /// A run of bytes within one of the pool's buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketSpan {
     /// Index of the buffer.
     pub buffer: u32,
-    /// Where in the buffer the run begins, in bytes.
+    /// Start of the run within the buffer, in bytes.
     pub offset: u32,
-    /// How many bytes.
+    /// Length in bytes.
     pub length: u32,
 }
 
-/// One piece of what is to be sent.
+/// One piece of the data to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SocketPiece {
-    /// So many of the sender's own bytes, following those of the piece before.
+    /// This many of the sender's own bytes, after those of the previous piece.
     Bytes(u32),
-    /// Bytes of one of the pool's buffers, sent from where they lie.
+    /// Bytes of one of the pool's buffers, sent in place.
     Payload(SocketSpan),
 }
 
-/// Something that happened to a connection.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SocketEvent {
-    /// The connection stands.
+    /// The connection is established.
     Connected {
         /// The connection's place.
         place: u32,
     },
-    /// Bytes came in, and the receive is no longer armed.
+    /// Bytes were received, and the receive is no longer armed.
     Received {
         /// The connection's place.
         place: u32,
-        /// How many of them lie in the span that the receive named; the rest is in the inbox.
+        /// How many of them are in the span of the receive; the rest is in the inbox.
         direct: u32,
     },
-    /// All that was given to be sent is with the kernel.
+    /// All the data to send has been passed to the kernel.
     Sent {
         /// The connection's place.
         place: u32,
     },
-    /// The connection is gone. What had come in before may still be taken from the inbox; the place
-    /// is free for another connection.
+    /// The connection is gone. Data received before may still be taken from the inbox; the place is
+    /// free for another connection.
     Closed {
         /// The connection's place.
         place: u32,
-        /// Why, as a positive errno; zero if the peer ended it in an orderly way.
+        /// The reason as a positive errno; zero if the peer ended it in an orderly way.
         errno: i32,
     },
 }
@@ -61,8 +61,8 @@ impl SocketEvent {
         }
     }
 
-    /// Whether a wait ends for it even if it happened before the wait: all but the end of a send
-    /// that went out as it was given, for which nobody can be waiting.
+    /// Whether it ends a wait even if it happened before the wait: all except the end of a send
+    /// that was completed on submission, for which nothing can be waiting.
     pub(super) fn ends_a_wait(&self) -> bool {
         !matches!(self, Self::Sent { .. })
     }

@@ -1,4 +1,4 @@
-//! The life of connections: refusals, ends of every kind, places used again, dropping, falling back.
+//! The life of connections: refusals, all kinds of ends, reuse of places, dropping, falling back.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -30,7 +30,7 @@ both!(
     drop_with_everything_in_flight,
 );
 
-/// More than any connection holds on its way.
+/// More than any connection can have in flight.
 const FLOOD: [SocketPiece; 512] =
     [SocketPiece::Payload(crate::SocketSpan { buffer: 0, offset: 0, length: 65_536 }); 512];
 
@@ -81,7 +81,7 @@ fn what_is_out_of_range_is_refused(choice: EngineChoice) {
     let (buffer, offset, length) = (0, 65_530, 7);
     let refusal = SocketError::Span { buffer, offset, length };
     assert_eq!(sockets.receive(0, Some(span(buffer, offset, length))), Err(refusal));
-    // Refusals leave nothing behind: the buffer is free and the connection works.
+    // Refusals have no effect: the buffer is free and the connection works.
     assert!(sockets.pool().buffer_mut(0).is_some() && !sockets.is_sending(0));
     assert!(sockets.pool().bytes(span(0, 1, 65_536)).is_none());
     assert!(sockets.pool().bytes_mut(span(u32::MAX, u32::MAX, u32::MAX)).is_none());
@@ -112,7 +112,7 @@ fn a_reset_is_told(choice: EngineChoice) {
     let peer = connect(&mut sockets, 0, &listen());
     sockets.receive(0, None).unwrap();
     send_bytes(&mut sockets, 0, b"never read");
-    // To close with bytes unread resets (RFC 1122, 4.2.2.13).
+    // Closing with unread bytes resets (RFC 1122, 4.2.2.13).
     assert_eq!(peer.peek(&mut [0; 16]).unwrap(), 10);
     drop(peer);
     let closed = SocketEvent::Closed { place: 0, errno: libc::ECONNRESET };
@@ -133,7 +133,7 @@ fn an_orderly_end_is_told_after_the_last_bytes(choice: EngineChoice) {
         }
         closed
     });
-    // What had come in is not lost with the connection, but with the next one.
+    // Received data is not lost with the connection, but with the next one.
     assert_eq!(sockets.received(0).0, b"last");
     let _peer = connect(&mut sockets, 0, &listen());
     assert!(sockets.received(0).0.is_empty());
@@ -143,7 +143,7 @@ fn a_send_to_a_peer_that_has_gone_fails(choice: EngineChoice) {
     let mut sockets = open(choice, |_| {});
     let peer = connect(&mut sockets, 0, &listen());
     drop(peer);
-    // The first ones are taken before the reset is back.
+    // The first ones are accepted before the reset arrives.
     let mut out = Vec::new();
     for _ in 0..10_000 {
         if out.iter().any(|event| matches!(event, SocketEvent::Closed { .. })) {
@@ -172,7 +172,7 @@ fn a_place_is_used_again_at_once(choice: EngineChoice) {
         let late = peer.write_all(b"too late");
         sockets.close(0);
         assert!(!sockets.is_sending(0));
-        // An older connection that is still being taken down must say and do nothing here.
+        // An older connection that is still being torn down must have no effect here.
         let mut next = connect(&mut sockets, 0, &server);
         next.write_all(&[round; 3]).unwrap();
         assert_eq!(take(&mut sockets, 0, 3), [round; 3]);
@@ -266,7 +266,7 @@ fn a_full_inbox_refuses(choice: EngineChoice) {
         next_of(&mut sockets, 0);
     }
     assert_eq!(sockets.receive(0, None), full);
-    // There is room in a buffer, and then none of it is put behind the full inbox.
+    // There is space in a buffer, and then none of it is put behind the full inbox.
     sockets.receive(0, Some(span(3, 0, 8))).unwrap();
     assert_eq!(next_of(&mut sockets, 0), SocketEvent::Received { place: 0, direct: 8 });
     assert_eq!(sockets.pool().bytes(span(3, 7, 2)).unwrap(), [1, 0]);
@@ -348,7 +348,7 @@ fn two_vectors_alternate(choice: EngineChoice) {
     assert_eq!(seen[2..4], seen[4..6], "no vector is allocated once two have grown");
 }
 
-/// A listener whose queue is full: the kernel drops whoever else knocks.
+/// A listener whose queue is full: the kernel drops further connection attempts.
 fn full_listener() -> (TcpListener, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     // SAFETY: a system call on a descriptor that is open; listening again only sets the queue's
@@ -364,7 +364,7 @@ fn drop_with_everything_in_flight(choice: EngineChoice) {
         let mut peer = connect(&mut sockets, 0, &listen());
         sockets.receive(0, Some(span(1, 0, 100))).unwrap();
         sockets.send(0, &mut Vec::new(), FLOOD.into_iter()).unwrap();
-        // Nobody answers there, so this one is still connecting if it was begun at all.
+        // Nothing answers there, so this one is still connecting if it was started at all.
         let (full, _waiting) = full_listener();
         let _ = sockets.connect(1, full.local_addr().unwrap());
         if submitted {

@@ -1,4 +1,4 @@
-//! The edges of the surface: ends of files, refusals, buffers in use, waiting, dropping.
+//! Edge cases: ends of files, refusals, buffers in use, waiting, dropping.
 
 use std::fs::{self, File};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ fn flush_completes_and_needs_no_buffer(choice: EngineChoice) {
     assert_eq!(result_of(&mut engine, operation(Kind::Write, 0, 0, 4096, 0)), 4096);
     let flush = operation(Kind::Flush, 0, u64::MAX, u32::MAX, u32::MAX);
     assert_eq!(result_of(&mut engine, flush), 0);
-    // A flush that names a buffer in range must not count it out either.
+    // A flush that refers to a buffer in range must not release it either.
     engine.push(operation(Kind::Read, 0, 0, 100, 1)).unwrap();
     engine.push(operation(Kind::Flush, 0, 0, 0, 1)).unwrap();
     engine.push(operation(Kind::Write, 0, 0, 100, 2)).unwrap();
@@ -89,7 +89,7 @@ fn what_is_out_of_range_is_refused(choice: EngineChoice) {
     assert_eq!(engine.push(operation(Kind::Flush, 1, 0, 0, 0)), Err(Refusal::File));
     assert!(engine.buffer(4).is_none() && engine.buffer_mut(4).is_none());
     assert!(engine.buffer(u32::MAX).is_none() && engine.buffer_mut(u32::MAX).is_none());
-    // A refusal leaves nothing behind.
+    // A refusal has no effect.
     assert_eq!(engine.in_flight(), 0);
     for index in 0..4 {
         assert!(engine.buffer_mut(index).is_some());
@@ -191,7 +191,7 @@ fn one_completion_ends_the_wait(choice: EngineChoice) {
     let mut out = Vec::new();
     held.engine.reap(Some(1), &mut out, |raw| raw).unwrap();
     held.release(1);
-    // The longest of all waits would never end if the completion did not end it.
+    // The longest possible wait would never end if the completion did not end it.
     while held.engine.in_flight() > 0 {
         held.engine.reap(Some(u64::MAX), &mut out, |raw| raw).unwrap();
     }
@@ -211,7 +211,7 @@ fn reap_without_wait_submits(choice: EngineChoice) {
     let (_directory, mut engine) = one_file(choice, &[3; 100]);
     engine.push(operation(Kind::Read, 0, 0, 100, 0)).unwrap();
     let mut out = Vec::new();
-    // Only peeking must bring it to its end, or this loops for ever.
+    // Peeking alone must complete it, or this loops forever.
     while out.is_empty() {
         engine.reap(None, &mut out, |raw| raw).unwrap();
         std::thread::yield_now();
@@ -235,7 +235,7 @@ fn drop_with_operations_in_flight(choice: EngineChoice) {
             Engine::Positional(positional) => positional.mapping(),
         });
         match engine {
-            // Nobody ever writes to the pipe: only the cancellation ends the reads.
+            // Nothing ever writes to the pipe: only the cancellation ends the reads.
             Engine::Ring(ring) => {
                 drop(ring);
                 release();
@@ -255,7 +255,7 @@ fn drop_leaves_memory_that_may_still_be_written(choice: EngineChoice) {
     held.start(1);
     let (mut engine, release) = held.into_parts();
     let mapping = Arc::downgrade(match &mut engine {
-        // A pipe's read can be cancelled; a disk that never answers is counted, not built.
+        // A pipe's read can be cancelled; a disk that never answers is only simulated in the count.
         Engine::Ring(ring) => {
             ring.count_one_more_in_flight();
             ring.mapping()

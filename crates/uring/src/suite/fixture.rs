@@ -10,17 +10,17 @@ use tempfile::TempDir;
 use crate::gate::Gate;
 use crate::{Engine, EngineChoice, EngineOptions, Kind, RawCompletion, RawOperation};
 
-/// Long enough for any I/O of a test to end on a busy machine; not waited for when all is well.
+/// Long enough for any I/O of a test to end on a busy machine; not waited for if all is well.
 pub(super) const LONG_NS: u64 = 60_000_000_000;
 
-/// A directory on the file system of the build, which is a disk more often than `/tmp` is.
+/// A directory on the file system of the build, which is on a disk more often than `/tmp` is.
 pub(super) fn scratch() -> TempDir {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
     fs::create_dir_all(&target).unwrap();
     tempfile::Builder::new().prefix("uring-test-").tempdir_in(target).unwrap()
 }
 
-/// A file with this content, open for reading and writing.
+/// A file with these contents, open for reading and writing.
 pub(super) fn file_with(directory: &Path, name: &str, content: &[u8]) -> (PathBuf, File) {
     let path = directory.join(name);
     fs::write(&path, content).unwrap();
@@ -47,7 +47,7 @@ pub(super) fn reap_all(engine: &mut Engine) -> Vec<RawCompletion> {
     out
 }
 
-/// Pushes one operation and gives its result.
+/// Pushes one operation and returns its result.
 pub(super) fn result_of(engine: &mut Engine, operation: RawOperation) -> i32 {
     engine.push(operation).unwrap();
     let out = reap_all(engine);
@@ -81,11 +81,11 @@ impl SplitMix {
     }
 }
 
-/// An engine whose operations on file 0 do not end before [`release`](Held::release): a read gives
-/// one byte then (or several of them together, one for each that was to be released), a write 4096.
+/// An engine whose operations on file 0 do not end before [`release`](Held::release): a read then
+/// returns one byte (or several of them together, one for each to be released), a write 4096.
 ///
-/// On the ring file 0 is a pipe, empty or full. By position a pipe cannot be read (ESPIPE), so there
-/// a gate holds the threads.
+/// On the ring, file 0 is a pipe, empty or full. A pipe cannot be read by position (ESPIPE), so
+/// there a gate holds the threads.
 pub(super) struct Held {
     pub(super) engine: Engine,
     hold: Hold,
@@ -98,11 +98,11 @@ enum Hold {
     Threads(Gate),
 }
 
-/// Bytes that a new pipe takes, see `pipe(7)`.
+/// Capacity of a new pipe in bytes, see `pipe(7)`.
 const PIPE_BYTES: usize = 65_536;
 
 impl Held {
-    /// `shape` sets what the test needs beyond four buffers of 4 KiB and eight operations.
+    /// `shape` sets options beyond four buffers of 4 KiB and eight operations.
     pub(super) fn new(
         choice: EngineChoice,
         kind: Kind,
@@ -141,7 +141,7 @@ impl Held {
         }
     }
 
-    /// Submits, and waits until `operations` are in the hands of who executes them.
+    /// Submits, and waits until `operations` have reached the threads or the kernel.
     pub(super) fn start(&mut self, operations: usize) {
         self.engine.reap(None, &mut Vec::new(), |raw| raw).unwrap();
         if let Hold::Threads(gate) = &self.hold {

@@ -1,4 +1,4 @@
-//! The tests: one suite over both engines, for files and for connections, and what only the ring has.
+//! The tests: one suite for both engines, for files and for connections, and ring-specific tests.
 
 mod connections;
 mod edges;
@@ -9,7 +9,8 @@ mod peer;
 mod streams;
 
 /// Makes each case a test of the ring and a test of the positional engine. Where io_uring is
-/// refused the ring's tests say so and pass, as the product's answer is the positional engine.
+/// refused, the ring's tests report that and pass, because the product then uses the positional
+/// engine.
 macro_rules! both {
     ($($case:ident),+ $(,)?) => {
         mod ring {

@@ -32,7 +32,7 @@ struct Flight {
     content: Vec<u8>,
 }
 
-/// An engine beside the plain model of its files.
+/// An engine and the plain model of its files.
 struct Model {
     engine: Engine,
     files: Vec<Vec<u8>>,
@@ -42,7 +42,7 @@ struct Model {
 }
 
 impl Model {
-    /// Whether running the two at once could give more than one outcome.
+    /// Whether running both concurrently could have more than one outcome.
     fn conflicts(&self, new: &RawOperation) -> bool {
         self.flights.iter().flatten().any(|Flight { operation: old, .. }| {
             old.file == new.file
@@ -128,7 +128,7 @@ fn run(
         if kind == Kind::Write {
             offset = offset.min(file_bytes as u64 - length);
         } else if random.below(8) == 0 {
-            // Past the end, which a uniform offset seldom meets.
+            // Past the end, which a uniform offset rarely hits.
             offset = file_bytes as u64 - random.below(2) * grain as u64;
         }
         let buffer = random.below(u64::from(BUFFERS)) as u32;
@@ -144,14 +144,14 @@ fn run(
                 while model.engine.buffer_mut(buffer).is_none() {
                     model.reap();
                 }
-                // What a read leaves alone must not look like what it should have brought.
+                // What a read leaves untouched must not look like what it should have returned.
                 random.fill(model.engine.buffer_mut(buffer).unwrap());
             }
             Kind::Write => {
                 if let Some(bytes) = model.engine.buffer_mut(buffer) {
                     random.fill(bytes);
                 }
-                // Else other writes use it: this one writes the same content elsewhere.
+                // Otherwise other writes use it: this one writes the same contents elsewhere.
                 while model.engine.buffer(buffer).is_none() {
                     model.reap();
                 }
@@ -187,7 +187,7 @@ fn model_holds(choice: EngineChoice) {
             (1, false),
             |_| {},
             |notes| {
-                // A limit of locked memory may refuse the buffers, nothing else.
+                // A limit on locked memory may refuse the buffers, nothing else.
                 let expected = |note: &Note| {
                     matches!(note, Note::Positional { .. } | Note::BuffersNotRegistered { .. })
                         || matches!(note, Note::WithoutDeferredTaskWork)
@@ -219,7 +219,7 @@ fn model_holds_unregistered(choice: EngineChoice) {
 }
 
 fn model_holds_over_many_chunks(choice: EngineChoice) {
-    // One, two (of three that would fit) and sixteen buffers a chunk: the last one is half empty.
+    // One, two (of three that would fit) and sixteen buffers per chunk: the last one is half empty.
     for buffers_a_chunk in [1, 3, 16] {
         let directory = scratch();
         let shape = |options: &mut EngineOptions| {
@@ -253,7 +253,7 @@ fn model_holds_in_memory(choice: EngineChoice) {
     match tempfile::tempdir_in("/dev/shm") {
         Ok(directory) => {
             assert!(run(choice, directory.path(), (13, 2000), (1, false), |_| {}, |_| {}));
-            // From Linux 6.6 on tmpfs takes O_DIRECT.
+            // Since Linux 6.6 tmpfs accepts O_DIRECT.
             run(choice, directory.path(), (17, 2000), (4096, true), |_| {}, |_| {});
         }
         Err(error) => eprintln!("left out: no /dev/shm ({error})"),

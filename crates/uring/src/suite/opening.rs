@@ -97,7 +97,7 @@ fn the_deepest_ring_opens() {
 
 #[test]
 fn untouched_buffers_cost_nothing() {
-    // 64 GiB, more than the machines that run the tests have to spare.
+    // 64 GiB, more than the test machines have.
     let options = EngineOptions::new(Vec::new()).buffers(1 << 16, 1 << 20);
     match Engine::open(EngineChoice::Positional, options) {
         Ok(mut engine) => {
@@ -114,7 +114,7 @@ fn untouched_buffers_cost_nothing() {
 #[test]
 fn more_rings_than_a_thread_can_register() {
     let directory = scratch();
-    // 16 is IO_RINGFD_REG_MAX of the kernel; rounds show that dropping gives the places back.
+    // 16 is IO_RINGFD_REG_MAX of the kernel; more rounds show that dropping releases the entries.
     let mut registered_at_first = None;
     for round in 0..3 {
         let mut engines = Vec::new();

@@ -1,4 +1,4 @@
-//! What the tests of connections share: the other end, and waiting for what must come.
+//! Shared by the tests of connections: the other end, and waiting for expected events.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::fixture::LONG_NS;
 use crate::{EngineChoice, SocketEvent, SocketOptions, SocketPiece, SocketSpan, Sockets};
 
-/// Opens sockets; `shape` sets what the test needs beyond four buffers of 64 KiB and two places.
+/// Opens sockets; `shape` sets options beyond four buffers of 64 KiB and two places.
 pub(super) fn open(choice: EngineChoice, shape: impl FnOnce(&mut SocketOptions)) -> Sockets {
     let mut options = SocketOptions::new().buffers(4, 65_536).places(2);
     shape(&mut options);
@@ -19,8 +19,8 @@ pub(super) fn listen() -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
-/// Waits until the events satisfy. A wait that is long enough for anything may end with nothing now
-/// and then, not for ever.
+/// Waits until the events satisfy a condition. A wait that is long enough for anything may end with
+/// nothing now and then, but not forever.
 pub(super) fn until(
     sockets: &mut Sockets,
     out: &mut Vec<SocketEvent>,
@@ -35,7 +35,7 @@ pub(super) fn until(
     }
 }
 
-/// Waits for one event of the place that is not the end of a send, and gives it.
+/// Waits for one event of the place other than the end of a send, and returns it.
 pub(super) fn next_of(sockets: &mut Sockets, place: u32) -> SocketEvent {
     let wanted =
         |event: &&SocketEvent| event.place() == place && !matches!(event, SocketEvent::Sent { .. });
@@ -44,7 +44,7 @@ pub(super) fn next_of(sockets: &mut Sockets, place: u32) -> SocketEvent {
     *out.iter().find(wanted).unwrap()
 }
 
-/// Connects a place and gives the other end of the connection.
+/// Connects a place and returns the other end of the connection.
 pub(super) fn connect(
     sockets: &mut Sockets,
     place: u32,
@@ -58,7 +58,7 @@ pub(super) fn connect(
     peer
 }
 
-/// Receives until so many bytes lie in the inbox, takes them and gives them.
+/// Receives until this many bytes are in the inbox, removes them and returns them.
 pub(super) fn take(sockets: &mut Sockets, place: u32, bytes: usize) -> Vec<u8> {
     while sockets.received(place).0.len() < bytes {
         sockets.receive(place, None).unwrap();

@@ -43,7 +43,7 @@ fn echo(mut peer: TcpStream, seed: u64) -> JoinHandle<()> {
     })
 }
 
-/// One place and what ought to come back on it.
+/// One place and what should come back on it.
 #[derive(Default)]
 struct Stream {
     sent: Vec<u8>,
@@ -76,14 +76,14 @@ impl Model {
                 let offset = self.random.below(u64::from(BUFFER_BYTES)) as u32;
                 let length = self.random.below(u64::from(BUFFER_BYTES - offset) + 1) as u32;
                 let span = span(self.random.below(BUFFERS.into()) as u32, offset, length);
-                // Only before its first piece of this send: the content counts when it goes out.
+                // Only before its first use in this send: the contents count when it is sent.
                 let is_named = pieces.iter().any(|piece| {
                     matches!(piece, SocketPiece::Payload(other) if other.buffer == span.buffer)
                 });
                 if let Some(bytes) = self.sockets.pool().bytes_mut(span).filter(|_| !is_named) {
                     self.random.fill(bytes);
                 }
-                // Else it is being sent, or received into and of no use now.
+                // Otherwise it is being sent, or a receive is filling it.
                 let Some(bytes) = self.sockets.pool().bytes(span) else { continue };
                 whole.extend_from_slice(bytes);
                 pieces.push(SocketPiece::Payload(span));
@@ -102,7 +102,7 @@ impl Model {
         let stream = &mut self.streams[place as usize];
         let free = (0..BUFFERS).find(|index| self.sockets.pool().buffer_mut(*index).is_some());
         if let Some(buffer) = free.filter(|_| self.random.below(2) == 0) {
-            // What lies in the inbox comes before what will lie in the buffer.
+            // What is in the inbox comes before what will be in the buffer.
             let (rest, _) = self.sockets.received(place);
             stream.received.extend_from_slice(rest);
             let rest = rest.len();
@@ -126,7 +126,7 @@ impl Model {
             }
             None => assert_eq!(direct, 0),
         }
-        // Some is left now and then, but never so much that the inbox fills.
+        // Some is left now and then, but never so much that the inbox fills up.
         let (inbox, _) = self.sockets.received(place);
         let least = (inbox.len() / 2) as u64;
         let count = (least + self.random.below(inbox.len() as u64 + 1 - least)) as usize;
@@ -163,7 +163,7 @@ fn run(choice: EngineChoice, seed: u64, sends: u32, shape: impl FnOnce(&mut Sock
     let streams = (0..PLACES).map(|_| Stream::default()).collect();
     let mut model = Model { sockets, random: SplitMix(seed), streams, bytes: Vec::new() };
     let mut sent = [0; PLACES as usize];
-    // Bounded: each turn that brings nothing waits a millisecond.
+    // Bounded: each iteration without an event waits a millisecond.
     for _ in 0..1_000_000 {
         for place in 0..PLACES {
             if !model.streams[place as usize].is_armed {
@@ -282,10 +282,10 @@ fn a_slow_reader_does_not_stop_receiving(choice: EngineChoice) {
     assert!((0..4).all(|index| sockets.pool().buffer_mut(index).is_some()));
 }
 
-/// Makes what the listener accepts hold little that is unread.
+/// Makes accepted connections buffer little unread data.
 fn small_receive_buffer(listener: &std::net::TcpListener) {
     use std::os::fd::AsRawFd;
-    // Far less than is sent, and enough that it does not wait for delayed acknowledgements.
+    // Far less than is sent, but enough that it does not wait for delayed acknowledgements.
     let bytes: libc::c_int = 32_768;
     let length = size_of::<libc::c_int>() as libc::socklen_t;
     // SAFETY: the option's value is one int that lives through the call.
