@@ -1,4 +1,4 @@
-//! The same trial in this process and by an agent on a pipe: what hosts cost a study.
+//! The same trial in this process and by an agent over a pipe: the overhead of hosts in a study.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::AtomicBool;
@@ -17,11 +17,11 @@ use crate::line::{Bound, Line, rate};
 use crate::pairs::interleave;
 use crate::{Failure, ours};
 
-/// Agents are to cost less than 2 %.
+/// Agents must cost less than 2 %.
 const LEAST_IOPS: f64 = 0.98;
 const MOST_CPU: f64 = 1.02;
-/// One timed run. What is looked for is less than two runs of one program differ by, so there are many, and
-/// short ones.
+/// One timed run. The effect is smaller than the difference between two runs of one program, so there are
+/// many short ones.
 const TIMED_MS: u64 = 2000;
 const PAIRS: usize = 25;
 
@@ -42,7 +42,7 @@ pub(crate) fn lines(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
     ])
 }
 
-/// The far end.
+/// The agent's end.
 pub(crate) fn serve() -> Result<(), Failure> {
     let streams = || -> std::io::Result<_> {
         let input = std::io::stdin().as_fd().try_clone_to_owned()?;
@@ -54,8 +54,8 @@ pub(crate) fn serve() -> Result<(), Failure> {
     stormeter_agent::serve(input, output, version, Stop::default()).map_err(|e| e.to_string())
 }
 
-/// Drives by an agent. The CPU time is the agent's in the window and all that this process spends on
-/// the trial.
+/// Drives through an agent. The CPU time is the agent's in the window plus all that this process
+/// spends on the trial.
 pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
     let failed = |error: stormeter_runner::RunError| error.to_string();
     let options = FleetOptions {

@@ -1,11 +1,11 @@
-//! Whether what is measured is true: beside fio on a disk of programmed service times, where both do
-//! the same; and beside exact theory, where fio is no reference.
+//! Checks the accuracy of measurements: compared with fio on a disk with programmed service times,
+//! where both do the same; and with exact theory, where fio is not a reference.
 //!
-//! In an open loop fio sleeps between looks at its queue and so sends requests in groups, which wait
-//! for one another; its latencies begin when a request is issued. There the reference is the theory
-//! of open queues, by way of a twin of the disk in virtual time that is given the same requests at the
-//! same moments: the twin takes the chance out of the comparison, and a test holds the twin to the
-//! theory.
+//! In an open loop fio sleeps between polls of its queue and therefore sends requests in groups, which
+//! wait for one another; its latencies start when a request is issued. There the reference is the
+//! theory of open queues, with the help of a twin of the disk in virtual time that gets the same
+//! requests at the same moments: the twin removes chance from the comparison, and a test checks the
+//! twin against the theory.
 
 use crate::arguments::Arguments;
 use crate::drive::Drive;
@@ -18,13 +18,13 @@ use crate::timed_disk::schedule::{Service, Spread};
 use crate::timed_disk::{TimedDisk, expected};
 use crate::{Failure, machine};
 
-/// Interleaved pairs, unless asked for otherwise.
+/// The default number of interleaved pairs.
 const PAIRS: usize = 20;
 const DISK_BYTES: u64 = 96 << 20;
 const RUN_BYTES: u64 = 64 << 20;
 const RAMP_MS: u64 = 500;
 
-/// In the closed loop: a device that serves four at a time, far slower than both sides and than the
+/// In the closed loop: a device that serves four at a time, far slower than both generators and the
 /// path.
 const CLOSED: Service = Service { servers: 4, mean_ns: 2_000_000, spread: Spread::Uniform };
 const CLOSED_MS: u64 = 4000;
@@ -45,7 +45,8 @@ pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
     Ok(lines)
 }
 
-/// A prepared disk, and what drives it; the disk's process has the last CPU, the generators the first.
+/// A prepared disk, and what drives it; the disk's process uses the last CPU, the generators the
+/// first.
 fn disk(service: Service) -> Result<(TimedDisk, Drive), Failure> {
     let disk = TimedDisk::attach(service, DISK_BYTES, &machine::cpus().1)?;
     let url = Some(disk.device().display().to_string());
@@ -59,7 +60,7 @@ fn beside_fio(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
     let mut lines = Vec::new();
     for outstanding in DEPTHS {
         let drive = Drive { outstanding, duration_ms: CLOSED_MS, ..drive.clone() };
-        // Each run has places of its own: how long they happen to be served is averaged out over the pairs.
+        // Each run has different places: their service times average out over the pairs.
         let mut own_seeds = 1..;
         let mut ours = || {
             let drive = Drive { seed: own_seeds.next().unwrap_or(0), ..drive.clone() };
@@ -85,7 +86,7 @@ fn beside_fio(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
     Ok(lines)
 }
 
-/// fio on the same places: behind the owner's mark.
+/// fio on the same places: after the owner's mark.
 fn fio_on(disk: &TimedDisk, drive: &Drive, seed: u64) -> Fio {
     Fio {
         engine: Engine::Uring { files: vec![disk.device().into()], bytes: drive.disk_bytes },
@@ -124,7 +125,7 @@ fn beside_theory(name: &str, service: Service) -> Result<Vec<Line>, Failure> {
             ("p99", measured.p99_ns, percentile(0.99), theory.percentile_s(0.99)),
         ];
         for (figure, measured_ns, twin_ns, theory_s) in figures {
-            // The chance of this run's arrivals, which the twin had as well, is taken out.
+            // The random effect of this run's arrivals, which the twin had as well, is removed.
             let (theory_ns, chance) = (theory_s * 1e9, twin_ns / (theory_s * 1e9));
             let own_ns = (measured_ns - path_ns) / chance;
             let what = format!("agreement, open loop, {name} at {load}: {figure}");
@@ -144,8 +145,8 @@ fn theory(service: Service, rate_per_s: f64) -> Box<dyn ResponseTimes> {
     }
 }
 
-/// What the way to the disk and back takes by itself: the mean response time without any queue less
-/// that of the twin.
+/// The time of the path to the disk and back: the mean response time without queueing minus that of
+/// the twin.
 fn path_ns(drive: &Drive, service: Service) -> Result<f64, Failure> {
     let alone =
         Drive { outstanding: 1, read_percent: 100, duration_ms: CLOSED_MS, ..drive.clone() };

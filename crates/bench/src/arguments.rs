@@ -21,15 +21,15 @@ usage: stormeter-bench [--short] [--write] [--dir DIR] [--size MIB] [--pairs N] 
 pub(crate) enum Command {
     /// Measure and compare.
     Bench(Arguments),
-    /// Drive once and print what came of it: one of our measured runs.
+    /// Drive once and print the result: one of our measured runs.
     Drive(Drive),
     /// Be an agent on standard input and output.
     Agent,
-    /// Simulate once and print what came of it.
+    /// Simulate once and print the result.
     Simulate(Simulate),
-    /// Serve a protocol on a port (0: a free one) from nothing, until standard input ends.
+    /// Serve a protocol on a port (0: a free one), without storage, until standard input ends.
     Serve(Protocol, u16),
-    /// Serve a disk of programmed service times in a directory, until standard input ends.
+    /// Serve a disk with programmed service times in a directory, until standard input ends.
     ServeDisk { service: Service, bytes: u64, directory: PathBuf },
 }
 
@@ -43,16 +43,16 @@ pub(crate) struct Arguments {
     pub(crate) only: Option<String>,
 }
 
-/// Interleaved pairs of runs, unless told otherwise.
+/// The default number of interleaved pairs.
 const PAIRS: usize = 7;
 
 impl Arguments {
-    /// Interleaved pairs of runs.
+    /// Number of interleaved pairs of runs.
     pub(crate) fn pairs(&self) -> usize {
         self.pairs_or(PAIRS)
     }
 
-    /// Interleaved pairs of runs where a section has a number of its own.
+    /// Number of interleaved pairs of runs, where a section has its own default.
     pub(crate) fn pairs_or(&self, usual: usize) -> usize {
         self.pairs.unwrap_or(usual)
     }
@@ -73,7 +73,7 @@ impl Arguments {
     }
 }
 
-/// Reads the arguments, program name left out.
+/// Parses the arguments, without the program name.
 pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Command, Failure> {
     let mut bench = Arguments {
         short: false,

@@ -1,5 +1,5 @@
-//! The machine-written parts of docs/performance.md: a table for each group of figures, so that one
-//! can be measured anew without the others.
+//! The generated parts of docs/performance.md: a table for each group of figures, so that one can
+//! be measured again without the others.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::Failure;
 use crate::line::Line;
 
-/// The marks around a group's table.
+/// The markers around a group's table.
 fn marks(group: &str) -> (String, String) {
     (
         format!("<!-- figures of {group}: begin (written by cargo xtask bench) -->"),
@@ -30,7 +30,7 @@ pub(crate) fn section(machine: &str, command: &str, lines: &[Line]) -> String {
     text
 }
 
-/// Puts a group's section between its marks.
+/// Puts a group's section between its markers.
 pub(crate) fn write(path: &Path, group: &str, section: &str) -> Result<(), Failure> {
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let text = fs::read_to_string(path).map_err(failed)?;

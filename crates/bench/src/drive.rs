@@ -1,5 +1,5 @@
-//! One of our measured runs: prepares the disks or finds them prepared, drives them once through
-//! the same code as a comparison does, and prints what came of it as one line of JSON.
+//! One of our measured runs: prepares the disks or reuses prepared ones, drives them once through
+//! the same code as a comparison, and prints the result as one line of JSON.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::arguments::number;
 use crate::{Failure, agent};
 
 /// The run that owns the test files: always the same one, so that each process finds the disks of
-/// the one before it.
+/// its predecessor.
 pub(crate) const RUN_ID: &str = "00000000beac0000";
 pub(crate) const SEED: u64 = 1;
 pub(crate) const BLOCK_BYTES: u32 = 4096;
@@ -26,30 +26,30 @@ pub(crate) const BLOCK_BYTES: u32 = 4096;
 /// What to drive.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Drive {
-    /// `None`: the URL, or else `null:`.
+    /// `None`: the URL, otherwise `null:`.
     pub(crate) directory: Option<PathBuf>,
-    /// A network datastore, or a device, whose data are lost.
+    /// A network datastore, or a device, whose data will be destroyed.
     pub(crate) url: Option<String>,
-    /// Which of the directory's sets of disks.
+    /// The number of the directory's set of disks.
     pub(crate) number: u32,
-    /// Which places are read and written follows from it.
+    /// Determines which places are read and written.
     pub(crate) seed: u64,
     pub(crate) vms: u32,
     pub(crate) disk_bytes: u64,
     pub(crate) outstanding: u32,
-    /// An open loop instead, in I/Os a second in all.
+    /// An open loop instead, in I/Os per second in total.
     pub(crate) rate_per_s: Option<u64>,
-    /// Its arrivals are those of a Poisson process, else evenly spaced.
+    /// With Poisson arrivals, otherwise evenly spaced.
     pub(crate) is_poisson: bool,
     pub(crate) read_percent: u32,
-    /// 0: one a CPU.
+    /// 0: one per CPU.
     pub(crate) threads: u32,
     pub(crate) ramp_ms: u64,
     /// 0: prepare only.
     pub(crate) duration_ms: u64,
     /// Remove the disks instead.
     pub(crate) remove: bool,
-    /// Through an agent on a pipe instead of in this process; on `null:` only.
+    /// Through an agent over a pipe instead of in this process; on `null:` only.
     pub(crate) agent: bool,
 }
 
@@ -76,7 +76,7 @@ impl Default for Drive {
 }
 
 impl Drive {
-    /// Reads what [`Drive::words`] writes.
+    /// Parses what [`Drive::words`] writes.
     pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, Failure> {
         let mut drive = Self::default();
         while let Some(word) = words.next() {
@@ -119,7 +119,7 @@ impl Drive {
         Ok(drive)
     }
 
-    /// The arguments that ask another process for this.
+    /// The arguments for another process.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = vec!["drive".to_owned()];
         let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
@@ -191,7 +191,7 @@ pub(crate) fn disk_path(directory: &Path, number: u32, disk: u32) -> PathBuf {
     directory.join(format!(".stormeter-{RUN_ID}-{number}/disk-{disk:05}"))
 }
 
-/// Carries it out.
+/// Executes it.
 pub(crate) fn run(drive: &Drive) -> Result<(), Failure> {
     if drive.agent {
         println!("{}", agent::measure(drive)?);
@@ -206,7 +206,7 @@ pub(crate) fn run(drive: &Drive) -> Result<(), Failure> {
         (None, url) => DatastoreUrl::parse(url.as_deref().unwrap_or("null:"))
             .map_err(|error| error.to_string())?,
     };
-    // A device is one that the bench made for itself.
+    // The bench creates such devices itself.
     let destroy_data = match &url.location {
         Location::Device(path) => vec![path.clone()],
         _ => Vec::new(),
@@ -280,7 +280,7 @@ fn measure(
     }))
 }
 
-/// The most memory that this process ever had resident (proc(5): `VmHWM`).
+/// The peak resident memory of this process (proc(5): `VmHWM`).
 fn peak_memory_bytes() -> Option<u64> {
     crate::process::high_water_bytes(&fs::read_to_string("/proc/self/status").ok()?)
 }

@@ -13,11 +13,11 @@ use crate::{Failure, machine};
 /// Short and long runs under callgrind: fio's in I/Os, ours in milliseconds.
 const FIO_OPERATIONS: [u64; 2] = [5_000, 20_000];
 const OUR_MS: [u64; 2] = [400, 2000];
-/// One timed run, and one that is all start-up.
+/// One timed run, and one that only starts up.
 const TIMED_MS: u64 = 3000;
 const START_MS: u64 = 100;
 
-/// Outstanding I/Os with the bound on instructions, if there is one.
+/// Queue depths with the limit on instructions, if there is one.
 const DEPTHS: [(u32, Option<f64>); 4] =
     [(1, Some(0.25)), (4, None), (16, Some(0.15)), (64, Some(0.15))];
 
@@ -29,8 +29,8 @@ pub(crate) fn measure(arguments: &Arguments, store: &Store) -> Result<Vec<Line>,
         let drive = Drive { outstanding, ..disk.clone() };
         let fio = fio_on(&drive, store);
         let [paired] = interleave(
-            // Of a real device: how many completions one look finds hangs on the machine, so one pair is not
-            // enough for a gate.
+            // With a real device the number of completions per poll depends on the machine, so one pair is
+            // not enough for a gate.
             3,
             || our_instructions(&drive, OUR_MS).map(|count| [count]),
             || fio_instructions(&fio, FIO_OPERATIONS).map(|count| [count]),
@@ -48,7 +48,7 @@ pub(crate) fn measure(arguments: &Arguments, store: &Store) -> Result<Vec<Line>,
     Ok(lines)
 }
 
-/// IOPS and CPU time of the whole process per I/O, start-up taken off.
+/// IOPS and CPU time of the whole process per I/O, without start-up.
 fn timed(arguments: &Arguments, store: &Store, drive: &Drive) -> Result<[Line; 2], Failure> {
     let outstanding = drive.outstanding;
     let our_run = |duration_ms| {
@@ -75,7 +75,7 @@ fn timed(arguments: &Arguments, store: &Store, drive: &Drive) -> Result<[Line; 2
     ])
 }
 
-/// fio on the files of `drive`, pinned to the CPU that our driving thread is pinned to.
+/// fio on the files of `drive`, pinned to the same CPU as our I/O thread.
 pub(crate) fn fio_on(drive: &Drive, store: &Store) -> Fio {
     let file = |disk| disk_path(store.directory(), drive.number, disk);
     let (cpu, _) = machine::cpus();

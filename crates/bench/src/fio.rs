@@ -1,4 +1,4 @@
-//! fio's runs: what it is asked to do, and what it says came of it.
+//! fio's runs: their options and results.
 
 use std::path::PathBuf;
 
@@ -12,16 +12,16 @@ use crate::{Failure, process};
 pub(crate) enum Engine {
     /// Its null engine, on a file of this size that does not exist.
     Null { bytes: u64 },
-    /// Files through io_uring, direct, with fixed buffers and registered files; one job a file.
+    /// Files through io_uring, direct, with fixed buffers and registered files; one job per file.
     Uring { files: Vec<PathBuf>, bytes: u64 },
 }
 
 /// When a run ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Stop {
-    /// After so many I/Os.
+    /// After this many I/Os.
     Operations(u64),
-    /// After so many milliseconds.
+    /// After this many milliseconds.
     Milliseconds(u64),
 }
 
@@ -36,18 +36,18 @@ pub(crate) struct Fio {
     pub(crate) extra: Vec<String>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Report {
-    /// I/Os, those of the ramp not among them.
+    /// I/Os, without those of the ramp.
     pub(crate) operations: u64,
     pub(crate) iops: f64,
-    /// Of fio's `lat`: from the making of a request to its completion, submission included.
+    /// fio's `lat`: from the creation of a request to its completion, submission included.
     pub(crate) latency: Latency,
 }
 
 impl Fio {
-    /// Writes a job file and gives the command.
+    /// Writes a job file and returns the command.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = vec!["fio".into(), "--output-format=json".into()];
         let mut option = |name: &str, value: String| words.push(format!("--{name}={value}"));
@@ -61,7 +61,8 @@ impl Fio {
         }
         option("iodepth", self.outstanding.to_string());
         option("thread", "1".into());
-        // Reads and writes in one distribution, and `lat` instead of `clat`: as ours counts.
+        // Reads and writes in one distribution, and `lat` instead of `clat`, as in our
+        // measurements.
         option("unified_rw_reporting", "1".into());
         option("lat_percentiles", "1".into());
         option("percentile_list", "50:95:99".into());
@@ -104,7 +105,7 @@ impl Fio {
         words
     }
 
-    /// Runs it, under other commands if there are `before` words.
+    /// Runs it, under another command if there are `before` words.
     pub(crate) fn run(&self, before: &[String]) -> Result<(Report, process::Ended), Failure> {
         let words = [before, self.words().as_slice()].concat();
         let ended = process::run(&words)?;
@@ -114,14 +115,14 @@ impl Fio {
     }
 }
 
-/// The version that is installed.
+/// The installed version.
 pub(crate) fn version() -> Result<String, Failure> {
     let ended = process::run(&["fio".into(), "--version".into()])?;
     Ok(ended.output.trim().replace("fio-", "fio "))
 }
 
 fn parse(output: &str) -> Result<Report, Failure> {
-    // Warnings may come before the JSON.
+    // Warnings may precede the JSON.
     let start = output.find('{').ok_or("fio printed no JSON")?;
     let value: Value = serde_json::from_str(&output[start..]).map_err(|error| error.to_string())?;
     let job = &value["jobs"][0];

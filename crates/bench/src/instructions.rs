@@ -1,22 +1,22 @@
-//! User-space instructions per I/O: what callgrind counts in a long run less what it counts in a
-//! short one, over the I/Os by which they differ. Start-up, the same in both, falls out.
+//! User-space instructions per I/O: callgrind's count for a long run minus that for a short one,
+//! divided by the difference in I/Os. Start-up, the same in both, cancels.
 
 use crate::Failure;
 use crate::process::Ended;
 
-/// The words that put a command under callgrind, which counts every instruction of all threads.
+/// The command prefix for callgrind, which counts every instruction of all threads.
 pub(crate) fn callgrind() -> Vec<String> {
     ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"].map(str::to_owned).to_vec()
 }
 
-/// The same for our own runs, where only threads that the process starts are counted: the driving
-/// ones. The main thread only waits for them, but before that it calibrates the clock in a number of
-/// rounds that differs from run to run by more than a slope over few I/Os can bear.
+/// The same for our own runs, counting only threads that the process starts: the I/O threads. The
+/// main thread only waits for them, but before that it calibrates the clock in a number of rounds
+/// that varies between runs by more than a slope over few I/Os tolerates.
 pub(crate) fn callgrind_of_threads() -> Vec<String> {
     [callgrind(), vec!["--toggle-collect=*thread_start*".to_owned()]].concat()
 }
 
-/// Instructions that callgrind says it collected.
+/// The number of instructions that callgrind collected.
 pub(crate) fn collected(ended: &Ended) -> Result<u64, Failure> {
     parse(&ended.errors).ok_or_else(|| format!("callgrind gave no count:\n{}", ended.errors))
 }
@@ -26,8 +26,8 @@ fn parse(errors: &str) -> Option<u64> {
     line.rsplit(' ').next()?.parse().ok()
 }
 
-/// Cost per I/O by runs of two lengths, which `run` makes. Where a long run was held up so much that
-/// it came to few I/Os, both are made again.
+/// Cost per I/O from runs of two lengths, which `run` makes. If a long run was delayed so much that
+/// it did few I/Os, both are repeated.
 pub(crate) fn measure<L: Copy>(
     lengths: [L; 2],
     mut run: impl FnMut(L) -> Result<(u64, u64), Failure>,

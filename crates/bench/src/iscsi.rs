@@ -1,8 +1,8 @@
-//! iSCSI: reads and writes by our initiator and by libiscsi, on a target that answers at once and
-//! on a real one.
+//! iSCSI: reads and writes with our initiator and with libiscsi, on a target that answers at once
+//! and on a real one.
 //!
-//! The bounds are held with libiscsi in QEMU, which like ours is a whole load generator; the library
-//! alone is shown beside.
+//! The limits apply to the comparison with libiscsi in QEMU, which like ours is a whole load
+//! generator; the library alone is shown for information.
 
 use stormeter_peers::{Tgt, TgtOptions};
 
@@ -17,18 +17,18 @@ use crate::ours;
 
 /// The null server's target and unit.
 const NULL_UNIT: &str = "iqn.2026-01.org.stormeter:null/0";
-/// A unit's first MiB is not the first disk's: our header is there.
+/// A unit's first MiB does not belong to the first disk: our header is there.
 const BASE_BYTES: u64 = 1 << 20;
 
-/// Outstanding reads of the null target with the bound on IOPS.
+/// Outstanding reads of the null target with the limit on IOPS.
 const NULL_IOPS: [(u32, f64); 2] = [(16, 2.0), (32, 3.0)];
-/// At this depth instructions are counted, and the real target is driven.
+/// The queue depth for counting instructions, and for the real target.
 const OUTSTANDING: u32 = 16;
 const INSTRUCTIONS: f64 = 0.25;
-/// On IOPS and CPU time.
+/// For IOPS and CPU time.
 const REAL: [Bound; 2] = [Bound::Least(0.95), Bound::Most(0.8)];
 
-/// The share of reads in per cent, and what that is called.
+/// The percentage of reads, and its name.
 const READS: (u32, &str) = (100, "read");
 const WRITES: (u32, &str) = (0, "write");
 
@@ -75,7 +75,7 @@ fn real(arguments: &Arguments, libiscsi: &Program) -> Result<Vec<Line>, Failure>
     let mut lines = Vec::new();
     for what in [READS, WRITES] {
         let alone = sides("tgtd", &url, libiscsi, what, OUTSTANDING);
-        // Writes the disk where it is not written yet.
+        // Writes the disk if it is not written yet.
         ours::prepare(&alone.drive)?;
         let qemu = Sides {
             what: alone.what.clone(),

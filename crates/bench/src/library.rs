@@ -1,8 +1,8 @@
-//! The other side of the network figures: somebody else's library, driven by a small program of our
-//! own that does nothing else, compiled when it is needed; or by QEMU, as hypervisors have it.
+//! The other side of the network comparisons: another project's library, driven by a small program
+//! of ours that does nothing else, compiled when needed; or by QEMU, as in hypervisors.
 //!
-//! The first is the library at its best: no latencies are taken, nothing is copied out. The second
-//! is a whole load generator, as ours is.
+//! The first is the library at its best: no latencies are measured, nothing is copied. The second
+//! is a whole load generator, like ours.
 
 use std::fs;
 
@@ -12,13 +12,13 @@ use crate::Failure;
 use crate::fio::Stop;
 use crate::process::{self, Ended};
 
-/// A program's source, and what it needs.
+/// A program's source, and its dependencies.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Source {
-    /// The library, as the linker and pkg-config know it.
+    /// The library's name for the linker and pkg-config.
     library: &'static str,
     text: &'static str,
-    /// Debian's package.
+    /// The Debian package.
     package: &'static str,
 }
 
@@ -36,23 +36,23 @@ pub(crate) const LIBISCSI: Source = Source {
     package: "libiscsi-dev",
 };
 
-/// A compiled program, removed with this.
+/// A compiled program, removed when this is dropped.
 pub(crate) struct Program {
     scratch: TempDir,
     library: &'static str,
 }
 
-/// What is run with which arguments, but for how long.
+/// The command to run, except for its duration.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ReferenceTool {
     /// The library, and what drives it if that is not our program.
     pub(crate) name: String,
     words: Vec<String>,
-    /// How many I/Os take about a millisecond, where it is told numbers and no times.
+    /// How many I/Os take about a millisecond, if it accepts counts rather than times.
     counted_per_ms: Option<u64>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Report {
     pub(crate) operations: u64,
@@ -78,7 +78,7 @@ impl Source {
         Ok(Program { scratch, library: self.library })
     }
 
-    /// The library with its version, as far as that can be found out.
+    /// The library with its version, as far as that can be determined.
     pub(crate) fn version(&self) -> String {
         let words = ["pkg-config", "--modversion", self.library].map(str::to_owned);
         match process::run(&words) {
@@ -87,8 +87,8 @@ impl Source {
         }
     }
 
-    /// The library in QEMU: 4 KiB one after another, for it knows no other order, with so many
-    /// outstanding.
+    /// The library in QEMU: 4 KiB sequentially, because it supports no other order, with this queue
+    /// depth.
     pub(crate) fn in_qemu(&self, url: &str, is_write: bool, outstanding: u32) -> ReferenceTool {
         let mut words: Vec<String> =
             ["qemu-img", "bench", "-f", "raw", "-t", "none", "-s", "4096", "-S", "4096", "-d"]
@@ -116,7 +116,7 @@ impl Program {
 }
 
 impl ReferenceTool {
-    /// Runs it, under other commands if there are `before` words.
+    /// Runs it, under another command if there are `before` words.
     pub(crate) fn run(&self, before: &[String], stop: Stop) -> Result<(Report, Ended), Failure> {
         let counted = self.counted_per_ms.map(|per_ms| match stop {
             Stop::Operations(count) => count,
@@ -141,13 +141,13 @@ impl ReferenceTool {
     }
 }
 
-/// What our programs print.
+/// Parses the output of our programs.
 fn parse(output: &str) -> Option<Report> {
     let (operations, seconds) = output.trim().split_once(' ')?;
     report(operations.parse().ok()?, seconds.parse().ok()?)
 }
 
-/// What QEMU prints last: `Run completed in 1.234 seconds.`
+/// Parses QEMU's last line: `Run completed in 1.234 seconds.`
 fn parse_qemu(output: &str, operations: u64) -> Option<Report> {
     let line = output.lines().last()?.strip_prefix("Run completed in ")?;
     report(operations, line.strip_suffix(" seconds.")?.parse().ok()?)

@@ -1,19 +1,19 @@
-//! One line of the table: a claim, what both sides did, and whether the claim holds.
+//! One line of the table: a claim, the figures of both sides, and whether the claim holds.
 
 use crate::pairs::Paired;
 
-/// What the ratio of ours to the other's (or the figure itself) must keep.
+/// The limit on the ratio of ours to the other's (or on the figure itself).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Bound {
     /// At most.
     Most(f64),
     /// At least.
     Least(f64),
-    /// At least, as far as the noise of the pairs can tell: broken when every pair is below it.
+    /// At least, within the noise of the pairs: violated if every pair is below it.
     LeastWithinNoise(f64),
     /// Within this share of one.
     Within(f64),
-    /// None: shown for comparison.
+    /// No limit: shown for comparison.
     Shown,
 }
 
@@ -21,7 +21,7 @@ pub(crate) enum Bound {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
     pub(crate) what: String,
-    /// Who the other is.
+    /// The name of the other side.
     pub(crate) beside: String,
     pub(crate) ours: String,
     pub(crate) theirs: String,
@@ -29,12 +29,12 @@ pub(crate) struct Line {
     pub(crate) bound: String,
     pub(crate) bounded: bool,
     pub(crate) holds: bool,
-    /// Whether it makes the bench fail when it does not hold.
+    /// Whether the bench fails if it does not hold.
     pub(crate) gate: bool,
 }
 
 impl Line {
-    /// Of figures paired with fio's, each of them written by `show`.
+    /// For figures paired with fio's, each formatted by `show`.
     pub(crate) fn paired(
         what: impl Into<String>,
         paired: &Paired,
@@ -60,7 +60,7 @@ impl Line {
         }
     }
 
-    /// Of a figure and what it is to be, each of them written by `show`.
+    /// For a single figure and its target, each formatted by `show`.
     pub(crate) fn single(
         what: impl Into<String>,
         (ours, theirs): (f64, f64),
@@ -71,13 +71,13 @@ impl Line {
         Self::paired(what, &Paired { ours, theirs, ratio, spread: (ratio, ratio) }, bound, show)
     }
 
-    /// Names another than fio.
+    /// Names another reference than fio.
     pub(crate) fn beside(mut self, other: impl Into<String>) -> Self {
         self.beside = other.into();
         self
     }
 
-    /// Makes the bench fail when it does not hold.
+    /// Makes the bench fail if it does not hold.
     pub(crate) fn gate(mut self) -> Self {
         self.gate = true;
         self

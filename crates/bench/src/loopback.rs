@@ -1,18 +1,18 @@
-//! A network of this process's own: a loopback device that nobody else on the machine uses.
+//! A private network for this process: a loopback device that nothing else on the machine uses.
 //!
-//! QEMU cannot be told the port of an NFS server, so the server has to be where every NFS client
-//! looks for one: behind port 111. On the machine's own loopback device somebody else's portmapper
-//! may have that, and others would find ours.
+//! QEMU has no option for the port of an NFS server, so the server has to be where every NFS client
+//! looks for one: behind port 111. On the machine's own loopback device another portmapper may use
+//! that port, and other clients would find ours.
 
 use nix::sched::{CloneFlags, unshare};
 
 use crate::{Failure, process};
 
-/// An address that is nobody's (RFC 5737). Name lookups leave out all of IPv4 on a machine whose only
-/// addresses are loopback's (getaddrinfo(3), AI_ADDRCONFIG), and servers end in surprise.
+/// An unassigned address (RFC 5737). Name lookups omit all of IPv4 on a machine that has only
+/// loopback addresses (getaddrinfo(3), AI_ADDRCONFIG), and servers fail unexpectedly.
 const NOBODY: &str = "192.0.2.1/32";
 
-/// Enters a new network. What is started from now on, by this thread, is in it as well.
+/// Enters a new network. Everything that this thread starts from now on is in it as well.
 pub(crate) fn enter() -> Result<(), Failure> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| {
         format!("a network of our own cannot be had ({errno}); run as root (CAP_SYS_ADMIN)")

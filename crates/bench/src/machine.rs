@@ -1,4 +1,4 @@
-//! What the figures were measured on.
+//! The machine on which the figures were measured.
 
 use std::fs;
 use std::thread::available_parallelism;
@@ -26,7 +26,7 @@ pub(crate) fn describe() -> Result<String, Failure> {
     ))
 }
 
-/// QEMU's version, as far as that can be found out: without the network figures nobody needs it.
+/// QEMU's version, as far as that can be determined: it matters for the network figures only.
 fn qemu_version() -> String {
     let output = process::run(&["qemu-img", "--version"].map(str::to_owned)).map(|e| e.output);
     // `qemu-img version 7.2.0 (Debian …)`
@@ -42,8 +42,8 @@ fn model(cpuinfo: &str) -> String {
 
 /// The first and the last CPU that this process may run on.
 ///
-/// Driving threads are pinned to the first by the runner, so fio's are pinned there as well; what
-/// needs no storage is measured on the last, away from the first one's interrupts.
+/// The runner pins I/O threads to the first, so fio's are pinned there as well; what needs no
+/// storage is measured on the last, away from the first one's interrupts.
 pub(crate) fn cpus() -> (String, String) {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     parse_cpus(&status).unwrap_or_else(|| ("0".into(), "0".into()))

@@ -1,15 +1,15 @@
-//! What the load generator itself costs, side by side with fio, and its network protocols side by
-//! side with libnfs and libiscsi; and how fast the simulator is, beside SimPy: the figures of
+//! The cost of the load generator itself, compared with fio, and of its network protocols, compared
+//! with libnfs and libiscsi; and the speed of the simulator, compared with SimPy: the figures in
 //! docs/performance.md.
 //!
-//! Wall-clock rates on a shared machine move by tens of per cent, so the gates are counts: user
+//! Wall-clock rates on a shared machine vary by tens of per cent, so the gates are counts: user
 //! instructions per I/O, as the slope between a short and a long run of the same command under
-//! callgrind, which leaves start-up out. Rates, CPU times and latencies are medians of interleaved
+//! callgrind, which excludes start-up. Rates, CPU times and latencies are medians of interleaved
 //! pairs with their spread, for a person to judge.
 //!
-//! Each measured run of either side is a process of its own, so that both are started, pinned and
+//! Each measured run of either side is a separate process, so that both are started, pinned and
 //! accounted for in the same way. Ours is this program again, with the hidden command `drive`; the
-//! libraries' are small C programs, compiled when they are needed.
+//! libraries' are small C programs, compiled when needed.
 
 mod agent;
 mod agreement;
@@ -44,7 +44,7 @@ use crate::arguments::{Arguments, Command};
 use crate::line::Line;
 use crate::ours::Store;
 
-/// What went wrong, in words: a bench has nobody who would handle it.
+/// An error message: nothing in a benchmark handles errors by kind.
 type Failure = String;
 
 fn main() -> ExitCode {
@@ -73,7 +73,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is measured together and has a table of its own.
+/// Sections that are measured together and share a table.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("generator", &["null", "file", "scale"]),
     ("agreement", &["agreement"]),
@@ -83,7 +83,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("simulator", &["simulator"]),
 ];
 
-/// Measures, prints and perhaps writes the tables. Gives whether every gate holds.
+/// Measures, prints and optionally writes the tables. Returns whether every gate holds.
 fn run(arguments: &Arguments) -> Result<bool, Failure> {
     let machine = machine::describe()?;
     let store = Store::new(&arguments.directory)?;
@@ -93,7 +93,7 @@ fn run(arguments: &Arguments) -> Result<bool, Failure> {
     for (group, sections) in GROUPS {
         let mut lines = Vec::new();
         for section in sections.iter().filter(|section| wanted(section) || wanted(group)) {
-            // For good: what comes after these sections sees no other network either.
+            // Permanently: the sections after these see no other network either.
             if matches!(*section, "nfs" | "iscsi") && !has_own_loopback {
                 loopback::enter()?;
                 has_own_loopback = true;

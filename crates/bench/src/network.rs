@@ -1,8 +1,8 @@
-//! Our protocols against somebody else's library on the same server: what the figures of all of
-//! them have in common.
+//! Our protocols compared with another project's library on the same server: the code that all of
+//! them share.
 //!
-//! The client has one CPU and the server another, on both sides alike: on one CPU the figure would
-//! be that of both together, and left to the scheduler it would be that of its mood.
+//! The client has one CPU and the server another, for both sides: on one CPU the figure would be
+//! that of both together, and left to the scheduler it would be arbitrary.
 
 use crate::drive::Drive;
 use crate::fio::Stop;
@@ -13,29 +13,29 @@ use crate::null::our_instructions;
 use crate::pairs::{Paired, interleave};
 use crate::{Failure, machine, ours, process};
 
-/// Small enough to be written in a moment, as servers that store nothing have it written anew for
-/// each run.
+/// Small enough to be written in a moment, because for servers that store nothing it is written
+/// again for each run.
 pub(crate) const DISK_BYTES: u64 = 64 << 20;
 /// Short and long runs under callgrind: the library's in I/Os, ours in milliseconds.
 const THEIR_OPERATIONS: [u64; 2] = [2_000, 8_000];
 const OUR_MS: [u64; 2] = [300, 1200];
-/// One timed run, and one that is all start-up.
+/// One timed run, and one that only starts up.
 const TIMED_MS: u64 = 2000;
 const START_MS: u64 = 100;
 
-/// Pairs of a gate: how many answers one look finds hangs on the machine, so one is not enough.
+/// Pairs for a gate: the number of answers per poll depends on the machine, so one is not enough.
 pub(crate) const GATE_PAIRS: usize = 3;
 
 /// The same load by both.
 pub(crate) struct Sides {
-    /// Begins the lines that come of it.
+    /// The start of the resulting lines.
     pub(crate) what: String,
     pub(crate) drive: Drive,
     pub(crate) reference: ReferenceTool,
 }
 
 impl Sides {
-    /// User instructions per I/O: a gate, if there is a bound.
+    /// User instructions per I/O: a gate, if there is a limit.
     pub(crate) fn instructions(&self, pairs: usize, bound: Bound) -> Result<Line, Failure> {
         let [paired] = interleave(
             pairs,
@@ -64,7 +64,7 @@ impl Sides {
         Ok(self.line("IOPS", &paired, bound, rate))
     }
 
-    /// IOPS, and the CPU time of the whole client process per I/O, start-up taken off.
+    /// IOPS, and the CPU time of the whole client process per I/O, without start-up.
     pub(crate) fn iops_and_cpu(
         &self,
         pairs: usize,
@@ -108,24 +108,24 @@ impl Sides {
     }
 }
 
-/// What came of a timed run.
+/// The result of a timed run.
 struct Run {
     iops: f64,
     /// CPU time in ns, and I/Os.
     cost: (u64, u64),
 }
 
-/// What puts a client on its CPU: the first, where driving threads pin themselves too.
+/// Pins a client to its CPU: the first, to which I/O threads pin themselves too.
 fn client_cpu() -> [String; 3] {
     ["taskset".into(), "-c".into(), machine::cpus().0]
 }
 
-/// The CPU of servers.
+/// The CPU for servers.
 pub(crate) fn server_cpu() -> String {
     machine::cpus().1
 }
 
-/// Puts a server that runs already, with all its threads, on the CPU of servers.
+/// Pins a running server, with all its threads, to the CPU for servers.
 pub(crate) fn pin_server(pid: u32) -> Result<(), Failure> {
     let words = ["taskset", "-a", "-c", "-p", &server_cpu(), &pid.to_string()].map(str::to_owned);
     process::run(&words).map(drop)

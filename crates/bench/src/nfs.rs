@@ -1,7 +1,8 @@
-//! NFS: reads by our client and by libnfs, from a server that answers at once and from a real one.
+//! NFS: reads with our client and with libnfs, from a server that answers at once and from a real
+//! one.
 //!
-//! The bounds are held with libnfs in QEMU, which like ours is a whole load generator; the library
-//! alone is shown beside.
+//! The limits apply to the comparison with libnfs in QEMU, which like ours is a whole load
+//! generator; the library alone is shown for information.
 
 use std::path::Path;
 
@@ -15,18 +16,18 @@ use crate::network::{DISK_BYTES, GATE_PAIRS, Sides, pin_server, server_cpu};
 use crate::null_server::{NullServer, Protocol};
 use crate::{Failure, ours};
 
-/// What the null server serves: all of its files are alike.
+/// The export of the null server: all of its files are alike.
 const NULL_EXPORT: &str = "/null";
 const NULL_FILE: &str = "/disk";
-/// Where NFS clients that are told no port ask for one.
+/// Where NFS clients without a port option ask for the port.
 const PORTMAP_PORT: u16 = 111;
 
-/// Outstanding reads of the null server with the bound on IOPS.
+/// Outstanding reads of the null server with the limit on IOPS.
 const NULL_IOPS: [(u32, f64); 2] = [(16, 1.5), (32, 2.0)];
-/// At this depth instructions are counted.
+/// The queue depth for counting instructions.
 const COUNTED_OUTSTANDING: u32 = 16;
 const INSTRUCTIONS: f64 = 0.15;
-/// Outstanding reads of the real server, and the bounds on IOPS and CPU time for all of them.
+/// Outstanding reads of the real server, and the limits on IOPS and CPU time for all of them.
 const REAL_OUTSTANDING: [u32; 3] = [1, 16, 32];
 const REAL: [Bound; 2] = [Bound::Least(1.0), Bound::Most(0.7)];
 
@@ -72,7 +73,7 @@ fn real(arguments: &Arguments, libnfs: &Program) -> Result<Vec<Line>, Failure> {
     let server = Ganesha::start(&GaneshaOptions::default()).map_err(|error| error.to_string())?;
     pin_server(server.pid())?;
     let drive = Drive { url: Some(server.url()), ..reads() };
-    // Writes the disk, which all of them read then.
+    // Writes the disk, which all of them then read.
     ours::prepare(&drive)?;
     let file = disk_path(Path::new("/"), drive.number, 0).display().to_string();
     let qemu_url = format!("nfs://127.0.0.1{}{file}", server.export_path().display());

@@ -15,11 +15,12 @@ const OUR_MS: [u64; 2] = [300, 1500];
 /// One timed run.
 const TIMED_MS: u64 = 2000;
 
-/// Outstanding I/Os with the bounds on instructions, on IOPS, and on IOPS of fio tuned for speed.
+/// Queue depths with the limits on instructions, on IOPS, and on IOPS relative to fio tuned for
+/// speed.
 const BOUNDS: [(u32, f64, f64, f64); 2] = [(16, 0.10, 8.0, 3.0), (1, 0.20, 3.0, 1.5)];
 
-/// What makes fio fastest: no map of blocks already visited, the cheapest generator, no latencies,
-/// and batches.
+/// The fastest options of fio: no map of visited blocks, the cheapest generator, no latencies, and
+/// batches.
 fn tuned(outstanding: u32) -> Vec<String> {
     ["--norandommap=1", "--random_generator=lfsr", "--gtod_reduce=1"]
         .map(str::to_owned)

@@ -1,5 +1,5 @@
-//! A server that answers at once from nothing, in a process of its own, so that it can have a CPU
-//! of its own and costs the measured process nothing.
+//! A server that answers at once and stores nothing, in a separate process, so that it can have its
+//! own CPU and costs the measured process nothing.
 //!
 //! It is this program again with a hidden command, and ends when its standard input does: with the
 //! process that started it, however that ends.
@@ -11,14 +11,14 @@ use stormeter_server::{NullIscsi, NullNfs, ServerError};
 
 use crate::Failure;
 
-/// What is served.
+/// The protocol to serve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Nfs,
     Iscsi,
 }
 
-/// Serves on a port (0: a free one), which is told, until `until` ends.
+/// Serves on a port (0: a free one), which is printed, until `until` ends.
 pub(crate) fn serve(
     (protocol, port): (Protocol, u16),
     mut until: impl Read,
@@ -31,7 +31,7 @@ pub(crate) fn serve(
     }
     .map_err(failed)?;
     writeln!(told, "{}", running.port()).map_err(|error| error.to_string())?;
-    // An input that breaks is one that ended.
+    // A broken input counts as ended.
     let _ = std::io::copy(&mut until, &mut std::io::sink());
     Ok(())
 }
@@ -58,7 +58,7 @@ impl NullServer {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| format!("taskset could not be started ({error}): is it installed?"))?;
-        // Made first, so that it ends whatever comes.
+        // Created first, so that it is ended whatever happens.
         let mut server = Self { child, port: 0 };
         let mut line = String::new();
         if let Some(output) = server.child.stdout.take() {

@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::drive::Drive;
 use crate::process::{self, Ended};
 
-/// How long I/Os took.
+/// Latency statistics.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Latency {
     pub(crate) mean_ns: f64,
@@ -18,21 +18,21 @@ pub(crate) struct Latency {
     pub(crate) p99_ns: f64,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Report {
-    /// I/Os, those of the ramp among them.
+    /// I/Os, including those of the ramp.
     pub(crate) operations: u64,
     pub(crate) iops: f64,
     pub(crate) latency: Latency,
-    /// CPU time of the process an I/O, within the window.
+    /// CPU time of the process per I/O, within the window.
     pub(crate) cpu_per_io_ns: f64,
     pub(crate) peak_memory_bytes: u64,
-    /// Whether it was what fio is asked for too: io_uring, direct.
+    /// Whether it used what fio is asked for too: io_uring, direct.
     pub(crate) comparable: bool,
 }
 
-/// Runs a drive, under other commands if there are `before` words.
+/// Runs a drive, under another command if there are `before` words.
 pub(crate) fn run(drive: &Drive, before: &[String]) -> Result<(Report, Ended), Failure> {
     let ended = process::run(&words(drive, before)?)?;
     let value: Value = serde_json::from_str(&ended.output)
@@ -59,7 +59,7 @@ pub(crate) fn run(drive: &Drive, before: &[String]) -> Result<(Report, Ended), F
     Ok((report, ended))
 }
 
-/// Runs a drive that only prepares, and so tells nothing.
+/// Runs a drive that only prepares, and therefore prints nothing.
 pub(crate) fn prepare(drive: &Drive) -> Result<(), Failure> {
     process::run(&words(drive, &[])?).map(drop)
 }
@@ -72,7 +72,7 @@ fn words(drive: &Drive, before: &[String]) -> Result<Vec<String>, Failure> {
     Ok(words)
 }
 
-/// The directory of the test files; what was made there is removed when this goes.
+/// The directory of the test files; what was created there is removed when this is dropped.
 pub(crate) struct Store {
     directory: PathBuf,
     made: bool,
@@ -107,15 +107,15 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // After an error some disks may still be there; opening by the same run takes each set over
-        // and removes it.
+        // After an error some disks may remain; opening by the same run takes over each set and
+        // removes it.
         for number in 0..=crate::scale::LAST_NUMBER {
             let directory = Some(self.directory.clone());
             let drive = Drive { directory, number, ..Drive::default() };
             let _ = self.remove(&drive);
         }
         if self.made {
-            // Fails where somebody else put something meanwhile, which then stays.
+            // Fails if other files were put there meanwhile, which then stay.
             let _ = fs::remove_dir(&self.directory);
         }
     }

@@ -1,4 +1,4 @@
-//! Interleaved pairs of runs, and what their ratios say.
+//! Interleaved pairs of runs, and their ratios.
 
 use crate::Failure;
 
@@ -12,8 +12,8 @@ pub(crate) struct Paired {
     pub(crate) spread: (f64, f64),
 }
 
-/// Runs both sides in turn, the one that goes first changing with each pair. A side yields several
-/// figures at once; there is one answer for each.
+/// Runs both sides in turn, alternating which goes first. A side yields several figures at once;
+/// there is one result for each.
 pub(crate) fn interleave<const N: usize>(
     pairs: usize,
     mut ours: impl FnMut() -> Result<[f64; N], Failure>,

@@ -1,4 +1,4 @@
-//! How long the whole plan of a published study takes to predict, at its full length.
+//! The time to predict the whole plan of a published study, at full length.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -17,12 +17,13 @@ use crate::Failure;
 const STUDY: &str = include_str!("../../../studies/tr3808/study.yaml");
 const SITE: &str = include_str!("../../../studies/tr3808/site.yaml");
 
-/// The generation of a hypervisor that has all ten configurations; of the other three were published.
+/// The prefix of the other hypervisor generation, of which only three configurations were published;
+/// this one has all ten.
 const OTHER_GENERATION: &str = "esx35-";
-/// Caches begin as full as they get, so no more of it is needed.
+/// Caches start as full as they get, so no more is needed.
 const RAMP_NS: u64 = 2_000_000_000;
 
-/// Ten configurations, two sizes and three loads, each once for so long.
+/// Ten configurations, two sizes and three loads, each once with this window.
 fn plan(window_ns: u64) -> Result<StudyPlan, Failure> {
     let mut plan = parse_study(STUDY).map_err(|error| error.to_string())?;
     plan.datastores.retain(|datastore| !datastore.name.starts_with(OTHER_GENERATION));
@@ -78,7 +79,7 @@ mod tests {
         let plan = plan(300_000_000_000).unwrap();
         assert_eq!(plan.cells().len(), 10 * 2 * 3);
         assert_eq!(plan.design.blocks.most(), 1);
-        // For a moment it can be carried out here too.
+        // A moment of it can be executed here too.
         assert_eq!(predict(1_000_000).unwrap().0, 60);
     }
 }

@@ -1,4 +1,4 @@
-//! Runs one measured process and says what it printed and what it cost.
+//! Runs one measured process and returns its output and its cost.
 
 use std::fs;
 use std::io::Read;
@@ -11,17 +11,17 @@ use nix::sys::time::TimeVal;
 
 use crate::Failure;
 
-/// How often the memory of a running process is looked at.
+/// How often the memory of a running process is sampled.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a process left behind.
+/// The result of a process.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) output: String,
     pub(crate) errors: String,
-    /// User and system time of all its threads, the kernel's io_uring workers among them.
+    /// User and system time of all its threads, including the kernel's io_uring workers.
     pub(crate) cpu_ns: u64,
-    /// The most memory that it had resident, as often as it was looked at.
+    /// The largest resident memory among the samples.
     pub(crate) peak_memory_bytes: u64,
 }
 
@@ -56,12 +56,12 @@ pub(crate) fn run(words: &[String]) -> Result<Ended, Failure> {
     Ok(Ended { output, errors, cpu_ns: children_ns()? - before_ns, peak_memory_bytes })
 }
 
-/// Reads a pipe to its end on a thread of its own, so that neither of two can fill up.
+/// Reads a pipe to its end on a separate thread, so that neither of two can fill up.
 fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // What was read before an error is better than nothing; the exit status tells the rest.
+            // What was read before an error is better than nothing; the exit status shows the rest.
             let _ = pipe.read_to_end(&mut bytes);
         }
         String::from_utf8_lossy(&bytes).into_owned()

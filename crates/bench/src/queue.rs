@@ -1,5 +1,5 @@
-//! Exact distributions of response times in two open queues: what an honest open loop must measure
-//! on a disk of programmed service times.
+//! Exact distributions of response times in two open queues: what a correct open loop must measure
+//! on a disk with programmed service times.
 
 /// Response times of an open queue with Poisson arrivals.
 pub(crate) trait ResponseTimes {
@@ -7,10 +7,10 @@ pub(crate) trait ResponseTimes {
     fn share_within(&self, time_s: f64) -> f64;
     /// The mean, in seconds.
     fn mean_s(&self) -> f64;
-    /// A time that is as long as a service takes: where to begin looking for percentiles.
+    /// A time of about the length of a service: where the search for percentiles starts.
     fn scale_s(&self) -> f64;
 
-    /// The time that a share of all responses keep, in seconds, by bisection.
+    /// The time within which a share of all responses complete, in seconds, by bisection.
     fn percentile_s(&self, share: f64) -> f64 {
         let mut high_s = self.scale_s();
         while self.share_within(high_s) < share {
@@ -38,9 +38,9 @@ pub(crate) struct ConstantService {
 }
 
 impl ResponseTimes for ConstantService {
-    /// A. K. Erlang's series of 1909 (Gross and Harris, Fundamentals of Queueing Theory, 1998,
-    /// section 5.1). Its terms alternate and grow with the time; to the 99.9th percentile at a load of
-    /// 0.9 they lose no digit that matters.
+    /// A. K. Erlang's series of 1909 (Gross and Harris, Fundamentals of Queueing Theory, 1998, section
+    /// 5.1). Its terms alternate and grow with the time; up to the 99.9th percentile at a load of 0.9
+    /// they lose no significant digit.
     fn share_within(&self, time_s: f64) -> f64 {
         let Self { rate_per_s, service_s } = *self;
         let wait_s = time_s - service_s;
@@ -50,7 +50,7 @@ impl ResponseTimes for ConstantService {
         let mut sum = 0.0;
         for k in 0..=(wait_s / service_s) as u32 {
             let x = rate_per_s * (wait_s - f64::from(k) * service_s);
-            // (-x)^k / k! · e^x, by factors, so that nothing overflows on the way.
+            // (-x)^k / k! · e^x, by factors, so that nothing overflows.
             let power = (1..=k).fold(1.0, |power, i| power * -x / f64::from(i));
             sum += power * x.exp();
         }
@@ -80,7 +80,7 @@ pub(crate) struct ExponentialService {
 }
 
 impl ExponentialService {
-    /// The probability of waiting: Erlang's C (1917), from his B by its recursion.
+    /// The probability of waiting: Erlang's C (1917), from Erlang's B by its recursion.
     fn waits(&self) -> f64 {
         let offered = self.rate_per_s * self.service_s;
         let blocked =
@@ -89,14 +89,14 @@ impl ExponentialService {
         blocked / (1.0 - load * (1.0 - blocked))
     }
 
-    /// The rate at which the wait of those who wait ends.
+    /// The rate at which waits end.
     fn relief_per_s(&self) -> f64 {
         f64::from(self.servers) / self.service_s - self.rate_per_s
     }
 }
 
 impl ResponseTimes for ExponentialService {
-    /// Gross and Harris 1998, section 2.4: the wait is exponential for those who wait, and the
+    /// Gross and Harris 1998, section 2.4: the wait is exponential for requests that wait, and the
     /// service follows it.
     fn share_within(&self, time_s: f64) -> f64 {
         let (waits, served, relieved) = (self.waits(), 1.0 / self.service_s, self.relief_per_s());
@@ -134,8 +134,8 @@ mod tests {
         }
     }
 
-    /// The mean is the integral of what lies beyond each time: the distribution and the mean are
-    /// formulas of their own, and have to agree.
+    /// The mean is the integral of the complementary distribution: distribution and mean are
+    /// separate formulas, and have to agree.
     #[test]
     fn means_are_those_of_the_distributions() {
         let agrees = |queue: &dyn ResponseTimes, beyond_s: f64| {
@@ -158,7 +158,7 @@ mod tests {
     fn nobody_is_served_before_the_service_is_over() {
         let queue = ConstantService { rate_per_s: 0.5, service_s: 1.0 };
         assert_eq!(queue.share_within(0.999), 0.0);
-        // Who finds nobody there: one less the load.
+        // A request that finds the queue empty: one minus the load.
         assert!((queue.share_within(1.0) - 0.5).abs() < 1e-12);
     }
 }

@@ -1,4 +1,4 @@
-//! Many VMs on few threads: a thousand disks against one disk of the same total size.
+//! Many VMs on few threads: a thousand disks compared with one disk of the same total size.
 
 use crate::Failure;
 use crate::arguments::Arguments;
@@ -11,19 +11,19 @@ use crate::pairs::interleave;
 const VMS: u32 = 1000;
 const OUTSTANDING: u32 = 4;
 const DISK_BYTES: u64 = 4 << 20;
-/// What ours may have resident beside its I/O buffers.
+/// The limit on our resident memory, in addition to I/O buffers.
 const MEMORY_MIB: f64 = 256.0;
 /// The sets of disks: the thousand, and the single one.
 const MANY_NUMBER: u32 = 1;
 const ONE_NUMBER: u32 = 2;
-/// The last set of disks that any section makes.
+/// The last set of disks that any section creates.
 pub(crate) const LAST_NUMBER: u32 = ONE_NUMBER;
 
 pub(crate) fn measure(arguments: &Arguments, store: &Store) -> Result<Vec<Line>, Failure> {
     let one = store.prepare(ONE_NUMBER, 1, u64::from(VMS) * DISK_BYTES)?;
     let one = Drive { outstanding: 64, ramp_ms: 500, duration_ms: 3000, ..one };
     let many = store.prepare(MANY_NUMBER, VMS, DISK_BYTES)?;
-    // As a comparison does it: a thread a CPU.
+    // As in a comparison: one thread per CPU.
     let many =
         Drive { outstanding: OUTSTANDING, threads: 0, ramp_ms: 500, duration_ms: 3000, ..many };
     let fio = fio_on(&many, store);

@@ -1,5 +1,5 @@
-//! One measured run of the simulator: a site under the driver's loop in virtual time, told as one line
-//! of JSON. The hidden command `simulate`.
+//! One measured run of the simulator: a site under the driver's loop in virtual time, reported as one
+//! line of JSON. The hidden command `simulate`.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ use crate::arguments::number;
 const SEED: u64 = 1;
 const DISK_BYTES: u64 = 1 << 30;
 
-/// What is simulated.
+/// The simulated model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     /// Poisson arrivals at one device with four servers (M/M/4).
@@ -25,11 +25,11 @@ pub(crate) enum What {
     Closed,
     /// Hosts, Fibre Channel, controllers and disks.
     FibreChannel,
-    /// The same with a thousand hosts of a hundred VMs.
+    /// The same with a thousand hosts and a hundred VMs on each.
     Many,
 }
 
-/// A run of so much virtual time.
+/// A run over this much virtual time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Simulate {
     pub(crate) what: What,
@@ -49,7 +49,7 @@ pub(crate) const CLOSED_SERVICE_S: f64 = 5e-3;
 pub(crate) const MANY_HOSTS: u32 = 1000;
 pub(crate) const MANY_VMS_PER_HOST: u32 = 100;
 const MANY_CONTROLLERS: u32 = 250;
-/// Of a VM on Fibre Channel.
+/// Queue depth of a VM on Fibre Channel.
 pub(crate) const OUTSTANDING: u32 = 4;
 
 impl What {
@@ -64,7 +64,7 @@ impl What {
         Self::ALL.into_iter().find(|(what, _)| *what == self).map_or("", |(_, name)| name)
     }
 
-    /// The site, its VMs, and what each of them asks.
+    /// The site, its VMs, and the load of each.
     fn set_up(self) -> (Site, u32, Arrivals) {
         match self {
             What::Open => {
@@ -110,7 +110,7 @@ fn exponential(servers: u32, service_s: f64) -> Device {
 }
 
 impl Simulate {
-    /// Reads what [`Simulate::words`] writes.
+    /// Parses what [`Simulate::words`] writes.
     pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, Failure> {
         let name = words.next().unwrap_or_default();
         let what = What::ALL.into_iter().find(|(_, known)| *known == name);
@@ -119,13 +119,13 @@ impl Simulate {
         Ok(Self { what, ms })
     }
 
-    /// The arguments that ask another process for this.
+    /// The arguments for another process.
     pub(crate) fn words(&self) -> Vec<String> {
         vec!["simulate".into(), self.what.name().into(), self.ms.to_string()]
     }
 }
 
-/// Carries it out.
+/// Executes it.
 pub(crate) fn run(simulate: &Simulate) -> Result<(), Failure> {
     let (site, vms, arrivals) = simulate.what.set_up();
     let trial = Trial {
@@ -184,7 +184,7 @@ pub(crate) fn run(simulate: &Simulate) -> Result<(), Failure> {
     Ok(())
 }
 
-/// CPU time of this process: on a machine that others use too it is what a quiet one would take.
+/// CPU time of this process: on a shared machine it is what a quiet one would take.
 fn cpu_s() -> Result<f64, Failure> {
     let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_err(|e| e.to_string())?;
     Ok(time.tv_sec() as f64 + time.tv_nsec() as f64 / 1e9)

@@ -1,4 +1,4 @@
-//! The simulator's speed and memory, side by side with SimPy on what both can do.
+//! The simulator's speed and memory, compared with SimPy on what both can do.
 
 use std::fs;
 
@@ -18,25 +18,25 @@ use crate::{Failure, machine, plan, process};
 const PYTHON: &str = "/usr/bin/python3";
 const SIMPY: &str = include_str!("../peers/simpy_queues.py");
 
-/// Virtual time of a run: about a second of ours.
+/// Virtual time of a run: about a second of our CPU time.
 const OPEN_MS: u64 = 1_000_000;
 const CLOSED_MS: u64 = 1_000_000;
 const FIBRE_CHANNEL_MS: u64 = 40_000;
 const MANY_MS: u64 = 500;
-/// Requests of SimPy: about a second of its.
+/// Requests for SimPy: about a second of its CPU time.
 const SIMPY_REQUESTS: u64 = 150_000;
-/// Both simulate the same queue: so near do their mean response times have to be.
+/// Both simulate the same queue: their mean response times must agree this closely.
 const SAME: f64 = 0.1;
 
-/// What has to be reached.
+/// The targets.
 const EVENTS_PER_S: f64 = 5e6;
 const OPERATIONS_PER_S: f64 = 1e6;
 const MEMORY_MIB: f64 = 512.0;
 const PLAN_MINUTES: f64 = 10.0;
-/// Of a cell of the plan.
+/// The window of a cell of the plan.
 const PLAN_WINDOW_NS: u64 = 300_000_000_000;
 
-/// What came of a run.
+/// The result of a run.
 struct Report {
     operations: f64,
     events: f64,
@@ -126,14 +126,14 @@ pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
     Ok(lines)
 }
 
-/// SimPy's version, as far as that can be found out: the other figures do not need it.
+/// SimPy's version, as far as that can be determined: the other figures do not need it.
 pub(crate) fn version() -> String {
     let words = [PYTHON, "-c", "import simpy; print(simpy.__version__)"].map(str::to_owned);
     let output = process::run(&words).map(|ended| ended.output.trim().to_owned());
     format!("SimPy {}", output.as_deref().unwrap_or("of unknown version"))
 }
 
-/// A figure that is held against a bound and nobody else's.
+/// A figure that is compared with a limit only.
 fn alone(what: String, ours: String, bound: String, holds: bool) -> Line {
     Line {
         what,
@@ -165,7 +165,7 @@ fn run(simulate: &Simulate, before: &[String]) -> Result<Report, Failure> {
     })
 }
 
-/// Requests a second, and their mean response time.
+/// Requests per second, and their mean response time.
 fn simpy(script: &str, arguments: &str, before: &[String]) -> Result<(f64, f64), Failure> {
     let mut words = before.to_vec();
     words.extend([PYTHON.to_owned(), script.to_owned()]);
@@ -175,7 +175,7 @@ fn simpy(script: &str, arguments: &str, before: &[String]) -> Result<(f64, f64),
     parse_simpy(&ended.output).ok_or_else(|| format!("SimPy printed \"{}\"", ended.output))
 }
 
-/// What the script prints: requests, seconds, mean response time.
+/// Parses the script's output: requests, seconds, mean response time.
 fn parse_simpy(output: &str) -> Option<(f64, f64)> {
     let numbers: Vec<f64> =
         output.split_whitespace().map(|word| word.parse().ok()).collect::<Option<_>>()?;

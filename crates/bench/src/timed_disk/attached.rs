@@ -1,4 +1,4 @@
-//! The disk as both sides drive it: a loop device on the file of a process of its own.
+//! The disk as both sides use it: a loop device on a file that a separate process serves.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -11,10 +11,11 @@ use super::FILE;
 use super::schedule::Service;
 use crate::{Failure, process};
 
-/// An attached disk; detached and gone when this is dropped, and also when its process is killed.
+/// An attached disk; detached and removed when this is dropped, and also when its process is
+/// killed.
 pub(crate) struct TimedDisk {
     device: PathBuf,
-    /// The kernel detaches a device that was told to go when the last that has it open closes it.
+    /// The kernel detaches a device with a pending detach when its last user closes it.
     held: Option<fs::File>,
     server: Child,
     directory: TempDir,
@@ -41,7 +42,7 @@ impl TimedDisk {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| format!("taskset could not be started ({error}): is it installed?"))?;
-        // Made first, so that it ends whatever comes.
+        // Created first, so that it is ended whatever happens.
         let mut disk = Self { device: PathBuf::new(), held: None, server, directory };
         let mut line = String::new();
         if let Some(output) = disk.server.stdout.take() {
@@ -88,7 +89,7 @@ mod tests {
     use crate::timed_disk::schedule::Spread;
     use crate::timed_disk::serve;
 
-    /// The server as a thread of the test, with what `attach` gives to its own process.
+    /// The server as a thread of the test, with what `attach` passes to its process.
     #[test]
     fn what_is_written_is_read_back_and_the_mount_goes_with_its_owner() {
         if !nix::unistd::geteuid().is_root() || !Path::new("/dev/fuse").exists() {

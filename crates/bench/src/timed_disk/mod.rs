@@ -1,9 +1,9 @@
-//! A disk whose service times are programmed, so that what a load generator measures on it can be
-//! compared with another generator's, and with theory: a file in memory, served over FUSE by a process
-//! of its own, behind a loop device with direct I/O, which has a queue as real disks do.
+//! A disk with programmed service times, so that a load generator's measurements on it can be compared
+//! with another generator's, and with theory: a file in memory, served over FUSE by a separate
+//! process, behind a loop device with direct I/O, which has a queue like real disks.
 //!
-//! A request's time is set when it comes in ([`schedule`]); a thread answers each when its time has
-//! come. What the way there and back adds (FUSE, the loop device, being woken) is the path's own time.
+//! A request's completion time is determined when it arrives ([`schedule`]); a thread answers each at
+//! that time. The overhead of the path (FUSE, the loop device, wake-ups) is accounted for separately.
 
 mod attached;
 pub(crate) mod schedule;

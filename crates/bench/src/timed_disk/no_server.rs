@@ -1,4 +1,5 @@
-//! The benchmarks built without FUSE: the instruction gates need none, and share their build with the program.
+//! For benchmarks built without FUSE: the instruction gates do not need it, and share their build with the
+//! program.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::path::Path;
 use super::schedule::Service;
 use crate::Failure;
 
-/// As the server's.
+/// Same signature as the server's.
 pub(crate) fn serve(
     _: Service,
     _: u64,

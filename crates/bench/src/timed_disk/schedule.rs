@@ -1,6 +1,7 @@
-//! When a disk of programmed service times answers: first come, first served, at one of several
-//! servers. How long a request is served follows from its place, so whoever reads the same places is
-//! served alike, and a twin in virtual time knows what must be measured. Pure: no disk is needed.
+//! When a disk with programmed service times answers: first come, first served, at one of several
+//! servers. The service time of a request follows from its place, so all generators that access the
+//! same places are served alike, and a twin in virtual time knows the correct measurement. Pure: no
+//! disk is needed.
 
 #![cfg_attr(
     not(feature = "agreement"),
@@ -10,10 +11,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How service times spread about their mean.
+/// The distribution of service times about their mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spread {
-    /// All alike.
+    /// Constant.
     Constant,
     /// Uniform from half the mean to one and a half times the mean.
     Uniform,
@@ -37,26 +38,26 @@ impl Spread {
     }
 }
 
-/// What serves.
+/// The servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Service {
-    /// How many requests are served at a time.
+    /// Number of requests served concurrently.
     pub(crate) servers: u32,
     /// Mean service time.
     pub(crate) mean_ns: u64,
     pub(crate) spread: Spread,
 }
 
-/// Places are told apart in units of this.
+/// The granularity of places.
 const UNIT_BYTES: u64 = 4096;
-/// The quantiles of service times that there are, each at one place of so many in a row.
+/// Number of quantiles of service times, each at one place of this many consecutive ones.
 const QUANTILES: u64 = 1 << 14;
 /// Odd, so that multiplying by it, modulo a power of two, gives each quantile once; near the golden
-/// section of [`QUANTILES`], so that a few places in a row are spread evenly too.
+/// ratio of [`QUANTILES`], so that a few consecutive places are spread evenly too.
 const STRIDE: u64 = 10_127;
 
 impl Service {
-    /// How long a request at this place is served.
+    /// The service time of a request at this place.
     pub(crate) fn time_ns(&self, offset_bytes: u64) -> u64 {
         let quantile = (offset_bytes / UNIT_BYTES).wrapping_mul(STRIDE) % QUANTILES;
         let share = (quantile as f64 + 0.5) / QUANTILES as f64;
@@ -69,7 +70,7 @@ impl Service {
     }
 }
 
-/// The servers at work.
+/// The state of the servers.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     service: Service,
@@ -83,8 +84,8 @@ impl Schedule {
         Self { service, free }
     }
 
-    /// Takes a request that came at `arrived_ns`, which may not go back, and gives the moment at which
-    /// it is served.
+    /// Accepts a request that arrived at `arrived_ns`, which must not decrease, and returns the moment
+    /// at which its service ends.
     pub(crate) fn admit(&mut self, arrived_ns: u64, offset_bytes: u64) -> u64 {
         let free_ns = self.free.pop().map_or(0, |Reverse(free_ns)| free_ns);
         let served_ns = arrived_ns.max(free_ns) + self.service.time_ns(offset_bytes);

@@ -23,13 +23,14 @@ use crate::Failure;
 const FILE_NUMBER: INodeNo = INodeNo(2);
 /// Attributes never change.
 const FOR_EVER: Duration = Duration::from_secs(1 << 20);
-/// A timer wakes a sleeper tens of microseconds late: so much before an answer is due the thread stays
-/// awake.
+/// A timer wakes a sleeper tens of microseconds late: this long before an answer is due the thread
+/// stays awake.
 const AWAKE: Duration = Duration::from_micros(150);
-/// How many requests the kernel hands over at a time.
+/// How many requests the kernel passes at a time.
 const REQUESTS: u16 = 256;
 
-/// Serves a disk of so many bytes in `directory`, says so on `ready`, and ends when `until` does.
+/// Serves a disk of this size in `directory`, reports readiness on `ready`, and ends when `until`
+/// does.
 pub(crate) fn serve(
     service: Service,
     bytes: u64,
@@ -48,7 +49,7 @@ pub(crate) fn serve(
     config.mount_options = vec![MountOption::FSName("stormeter-timed-disk".into())];
     let session = fuser::spawn_mount(disk, directory, &config).map_err(failed)?;
     writeln!(ready, "ready").map_err(failed)?;
-    // An input that breaks is one that ended.
+    // A broken input counts as ended.
     let _ = std::io::copy(&mut until, &mut std::io::sink());
     session.umount_and_join().map_err(failed)?;
     let _ = answering.join();
@@ -61,9 +62,9 @@ struct Due {
     answer: Box<dyn FnOnce() + Send>,
 }
 
-/// Gives each answer at its time, until nobody sends any more.
+/// Sends each answer at its time, until the senders are gone.
 fn answer(incoming: &Receiver<Due>) {
-    // By the moment, and by their order among those of one moment.
+    // By time, and by order of arrival among simultaneous ones.
     let mut waiting: BTreeMap<(Instant, Reverse<u64>), Due> = BTreeMap::new();
     let mut number = 0;
     loop {
@@ -72,7 +73,7 @@ fn answer(incoming: &Receiver<Due>) {
         let received = match left {
             None => incoming.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(left) if left > AWAKE => incoming.recv_timeout(left - AWAKE),
-            // The thread that takes requests shares the CPU and has to get through.
+            // The thread that receives requests shares the CPU and must not be starved.
             Some(_) => {
                 thread::yield_now();
                 incoming.try_recv().map_err(|_| RecvTimeoutError::Timeout)
@@ -94,7 +95,7 @@ fn answer(incoming: &Receiver<Due>) {
     }
 }
 
-/// Requests in the order in which they come.
+/// Requests in order of arrival.
 struct Queue {
     schedule: Schedule,
     began: Instant,
@@ -135,14 +136,14 @@ impl Disk {
         let arrived_ns = queue.began.elapsed().as_nanos() as u64;
         let due_ns = queue.schedule.admit(arrived_ns, offset_bytes);
         let at = queue.began + Duration::from_nanos(due_ns);
-        // Without the thread that answers, the process is ending.
+        // If the answering thread is gone, the process is ending.
         let _ = queue.due.send(Due { at, answer: Box::new(answer) });
     }
 }
 
 impl Filesystem for Disk {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
-        // Requests of one file are outstanding side by side, also beyond what FUSE takes for usual.
+        // Allows concurrent requests on one file, beyond FUSE's default.
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
         let _ = config.set_max_background(REQUESTS);
         let _ = config.set_congestion_threshold(REQUESTS);

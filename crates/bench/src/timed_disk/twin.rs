@@ -1,5 +1,6 @@
 //! What must be measured: the same loop with the same seed on the same schedule in virtual time. All
-//! chance is the same, so what is left between the two is the path's own time and the generator's error.
+//! random choices are the same, so the difference between the two is the overhead of the path and the
+//! generator's error.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,10 +13,10 @@ use super::schedule::{Schedule, Service};
 use crate::Failure;
 use crate::drive::Drive;
 
-/// Where the disks of a run begin on a device: behind the first MiB, which has the owner's mark.
+/// Where the disks of a run start on a device: after the first MiB, which has the owner's mark.
 const BASE_BYTES: u64 = 1 << 20;
 
-/// The sample of `drive` on the disk, had everything but the service taken no time.
+/// The sample of `drive` on the disk, if everything except the service took no time.
 pub(crate) fn expected(drive: &Drive, service: Service) -> Result<Sample, Failure> {
     let timing = drive.timing();
     let trial = Trial {
@@ -44,7 +45,7 @@ struct Twin {
     time: VirtualTime,
     schedule: Schedule,
     served: u64,
-    /// When each ends, its turn, slot and length.
+    /// The end of each, with its sequence number, slot and length.
     due: BinaryHeap<Reverse<(u64, u64, u32, u32)>>,
 }
 
@@ -111,8 +112,8 @@ mod tests {
         }
     }
 
-    /// The loop, the schedule and the formulas are each made by themselves, and have to agree: millions of
-    /// requests come as near as the histogram's buckets let them.
+    /// The loop, the schedule and the formulas are independent of each other, and have to agree: millions
+    /// of requests come as close as the histogram's buckets allow.
     #[test]
     fn open_loops_are_as_theory_says() {
         for load in [0.5, 0.7] {

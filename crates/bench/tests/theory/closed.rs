@@ -1,6 +1,6 @@
-//! Closed loops: product-form networks. A station with a server for everybody is a delay and may take
-//! any time; stations that are first come, first served, are exponential with one mean for all
-//! (Baskett, Chandy, Muntz and Palacios, J. ACM 22, 1975).
+//! Closed loops: product-form networks. A station with enough servers for all is a delay and may have
+//! any distribution; stations that are first come, first served, are exponential with one mean for
+//! all (Baskett, Chandy, Muntz and Palacios, J. ACM 22, 1975).
 
 use stormeter_simulator::example;
 use stormeter_site::{Device, Queue, Service, Site, Spread};
@@ -29,7 +29,7 @@ fn exponential(servers: u32) -> Device {
     })
 }
 
-/// A host with cores for everybody and so many devices.
+/// A host with enough cores for all and a number of devices.
 fn local(devices: u32, servers: u32) -> Site {
     let mut site = example::one_device(exponential(servers));
     site.hosts[0].cores = 1000;
@@ -41,7 +41,7 @@ fn local(devices: u32, servers: u32) -> Site {
     site
 }
 
-/// A case of `stripes` a virtual disk.
+/// A case with `stripes` per virtual disk.
 fn case(name: &str, site: Site, vms: u32, outstanding: u32, stripes: u64) -> Case<'_> {
     Case {
         name,
@@ -50,15 +50,15 @@ fn case(name: &str, site: Site, vms: u32, outstanding: u32, stripes: u64) -> Cas
         arrivals: Arrivals::Closed { outstanding },
         read_percent: 60.0,
         disk_bytes: stripes * STRIPE_BYTES,
-        // A closed network forgets its beginning in a few rounds: a request is at most this long
-        // in all queues together.
+        // A closed network forgets its initial state in a few rounds: a request spends at most this
+        // long in all queues together.
         ramp_s: 20.0 * (CPU_S + SERVICE_S * f64::from(vms * outstanding)),
         window_s: 4.0,
         expected: vec![],
     }
 }
 
-/// What theory says of everything together; `cores` and `servers` are those of CPU and devices.
+/// The theoretical values of all figures; `cores` and `servers` are those of CPU and devices.
 fn expect(case: &mut Case<'_>, solution: &Solution, (cpu_s, cores): (f64, f64), servers: f64) {
     let throughput: f64 = solution.throughput_per_s.iter().sum();
     let Arrivals::Closed { outstanding } = case.arrivals else { return };
@@ -105,7 +105,7 @@ fn unequal_stations(extent: Extent) {
 
 fn chains_that_meet(extent: Extent) {
     // Three VMs of two stripes on five devices: 0 and 1, 2 and 3, 4 and 0. The first and the last
-    // meet, the second is alone.
+    // share a device, the second shares none.
     let mut case = case("closed, three chains", local(5, 1), 3, 4, 2);
     let half = SERVICE_S / 2.0;
     let demands = [
@@ -125,7 +125,8 @@ fn chains_that_meet(extent: Extent) {
     case.hold(extent);
 }
 
-/// A whole way over Fibre Channel to two controllers, wide enough that only disks make anybody wait.
+/// A whole path over Fibre Channel to two controllers, wide enough that requests wait only for
+/// disks.
 fn a_site(extent: Extent) {
     const VMS: u32 = 16;
     const OUTSTANDING: u32 = 4;
@@ -143,7 +144,7 @@ fn a_site(extent: Extent) {
         site.groups[0].device = device;
         site
     };
-    // How long the way takes is what a request takes that finds disks which take no time.
+    // The latency of the path is the time of a request whose disks take no time.
     let none =
         Queue { read_ns: 0.0, write_ns: 0.0, spread: Spread::Constant, ..queue(exponential(1)) };
     let mut empty = case("the way alone", wide(Device::Queue(none)), VMS, 1, 64);
@@ -155,7 +156,7 @@ fn a_site(extent: Extent) {
     };
     let delay_s = 0.6 * way_s(100.0, &mut empty) + 0.4 * way_s(0.0, &mut empty);
     let mut case = case("closed, Fibre Channel", wide(exponential(1)), VMS, OUTSTANDING, 64);
-    // Each controller has half of the VMs and eight disks of its own.
+    // Each controller has half of the VMs and its own eight disks.
     let station = Station { visits: 1.0 / 8.0, service_s: SERVICE_S, servers: 1 };
     let half = one_chain(VMS * OUTSTANDING / 2, delay_s, &[station; 8]);
     let both = Solution {

@@ -4,7 +4,7 @@
 /// A station of a network with one chain.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Station {
-    /// Visits of a request.
+    /// Visits per request.
     pub(crate) visits: f64,
     /// Mean service time, exponential, in seconds.
     pub(crate) service_s: f64,
@@ -12,7 +12,7 @@ pub(crate) struct Station {
     pub(crate) servers: usize,
 }
 
-/// What a network does.
+/// The solution of a network.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Solution {
     /// Requests a second, by chain.
@@ -57,10 +57,10 @@ pub(crate) fn one_chain(customers: u32, delay_s: f64, stations: &[Station]) -> S
     Solution { throughput_per_s: vec![throughput], queues }
 }
 
-/// Several chains, each of so many `customers` that think for `delay_s` and take `demands_s[chain]
+/// Several chains with `customers` each that think for `delay_s` and use `demands_s[chain]
 /// [station]` seconds (visits times mean service) at stations with one server.
 pub(crate) fn chains(customers: &[u32], delay_s: f64, demands_s: &[Vec<f64>]) -> Solution {
-    // Populations in an order in which one customer less always comes before.
+    // Populations in an order in which the population with one customer less always comes first.
     let strides: Vec<usize> = customers
         .iter()
         .scan(1, |stride, &count| {

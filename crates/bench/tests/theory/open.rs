@@ -10,10 +10,10 @@ use crate::replications::{Case, Expected, Extent};
 
 /// Mean service time in all cases.
 const SERVICE_S: f64 = 1e-3;
-/// Service times that a window has room for, in the short form.
+/// Window length of the short form, in service times.
 const WINDOW_SERVICES: f64 = 4000.0;
 
-/// Requests of `vms` VMs, a part of them reads, to a device; theory as given.
+/// Requests of `vms` VMs, some of them reads, to one device; with the given theory.
 fn case<'a>(name: &'a str, vms: u32, read_percent: f64, queue: Queue, theory: Open) -> Case<'a> {
     Case {
         name,
@@ -83,7 +83,7 @@ fn reads_and_writes(extent: Extent) {
 }
 
 fn paths_of_vms(extent: Extent) {
-    // Each of two VMs has a path of its own; behind them is a device with a server for everybody.
+    // Each of two VMs has its own path; behind them is a device with enough servers for all.
     const DEVICE_S: f64 = 0.4e-3;
     let theory = Open::general(700.0, SERVICE_S, SERVICE_S * SERVICE_S);
     let wide = queue(1000, DEVICE_S, DEVICE_S, Spread::Constant);

@@ -48,9 +48,9 @@ impl Open {
         self.rate_per_s * self.response_s()
     }
 
-    /// Time in which the memory of the beginning falls to 1/e, in seconds: that of M/M/1
-    /// (Morse, Stochastic properties of waiting lines, Operations Research 3, 1955), and of the right
-    /// order for the others.
+    /// Time in which the effect of the initial state falls to 1/e, in seconds: that of M/M/1 (Morse,
+    /// Stochastic properties of waiting lines, Operations Research 3, 1955), and of the right order
+    /// for the others.
     pub(crate) fn relaxation_s(&self) -> f64 {
         self.service_s / (1.0 - self.utilisation().sqrt()).powi(2)
     }

@@ -8,16 +8,16 @@ use stormeter_trial::{
     Arrivals, Content, Distribution, Ended, Limits, Sample, SizeShare, Trial, Workload,
 };
 
-/// Replications of an interval.
+/// Replications per interval.
 const REPLICATIONS: usize = 10;
-/// What no queue of the open loops ever reaches.
+/// More than any queue of the open loops ever reaches.
 const OPEN_SLOTS: u32 = 2000;
-/// What an interval says of itself.
+/// The nominal level of an interval.
 const LEVEL: f64 = 0.95;
-/// A chance below which something is no chance: of each of some forty tests, on either side.
+/// The error probability of each of some forty tests, on either side.
 const RARE: f64 = 1e-4;
 
-/// A site under a load, and what theory says of it.
+/// A site under a load, and its theoretical values.
 pub(crate) struct Case<'a> {
     pub(crate) name: &'a str,
     pub(crate) site: Site,
@@ -30,41 +30,41 @@ pub(crate) struct Case<'a> {
     pub(crate) expected: Vec<Expected<'a>>,
 }
 
-/// A figure with what theory says and where to find it.
+/// A figure with its theoretical value and where to find it.
 pub(crate) struct Expected<'a> {
     pub(crate) name: String,
     pub(crate) value: f64,
     pub(crate) of: Box<dyn Fn(&Observed) -> Ratio + 'a>,
 }
 
-/// What came of a replication.
+/// The result of a replication.
 pub(crate) struct Observed {
     pub(crate) sample: Sample,
     pub(crate) uses: Vec<ComponentUse>,
 }
 
-/// A figure as what was counted over what it is relative to.
+/// A figure as a ratio of two counts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ratio {
     pub(crate) of: f64,
     pub(crate) over: f64,
 }
 
-/// How thoroughly.
+/// The extent of a test.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Extent {
     pub(crate) intervals: usize,
-    /// Windows are so many times as long.
+    /// Factor on the length of windows.
     pub(crate) longer: f64,
 }
 
 impl Extent {
-    /// With all tests.
+    /// For the normal test run.
     pub(crate) fn short(intervals: usize) -> Self {
         Self { intervals, longer: 1.0 }
     }
 
-    /// By `cargo xtask truth`.
+    /// For `cargo xtask truth`.
     pub(crate) fn full(intervals: usize) -> Self {
         Self { intervals: intervals * 10, longer: 8.0 }
     }
@@ -154,7 +154,7 @@ impl Case<'_> {
             zipf: None,
         };
         let window = Window { from_ns: trial.ramp_ns, interval_ns: trial.interval_ns };
-        // Another stream than the driver's of the same seed.
+        // A different stream from the driver's for the same seed.
         let machine_seed = seed ^ 0x5bd1_e995_9e37_79b9;
         let mut machine =
             Machine::new(&self.site, 0, load, window, machine_seed).expect("a machine");
@@ -164,7 +164,7 @@ impl Case<'_> {
         Observed { sample, uses: machine.usage() }
     }
 
-    /// Replicates and holds all figures against the theory; says how it went.
+    /// Runs the replications, compares all figures with the theory and prints the outcome.
     pub(crate) fn hold(&self, extent: Extent) {
         let count = extent.intervals * REPLICATIONS;
         let mut figures: Vec<Vec<Ratio>> = vec![Vec::with_capacity(count); self.expected.len()];
@@ -186,13 +186,13 @@ impl Case<'_> {
     }
 }
 
-/// A figure's replications held against the theory.
+/// A figure's replications compared with the theory.
 #[derive(Debug)]
 pub(crate) struct Found {
     expected: f64,
     /// All replications together.
     value: f64,
-    /// Half of the interval of all replications, at the level that nothing is by chance.
+    /// Half-width of the interval of all replications, at a level that excludes chance.
     reach: f64,
     covered: usize,
     intervals: usize,
@@ -216,7 +216,7 @@ fn hold(figures: &[Ratio], expected: f64) -> Found {
         .map(|ratio| (ratio.of - expected * ratio.over) * figures.len() as f64 / over)
         .collect();
     let difference = Estimate::of_mean(&differences, 1.0 - RARE).expect("an interval");
-    // A trial of whole nanoseconds cannot be exact to all digits.
+    // A trial in whole nanoseconds cannot be exact to all digits.
     let grain = 1e-6 * expected;
     let reach = difference.interval.high - difference.value;
     Found {
@@ -230,7 +230,7 @@ fn hold(figures: &[Ratio], expected: f64) -> Found {
     }
 }
 
-/// Whether so many of so many are no surprise where each has the chance [`LEVEL`].
+/// Whether this coverage is plausible if each interval has probability [`LEVEL`].
 fn is_likely(covered: usize, intervals: usize) -> bool {
     // The binomial distribution from below, in logarithms so that nothing underflows.
     let (mut below, mut at_most, mut term) = (0.0, 0.0, intervals as f64 * (1.0 - LEVEL).ln());
@@ -268,7 +268,7 @@ fn coverage_that_chance_explains_is_told_from_other() {
 
 #[test]
 fn a_figure_that_is_off_by_little_is_found() {
-    // Means of twelve uniform words, nearly normal about 6 with standard deviation 1.
+    // Means of twelve uniform words, approximately normal around 6 with standard deviation 1.
     let mut state = 1u64;
     let mut word = || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
