@@ -56,8 +56,8 @@ mod tests {
         let packages = PACKAGES.map(|package| format!("--package={package}"));
         let mut gates: Vec<&str> = packages.iter().map(String::as_str).collect();
         gates.push("--no-default-features");
-        let anew: Vec<_> = program.difference(&built(&repository, &gates)).cloned().collect();
-        assert!(program.len() > 50 && anew.is_empty(), "{anew:#?}");
+        let rebuilt: Vec<_> = program.difference(&built(&repository, &gates)).cloned().collect();
+        assert!(program.len() > 50 && rebuilt.is_empty(), "{rebuilt:#?}");
         gates.pop();
         let all = built(&repository, &gates);
         assert!(program.difference(&all).count() > 0, "the feature is not needed any more");

@@ -50,7 +50,7 @@ const STEPS: [Step; 11] = [
     },
     Step {
         name: "bench",
-        what: "instructions per I/O beside fio's",
+        what: "instructions per I/O compared with fio's",
         needs: &["fio", "valgrind"],
         run: bench::check,
     },

@@ -29,15 +29,15 @@ use repository::Repository;
 const HELP: &str = "\
 cargo xtask CHORE
 
-  test [--only STEP]…  every check, one after the other; closes with 'N passed, M failed'
-  tidy [--write]       layers, clocks, file lengths, licences and the like, on their own; draws the layers' picture
-  bench [ARGUMENT]…    the figures beside fio's (the arguments go to stormeter-bench)
-  truth [WHICH]        the simulator held against theory and this machine, which is to be quiet
-  static               the static binary (musl): built, looked into, tried
-  peers                the programs that the checks need: installed where that is possible
-  fuzz [RUNS]          the protocols' decoders and sessions against mutated streams, for long
-  deny                 advisories, licences and sources of dependencies, by cargo-deny
-  help                 this
+  test [--only STEP]…  run every check; the last line is 'N passed, M failed'
+  tidy [--write]       check layers, clocks, file lengths, licences and wording; --write redraws the layers
+  bench [ARGUMENT]…    benchmarks compared with fio (arguments go to stormeter-bench)
+  truth [WHICH]        check the simulator against theory and this machine, which should be idle
+  static               build, inspect and try the static binary (musl)
+  peers                install the programs that the checks need, where possible
+  fuzz [RUNS]          fuzz the protocols' decoders and sessions with mutated streams, for a long time
+  deny                 check dependencies with cargo-deny: advisories, licences, sources
+  help                 print this help
 ";
 
 fn main() -> ExitCode {

@@ -23,7 +23,7 @@ struct Peer {
 }
 
 const PEERS: &[Peer] = &[
-    Peer { program: "fio", package: "fio", what_for: "the figures are held against it" },
+    Peer { program: "fio", package: "fio", what_for: "the benchmarks compare with it" },
     Peer { program: "valgrind", package: "valgrind", what_for: "counts instructions" },
     Peer { program: "musl-gcc", package: "musl-tools", what_for: "SQLite in the static binary" },
     Peer { program: "mkfs.ext4", package: "e2fsprogs", what_for: "devices that hold data" },
@@ -58,23 +58,27 @@ const PEERS: &[Peer] = &[
     Peer {
         program: "/usr/lib/*/qemu/block-nfs.so",
         package: "qemu-block-extra",
-        what_for: "figures beside libnfs",
+        what_for: "benchmarks against libnfs",
     },
     Peer { program: "qemu-system-x86_64", package: "qemu-system-x86", what_for: "guests of labs" },
     Peer { program: "xz", package: "xz-utils", what_for: "their kernel" },
-    Peer { program: "cc", package: "gcc", what_for: "figures beside libraries" },
+    Peer { program: "cc", package: "gcc", what_for: "benchmarks against libraries" },
     Peer { program: "/usr/include/stdio.h", package: "libc6-dev", what_for: "the same" },
     Peer { program: "/usr/include/nfsc/libnfs.h", package: "libnfs-dev", what_for: "the same" },
     Peer { program: "/usr/include/iscsi/iscsi.h", package: "libiscsi-dev", what_for: "the same" },
     Peer {
         program: "/usr/lib/python3/dist-packages/simpy/core.py",
         package: "python3-simpy3",
-        what_for: "the simulator's figures beside SimPy's",
+        what_for: "benchmarks against SimPy",
     },
     Peer { program: "sshd", package: "openssh-server", what_for: "a host that is reached by ssh" },
     Peer { program: "ssh-keygen", package: "openssh-client", what_for: "keys of its own" },
-    Peer { program: "taskset", package: "util-linux", what_for: "a CPU for each side of figures" },
-    Peer { program: "ip", package: "iproute2", what_for: "a network of the figures' own" },
+    Peer {
+        program: "taskset",
+        package: "util-linux",
+        what_for: "a CPU for each side of a benchmark",
+    },
+    Peer { program: "ip", package: "iproute2", what_for: "a private network for benchmarks" },
 ];
 
 /// The chore `peers`: installs what is missing and lists what is there.

@@ -116,7 +116,7 @@ fn print_schema(repository: &Repository, binary: &Path) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{} is not what `stormeter schema comparison` prints; make it anew",
+        "{} is not what `stormeter schema comparison` prints; regenerate it",
         path.display()
     ))
 }

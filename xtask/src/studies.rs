@@ -163,9 +163,9 @@ fn trials(report: &Value, way: &Way) -> Result<usize, String> {
     }
     if way.column == PREDICTED.column {
         let list = |value: &Value| value.as_array().map_or(0, Vec::len);
-        let (cells, told) = (list(&report["cells"]), list(&report["prediction"]["cells"]));
-        if told != cells {
-            return Err(format!("{told} of {cells} cells are told what holds them back"));
+        let (cells, named) = (list(&report["cells"]), list(&report["prediction"]["cells"]));
+        if named != cells {
+            return Err(format!("{named} of {cells} cells name their bottleneck"));
         }
     }
     Ok(count("trials") as usize)
@@ -189,11 +189,11 @@ mod tests {
 
     #[test]
     fn trials_that_fail_and_cells_without_reason_are_seen() {
-        let report = |failed: u32, cells: &[u32], told: &[u32]| {
+        let report = |failed: u32, cells: &[u32], named: &[u32]| {
             json!({
                 "status": {"trials": 6, "failed_trials": failed},
                 "cells": cells,
-                "prediction": {"cells": told},
+                "prediction": {"cells": named},
             })
         };
         assert_eq!(trials(&report(0, &[1, 2], &[1, 2]), &PREDICTED), Ok(6));

@@ -220,7 +220,7 @@ mod tests {
         for way in [Transport::Local, ssh("esx1", None), Transport::Command("x".into())] {
             assert!(
                 !way.has_lab_disk("/dev/lab/fc-fixed"),
-                "{way:?}: somebody's disk may be called so"
+                "{way:?}: another disk may have this name"
             );
         }
     }

@@ -39,7 +39,7 @@ pub fn knock(
             return Ok(version.to_owned());
         }
     }
-    Err(io::Error::new(io::ErrorKind::TimedOut, "nobody answers"))
+    Err(io::Error::new(io::ErrorKind::TimedOut, "no answer"))
 }
 
 /// Knocks and enters: what follows on the stream are frames of an agent that waits for a hello.
@@ -62,7 +62,7 @@ pub(crate) fn enter(
             return Ok(());
         }
     }
-    Err(io::Error::new(io::ErrorKind::TimedOut, "nobody answers"))
+    Err(io::Error::new(io::ErrorKind::TimedOut, "no answer"))
 }
 
 /// The far end: answers knocks until a controller enters. If a read returns nothing, the other end is not
@@ -82,7 +82,7 @@ pub(crate) fn answer(
             Ok(None) => continue,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 // An incomplete line is not continued by the next controller.
-                lines.begun.clear();
+                lines.partial.clear();
                 rest();
                 continue;
             }
@@ -115,7 +115,7 @@ fn said<'l>(line: &'l str, verb: &str, word: &str) -> Option<&'l str> {
 /// Lines of a stream, read byte by byte: what follows them must not be consumed.
 #[derive(Default)]
 struct Lines {
-    begun: Vec<u8>,
+    partial: Vec<u8>,
 }
 
 impl Lines {
@@ -126,13 +126,13 @@ impl Lines {
             match stream.read(&mut byte) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(_) if byte[0] == b'\n' => {
-                    let line = String::from_utf8_lossy(&self.begun).into_owned();
-                    self.begun.clear();
+                    let line = String::from_utf8_lossy(&self.partial).into_owned();
+                    self.partial.clear();
                     return Ok(Some(line));
                 }
-                Ok(_) if self.begun.len() < LONGEST => self.begun.push(byte[0]),
+                Ok(_) if self.partial.len() < LONGEST => self.partial.push(byte[0]),
                 // The rest of a frame: discarded up to its next line end.
-                Ok(_) => self.begun.clear(),
+                Ok(_) => self.partial.clear(),
                 Err(error)
                     if matches!(
                         error.kind(),

@@ -17,7 +17,7 @@ use crate::knock::answer;
 use crate::serve::{Stop, serve};
 
 /// How long to pause while the other end is not open.
-const NOBODY: Duration = Duration::from_millis(5);
+const NOT_OPEN: Duration = Duration::from_millis(5);
 
 /// Serves controllers at the port, one after the other, forever. `say` receives the reason when one
 /// ends early.
@@ -28,7 +28,7 @@ pub fn serve_port(port: &Path, version: &str, say: &mut dyn FnMut(&str)) -> io::
     // A port can be opened only once: both directions use the same file.
     let mut line = Line(OpenOptions::new().read(true).write(true).open(port)?);
     loop {
-        answer(&mut line, version, &mut || thread::sleep(NOBODY))?;
+        answer(&mut line, version, &mut || thread::sleep(NOT_OPEN))?;
         let (input, output) = (line.again()?, line.again()?);
         if let Err(error) = serve(input, output, version, Stop::default()) {
             say(&error.to_string());

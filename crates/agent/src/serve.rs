@@ -237,7 +237,7 @@ impl<W: Write> Worker<W> {
             }
             Command::Prepare(order) => {
                 let executor = self.executor.as_mut().ok_or_else(nothing_open)?;
-                let mut teller = Teller { back: &self.back, told: None };
+                let mut teller = Teller { back: &self.back, last_report: None };
                 let prepared = executor.prepare(&order, &self.stop.cancel, &mut teller)?;
                 Ok(Report::Prepared(prepared))
             }
@@ -260,9 +260,9 @@ impl<W: Write> Worker<W> {
             _ => {}
         }
         let (back, cancel) = (&self.back, &*self.stop.cancel);
-        let warm_up = Teller { back, told: None };
+        let warm_up = Teller { back, last_report: None };
         let mut controller = Controller { back, start: &self.start, cancel, warm_up };
-        let mut teller = Teller { back, told: None };
+        let mut teller = Teller { back, last_report: None };
         let end = executor.trial_started_by(&mut controller, order, cancel, &mut teller)?;
         Ok(Report::Done(Box::new(end)))
     }
@@ -288,7 +288,7 @@ impl<W: Write> StartCoordinator for Controller<'_, W> {
 
     fn start(&mut self, clock: &mut RealClock) -> Option<u64> {
         self.back.say(&Report::Ready).ok()?;
-        let at_ns = told(self.start, self.cancel)?;
+        let at_ns = start_time(self.start, self.cancel)?;
         self.back.say(&Report::Starting { late_ns: clock.now_ns().saturating_sub(at_ns) }).ok()?;
         sleep_until(clock, at_ns.saturating_sub(AWAKE_NS), self.cancel)?;
         Some(at_ns)
@@ -296,7 +296,7 @@ impl<W: Write> StartCoordinator for Controller<'_, W> {
 }
 
 /// The time of the start, once it has been received.
-fn told(start: &Receiver<u64>, cancel: &AtomicBool) -> Option<u64> {
+fn start_time(start: &Receiver<u64>, cancel: &AtomicBool) -> Option<u64> {
     let began = Instant::now();
     loop {
         match start.recv_timeout(LOOK) {
@@ -333,15 +333,15 @@ fn nothing_open() -> RunError {
 /// Forwards what the runner reports.
 struct Teller<'a, W> {
     back: &'a Back<W>,
-    told: Option<Instant>,
+    last_report: Option<Instant>,
 }
 
 impl<W: Write> Progress for Teller<'_, W> {
     fn preparing(&mut self, _: &str, done: u64, total: u64) {
-        if done < total && self.told.is_some_and(|told| told.elapsed() < TELL_EVERY) {
+        if done < total && self.last_report.is_some_and(|last| last.elapsed() < TELL_EVERY) {
             return;
         }
-        self.told = Some(Instant::now());
+        self.last_report = Some(Instant::now());
         // A controller that does not receive this does not receive the end either, and that is
         // checked.
         let _ = self.back.say(&Report::Preparing { done, total });

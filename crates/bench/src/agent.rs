@@ -34,11 +34,12 @@ pub(crate) fn lines(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
     };
     let [iops, cpu] = interleave(arguments.pairs_or(PAIRS), || run(&by_agent), || run(&drive))?;
     let what = |figure| format!("`null:`, one thread, agent on a pipe: {figure}");
-    let beside = "in process";
+    let reference = "in process";
     Ok(vec![
-        Line::paired(what("IOPS"), &iops, Bound::LeastWithinNoise(LEAST_IOPS), rate).beside(beside),
+        Line::paired(what("IOPS"), &iops, Bound::LeastWithinNoise(LEAST_IOPS), rate)
+            .reference(reference),
         Line::paired(what("CPU per I/O"), &cpu, Bound::Most(MOST_CPU), |ns| format!("{ns:.1} ns"))
-            .beside(beside),
+            .reference(reference),
     ])
 }
 

@@ -131,7 +131,7 @@ fn beside_theory(name: &str, service: Service) -> Result<Vec<Line>, Failure> {
             let what = format!("agreement, open loop, {name} at {load}: {figure}");
             let bound = Bound::Within(0.02);
             let line = Line::single(what, (own_ns, theory_ns), bound, microseconds);
-            lines.push(line.beside("theory"));
+            lines.push(line.reference("theory"));
         }
     }
     Ok(lines)

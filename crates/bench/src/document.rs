@@ -19,7 +19,7 @@ fn marks(group: &str) -> (String, String) {
 pub(crate) fn section(machine: &str, command: &str, lines: &[Line]) -> String {
     let mut text = format!(
         "`{command}`\n\n{machine}\n\n\
-         | What | beside | stormeter | the other | ratio, median (lowest to highest) | bound | \
+         | What | compared with | stormeter | the other | ratio, median (lowest to highest) | bound | \
          holds |\n\
          |---|---|---:|---:|---:|---:|---|\n"
     );

@@ -22,7 +22,7 @@ pub(crate) enum Bound {
 pub(crate) struct Line {
     pub(crate) what: String,
     /// The name of the other side.
-    pub(crate) beside: String,
+    pub(crate) reference: String,
     pub(crate) ours: String,
     pub(crate) theirs: String,
     pub(crate) measure: String,
@@ -49,7 +49,7 @@ impl Line {
         };
         Self {
             what: what.into(),
-            beside: "fio".into(),
+            reference: "fio".into(),
             ours: show(ours),
             theirs: show(theirs),
             measure,
@@ -72,8 +72,8 @@ impl Line {
     }
 
     /// Names another reference than fio.
-    pub(crate) fn beside(mut self, other: impl Into<String>) -> Self {
-        self.beside = other.into();
+    pub(crate) fn reference(mut self, other: impl Into<String>) -> Self {
+        self.reference = other.into();
         self
     }
 
@@ -90,8 +90,8 @@ impl Line {
             (true, true) => "yes",
             (true, false) => "**no**",
         };
-        let Self { what, beside, ours, theirs, measure, bound, .. } = self;
-        format!("| {what} | {beside} | {ours} | {theirs} | {measure} | {bound} | {holds} |")
+        let Self { what, reference, ours, theirs, measure, bound, .. } = self;
+        format!("| {what} | {reference} | {ours} | {theirs} | {measure} | {bound} | {holds} |")
     }
 }
 
@@ -161,7 +161,7 @@ mod tests {
     fn a_row_says_loudly_what_does_not_hold() {
         let row = line(2.0, (1.0, 3.0), Bound::Most(1.5)).row();
         assert_eq!(row, "| what | fio | 2 | 1 | 2.000 (1.000 to 3.000) | ≤ 1.50 | **no** |");
-        let row = line(2.0, (2.0, 2.0), Bound::Shown).beside("libnfs").row();
+        let row = line(2.0, (2.0, 2.0), Bound::Shown).reference("libnfs").row();
         assert!(
             row.starts_with("| what | libnfs |") && row.ends_with("| 2.000 | - | - |"),
             "{row}"

@@ -93,7 +93,7 @@ impl Sides {
         show: impl Fn(f64) -> String,
     ) -> Line {
         let what = format!("{}: {figure}", self.what);
-        Line::paired(what, paired, bound, show).beside(&self.reference.name)
+        Line::paired(what, paired, bound, show).reference(&self.reference.name)
     }
 
     fn our_run(&self, duration_ms: u64) -> Result<Run, Failure> {

@@ -64,8 +64,10 @@ impl NullServer {
         if let Some(output) = server.child.stdout.take() {
             BufReader::new(output).read_line(&mut line).map_err(|error| error.to_string())?;
         }
-        server.port =
-            line.trim().parse().map_err(|_| format!("{command} told no port but \"{line}\""))?;
+        server.port = line
+            .trim()
+            .parse()
+            .map_err(|_| format!("{command} printed \"{line}\" instead of a port"))?;
         Ok(server)
     }
 

@@ -56,7 +56,7 @@ pub(crate) fn measure(arguments: &Arguments, store: &Store) -> Result<Vec<Line>,
         Bound::LeastWithinNoise(1.0),
         rate,
     )
-    .beside("stormeter, 1 VM");
+    .reference("stormeter, 1 VM");
     let second = Line::paired("1000 VMs × 4 outstanding: IOPS", &against_fio, Bound::Shown, rate);
     Ok(vec![first, second, memory_line(memory)])
 }
@@ -65,16 +65,16 @@ pub(crate) fn measure(arguments: &Arguments, store: &Store) -> Result<Vec<Line>,
 fn memory_line((ours, theirs): (u64, u64)) -> Line {
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let buffers = u64::from(2 * VMS * OUTSTANDING) * 4096;
-    let beside = mib(ours.saturating_sub(buffers));
+    let without_buffers = mib(ours.saturating_sub(buffers));
     Line {
         what: "1000 VMs × 4 outstanding: peak memory, buffers included".into(),
-        beside: "fio".into(),
+        reference: "fio".into(),
         ours: format!("{:.0} MiB", mib(ours)),
         theirs: format!("{:.0} MiB", mib(theirs)),
-        measure: format!("{beside:.0} MiB beside buffers"),
-        bound: format!("< {MEMORY_MIB:.0} MiB beside buffers"),
+        measure: format!("{without_buffers:.0} MiB in addition to buffers"),
+        bound: format!("< {MEMORY_MIB:.0} MiB in addition to buffers"),
         bounded: true,
-        holds: beside < MEMORY_MIB,
+        holds: without_buffers < MEMORY_MIB,
         gate: true,
     }
 }

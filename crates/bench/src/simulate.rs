@@ -171,7 +171,7 @@ pub(crate) fn run(simulate: &Simulate) -> Result<(), Failure> {
         return Err(sample.ended.to_string());
     }
     let total = sample.total();
-    let told = json!({
+    let report = json!({
         "operations": total.operations + sample.ramp_operations,
         "events": machine.events(),
         "cpu_s": cpu_s,
@@ -180,7 +180,7 @@ pub(crate) fn run(simulate: &Simulate) -> Result<(), Failure> {
             .ok()
             .and_then(|status| crate::process::high_water_bytes(&status)),
     });
-    println!("{told}");
+    println!("{report}");
     Ok(())
 }
 

@@ -121,7 +121,7 @@ pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
             ));
         }
         let what = format!("simulator, {name}: requests a second on one core");
-        lines.push(Line::paired(what, &paired, Bound::Shown, rate).beside("SimPy"));
+        lines.push(Line::paired(what, &paired, Bound::Shown, rate).reference("SimPy"));
     }
     Ok(lines)
 }
@@ -137,7 +137,7 @@ pub(crate) fn version() -> String {
 fn alone(what: String, ours: String, bound: String, holds: bool) -> Line {
     Line {
         what,
-        beside: "-".into(),
+        reference: "-".into(),
         ours,
         theirs: "-".into(),
         measure: "-".into(),

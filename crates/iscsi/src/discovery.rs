@@ -228,7 +228,7 @@ impl Discovery {
                 }
                 Ok(())
             }
-            (Phase::Asked, TextResponse::OPCODE) => self.told(bhs, whole.data, out),
+            (Phase::Asked, TextResponse::OPCODE) => self.answered(bhs, whole.data, out),
             (Phase::Leaving, LogoutResponse::OPCODE) => {
                 self.phase = Phase::Closed;
                 Ok(())
@@ -263,7 +263,12 @@ impl Discovery {
         }
     }
 
-    fn told(&mut self, bhs: &crate::pdu::Bhs, data: &[u8], out: &mut Outbox) -> Result<(), Error> {
+    fn answered(
+        &mut self,
+        bhs: &crate::pdu::Bhs,
+        data: &[u8],
+        out: &mut Outbox,
+    ) -> Result<(), Error> {
         let response = TextResponse::decode(bhs);
         self.status(response.stat_sn)?;
         let refuse = |problem| Err(Error::Protocol { found: "a Text Response", problem });

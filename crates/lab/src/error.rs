@@ -53,9 +53,7 @@ pub enum LabError {
         said: String,
     },
     /// apt printed something unexpected.
-    #[error(
-        "apt-get told of no package to fetch; try `apt-get update`, then `stormeter lab build`"
-    )]
+    #[error("apt-get listed no package to fetch; try `apt-get update`, then `stormeter lab build`")]
     NothingToFetch,
     /// The kernel's image is not as expected.
     #[error("the kernel's image cannot be used: {0}; another kernel may do, please report it")]

@@ -145,7 +145,7 @@ impl Raid {
     }
 
     /// How many disks may be missing, in the worst case.
-    pub fn bears(self, disks: usize) -> usize {
+    pub fn tolerates(self, disks: usize) -> usize {
         match self {
             Raid::Zero => 0,
             Raid::One => disks.saturating_sub(1),
@@ -207,11 +207,11 @@ impl Storage {
     /// LUNs share one, and every other LUN has its own target.
     pub fn lun_number(&self, lun: usize) -> usize {
         let Some(of) = self.luns.get(lun) else { return 0 };
-        let beside = |other: &&Lun| other.protocol == of.protocol && other.chap.is_none();
+        let same_target = |other: &&Lun| other.protocol == of.protocol && other.chap.is_none();
         match of.protocol {
             Protocol::Iscsi if of.chap.is_some() => 0,
             Protocol::NvmeTcp => 0,
-            _ => self.luns[..lun].iter().filter(beside).count(),
+            _ => self.luns[..lun].iter().filter(same_target).count(),
         }
     }
 }

@@ -24,7 +24,7 @@ pub enum NfsError {
     #[error(transparent)]
     Mount(#[from] MountStatus),
     /// A reply to another call.
-    #[error("a reply to call {expected:#x} was awaited, one to {found:#x} came; connect anew")]
+    #[error("expected a reply to call {expected:#x}, received one to {found:#x}; reconnect")]
     OtherReply {
         /// Transaction number of the call.
         expected: u32,

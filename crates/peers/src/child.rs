@@ -75,7 +75,9 @@ impl Guarded {
             BufReader::new(output).read_line(&mut line).map_err(failed)?;
         }
         let pid = line.trim().parse().map_err(|_| {
-            failed(std::io::Error::other(format!("the shell told no process id but '{line}'")))
+            failed(std::io::Error::other(format!(
+                "the shell printed '{line}' instead of a process id"
+            )))
         })?;
         Ok(Self { shell, pid })
     }

@@ -113,7 +113,7 @@ mod tests {
         std::os::unix::fs::symlink(&precious, folder.path.join(PAYLOAD)).unwrap();
         assert_eq!(folder.create_file().unwrap_err().kind(), ErrorKind::AlreadyExists);
         folder.remove_file().unwrap();
-        fs::write(folder.path.join(PAYLOAD), "somebody's").unwrap();
+        fs::write(folder.path.join(PAYLOAD), "another program's").unwrap();
         assert_eq!(folder.create_file().unwrap_err().kind(), ErrorKind::AlreadyExists);
         assert_eq!(fs::read_to_string(precious).unwrap(), "precious");
     }

@@ -91,10 +91,7 @@ pub(crate) fn recompute(
         });
     }
     if *claim == Claim::Statement {
-        return Err(wrong(
-            &value,
-            "a statement needs a comparison; write `published` beside a number",
-        ));
+        return Err(wrong(&value, "a statement needs a comparison; for a number, add `published`"));
     }
     let values = match &value {
         Value::Number(number) => vec![*number],

@@ -100,7 +100,7 @@ fn each_mistake_has_its_message() {
         std::fs::write(&path, &text).unwrap();
     }
     let golden = std::fs::read_to_string(&path).unwrap();
-    assert!(golden == text, "bad_files.txt differs; UPDATE_GOLDEN=1 writes it anew. Now:\n{text}");
+    assert!(golden == text, "bad_files.txt differs; UPDATE_GOLDEN=1 rewrites it. Now:\n{text}");
 }
 
 #[test]

@@ -19,6 +19,6 @@ fn each_study_on_a_terminal_of_100_columns() {
             std::fs::write(&path, &text).unwrap();
         }
         let golden = std::fs::read_to_string(&path).unwrap();
-        assert!(golden == text, "{name} differs; UPDATE_GOLDEN=1 writes it anew. Now:\n{text}");
+        assert!(golden == text, "{name} differs; UPDATE_GOLDEN=1 rewrites it. Now:\n{text}");
     }
 }

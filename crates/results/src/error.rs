@@ -109,7 +109,7 @@ pub enum ResultsError {
     /// The file contains something other than requested.
     #[error(
         "{} holds {found}, and this is for {wanted}; `stormeter report` reads both, `stormeter \
-         compare` goes on with a comparison and `stormeter run` with a study",
+         compare` resumes a comparison and `stormeter run` a study",
         path.display()
     )]
     OtherContents {

@@ -158,7 +158,11 @@ mod tests {
 
         std::fs::write(&lock, "").unwrap();
         drop(RunLock::take(&results).unwrap());
-        assert_eq!(std::fs::read(&lock).unwrap(), b"", "an empty file may be somebody's too");
+        assert_eq!(
+            std::fs::read(&lock).unwrap(),
+            b"",
+            "an empty file may be another program's too"
+        );
         std::fs::remove_file(&lock).unwrap();
 
         let other = directory.path().join("other");

@@ -89,12 +89,12 @@ fn a_run_is_resumed_where_it_stood_and_finished_again() {
     file.finish(&finished(FinishReason::Interrupted)).unwrap();
     assert_eq!(file.finished().unwrap(), Some(finished(FinishReason::Interrupted)));
     drop(file);
-    let beside: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
-    assert_eq!(beside.len(), 1, "a finished run leaves one file: {beside:?}");
+    let files: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
+    assert_eq!(files.len(), 1, "a finished run leaves one file: {files:?}");
 
     let mut file = ResultsFile::open_for_resume(&path).unwrap();
     file.append_trial(&trial(1, 1)).unwrap();
-    assert_eq!(file.finished().unwrap(), None, "it goes on");
+    assert_eq!(file.finished().unwrap(), None, "it resumes");
     let failed = finished(FinishReason::Failed { reason: "disk on fire".into() });
     file.finish(&failed).unwrap();
     drop(file);
@@ -226,18 +226,18 @@ fn an_empty_file_that_was_there_before_stays_after_a_failure() {
     assert!(!path.exists(), "made and not removed");
     std::fs::write(&path, "").unwrap();
     ResultsFile::create(&path, &header()).unwrap_err();
-    assert!(path.exists(), "somebody's file was removed");
+    assert!(path.exists(), "another program's file was removed");
 }
 
 #[test]
 fn somebodys_file_in_the_locks_place_is_refused_and_stays() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");
-    let beside = directory.path().join("results.db-lock");
-    std::fs::write(&beside, "precious").unwrap();
+    let lock = directory.path().join("results.db-lock");
+    std::fs::write(&lock, "precious").unwrap();
     let error = ResultsFile::create(&path, &header()).unwrap_err();
     assert!(matches!(error, ResultsError::LockTaken { .. }), "{error}");
-    assert_eq!(std::fs::read(&beside).unwrap(), b"precious");
+    assert_eq!(std::fs::read(&lock).unwrap(), b"precious");
     assert!(!path.exists());
 }
 

@@ -67,7 +67,7 @@ fn idle(machine: &mut Machine, until_ns: u64) {
     assert!(reap(machine, left_ns).is_empty());
 }
 
-fn told(machine: &Machine) -> ResyncUse {
+fn resync_use(machine: &Machine) -> ResyncUse {
     machine.resync().expect("a distributed datastore")
 }
 
@@ -104,11 +104,11 @@ fn what_was_lost_is_copied_once_over_the_wire_into_flash_and_on() {
     for (fault, lost) in [("kill server.1 at 1s", 4 * GIB), ("disk-fail vsan 3 at 1s", 2 * GIB)] {
         let mut machine = broken(&cluster(4), 8, &[fault]);
         idle(&mut machine, SECOND - 1);
-        assert_eq!(told(&machine), ResyncUse::default());
+        assert_eq!(resync_use(&machine), ResyncUse::default());
         idle(&mut machine, 30 * SECOND);
         machine.end_window();
         let all = ResyncUse { lost_bytes: lost, copied_bytes: lost, ..ResyncUse::default() };
-        assert_eq!(told(&machine), all, "{fault}");
+        assert_eq!(resync_use(&machine), all, "{fault}");
         assert_eq!(said(&machine), [""; 0]);
         // Each chunk is read once and written once to a capacity device, and in between written to
         // flash and read from it.
@@ -138,7 +138,7 @@ fn nodes_copy_among_themselves_where_others_are_the_hosts() {
     site.datastores[0].hosts = 1;
     let mut machine = broken(&site, 8, &["kill server.1 at 1s"]);
     idle(&mut machine, 30 * SECOND);
-    assert_eq!(told(&machine).copied_bytes, 4 * GIB);
+    assert_eq!(resync_use(&machine).copied_bytes, 4 * GIB);
     machine.end_window();
     let [of_nodes, of_clients] = ["server nic", "client nic"].map(|name| visits(&machine, name));
     assert!(of_nodes > 0 && of_clients == 0, "{of_nodes} {of_clients}");
@@ -165,7 +165,7 @@ fn after_it_any_other_node_may_be_lost() {
         let mut machine = broken(&site, 8, &["kill server.1 at 1s", second.as_str()]);
         idle(&mut machine, 39 * SECOND);
         failed += seen(&mut machine, 8, Kind::Read, 41 * SECOND).1;
-        assert_eq!(told(&machine).copied_bytes, 0);
+        assert_eq!(resync_use(&machine).copied_bytes, 0);
     }
     assert!(failed > 0);
 }
@@ -203,7 +203,7 @@ fn the_load_is_slower_while_it_runs_and_as_fast_as_before_when_it_is_over() {
         let mean = |from: usize, to: usize| {
             ended[from..to].iter().sum::<u32>() as f64 / (to - from) as f64
         };
-        (told(&machine), mean(2, 10), mean(12, 17), mean(70, 80))
+        (resync_use(&machine), mean(2, 10), mean(12, 17), mean(70, 80))
     };
     for kind in [Kind::Read, Kind::Write] {
         let (resync, before, during, after) = rates(&cluster(4), kind);
@@ -226,10 +226,10 @@ fn a_node_takes_no_more_than_its_rate_and_not_before_the_delay_is_over() {
     site.clusters[0].repair_delay_ns = 2 * SECOND;
     let mut machine = broken(&site, 8, &["kill server.1 at 1s"]);
     idle(&mut machine, 3 * SECOND - 1);
-    assert_eq!(told(&machine).lost_bytes, 0);
+    assert_eq!(resync_use(&machine).lost_bytes, 0);
     idle(&mut machine, 5 * SECOND);
     // Three nodes are left, and each takes one or two pieces: 200 MB in two seconds.
-    let copied = told(&machine).copied_bytes as f64;
+    let copied = resync_use(&machine).copied_bytes as f64;
     assert!(copied > 0.97 * 600e6 && copied < 1.01 * 600e6, "{copied}");
     machine.end_window();
     let notes = said(&machine);
@@ -242,13 +242,15 @@ fn a_node_takes_no_more_than_its_rate_and_not_before_the_delay_is_over() {
     machine.end_window();
     assert_eq!(
         said(&machine),
-        ["vsan: 4GiB that were lost are not copied anew yet, their node is waited for; a shorter \
-          repair-delay shows the resync"]
+        [
+            "vsan: 4GiB of lost data has not been copied again yet, because its node may come back; a \
+          shorter repair-delay shows the resync"
+        ]
     );
     // A broken device does not come back: nobody waits for it.
     let mut machine = broken(&site, 8, &["disk-fail vsan 3 at 1s"]);
     idle(&mut machine, 2 * SECOND);
-    assert!(told(&machine).copied_bytes > 0);
+    assert!(resync_use(&machine).copied_bytes > 0);
 }
 
 #[test]
@@ -257,16 +259,16 @@ fn a_node_that_is_back_has_what_is_not_copied_yet() {
     site.clusters[0].repair_delay_ns = 2 * SECOND;
     let mut machine = broken(&site, 8, &["kill server.1 at 1s for 1s"]);
     idle(&mut machine, 10 * SECOND);
-    assert_eq!(told(&machine), ResyncUse::default());
+    assert_eq!(resync_use(&machine), ResyncUse::default());
     site.clusters[0].resync_bytes_per_s = Some(200e6);
     let mut machine = broken(&site, 8, &["kill server.1 at 1s for 4s"]);
     idle(&mut machine, 5 * SECOND - 1);
-    assert!(told(&machine).left_bytes > 0);
+    assert!(resync_use(&machine).left_bytes > 0);
     idle(&mut machine, 6 * SECOND);
-    let then = told(&machine);
+    let then = resync_use(&machine);
     assert_eq!((then.lost_bytes, then.left_bytes), (4 * GIB, 0));
     let (_, failed) = seen(&mut machine, 8, Kind::Read, 7 * SECOND);
-    assert_eq!((told(&machine), failed), (then, 0));
+    assert_eq!((resync_use(&machine), failed), (then, 0));
 }
 
 #[test]
@@ -277,7 +279,7 @@ fn a_taker_that_is_lost_itself_is_replaced() {
         let faults = ["kill server.1 at 1s", second.as_str()];
         let mut machine = broken(&cluster(5), 10, &faults);
         idle(&mut machine, 40 * SECOND);
-        let then = told(&machine);
+        let then = resync_use(&machine);
         assert_eq!((then.left_bytes, then.no_room_bytes), (0, 0), "{then:?}");
         if then.gone_bytes > 0 {
             // It had the other replica.
@@ -298,7 +300,7 @@ fn a_port_that_is_down_delays_a_copy_and_no_more() {
     let faults = ["kill server.1 at 1s", "path-down server.nic 0 at 2s for 1s"];
     let mut machine = broken(&site, 8, &faults);
     idle(&mut machine, 30 * SECOND);
-    let then = told(&machine);
+    let then = resync_use(&machine);
     assert_eq!((then.lost_bytes, then.copied_bytes, then.left_bytes), (4 * GIB, 4 * GIB, 0));
 }
 
@@ -309,25 +311,25 @@ fn where_no_other_node_can_take_it_nothing_is_copied_and_that_is_said() {
     assert_eq!(failed, 0);
     let expected =
         ResyncUse { lost_bytes: 8 * GIB, no_room_bytes: 8 * GIB, ..ResyncUse::default() };
-    assert_eq!(told(&machine), expected);
+    assert_eq!(resync_use(&machine), expected);
     machine.end_window();
     assert_eq!(
         said(&machine),
         [
-            "vsan: 8GiB that were lost are not copied anew: every other node has a replica of them or no \
-          room; add nodes or devices"
+            "vsan: 8GiB of lost data cannot be copied again: every other node already has a replica or \
+          no space; add nodes or devices"
         ]
     );
     // The other device of the same node may take what one had.
     let mut machine = broken(&cluster(2), 8, &["disk-fail vsan 3 at 1s"]);
     idle(&mut machine, 30 * SECOND);
-    assert_eq!(told(&machine).copied_bytes, 4 * GIB);
+    assert_eq!(resync_use(&machine).copied_bytes, 4 * GIB);
     // One replica: nothing is left to copy from.
     let mut site = cluster(4);
     site.datastores[0].target = Target::Cluster { cluster: 0, stripes: 1, replicas: 1 };
     let mut machine = broken(&site, 8, &["disk-fail vsan 3 at 1s"]);
     idle(&mut machine, 2 * SECOND);
-    assert_eq!(told(&machine).gone_bytes, told(&machine).lost_bytes);
+    assert_eq!(resync_use(&machine).gone_bytes, resync_use(&machine).lost_bytes);
     machine.end_window();
     assert_eq!(said(&machine), ["vsan: 1GiB are lost, no replica of them is left"]);
 }
@@ -353,7 +355,7 @@ fn a_full_device_takes_nothing() {
     });
     let mut machine = broken(&site, 8, &["kill server.1 at 1s"]);
     idle(&mut machine, 60 * SECOND);
-    let then = told(&machine);
+    let then = resync_use(&machine);
     // Four devices with space for 12 have 10 or 11.
     assert!(then.copied_bytes <= 2 * GIB && then.copied_bytes > 0, "{then:?}");
     assert_eq!(then.copied_bytes + then.no_room_bytes, then.lost_bytes);
@@ -364,7 +366,7 @@ fn the_same_seed_gives_the_same_copies() {
     let run = || {
         let mut machine = broken(&cluster(4), 8, &["kill server.1 at 1s"]);
         let (ended, _) = seen(&mut machine, 8, Kind::Write, 4 * SECOND);
-        (ended, told(&machine), machine.events(), machine.usage())
+        (ended, resync_use(&machine), machine.events(), machine.usage())
     };
     assert_eq!(run(), run());
 }

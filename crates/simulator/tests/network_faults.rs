@@ -34,7 +34,7 @@ fn with_fault(site: &Site, fault: &str) -> Machine {
 fn seen(machine: &mut Machine, kind: Kind) -> (Vec<u32>, u64, u32) {
     let mut ended = vec![0; 31];
     let (mut longest_ns, mut failed) = (0, 0);
-    let mut begun = [0; 8];
+    let mut started_ns = [0; 8];
     let operation = |slot: u32, turn: u64| Operation {
         slot,
         disk: slot % 2,
@@ -54,8 +54,8 @@ fn seen(machine: &mut Machine, kind: Kind) -> (Vec<u32>, u64, u32) {
             ended[(now_ns / (SECOND / 10)) as usize] += 1;
             failed += u32::from(done.result < 0);
             let slot = done.slot as usize;
-            longest_ns = longest_ns.max(now_ns - begun[slot]);
-            begun[slot] = now_ns;
+            longest_ns = longest_ns.max(now_ns - started_ns[slot]);
+            started_ns[slot] = now_ns;
             turn += 1;
             machine.submit(&[operation(done.slot, turn)]).expect("submitted");
         }
@@ -179,7 +179,7 @@ fn a_lost_node_is_replaced_by_the_other_replica() {
 
 #[test]
 fn what_became_of_a_lost_nodes_vms_is_told() {
-    let told = |site: &Site, vms: u32| {
+    let reported = |site: &Site, vms: u32| {
         let mut machine = machine(site, vms);
         let fault = site_fault("kill server.1 at 1s", site).expect("a fault");
         machine.schedule(&[fault]).expect("scheduled");
@@ -191,16 +191,16 @@ fn what_became_of_a_lost_nodes_vms_is_told() {
     let mut site = cluster(2);
     let note = "vsan: node 1 was lost at 1.00s; its VMs are taken to go on at once, on a host like it \
                 without data";
-    assert_eq!(told(&site, 2), (Some(note.into()), vec![]));
+    assert_eq!(reported(&site, 2), (Some(note.into()), vec![]));
     // It has no VMs, or they are elsewhere.
-    assert_eq!(told(&site, 1), (None, vec![]));
+    assert_eq!(reported(&site, 1), (None, vec![]));
     let mut clients = site.hosts[0].clone();
     clients.name = "client".into();
     site.hosts.push(clients);
     site.datastores[0].hosts = 1;
-    assert_eq!(told(&site, 2), (None, vec![]));
+    assert_eq!(reported(&site, 2), (None, vec![]));
     // Without a replica its data is lost.
-    let (_, losses) = told(&cluster(1), 2);
+    let (_, losses) = reported(&cluster(1), 2);
     assert_eq!(losses, ["vsan: no replica is there of 512MiB of virtual disks"]);
 }
 

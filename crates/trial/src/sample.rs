@@ -194,7 +194,7 @@ pub enum Ended {
     Completed,
     /// It was asked to stop.
     Cancelled,
-    /// So many I/Os failed that continuing would measure the error path.
+    /// Too many I/Os failed: continuing would measure the error path.
     TooManyErrors,
     /// Nothing completed for longer than the limit; `outstanding` I/Os never completed.
     Stalled {

@@ -1,13 +1,13 @@
 //! Where sequential streams start.
 //!
-//! A stream that began at the first byte in every trial would read what the trial before it read, and
-//! a cache on the way, and not the storage, would answer. So each trial of a run begins elsewhere: at
-//! the multiples of the golden section, modulo the disk, from a place that the seed gives. No two of
-//! the first n starts are then nearer to each other than 0.38/n of the disk, whatever n is (the three
-//! distance theorem: V. T. Sós, Annales Univ. Sci. Budapest 1, 1958), and no place of the disk is
-//! further than 1.9/n before the next start. Short trials therefore read what no trial read before; over the
-//! trials the whole disk is passed over; and a place comes again only after about two fifths of the
-//! disk at the earliest, without anybody knowing before how far a trial gets.
+//! A stream that started at the first byte in every trial would read what the previous trial read, and a
+//! cache on the path would answer instead of the storage. So each trial of a run starts elsewhere: at the
+//! multiples of the golden ratio, modulo the disk, from a place determined by the seed. No two of the first
+//! n starts are then nearer to each other than 0.38/n of the disk, whatever n is (the three distance
+//! theorem: V. T. Sós, Annales Univ. Sci. Budapest 1, 1958), and no place of the disk is further than 1.9/n
+//! before the next start. Short trials therefore read what no earlier trial read; over the trials the whole
+//! disk is read; and a place recurs only after about two fifths of the disk at the earliest, without having
+//! to know in advance how far a trial gets.
 //!
 //! A start is a fraction of the disk and depends on nothing that was measured: all datastores of a
 //! block, and a resumed run, start at the same places.

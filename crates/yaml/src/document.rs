@@ -256,7 +256,7 @@ fn in_words(text: &str, place: Place, info: &str, form: &Form) -> (Place, String
         }
         i if i.contains("misplaced bracket") => "this bracket closes nothing; take it out",
         i if i.contains("expected '-' indicator") => {
-            "this line stands neither in the list above nor beside it; indent it as the items are, \
+            "this line is neither in the list above nor at its level; indent it like the items, \
              with - before it"
         }
         i if i.contains("did not find expected key") || i.contains("simple key expect") => {

@@ -320,7 +320,7 @@ fn no_address(host: &Host) -> String {
             "write network: user with the VM {} in the lab file, and start the lab again",
             guest.name
         ),
-        _ => "write address: 10.0.0.5 beside its command".into(),
+        _ => "add address: 10.0.0.5 next to its command".into(),
     };
     format!("the clients of transfers cannot reach host {name} ({reached_by}); {advice}")
 }

@@ -76,7 +76,7 @@ impl Lead {
 /// The result of announcing a start.
 pub(super) enum Start {
     /// All learned of it in time, or nearly so.
-    Begun(CommonStart),
+    Agreed(CommonStart),
     /// At least one did not; all are stopped and wait for orders.
     TooLate,
 }
@@ -116,7 +116,7 @@ impl Fleet {
             late_ns.iter().zip(&hosts).max().map_or((0, hosts[0]), |(&late, &host)| (late, host));
         if latest.0 <= allowed_ns(orders) {
             self.lead.was_enough();
-            return Ok(Start::Begun(CommonStart { at, at_ns, late_ns }));
+            return Ok(Start::Agreed(CommonStart { at, at_ns, late_ns }));
         }
         self.stop_all();
         if self.lead.was_too_short(latest.0) {

@@ -70,7 +70,7 @@ impl Fleet {
             Report::Interval(_) => Ok(()),
             other => Err(other),
         })?;
-        let Start::Begun(start) = start else { return Ok(None) };
+        let Start::Agreed(start) = start else { return Ok(None) };
         progress.begun(start.at);
         self.exchange(&orders, sockets, start, cancel, progress).map(Some)
     }
@@ -121,11 +121,11 @@ impl Fleet {
         let mut rows = Rows::new(self.hosts.len());
         let (heard, clients) =
             thread::scope(|scope| {
-                let (told, telling) = mpsc::channel();
+                let (sender, telling) = mpsc::channel();
                 let mut clients = Vec::new();
                 let mut start = ClientStart { at_ns: common.at_ns, first_cpu: 0 };
                 for ((host, order), sockets) in orders.iter().zip(sockets) {
-                    let mut teller = Teller { host: *host, told: told.clone() };
+                    let mut teller = Teller { host: *host, sender: sender.clone() };
                     let (clock, given_up) = (&clock, &given_up);
                     clients.push(scope.spawn(move || {
                         let run = order.fixed_work();
@@ -196,11 +196,11 @@ fn new_token() -> Result<Password, RunError> {
 /// Forwards the rows of a host's clients.
 struct Teller {
     host: usize,
-    told: Sender<(usize, Interval)>,
+    sender: Sender<(usize, Interval)>,
 }
 
 impl Progress for Teller {
     fn interval(&mut self, row: &Interval) {
-        let _ = self.told.send((self.host, *row));
+        let _ = self.sender.send((self.host, *row));
     }
 }

@@ -15,7 +15,7 @@ use crate::message::{Command, Report};
 /// What may follow the window: outstanding requests complete (the driver gives up after 30 s), a network
 /// datastore confirms what was written.
 pub(super) const AFTERWARDS: Duration = Duration::from_secs(120);
-const TOO_LATE: &str = "a host heard of the common start too late, so the trial was begun again";
+const TOO_LATE: &str = "a host heard of the common start too late, so the trial was restarted";
 
 /// What one host did.
 pub(super) struct Ended {
@@ -86,7 +86,7 @@ impl Fleet {
             }
             Ok(())
         })?;
-        let Start::Begun(start) = start else { return Ok(None) };
+        let Start::Agreed(start) = start else { return Ok(None) };
         progress.begun(start.at);
         let length_ns = orders.iter().map(|(_, order)| match order.work {
             WorkloadKind::Io(_) => order.timing.ramp_ns.saturating_add(order.timing.duration_ns),

@@ -170,18 +170,18 @@ fn a_trial_is_given_up_when_it_is_cancelled_and_the_next_one_works() {
     session.say(&prepare());
     assert!(matches!(session.answer(), Report::Prepared(_)));
     // Before its start, and while it runs.
-    for begun in [false, true] {
+    for started in [false, true] {
         session.say(&trial(Some(0), 1_000_000));
         assert_eq!(session.hear(), Report::Ready);
-        if begun {
+        if started {
             session.say(&Command::Start { at_ns: 0 });
             assert!(matches!(session.hear(), Report::Starting { .. }));
             assert!(matches!(session.hear(), Report::Interval(_)));
         }
         session.say(&Command::Cancel);
         match session.answer() {
-            Report::Failed { reason } if !begun => assert!(reason.contains("interrupted")),
-            Report::Done(end) if begun => assert_eq!(end.sample.ended, Ended::Cancelled),
+            Report::Failed { reason } if !started => assert!(reason.contains("interrupted")),
+            Report::Done(end) if started => assert_eq!(end.sample.ended, Ended::Cancelled),
             other => panic!("{other:?}"),
         }
         assert_eq!(session.answer(), Report::Cancelled);

@@ -151,7 +151,7 @@ fn a_site(extent: Extent) {
     let way_s = |read_percent: f64, empty: &mut Case<'_>| {
         empty.read_percent = read_percent;
         let total = empty.replicate(0.01, 1).sample.total();
-        assert_eq!(total.latency_min_ns, total.latency_max_ns, "somebody waits on the way");
+        assert_eq!(total.latency_min_ns, total.latency_max_ns, "something waits on the way");
         total.latency_sum_ns as f64 / total.operations as f64 / 1e9
     };
     let delay_s = 0.6 * way_s(100.0, &mut empty) + 0.4 * way_s(0.0, &mut empty);

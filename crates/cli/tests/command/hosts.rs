@@ -259,7 +259,7 @@ fn what_hosts_do_not_do_is_refused_before_anything_is_started() {
         assert!(!place.path("s.db").exists());
     };
     refused("{vm3: \"lab:vm3\"}", "", "lab up");
-    refused("{x: \"http://x\"}", "", "no way to a host");
+    refused("{x: \"http://x\"}", "", "cannot be reached by");
     refused("{here: local}", "workloads: [{name: d, deploy: {boot: 1}}]", "not on hosts");
     std::fs::write(
         place.path("s.yaml"),

@@ -163,12 +163,12 @@ fn fits(section: &Section<'_>, title: &str, group: &DiskGroup, diagnostics: &mut
             section.place_of("missing"),
             format!("{title} are no array that could miss a disk; write raid: 1, 5, 6 or 10"),
         ),
-        Some(raid) if group.missing > raid.bears(count) => diagnostics.error_at(
+        Some(raid) if group.missing > raid.tolerates(count) => diagnostics.error_at(
             section.place_of("missing"),
             format!(
-                "{title}: RAID-{} of {count} disks bears {} that are missing, not {}",
+                "{title}: RAID-{} of {count} disks tolerates {} missing, not {}",
                 raid.name(),
-                raid.bears(count),
+                raid.tolerates(count),
                 group.missing
             ),
         ),

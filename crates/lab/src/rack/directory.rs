@@ -265,7 +265,7 @@ mod tests {
             &[],
             &[("lab.json", "{}")],
             &[("lab.json", r#"{"version": 4, "lab": "home"}"#), ("lock", "")],
-            &[(mark::LAB, "somebody's")],
+            &[(mark::LAB, "another program's")],
         ] {
             let parent = tempfile::tempdir().unwrap();
             let path = parent.path().join("notalab");

@@ -60,13 +60,13 @@ pub(super) fn find(lab: &Lab, host: &str, mount: &str, number: usize) -> Result<
         let known = format!("{mount} 0 to {}", paths - 1);
         return Err(no_part(format!("{mount} {number}"), "path", known));
     };
-    let beside = fc().filter(|(of, paths)| of.storage == found.storage && number < *paths);
+    let same_path = fc().filter(|(of, paths)| of.storage == found.storage && number < *paths);
     Ok(FcPath {
         host: host.into(),
         storage: lab.storage[found.storage].name.clone(),
         cable,
         port_name: channel.port_name(number, true),
-        mounts: beside.map(|(mount, _)| mount.name.clone()).collect(),
+        mounts: same_path.map(|(mount, _)| mount.name.clone()).collect(),
     })
 }
 

@@ -233,8 +233,8 @@ fn running(guest: &Guest) -> Result<(), LabError> {
 }
 
 fn tell(guest: &Guest, script: &str) -> Result<(), LabError> {
-    let told = |error: io::Error| guest.failed(&format!("did not do it: {error}"));
-    guest.control_port()?.set_up(script, PATIENCE).map_err(told)
+    let failed = |error: io::Error| guest.failed(&format!("did not do it: {error}"));
+    guest.control_port()?.set_up(script, PATIENCE).map_err(failed)
 }
 
 /// Sets the limits of a storage guest's disks, or removes them.

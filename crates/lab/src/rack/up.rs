@@ -373,12 +373,12 @@ mod tests {
         })
         .unwrap();
         assert_eq!(done.into_inner(), 50);
-        let begun = AtomicUsize::new(0);
+        let started = AtomicUsize::new(0);
         let failed = side_by_side(1000, &|_| {
-            begun.fetch_add(1, Ordering::Relaxed);
+            started.fetch_add(1, Ordering::Relaxed);
             Err(LabError::Interrupted)
         });
         assert!(matches!(failed, Err(LabError::Interrupted)));
-        assert!(begun.into_inner() <= 4);
+        assert!(started.into_inner() <= 4);
     }
 }

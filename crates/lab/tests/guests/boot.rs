@@ -112,7 +112,7 @@ fn a_study_runs_in_vms_and_ends_with_the_reason_when_one_is_killed() {
     let run = ["run", "study.yaml", "--output", "a.db"];
     let (code, text) = place.stormeter(&run);
     assert_ne!(code, Some(0), "{text}");
-    assert!(text.contains("lab up"), "without a lab one is told how to start one: {text}");
+    assert!(text.contains("lab up"), "without a lab the error says how to start one: {text}");
 
     place.up(VMS);
     let text = place.ran(&run, "2 blocks");

@@ -125,16 +125,16 @@ impl Place {
     /// Runs a script on a guest over its control port, and returns its last word: `ready`, or `failed` and the last
     /// line of output.
     pub(crate) fn script(&self, guest: &str, lines: &[&str]) -> String {
-        self.told(guest, lines).unwrap_or_else(|| panic!("{guest} has gone"))
+        self.answer(guest, lines).unwrap_or_else(|| panic!("{guest} has gone"))
     }
 
     /// Crashes a guest's kernel, and waits until the guest has ended.
     pub(crate) fn crash(&self, guest: &str) {
-        assert_eq!(self.told(guest, &["echo c > /proc/sysrq-trigger"]), None);
+        assert_eq!(self.answer(guest, &["echo c > /proc/sysrq-trigger"]), None);
     }
 
     /// A guest's answer at the end of a script; `None` if the guest has ended.
-    fn told(&self, guest: &str, lines: &[&str]) -> Option<String> {
+    fn answer(&self, guest: &str, lines: &[&str]) -> Option<String> {
         let socket = self.directory().join("guests").join(guest).join("control");
         let mut stream = connect(&socket).unwrap();
         let mut text = String::from("begin\n");

@@ -31,7 +31,7 @@ fn all(seeds: std::ops::Range<u64>, plan: impl Fn(u64) -> Plan) -> Vec<Client> {
     seeds.map(|seed| Client::new(plan(seed)).run()).collect()
 }
 
-fn told(clients: &[Client], words: &str) -> bool {
+fn reported(clients: &[Client], words: &str) -> bool {
     clients.iter().any(|client| client.incidents.iter().any(|one| one.contains(words)))
 }
 
@@ -59,7 +59,7 @@ fn stable_writes_bear_everything() {
     let clients =
         all(0..150, |seed| Plan { faults: NASTY, breaks: 10, restarts: 500, ..Plan::new(seed) });
     for words in ["requests sent again", "JUKEBOX", "nobody waits for", "NFS3ERR_IO"] {
-        assert!(told(&clients, words), "no incident tells of {words}");
+        assert!(reported(&clients, words), "no incident mentions {words}");
     }
     let silent = |client: &Client| client.errors.iter().any(|one| one.contains("not answered"));
     assert!(clients.iter().any(silent), "a swallowed reply ends the connection");
@@ -75,7 +75,7 @@ fn unstable_writes_bear_restarts() {
         reads: 300,
         ..Plan::new(seed)
     });
-    assert!(told(&clients, "the server restarted"));
+    assert!(reported(&clients, "the server restarted"));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn unstable_writes_bear_restarts_that_nobody_notices() {
         reads: 0,
         ..Plan::new(seed)
     });
-    assert!(told(&clients, "the server restarted"));
+    assert!(reported(&clients, "the server restarted"));
 }
 
 #[test]

@@ -114,10 +114,10 @@ fn a_far_end_that_takes_everything_and_acknowledges_nothing_is_given_up() {
     let client = Client::new(&address, key(), limits, Arc::default());
     let window = Duration::from_secs(3600);
     let streams = Streams { streams: 1, direction: Direction::Send, warm_up: SHORT, window };
-    let (tell, told) = std::sync::mpsc::channel();
+    let (tell, result) = std::sync::mpsc::channel();
     std::thread::spawn(move || tell.send(client.throughput(&streams)));
     // Not joined: a stream that is not given up would run for an hour.
-    let error = told.recv_timeout(PATIENCE).expect("it should be given up").unwrap_err();
+    let error = result.recv_timeout(PATIENCE).expect("it should be given up").unwrap_err();
     let during = "waiting for acknowledgements of a stream";
     assert!(matches!(error, ProbeError::Silent { during: d, .. } if d == during), "{error}");
 }

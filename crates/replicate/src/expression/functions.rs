@@ -102,11 +102,11 @@ pub static FUNCTIONS: &[Function] = &[
     of("sqrt", "sqrt(x)", "the square root, value by value", (1, 1), |a| each(&a[0], f64::sqrt)),
     of("ln", "ln(x)", "the natural logarithm, value by value", (1, 1), |a| each(&a[0], f64::ln)),
     of("exp", "exp(x)", "e to the power x, value by value", (1, 1), |a| each(&a[0], f64::exp)),
-    of("round", "round(x, digits)", "x rounded to so many digits after the point", (2, 2), |a| {
+    of("round", "round(x, digits)", "x rounded to a number of decimals", (2, 2), |a| {
         let scale = scale(&a[1])?;
         each(&a[0], |x| (x * scale).round() / scale)
     }),
-    of("trunc", "trunc(x, digits)", "x cut to so many digits after the point", (2, 2), |a| {
+    of("trunc", "trunc(x, digits)", "x truncated to a number of decimals", (2, 2), |a| {
         let scale = scale(&a[1])?;
         each(&a[0], |x| (x * scale).trunc() / scale)
     }),
@@ -144,7 +144,7 @@ pub static FUNCTIONS: &[Function] = &[
     of(
         "mib_s",
         "mib_s(iops, kib)",
-        "throughput in MiB/s of so many requests a second of so many KiB",
+        "throughput in MiB/s from requests per second and KiB per request",
         (2, 2),
         |a| number(a[0].number()? * a[1].number()? / 1024.0),
     ),

@@ -144,7 +144,7 @@ mod tests {
             ]
         );
         assert_eq!((agreement.segment_bytes, agreement.burst_bytes), (131_072, 1 << 20));
-        assert!(answers(&mut agreement, "", true).is_empty(), "limits are told once");
+        assert!(answers(&mut agreement, "", true).is_empty(), "limits are declared once");
     }
 
     #[test]

@@ -4,15 +4,15 @@
 //! background, until less is used. What finds no space waits, in order, so that a full cache is as
 //! slow as the disks behind it. Its fill level over time is reported as its utilisation.
 //!
-//! The more is dirty beyond that share, the more of the disks' turns destaging gets: none of those
-//! that others want where it begins, all of them at a second mark, in between linearly (linear
+//! The more is dirty beyond that level, the more of the disks' turns destaging gets: none of those that
+//! other accesses want where it starts, all of them at a second mark, and linearly in between (linear
 //! threshold scheduling: A. Varma and Q. Jacobson, "Destage algorithms for disk arrays with nonvolatile
 //! caches", IEEE Transactions on Computers 47(2), 1998; B. S. Gill and D. S. Modha, "WOW: wise ordering
-//! for writes", FAST 2005, section IV-E). So reads and destaging share the disks at a level between
-//! the two at which as much leaves as comes. How far apart the marks are does not change that share,
-//! only how long it takes to find it. Here they are as far apart as what the disks destage in about a
-//! second (marks by rate and time, as adaptive thresholds have them), so that a trial measures the
-//! steady state after its ramp, and not a cache that fills for minutes.
+//! for writes", FAST 2005, section IV-E). So reads and destaging share the disks at a level between the
+//! two at which as much leaves as arrives. The distance of the marks does not change that share, only
+//! how long it takes to find it. Here it is what the disks destage in about a second (marks by rate and
+//! time, as in adaptive thresholds), so that a trial measures the steady state after its ramp, and not
+//! a cache that fills for minutes.
 
 use std::collections::VecDeque;
 
@@ -54,7 +54,7 @@ pub(crate) struct WriteBack {
     data_disks: u32,
     unit_bytes: u64,
     /// The share of turns that the disks currently use.
-    told: f64,
+    current_urgency: f64,
     /// The load, until its first write has arrived.
     before: Option<Load>,
     /// Bytes that arrived and that left.
@@ -93,7 +93,7 @@ impl WriteBack {
             destage: Destage::new(layout, geometry, volume_bytes),
             data_disks: geometry.data_disks(),
             unit_bytes: geometry.unit_bytes,
-            told: 0.0,
+            current_urgency: 0.0,
             before: Some(load),
             moved: (0, 0),
             usage: Usage::default(),
@@ -258,9 +258,9 @@ impl WriteBack {
     #[inline]
     pub(super) fn new_urgency(&mut self) -> Option<f64> {
         let urgency = self.urgency();
-        let changed = (urgency - self.told).abs() >= STEP;
-        if changed || urgency != self.told && (urgency == 0.0 || urgency == 1.0) {
-            self.told = urgency;
+        let changed = (urgency - self.current_urgency).abs() >= STEP;
+        if changed || urgency != self.current_urgency && (urgency == 0.0 || urgency == 1.0) {
+            self.current_urgency = urgency;
             return Some(urgency);
         }
         None

@@ -1,10 +1,11 @@
 //! The order and size in which a write-back cache writes its bytes to the disks.
 //!
-//! In place: what is dirty is sorted by place and written in sweeps over the array; what belongs to
-//! one stripe goes together and shares its parity, what was written again goes once. Anywhere: whole
-//! stripes at consecutive places, so that parity is written without being read (D. Hitz, J. Lau and
-//! M. Malcolm, "File system design for an NFS file server appliance", USENIX Winter 1994, section 2
-//! and 5: WAFL); free space is taken to be in whole stripes, as on a file system that is not full.
+//! In place: dirty data is sorted by place and written in sweeps over the array; what belongs to one
+//! stripe is written together and shares its parity, and what was overwritten is written once.
+//! Anywhere: whole stripes at consecutive places, so that parity is written without being read (D.
+//! Hitz, J. Lau and M. Malcolm, "File system design for an NFS file server appliance", USENIX Winter
+//! 1994, section 2 and 5: WAFL); free space is assumed to consist of whole stripes, as on a file
+//! system that is not full.
 //!
 //! Places are stored for a limited number of writes only, so that memory is bounded: beyond it bytes
 //! are counted, and go to places that follow from their number alone.

@@ -1,12 +1,12 @@
 //! The cache hit rate of reads, from the sizes of cache and working set and from skew.
 //!
-//! The cache drops what was used longest ago (LRU). By Che's approximation a block is in it if it was
-//! used within the last *t* requests, where *t* is the same for all blocks and such that the blocks
-//! used within it fill the cache (H. Che, Y. Tung and Z. Wang, "Hierarchical web caching systems",
-//! IEEE JSAC 20(7), 2002, equations 5 to 7; why it is so near: C. Fricker, P. Robert and J. Roberts,
-//! "A versatile and accurate approximation for LRU cache performance", ITC 24, 2012). Sequential
-//! requests pass over the working set again and again: in *t* requests they touch their share of it,
-//! each block once, beside what the random ones touch.
+//! The cache replaces the least recently used block (LRU). By Che's approximation a block is in it if
+//! it was used within the last *t* requests, where *t* is the same for all blocks and such that the
+//! blocks used within it fill the cache (H. Che, Y. Tung and Z. Wang, "Hierarchical web caching
+//! systems", IEEE JSAC 20(7), 2002, equations 5 to 7; on its accuracy: C. Fricker, P. Robert and J.
+//! Roberts, "A versatile and accurate approximation for LRU cache performance", ITC 24, 2012).
+//! Sequential requests pass over the working set repeatedly: in *t* requests they touch their share
+//! of it, each block once, in addition to what the random ones touch.
 //!
 //! Blocks with about the same rank are counted together, so that billions take no longer than
 //! thousands.

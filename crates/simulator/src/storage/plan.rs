@@ -1,12 +1,12 @@
 //! The accesses that a read or write of a stripe needs, with the remaining disks.
 //!
-//! A write to a stripe with parity has two phases: what the new parity is made from is read, then data
-//! and parity are written. What is read is whichever needs fewer accesses (D. A. Patterson, G. Gibson
-//! and R. H. Katz, "A case for redundant arrays of inexpensive disks (RAID)", SIGMOD 1988; P. M. Chen
-//! et al., "RAID: high-performance, reliable secondary storage", ACM Computing Surveys 26(2), 1994,
-//! section 3.2): the old data and parity (read-modify-write), or the data that is not written
-//! (reconstruct-write); nothing for a whole stripe. Where disks are lost, only what is still possible
-//! counts, and reading all that is left is possible as long as parity is enough.
+//! A write to a stripe with parity has two phases: what the new parity is computed from is read, then
+//! data and parity are written. What is read is whatever needs fewer accesses (D. A. Patterson, G.
+//! Gibson and R. H. Katz, "A case for redundant arrays of inexpensive disks (RAID)", SIGMOD 1988; P.
+//! M. Chen et al., "RAID: high-performance, reliable secondary storage", ACM Computing Surveys 26(2),
+//! 1994, section 3.2): the old data and parity (read-modify-write), or the data that is not written
+//! (reconstruct-write); nothing for a whole stripe. If disks are lost, only what is still possible
+//! counts; reading everything that is left is possible as long as parity suffices.
 
 use stormeter_disk::Kind;
 

@@ -1,11 +1,11 @@
 //! The layout of a volume on the disks of its RAID groups.
 //!
-//! A volume is a run of stripes. A stripe is a *unit* of bytes on each data disk of one group, and as
-//! much parity; stripe after stripe goes to group after group, so that all disks share every load.
-//! Parity rotates left-symmetrically: with each row it moves one disk to the left, and data begins on
+//! A volume is a sequence of stripes. A stripe is a *unit* of bytes on each data disk of one group,
+//! plus the parity; consecutive stripes go to consecutive groups, so that all disks share every load.
+//! Parity rotates left-symmetrically: with each row it moves one disk to the left, and data starts on
 //! the disk after it, so that a long read visits all disks in turn (E. K. Lee and R. H. Katz, "The
 //! performance of parity placements in disk arrays", IEEE Trans. Computers 42(6), 1993, section 3).
-//! RAID 6 and row-diagonal parity are the same to a disk: two more units a stripe.
+//! RAID 6 and row-diagonal parity are the same to a disk: two more units per stripe.
 
 use stormeter_site::{DiskGroup, StripeUnits};
 

@@ -23,7 +23,7 @@ const MOST_AHEAD: u64 = 8;
 /// Pieces that may be in flight or wait for an earlier one: as many as `arrived` has bits.
 const IN_ORDER: u32 = 16;
 /// Nothing waits.
-const NOBODY: u32 = u32::MAX;
+const NO_REQUEST: u32 = u32::MAX;
 
 /// Streams and hit rates.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl ReadCache {
             had: 0,
             arrived: 0,
             in_flight: 0,
-            waiting: NOBODY,
+            waiting: NO_REQUEST,
         };
         Self {
             hits,
@@ -143,7 +143,7 @@ impl ReadCache {
             stream.waiting = self.waiting.insert((request, stream.waiting));
             return (Found::Coming, more);
         }
-        if sequential && stream.in_flight == 0 && stream.waiting == NOBODY {
+        if sequential && stream.in_flight == 0 && stream.waiting == NO_REQUEST {
             // A stream starts, or has overtaken its read-ahead.
             (stream.from, stream.to, stream.fetching_to) = (from, to, to);
             stream.piece_bytes = self.piece_bytes.max(length.next_multiple_of(self.piece_bytes));
@@ -199,8 +199,8 @@ impl ReadCache {
     /// The first waiting request that need not wait any longer.
     pub(super) fn next_waiting(&mut self, place: u32) -> Option<Request> {
         let stream = &mut self.streams[place as usize];
-        let (mut at, mut before, mut found) = (stream.waiting, NOBODY, None);
-        while at != NOBODY {
+        let (mut at, mut before, mut found) = (stream.waiting, NO_REQUEST, None);
+        while at != NO_REQUEST {
             let (request, next) = self.waiting[at];
             if request.offset_bytes + u64::from(request.length_bytes) <= stream.to {
                 found = Some((at, before));
@@ -210,7 +210,7 @@ impl ReadCache {
         let (at, before) = found?;
         let (request, next) = self.waiting[at];
         match before {
-            NOBODY => stream.waiting = next,
+            NO_REQUEST => stream.waiting = next,
             _ => self.waiting[before].1 = next,
         }
         self.waiting.free(at);

@@ -64,7 +64,7 @@ pub(super) struct Pair {
     began_ns: u64,
     /// Bytes that the sender's thread has started, that arrived, that the receiver's thread has started
     /// and that it has consumed.
-    begun: u64,
+    started: u64,
     arrived: u64,
     taking: u64,
     taken: u64,
@@ -86,7 +86,7 @@ impl Pair {
             files: (transfer.sink == TransferSink::Disk).then(files),
             stage: Stage::Done,
             began_ns: 0,
-            begun: 0,
+            started: 0,
             arrived: 0,
             taking: 0,
             taken: 0,
@@ -102,7 +102,7 @@ impl Pair {
         }
         self.messages_left -= 1;
         self.began_ns = now_ns;
-        (self.begun, self.arrived, self.taking, self.taken) = (0, 0, 0, 0);
+        (self.started, self.arrived, self.taking, self.taken) = (0, 0, 0, 0);
         if let Some(files) = &mut self.files {
             files.begin();
         }
@@ -180,7 +180,7 @@ impl Pair {
             self.is_sending = false;
             self.loaded(wire, bytes, operations);
             if let (false, Some(files)) = (self.is_write, &mut self.files)
-                && files.came_to(self.begun, self.message_bytes).is_some()
+                && files.came_to(self.started, self.message_bytes).is_some()
             {
                 self.read_ahead(operations);
             }
@@ -199,9 +199,9 @@ impl Pair {
     /// The sender's thread starts the next segment.
     fn send(&mut self, operations: &mut Vec<Operation>) {
         let segment = self.segment_bytes;
-        let under_way = self.begun - self.arrived;
+        let under_way = self.started - self.arrived;
         let is_full = under_way > 0 && under_way + segment > self.way.under_way_bytes
-            || self.begun - self.taken + segment > self.way.window_bytes;
+            || self.started - self.taken + segment > self.way.window_bytes;
         if self.is_sending || is_full {
             return;
         }
@@ -209,9 +209,9 @@ impl Pair {
             Some(files) if !self.is_write => files.reach_bytes(self.message_bytes),
             _ => self.message_bytes,
         };
-        let bytes = reach.saturating_sub(self.begun).min(segment);
+        let bytes = reach.saturating_sub(self.started).min(segment);
         if bytes > 0 {
-            self.begun += bytes;
+            self.started += bytes;
             self.is_sending = true;
             let lane = if self.is_write { Lane::ClientCpu } else { Lane::ServerCpu };
             self.loaded(lane, bytes, operations);

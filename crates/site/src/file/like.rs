@@ -127,7 +127,7 @@ impl Source<'_> {
     fn whole(
         &self,
         entry: &Node,
-        beside: &[(Node, Node)],
+        siblings: &[(Node, Node)],
         steps: &mut Vec<String>,
         diagnostics: &mut Diagnostics,
     ) -> Node {
@@ -139,7 +139,7 @@ impl Source<'_> {
         };
         // An entry may be like the library entry with the same name.
         let is_itself = steps.last().is_some_and(|last| last == name);
-        let found = find(beside).filter(|_| !is_itself);
+        let found = find(siblings).filter(|_| !is_itself);
         let base = match found {
             Some(_) if steps.iter().any(|step| step == name) => {
                 self.tell_circle(like, name, steps, diagnostics);
@@ -152,14 +152,14 @@ impl Source<'_> {
             }
             Some(found) => {
                 steps.push(name.to_owned());
-                let whole = self.whole(&found, beside, steps, diagnostics);
+                let whole = self.whole(&found, siblings, steps, diagnostics);
                 steps.pop();
                 whole
             }
             None => match find(self.library) {
                 Some(found) => found,
                 None => {
-                    self.tell_unknown(like, beside, steps, diagnostics);
+                    self.tell_unknown(like, siblings, steps, diagnostics);
                     return entry.clone();
                 }
             },
@@ -196,7 +196,7 @@ impl Source<'_> {
     fn tell_unknown(
         &self,
         like: &Node,
-        beside: &[(Node, Node)],
+        siblings: &[(Node, Node)],
         steps: &[String],
         diagnostics: &mut Diagnostics,
     ) {
@@ -209,7 +209,7 @@ impl Source<'_> {
         let names = |entries: &[(Node, Node)]| -> Vec<String> {
             entries.iter().filter_map(|(key, _)| key.text().map(str::to_owned)).collect()
         };
-        let mut known = names(beside);
+        let mut known = names(siblings);
         known.retain(|name| steps.last() != Some(name));
         known.extend(names(self.library));
         let all = || known.iter().map(String::as_str);

@@ -293,8 +293,8 @@ pub(super) fn cost(
         Some(Quantity { value, unit: Unit::Nanoseconds }) => match clock_hz {
             Some(clock_hz) => return Some(value * (clock_hz / 1e9)),
             None => format!(
-                "{key} is a time, and how many cycles that is follows from the clock it was \
-                 measured at; write clock: 2.5GHz beside it, or {key}: {example}"
+                "{key} is a time, and the number of cycles depends on the clock rate it was \
+                 measured at; add clock: 2.5GHz next to it, or write {key}: {example}"
             ),
         },
         Some(Quantity { unit: Unit::Number, .. }) => {

@@ -26,10 +26,10 @@ pub(super) struct Places {
 impl Places {
     pub(super) fn of(study: &Section<'_>, workloads: Vec<Place>) -> Places {
         // The sections' mistakes were reported when they were read.
-        let mut told = Diagnostics::default();
+        let mut ignored = Diagnostics::default();
         let mut place = |section: &str, keys, key: &str| {
             let opened =
-                study.get(section).and_then(|n| Section::open(n, section, keys, &mut told));
+                study.get(section).and_then(|n| Section::open(n, section, keys, &mut ignored));
             opened.map_or(study.place, |section| section.place_of(key))
         };
         Places {
@@ -120,7 +120,7 @@ pub(super) fn check(
     if plan.design.reset == Reset::Snapshot && plan.workloads.iter().any(makes_files) {
         diagnostics.error_at(
             places.reset,
-            "a file test that writes and a deployment make files anew, which a rollback takes away again; \
+            "a file test that writes and a deployment create new files, which a rollback would remove again; \
              write reset: recreate, or give such workloads a study of their own",
         );
     }

@@ -116,14 +116,14 @@ fn check(name: &str, text: &str, node: &Node, diagnostics: &mut Diagnostics) -> 
             let words = Reach::FORMS.iter().map(|(word, _)| *word);
             let meant = nearest(word, words).map(|word| format!("did you mean {word}? Write "));
             format!(
-                "host {name} is reached by {}, which is no way to a host; {}{}",
+                "host {name} cannot be reached by {}; {}{}",
                 if text.is_empty() { node.found() } else { format!("\"{}\"", shortened(text)) },
                 meant.unwrap_or_else(|| "write ".into()),
                 Reach::FORMS.map(|(_, form)| form).join(", ")
             )
         }
         Err(ReachError::Nowhere { form }) => {
-            format!("the way to host {name} says not where; write {form}")
+            format!("the transport of host {name} names no destination; write {form}")
         }
     };
     diagnostics.error_at(node.place, fault);

@@ -158,7 +158,7 @@ fn arrivals(section: &Section<'_>, base: Arrivals, diagnostics: &mut Diagnostics
                 diagnostics.error_at(
                     section.place_of("arrivals"),
                     "arrivals say how requests of a fixed rate come, and there is no rate; write \
-                     rate: 500 beside it",
+                     rate: 500 next to it",
                 );
             }
             base

@@ -35,7 +35,7 @@ impl Parser<'_> {
         if object == subject {
             // Perhaps another one is meant, whose name continues after this word.
             let nearest = self.name_without_quotes();
-            let error = self.wrong(place, format!("{subject} is held against itself"));
+            let error = self.wrong(place, format!("{subject} is compared with itself"));
             return Err(QuestionError { nearest, ..error });
         }
         Ok((must, Claim::Compared { subject, object, relation, metric }))

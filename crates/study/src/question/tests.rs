@@ -184,7 +184,7 @@ fn what_cannot_be_asked_is_refused_in_words_that_help() {
         std::fs::write(path, &text).unwrap();
     }
     let golden = std::fs::read_to_string(path).unwrap();
-    assert!(golden == text, "UPDATE_GOLDEN=1 writes the file anew. Now:\n{text}");
+    assert!(golden == text, "UPDATE_GOLDEN=1 rewrites the file. Now:\n{text}");
 }
 
 #[test]

@@ -210,7 +210,7 @@ impl EpollSockets {
         out.append(&mut self.happened);
         let before = out.len();
         let wait_ns = wait_ns.unwrap_or(0);
-        let begun = (wait_ns > 0).then(Instant::now);
+        let started = (wait_ns > 0).then(Instant::now);
         let mut left_ns = wait_ns;
         loop {
             // Polled in any case, so that one connection that is always ready hides no other.
@@ -223,7 +223,7 @@ impl EpollSockets {
                 return Ok(());
             }
             // A part of a send was transferred, or data arrived without a receive.
-            let elapsed = begun.map_or(Duration::MAX, |begun| begun.elapsed()).as_nanos();
+            let elapsed = started.map_or(Duration::MAX, |started| started.elapsed()).as_nanos();
             left_ns = wait_ns.saturating_sub(u64::try_from(elapsed).unwrap_or(u64::MAX));
             if left_ns == 0 {
                 return Ok(());

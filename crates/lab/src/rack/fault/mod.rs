@@ -283,8 +283,8 @@ impl Faults {
 
     /// Runs lines of a script on a storage guest.
     fn tell(&self, guest: &Guest, script: &str, patience: Duration) -> Result<(), LabError> {
-        let told = |error: io::Error| guest.failed(&format!("did not do it: {error}"));
-        self.running(guest)?.control_port()?.set_up(script, patience).map_err(told)
+        let failed = |error: io::Error| guest.failed(&format!("did not do it: {error}"));
+        self.running(guest)?.control_port()?.set_up(script, patience).map_err(failed)
     }
 
     fn noted(&self) -> Result<Vec<FaultSpec>, LabError> {

@@ -147,7 +147,7 @@ fn every_start_has_its_own_verifier() {
 
 /// A device whose sync takes until it is released.
 struct Slow {
-    begun: Sender<()>,
+    started: Sender<()>,
     let_go: Mutex<Receiver<()>>,
 }
 
@@ -161,7 +161,7 @@ impl Storage for Slow {
     }
 
     fn sync_all(&self, _: &File) -> io::Result<()> {
-        self.begun.send(()).unwrap();
+        self.started.send(()).unwrap();
         self.let_go.lock().unwrap().recv_timeout(BOUND).map_err(io::Error::other)
     }
 }
@@ -189,9 +189,9 @@ fn receive(stream: &mut TcpStream) -> u32 {
 fn a_slow_sync_holds_up_nobody_else() {
     let shared = tempfile::tempdir().unwrap();
     fs::write(shared.path().join("disk"), b"").unwrap();
-    let (begun, has_begun) = mpsc::channel();
+    let (started, has_started) = mpsc::channel();
     let (let_go, wait) = mpsc::channel();
-    let client = slow_client(shared.path(), begun, wait);
+    let client = slow_client(shared.path(), started, wait);
     let file = client.lookup(&client.root, b"disk").handle(0);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -204,7 +204,7 @@ fn a_slow_sync_holds_up_nobody_else() {
         // Two are being synced at once, and later requests are answered before them.
         send(&mut stream, 1, 7, &write);
         send(&mut stream, 2, 7, &write);
-        has_begun.recv_timeout(BOUND).unwrap();
+        has_started.recv_timeout(BOUND).unwrap();
         send(&mut stream, 3, 1, &Arguments::default().data(&file));
         assert_eq!(receive(&mut stream), 3);
         let_go.send(()).unwrap();
@@ -216,6 +216,6 @@ fn a_slow_sync_holds_up_nobody_else() {
     });
 }
 
-fn slow_client(shared: &Path, begun: Sender<()>, wait: Receiver<()>) -> Client<Slow> {
-    Client::with(shared, Slow { begun, let_go: Mutex::new(wait) })
+fn slow_client(shared: &Path, started: Sender<()>, wait: Receiver<()>) -> Client<Slow> {
+    Client::with(shared, Slow { started, let_go: Mutex::new(wait) })
 }

@@ -1,12 +1,12 @@
 //! Where bytes are on the platters, and when they pass under the heads.
 //!
-//! Tracks are numbered in the order of addresses, from the edge to the hub, all surfaces together, so
-//! that a distance in tracks is a share of the arm's way. They are cut into zones with as many bytes
-//! on each track; the rate falls linearly from the edge to the hub. Each track begins later on its
-//! circle than the one before by what the change to it takes (skew), so that reading on loses no
-//! revolution. The rates of a description are those of reading on and on, which is what data sheets
-//! call sustained, so tracks hold a little more than rate times revolution: what passes during the
-//! skew is made up for.
+//! Tracks are numbered in the order of addresses, from the outer edge inwards, all surfaces together,
+//! so that a distance in tracks is a fraction of the arm's travel. They are divided into zones with
+//! the same number of bytes on each track; the rate falls linearly from the outer to the inner edge.
+//! Each track starts later on its circle than the previous one by the time of the track change
+//! (skew), so that sequential reading loses no revolution. The rates of a description are those of
+//! sequential reading, which data sheets call sustained, so tracks hold a little more than rate times
+//! revolution, to compensate for what passes during the skew.
 
 use stormeter_site::Hdd as Description;
 

@@ -1,11 +1,11 @@
 //! Accesses that wait for the heads, and the choice of the next one.
 //!
-//! Of those that the disk knows of (as many as its queue is deep, in the order in which they came) the
-//! one under which the heads are first goes next: shortest positioning time first (Seltzer, Chen and
-//! Ousterhout, "Disk scheduling revisited", USENIX Winter 1990; Jacobson and Wilkes, "Disk scheduling
-//! algorithms based on rotational position", HP Laboratories HPL-CSP-91-7). That alone would let some
-//! wait for ever, so, as in both, who waits grows nearer. What nobody waits for goes when nobody else
-//! is there, has waited very long, or was given a share of the turns.
+//! Of the accesses that the disk knows (as many as its queue is deep, in order of arrival), the one
+//! that the heads reach first is next: shortest positioning time first (Seltzer, Chen and Ousterhout,
+//! "Disk scheduling revisited", USENIX Winter 1990; Jacobson and Wilkes, "Disk scheduling algorithms
+//! based on rotational position", HP Laboratories HPL-CSP-91-7). That alone would let some accesses
+//! starve, so, as in both papers, waiting makes an access appear nearer. Background work goes when
+//! there is no other, when it has waited very long, or when it was given a share of the turns.
 
 use std::collections::VecDeque;
 

@@ -57,7 +57,7 @@ pub(crate) struct Hdd {
     track: u32,
     /// Start of the run that they read, or last read, without moving away.
     run_byte: u64,
-    /// Until when heads that read on stay, whoever is waiting; and whether a wake-up for that time
+    /// Until when heads that read on stay, even if others wait; and whether a wake-up for that time
     /// is scheduled.
     stay_ns: u64,
     wake_ns: u64,

@@ -161,8 +161,8 @@ impl ReadAhead {
         Some(growth.at_ns + geometry.passing_ns(&growth.from, &last))
     }
 
-    /// The heads have read a run and read on from its end. Returns how long they should do so, whoever
-    /// is waiting: zero, unless the request (the last `asked_bytes` of the run) continues
+    /// The heads have read a run and read on from its end. Returns how long they should do so, even
+    /// if other accesses wait: zero, unless the request (the last `asked_bytes` of the run) continues
     /// approximately where an earlier read ended.
     ///
     /// Drives read on when they detect that what follows will be requested (Seagate Cheetah 15K.5 FC

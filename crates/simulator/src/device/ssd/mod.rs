@@ -1,12 +1,12 @@
 //! Flash behind a controller, in virtual time.
 //!
-//! Pages are spread over dies by their address for reads and in turn for writes, as a log is. A write
-//! is done when it is in the buffer, where there is one (memory that survives a loss of power), and
-//! goes to the dies a whole page at a time; without a buffer when its pages are programmed, each write
-//! in pages of its own. What garbage collection moves follows from how full the flash is, in the steady
-//! state ([`amplification`]): sequential writes amplify 1, random ones more. It keeps dies busy, and
-//! reads wait behind what a die has begun; while writes wait for room in the buffer, also behind one
-//! chore more each.
+//! Pages are spread over dies by their address for reads and in turn for writes, like a log. A write
+//! completes when it is in the buffer, if there is one (memory that survives a power failure), and goes
+//! to the dies a whole page at a time; without a buffer it completes when its pages are programmed,
+//! each write in separate pages. What garbage collection moves follows from how full the flash is, in
+//! the steady state ([`amplification`]): sequential writes amplify 1, random ones more. It keeps dies
+//! busy, and reads wait for what a die has started; while writes wait for buffer space, reads may also
+//! wait for one more chore.
 //!
 //! It processes as many commands as its queue is deep; a write that waits for buffer space is one of
 //! them. The interface is used in the order in which bytes are ready for it, not in the order in which

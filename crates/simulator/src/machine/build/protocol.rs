@@ -125,7 +125,7 @@ pub(super) fn write(stack: &Stack) -> WriteMessages {
         },
         Protocol::Iscsi => {
             let at_once_bytes = unsolicited_bytes(options);
-            // Immediate data is in the command's PDU; other unsolicited data has PDUs of its own.
+            // Immediate data is in the command's PDU; other unsolicited data has separate PDUs.
             let request = match (at_once_bytes, options.immediate_data) {
                 (0, _) => Message::bare(iscsi_bare(options)),
                 (_, true) => iscsi_data(options, 0),

@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(bytes(jumbo, loaded, 4096, 0), 4144 + 90);
         // The smaller MTU counts.
         assert_eq!(Framing::between(JUMBO, STANDARD), standard);
-        // 4096 bytes are two frames; the response is one of its own.
+        // 4096 bytes are two frames; the response is a separate one.
         let fc = Framing::between(FC, FC);
         let data = Message { behind_bytes: Some(24), ..Message::loaded(0) };
         assert_eq!(bytes(fc, data, 4096, 0), 4096 + 2 * 60 + 24 + 60);

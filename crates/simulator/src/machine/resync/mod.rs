@@ -1,12 +1,13 @@
 //! Recreation of copies that a distributed datastore has lost (resync).
 //!
 //! When a lost device is given up, at once if it is broken and after the cluster's delay if its node
-//! only does not answer, each of its pieces gets a new place by the rule of the first placement. Each
-//! node takes the pieces that came to it one after the other: it reads chunks from a replica that is
-//! left, over the ports and with the CPUs of both nodes, and writes them as any write, into its flash
-//! first. Two chunks are under way at a time, so that reading and writing overlap, and never more than
-//! the site's rate allows. Writes of VMs go to the new place too as far as the copy has come; reads when
-//! it is whole. What a chunk meets on its way is what the load meets; its time is nobody's response.
+//! merely does not answer, each of its pieces gets a new place by the rule of the first placement. Each
+//! node takes its new pieces one after another: it reads chunks from a remaining replica, over the ports
+//! and with the CPUs of both nodes, and writes them like any write, into its flash first. Two chunks are
+//! in progress at a time, so that reading and writing overlap, and never more than the site's rate
+//! allows. Writes of VMs go to the new place too as far as the copy has progressed; reads when it is
+//! complete. Chunks compete with the load for the same resources; their time is part of no response
+//! time.
 
 mod plan;
 
@@ -27,7 +28,7 @@ const CHUNK_BYTES: u64 = 1 << 20;
 /// Chunks that a node has in progress, like a rebuild.
 const AT_ONCE: u32 = 2;
 /// No node copies the piece.
-const NOBODY: u16 = u16::MAX;
+const NO_NODE: u16 = u16::MAX;
 
 /// What happened to the data that a distributed datastore lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -61,14 +62,14 @@ pub(crate) struct Resync {
     takers: Vec<Taker>,
     /// The action for the first node's turn; those of the others follow.
     first_action: u32,
-    /// By place: the node that takes it, or [`NOBODY`].
+    /// By place: the node that takes it, or [`NO_NODE`].
     taken_by: Vec<u16>,
     /// By device of all nodes: whether it was given up.
     given_up: Vec<bool>,
     chunks: Slab<Chunk>,
     /// Number of copies started: identifies chunks of one that was given up.
     turn: u32,
-    told: ResyncUse,
+    usage: ResyncUse,
 }
 
 /// A node that takes pieces.
@@ -140,7 +141,7 @@ impl Resync {
             given_up: Vec::new(),
             chunks: Slab::default(),
             turn: 0,
-            told: ResyncUse::default(),
+            usage: ResyncUse::default(),
         }
     }
 
@@ -207,30 +208,30 @@ impl Machine {
     /// What happened to the data that a distributed datastore lost; `None` for any other storage.
     pub fn resync(&self) -> Option<ResyncUse> {
         let nodes = self.nodes.as_ref()?;
-        let mut told = nodes.resync.told;
+        let mut usage = nodes.resync.usage;
         let waiting: usize = nodes.resync.takers.iter().map(|taker| taker.waiting.len()).sum();
-        told.left_bytes = waiting as u64 * nodes.piece_bytes;
+        usage.left_bytes = waiting as u64 * nodes.piece_bytes;
         for taker in &nodes.resync.takers {
             let Some(copy) = &taker.copy else { continue };
-            told.left_bytes += nodes.piece_bytes.saturating_sub(copy.written_bytes(nodes));
+            usage.left_bytes += nodes.piece_bytes.saturating_sub(copy.written_bytes(nodes));
         }
-        Some(told)
+        Some(usage)
     }
 
     /// Notes about it for a reader.
     pub(super) fn resync_notes(&self) -> Vec<String> {
-        let (Some(nodes), Some(told)) = (&self.nodes, self.resync()) else { return Vec::new() };
+        let (Some(nodes), Some(usage)) = (&self.nodes, self.resync()) else { return Vec::new() };
         let name = &nodes.resync.name;
         let mut notes = Vec::new();
-        if told.gone_bytes > 0 {
-            let bytes = format_bytes(told.gone_bytes);
+        if usage.gone_bytes > 0 {
+            let bytes = format_bytes(usage.gone_bytes);
             notes.push(format!("{name}: {bytes} are lost, no replica of them is left"));
         }
-        if told.no_room_bytes > 0 {
+        if usage.no_room_bytes > 0 {
             notes.push(format!(
-                "{name}: {} that were lost are not copied anew: every other node has a replica of them \
-                 or no room; add nodes or devices",
-                format_bytes(told.no_room_bytes)
+                "{name}: {} of lost data cannot be copied again: every other node already has a replica \
+                 or no space; add nodes or devices",
+                format_bytes(usage.no_room_bytes)
             ));
         }
         let waited_for = |&&place: &&Place| {
@@ -240,15 +241,15 @@ impl Machine {
         let waited_for = nodes.places.iter().filter(waited_for).count() as u64 * nodes.piece_bytes;
         if waited_for > 0 {
             notes.push(format!(
-                "{name}: {} that were lost are not copied anew yet, their node is waited for; a shorter \
-                 repair-delay shows the resync",
+                "{name}: {} of lost data has not been copied again yet, because its node may come back; a \
+                 shorter repair-delay shows the resync",
                 format_bytes(waited_for)
             ));
         }
-        if told.left_bytes > 0 {
+        if usage.left_bytes > 0 {
             notes.push(format!(
-                "{name}: a resync was still under way, {} that were lost were not copied anew yet",
-                format_bytes(told.left_bytes)
+                "{name}: a resync was still in progress, {} of lost data had not been copied again yet",
+                format_bytes(usage.left_bytes)
             ));
         }
         notes
@@ -355,11 +356,11 @@ impl Machine {
         let resync = &mut nodes.resync;
         resync.chunks.free(job.slot);
         if !job.failed {
-            resync.told.copied_bytes += u64::from(job.length_bytes);
+            resync.usage.copied_bytes += u64::from(job.length_bytes);
         }
         if whole {
             resync.takers[node as usize].copy = None;
-            resync.taken_by[piece.slot as usize] = NOBODY;
+            resync.taken_by[piece.slot as usize] = NO_NODE;
             nodes.places[piece.slot as usize] = piece.to;
         }
         self.take_pieces(node);

@@ -11,7 +11,7 @@ use super::super::Machine;
 use super::super::build::Place;
 use super::super::fault::Action;
 use super::super::fork::Nodes;
-use super::{NOBODY, Piece, ResyncUse, Taker};
+use super::{NO_NODE, Piece, ResyncUse, Taker};
 
 impl Machine {
     /// A lost device of a node, or all of its devices, are no longer waited for.
@@ -23,7 +23,7 @@ impl Machine {
         if nodes.resync.takers.is_empty() {
             nodes.resync.first_action = first_action;
             nodes.resync.takers.resize_with(count as usize, Taker::default);
-            nodes.resync.taken_by = vec![NOBODY; nodes.places.len()];
+            nodes.resync.taken_by = vec![NO_NODE; nodes.places.len()];
             nodes.resync.given_up = vec![false; nodes.lost.len()];
             self.actions.extend((0..count).map(|node| Action::Take { node }));
         }
@@ -33,7 +33,7 @@ impl Machine {
             }
             nodes.resync.given_up[device] = true;
             let pieces = nodes.places.iter().filter(|&&place| nodes.device(place) == device);
-            nodes.resync.told.lost_bytes += pieces.count() as u64 * nodes.piece_bytes;
+            nodes.resync.usage.lost_bytes += pieces.count() as u64 * nodes.piece_bytes;
         }
         self.plan_resync();
     }
@@ -73,7 +73,7 @@ impl Nodes {
             taker.copy.take_if(|copy| !self.still(copy.piece));
         }
         self.resync.takers = takers;
-        self.resync.taken_by.fill(NOBODY);
+        self.resync.taken_by.fill(NO_NODE);
         for (node, taker) in self.resync.takers.iter().enumerate() {
             let copy = taker.copy.iter().map(|copy| copy.piece);
             for piece in taker.waiting.iter().copied().chain(copy) {
@@ -91,19 +91,19 @@ impl Nodes {
     /// All pieces that were given up get a new place, if there is one.
     fn give_places(&mut self) {
         let mut held = self.held();
-        let mut told = ResyncUse { no_room_bytes: 0, gone_bytes: 0, ..self.resync.told };
+        let mut usage = ResyncUse { no_room_bytes: 0, gone_bytes: 0, ..self.resync.usage };
         for slot in 0..self.places.len() as u32 {
             let place = self.places[slot as usize];
             let given_up = self.is_lost(place) && self.resync.given_up[self.device(place)];
-            if !given_up || self.resync.taken_by[slot as usize] != NOBODY {
+            if !given_up || self.resync.taken_by[slot as usize] != NO_NODE {
                 continue;
             }
             if self.source_of(slot, 0).is_none() {
-                told.gone_bytes += self.piece_bytes;
+                usage.gone_bytes += self.piece_bytes;
                 continue;
             }
             let Some(to) = self.new_place(slot, &held) else {
-                told.no_room_bytes += self.piece_bytes;
+                usage.no_room_bytes += self.piece_bytes;
                 continue;
             };
             held.on_node[usize::from(to.node)] += 1;
@@ -111,7 +111,7 @@ impl Nodes {
             self.resync.taken_by[slot as usize] = to.node;
             self.resync.takers[usize::from(to.node)].waiting.push_back(Piece { slot, to });
         }
-        self.resync.told = told;
+        self.resync.usage = usage;
     }
 
     fn held(&self) -> Held {

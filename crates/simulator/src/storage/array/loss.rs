@@ -1,11 +1,12 @@
 //! Lost disks, and an array that has lost more of them than its level tolerates.
 //!
-//! It goes offline. A volume is spread over all groups, so that hardly a virtual disk is whole when one
-//! group is not, and controllers then refuse all of it, not only what is gone: a logical drive is offline
-//! and not accessible with one disk less at RAID 0, two at RAID 1 or 5, three at RAID 6 (IBM, ServeRAID-8k
-//! user manual, table 4) and with both disks of one mirror at RAID 10 (Dell, PERC S100 user's guide, table
-//! B-4). Requests under way fail when their accesses are back, those that wait for memory and those that
-//! come fail at once. Nothing is destaged or rebuilt any more; what memory had for the disks is gone too.
+//! It goes offline. A volume is spread over all groups, so that hardly any virtual disk is intact if one
+//! group is not, and controllers then refuse all of it, not only what is lost: a logical drive is offline
+//! and not accessible with one disk missing at RAID 0, two at RAID 1 or 5, three at RAID 6 (IBM,
+//! ServeRAID-8k user manual, table 4) and with both disks of one mirror at RAID 10 (Dell, PERC S100 user's
+//! guide, table B-4). Requests in progress fail when their accesses are back; those that wait for memory,
+//! and new ones, fail at once. Nothing is destaged or rebuilt any more; what memory held for the disks is
+//! lost too.
 
 use super::super::{DiskFault, FAILED, IN_FRONT, Outage, Ready};
 use super::Array;

@@ -483,11 +483,11 @@ impl Array {
             read_to: &self.read_to,
         };
         self.plan.clear();
-        let told = match about.kind {
+        let planned = match about.kind {
             Kind::Read => planner.read_rest(area.stripe, about.device, low, high, &mut self.plan),
             Kind::Write => Ok(()),
         };
-        if told.is_err() {
+        if planned.is_err() {
             self.operations[number].failed = true;
             self.plan.clear();
         }

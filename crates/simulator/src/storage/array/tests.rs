@@ -383,7 +383,7 @@ fn destaging_begins_with_the_first_write() {
         let at_ns = rig.now_ns;
         rig.submit(1, Kind::Write, 0, 4096);
         assert_eq!(rig.ended.last(), Some(&(at_ns, 1)));
-        assert!(rig.accesses() > 1, "{layout:?} {random}: destaging has begun");
+        assert!(rig.accesses() > 1, "{layout:?} {random}: destaging has started");
         let share = dirty(&rig) as f64 / bytes as f64;
         assert!((0.42..0.5001).contains(&share), "{layout:?} {random} {share}");
         // As much arrives as leaves.
