@@ -10,6 +10,7 @@ mod rust_rules;
 mod source;
 mod text_rules;
 mod token;
+mod words;
 
 use std::path::PathBuf;
 
@@ -60,6 +61,7 @@ pub(crate) fn check(repository: &Repository) -> steps::Finding {
         // Binary files have no lines to check.
         let Ok(text) = String::from_utf8(bytes) else { continue };
         findings.extend(text_rules::check(&name, &text));
+        findings.extend(words::check(&name, &text));
         if path.extension().is_some_and(|extension| extension == "rs") {
             sources.push(Source::new(&name, &text));
         }
