@@ -75,7 +75,7 @@ pub enum HostError {
     Copy(String),
     /// It learned of the common start too late.
     #[error(
-        "heard of the common start {late_ms:.0} ms too late, so its window is another than the \
+        "learned of the common start {late_ms:.0} ms too late, so its window differs from the \
          others'; is the way to it overloaded?"
     )]
     Late {

@@ -30,7 +30,7 @@ pub enum FrameError {
     },
     /// A length that no frame has.
     #[error(
-        "what came is no message of an agent (it would have {length} bytes, at most {MOST_BYTES} are \
+        "the received data is not a message of an agent (it would have {length} bytes, at most {MOST_BYTES} are \
          allowed){}; does a login script print something?",
         seen(start)
     )]

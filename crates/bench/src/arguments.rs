@@ -118,7 +118,7 @@ pub(crate) fn number(text: &str) -> Result<u64, Failure> {
 }
 
 fn port(text: &str) -> Result<u16, Failure> {
-    text.parse().map_err(|_| format!("{text} is no port"))
+    text.parse().map_err(|_| format!("{text} is not a port"))
 }
 
 #[cfg(test)]

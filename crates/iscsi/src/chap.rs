@@ -108,7 +108,7 @@ pub enum ChapError {
         offered: String,
     },
     /// An invalid value.
-    #[error("the target's {key} is no value that CHAP allows: check its CHAP settings")]
+    #[error("the target's {key} is not a value that CHAP allows: check its CHAP settings")]
     BadValue {
         /// The key.
         key: &'static str,

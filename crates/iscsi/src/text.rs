@@ -4,13 +4,17 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
     /// A pair without `=`.
-    #[error("\"{found}\" is no key=value pair: the target's answer is damaged or it is no iSCSI")]
+    #[error(
+        "\"{found}\" is not a key=value pair: the target's answer is damaged or it is not an iSCSI"
+    )]
     NoValue {
         /// The text found, shortened.
         found: String,
     },
     /// A key that violates RFC 7143 §6.1.
-    #[error("\"{found}\" is no name of a key: the target's answer is damaged or it is no iSCSI")]
+    #[error(
+        "\"{found}\" is not a valid key name: the target's answer is damaged or it is not an iSCSI"
+    )]
     BadKey {
         /// The text found, shortened.
         found: String,
@@ -22,7 +26,7 @@ pub enum TextError {
         key: String,
     },
     /// A value that is not valid for its key.
-    #[error("{key}={value}: {expected} belongs there; the target's answer is of no use")]
+    #[error("{key}={value}: {expected} belongs there; the target's answer cannot be used")]
     BadValue {
         /// The key.
         key: String,

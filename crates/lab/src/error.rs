@@ -81,7 +81,7 @@ pub enum LabError {
     },
     /// A program for the guests cannot run there.
     #[error(
-        "{} is no program for Linux on x86-64, and cannot run in guests; name a stormeter that is",
+        "{} is not a program for Linux on x86-64 and cannot run in guests; name a stormeter that is",
         path.display()
     )]
     NoProgram {
@@ -253,7 +253,7 @@ pub enum LabError {
     },
     /// A guest whose kernel has crashed.
     #[error(
-        "{guest} {what}: its kernel has failed, which is no fault of the lab file; try again, and if it happens \
+        "{guest} {what}: its kernel has failed, which the lab file does not cause; try again, and if it happens \
          again, report it with this (all of its console is in {}):\n{report}",
         console.display()
     )]

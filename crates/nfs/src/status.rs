@@ -93,7 +93,7 @@ statuses! {
             "the user's quota on the server is used up; raise it or use smaller disks";
         Stale = 70, "NFS3ERR_STALE", 116,
             "the file is gone on the server: the export was changed or the file removed; open it again";
-        Remote = 71, "NFS3ERR_REMOTE", 66, "the file lies on another server than this one";
+        Remote = 71, "NFS3ERR_REMOTE", 66, "the file is on another server";
         BadHandle = 10001, "NFS3ERR_BADHANDLE", 116,
             "the server does not know the file handle: it was set up again or is another server; mount again";
         NotSync = 10002, "NFS3ERR_NOT_SYNC", 5, "the file changed on the server in the meantime";

@@ -74,7 +74,7 @@ pub enum ProbeError {
         during: &'static str,
     },
     /// Something other than stormeter answers there.
-    #[error("what answers there is no stormeter; check host and port")]
+    #[error("what answers there is not stormeter; check host and port")]
     NotStormeter,
     /// The two ends use different versions.
     #[error(

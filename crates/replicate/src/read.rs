@@ -225,7 +225,7 @@ fn claim(node: Node<'_>, fields: &Fields<'_>) -> Result<Claim, ReadError> {
         let text = node.text()?;
         Printed::read(&text).ok_or_else(|| {
             node.error(format!(
-                "`{text}` is no plain number; write it as it is printed, such as \"24.38\""
+                "`{text}` is not a plain number; write it as it is printed, such as \"24.38\""
             ))
         })
     };
@@ -265,7 +265,7 @@ fn check(node: Node<'_>, fields: &Fields<'_>, tables: &Tables) -> Result<Check, 
                     "statements" => Basis::Statements,
                     other => {
                         return Err(node.error(format!(
-                            "`{other}` is no basis; there are data and statements"
+                            "`{other}` is not a basis; there are data and statements"
                         )));
                     }
                 },

@@ -137,12 +137,12 @@ fn errors_have_a_place_and_say_what_to_do() {
         ("1 2", "nothing more was expected here and there is `2`"),
         ("(1", "a `)` is missing here (at character 3"),
         ("mean(u.v", "a `)` is missing"),
-        ("1.2.3", "`1.2.3` is no number"),
+        ("1.2.3", "`1.2.3` is not a number"),
         ("local", "`local` is no path"),
-        ("a.b.c.d", "is no path"),
+        ("a.b.c.d", "is not a path"),
         ("meen(u.v)", "`mean(…)` is near"),
         ("mean()", "mean has 0 argument(s) and is written mean(list, …)"),
-        ("% 3", "`%` cannot begin a value"),
+        ("% 3", "`%` cannot start a value"),
         ("x.a", "there is no table called `x`; there are `t`, `u`"),
         (
             "1 + t.z",
@@ -165,7 +165,7 @@ fn errors_have_a_place_and_say_what_to_do() {
         ("at(u.v, 0)", "has the values 1 to 3"),
         ("round(1, 0.5)", "a whole number"),
         ("rule_low(u.v, u.w, 2)", "confidence level"),
-        ("sd_ratio_low(u.v, u.w, 1)", "the level lies between 0 and 1"),
+        ("sd_ratio_low(u.v, u.w, 1)", "the level must be between 0 and 1"),
     ] {
         let message = message(text);
         assert!(message.contains(part), "{text}: {message}");
@@ -200,7 +200,7 @@ fn a_text_carries_the_figures_of_the_tables() {
     assert_eq!(fill("{u.v|0}; {1 < 2}; {0 - 0.001|1}").unwrap(), "1, 2, 4; true; 0.0");
     for (text, part) in [
         ("a {mean(u.v)", "a `}` is missing after this `{` (at character 3"),
-        ("a {1|x}", "`x` is no number of digits"),
+        ("a {1|x}", "`x` is not a number of digits"),
         ("ab {1 +}", "(at character 8"),
     ] {
         let message = Template::read(text).unwrap_err().to_string();

@@ -234,7 +234,7 @@ fn a_node_takes_no_more_than_its_rate_and_not_before_the_delay_is_over() {
     machine.end_window();
     let notes = said(&machine);
     assert!(
-        notes[0].starts_with("vsan: a resync was still under way, 3.4") && notes.len() == 1,
+        notes[0].starts_with("vsan: a resync was still in progress, 3.4") && notes.len() == 1,
         "{notes:?}"
     );
     let mut machine = broken(&site, 8, &["kill server.1 at 1s"]);

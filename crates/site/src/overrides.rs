@@ -45,7 +45,7 @@ pub enum OverrideError {
     NoValue(String),
     /// A single word that is not one of [`WORDS`].
     #[error(
-        "\"{word}\" is no parameter; {advice}write a path such as hosts.esx.cores, or one of {known}"
+        "\"{word}\" is not a parameter; {advice}write a path such as hosts.esx.cores, or one of {known}"
     )]
     UnknownWord {
         /// The word that was given.

@@ -49,7 +49,7 @@ impl Unit {
             Unit::Cycles => "number of cycles",
             Unit::Bytes => "size",
             Unit::BytesPerSecond => "rate",
-            Unit::Hertz => "clock",
+            Unit::Hertz => "clock rate",
         }
     }
 }

@@ -131,7 +131,7 @@ fn a_mistake_in_a_change_is_shown_in_the_change() {
     let other = refused("disk-groups.aggregate.device={like: nvme-3tb}");
     assert!(other.starts_with("change:1:37: no device is called nvme-3tb;"), "{other}");
     assert!(other.contains("did you mean nvme-2tb?"), "{other}");
-    assert!(refused("stacks.fc={").contains("is no YAML"));
+    assert!(refused("stacks.fc={").contains("is not valid YAML"));
     assert!(refused("hosts.new={cores: 1}").contains("hosts has no new"));
 }
 
@@ -180,7 +180,7 @@ fn a_parameter_is_read_in_its_base_unit() {
     }
     for (path, says) in [
         ("hosts.esx.coers", "did you mean cores?"),
-        ("hosts.esx", "is a mapping, which is no number"),
+        ("hosts.esx", "is a mapping, which is not a number"),
         ("hosts.esx.cores.x", "has no parts"),
     ] {
         let error = parameter(WHOLE, path).unwrap_err().to_string();
@@ -224,7 +224,7 @@ fn parameters_that_go_together_have_one_value() {
     assert_eq!(site.stacks[0].cost.per_packet_cycles, 777.0);
     let wrong = text.replace("[stacks.fc.per-packet]", "[hosts.esx.cores]");
     let error = parse_site(&wrong).unwrap_err().to_string();
-    assert!(error.contains("hosts.esx.cores is no number of cycles"), "{error}");
+    assert!(error.contains("hosts.esx.cores is not a number of cycles"), "{error}");
 }
 
 #[test]

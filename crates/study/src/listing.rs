@@ -256,7 +256,7 @@ fn write_steps(plan: &StudyPlan, out: &mut String) -> std::fmt::Result {
     if plan.steps.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nSteps of every trial, from its begin with the ramp")?;
+    writeln!(out, "\nSteps of every trial, from the start of its ramp")?;
     let times = plan.steps.iter().map(|step| format_duration_ns(step.at_ns as f64));
     let times: Vec<String> = times.collect();
     let width = times.iter().map(|time| time.chars().count()).max().unwrap_or(0);

@@ -290,7 +290,7 @@ pub enum PlanError {
     )]
     ClosedLoop(&'static str),
     /// A rate of zero or less.
-    #[error("an equal load of {0} I/Os a second drives nothing; give a rate above 0, or auto")]
+    #[error("an equal load of {0} I/Os a second generates no load; give a rate above 0, or auto")]
     Rate(f64),
     /// The workload itself is invalid.
     #[error(transparent)]
@@ -454,7 +454,7 @@ pub(crate) mod tests {
             (|p| p.timing.duration_ns = 1, "too short"),
             (|p| p.timing.interval_ns = 0, "interval"),
             (|p| p.metric = Metric::ServiceP99, "its service time is its latency"),
-            (|p| p.equal_load = Some(EqualLoad::Rate { rate_per_s: 0.0 }), "drives nothing"),
+            (|p| p.equal_load = Some(EqualLoad::Rate { rate_per_s: 0.0 }), "generates no load"),
         ];
         for (change, words) in changes {
             let mut plan = plan();

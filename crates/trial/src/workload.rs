@@ -129,7 +129,7 @@ pub enum WorkloadError {
         share: f64,
     },
     /// A percentage outside 0 to 100.
-    #[error("{what} must lie between 0% and 100%, not {value}%")]
+    #[error("{what} must be between 0% and 100%, not {value}%")]
     Percent {
         /// The name of the percentage.
         what: &'static str,
@@ -137,7 +137,7 @@ pub enum WorkloadError {
         value: f64,
     },
     /// A rate that is out of range.
-    #[error("a rate of {0} requests a second drives nothing; give a rate above 0")]
+    #[error("a rate of {0} requests a second generates no load; give a rate above 0")]
     Rate(f64),
     /// A queue depth of zero.
     #[error("0 outstanding I/Os drive nothing; give at least 1 (at most 65536)")]
@@ -317,7 +317,7 @@ mod tests {
             (|w| w.read_percent = 101.0, "share of reads"),
             (|w| w.random_percent = -1.0, "random requests"),
             (|w| w.content.compressible_percent = f64::NAN, "compressible"),
-            (|w| w.arrivals = Arrivals::Constant { rate_per_s: 0.0 }, "drives nothing"),
+            (|w| w.arrivals = Arrivals::Constant { rate_per_s: 0.0 }, "generates no load"),
             (|w| w.arrivals = Arrivals::Closed { outstanding: 0 }, "0 outstanding"),
             (|w| w.distribution = Distribution::Zipf { exponent: 0.0 }, "zipf"),
             (|w| w.alignment_bytes = Some(100), "alignment"),

@@ -59,7 +59,7 @@ impl fmt::Display for Note {
                 write!(out, "io_uring is not used for connections, epoll is: {reason}")
             }
             Self::Epoll => out.write_str(
-                "epoll serves the connections: each transfer is a system call of its own",
+                "epoll serves the connections: each transfer is a separate system call",
             ),
             Self::WithoutDeferredTaskWork => out.write_str(
                 "io_uring runs without deferred task work, which costs some CPU: Linux 6.1 has it",

@@ -229,7 +229,7 @@ fn in_words(text: &str, place: Place, info: &str, form: &Form) -> (Place, String
         let rest: String = line_at(place.line).chars().skip(place.column - 1).collect();
         let key = rest.split(':').next().unwrap_or_default().trim().to_owned();
         let place = Place { width: key.chars().count().max(1), ..place };
-        return (place, format!("the key {key} is here a second time; keep one of the two"));
+        return (place, format!("the key {key} appears twice; keep one of the two"));
     }
     let advice = match info {
         i if i.contains("mapping values are not allowed") => {
@@ -244,17 +244,17 @@ fn in_words(text: &str, place: Place, info: &str, form: &Form) -> (Place, String
             "no anchor of this name comes before; write &name where it is set"
         }
         i if i.contains("quoted scalar") || i.contains("double-quoted") => {
-            "a text in quotes does not end as it should; close the quotes, and write \\\\ for a \
+            "a quoted text is not closed; close the quotes, and write \\\\ for a \
              backslash in double quotes"
         }
         i if i.contains("flow sequence")
             || i.contains("flow mapping")
             || i.contains("flow construct") =>
         {
-            "a list […] or mapping {…} does not end as it should; look for a missing comma or \
+            "a list […] or mapping {…} is not closed properly; look for a missing comma or \
              bracket"
         }
-        i if i.contains("misplaced bracket") => "this bracket closes nothing; take it out",
+        i if i.contains("misplaced bracket") => "this bracket closes nothing; remove it",
         i if i.contains("expected '-' indicator") => {
             "this line is neither in the list above nor at its level; indent it like the items, \
              with - before it"
@@ -283,7 +283,7 @@ fn in_words(text: &str, place: Place, info: &str, form: &Form) -> (Place, String
         _ => {
             return (
                 place,
-                format!("this is no YAML ({info}); look at this line and the one above"),
+                format!("this is not valid YAML ({info}); look at this line and the one above"),
             );
         }
     };

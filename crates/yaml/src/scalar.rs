@@ -85,7 +85,7 @@ pub fn request_size(
             diagnostics.error_at(
                 node.place,
                 format!(
-                    "a request of {} cannot be made; {what} lies between 512B and 64MiB",
+                    "a request of {} cannot be made; {what} must be between 512B and 64MiB",
                     node.text().unwrap_or_default().trim()
                 ),
             );
@@ -157,7 +157,7 @@ pub fn percent(
         return None;
     }
     if !(0.0..=100.0).contains(&number) {
-        diagnostics.error_at(node.place, format!("{what} lies between 0% and 100%, not {text}"));
+        diagnostics.error_at(node.place, format!("{what} must be between 0% and 100%, not {text}"));
         return None;
     }
     Some(number)

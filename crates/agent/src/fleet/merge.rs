@@ -67,7 +67,7 @@ pub(super) fn trial(hosts: &[Host], ended: Vec<Ended>) -> Option<TrialEnd> {
         let share = share(number, host, vms, &end, late_ns);
         if late_ns > 0 {
             let late_ms = late_ns as f64 / 1e6;
-            end.notes.push(format!("it heard of the common start {late_ms:.1} ms late"));
+            end.notes.push(format!("it learned of the common start {late_ms:.1} ms late"));
         }
         if count > 1 {
             end.notes.iter_mut().for_each(|note| *note = format!("{}: {note}", host.name));

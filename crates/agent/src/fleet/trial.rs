@@ -15,7 +15,7 @@ use crate::message::{Command, Report};
 /// What may follow the window: outstanding requests complete (the driver gives up after 30 s), a network
 /// datastore confirms what was written.
 pub(super) const AFTERWARDS: Duration = Duration::from_secs(120);
-const TOO_LATE: &str = "a host heard of the common start too late, so the trial was restarted";
+const TOO_LATE: &str = "a host learned of the common start too late, so the trial was restarted";
 
 /// What one host did.
 pub(super) struct Ended {

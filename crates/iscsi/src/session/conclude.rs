@@ -142,7 +142,9 @@ impl Session {
                 let through = task.coverage.through();
                 self.controls.finish(control, Ok(through));
             }
-            Owner::Ping | Owner::Logout => return refuse("answers what is no SCSI command"),
+            Owner::Ping | Owner::Logout => {
+                return refuse("answers something other than a SCSI command");
+            }
         }
         self.tasks.release(index);
         Ok(())

@@ -56,7 +56,9 @@ impl Session {
                 Sink::Span(Span { buffer, offset: task.offset + offset, length })
             }
             Owner::Control(control) => Sink::Control(control, offset),
-            Owner::Ping | Owner::Logout => return refuse("answers what is no SCSI command"),
+            Owner::Ping | Owner::Logout => {
+                return refuse("answers something other than a SCSI command");
+            }
         };
         self.inbound.task = Some(index);
         self.inbound.deliver_to(sink);

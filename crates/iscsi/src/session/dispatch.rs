@@ -103,7 +103,7 @@ impl Session {
         };
         let owner = self.tasks.get(index).map(|task| task.owner);
         if matches!(owner, Some(Owner::Ping | Owner::Logout)) {
-            let problem = "answers what is no SCSI command";
+            let problem = "answers something other than a SCSI command";
             return Err(Error::Protocol { found: "a SCSI Response", problem });
         }
         if response.response != 0 {

@@ -16,7 +16,7 @@ pub enum Error {
     Frame(#[from] FrameError),
     /// A PDU that does not belong here.
     #[error(
-        "{found} (opcode {opcode:#04x}) came where it has no place: the other end is no iSCSI target, or broken"
+        "{found} (opcode {opcode:#04x}) arrived unexpectedly: the other end is not an iSCSI target, or is broken"
     )]
     Unexpected {
         /// Name of the PDU.

@@ -70,7 +70,7 @@ fn settings(section: &Section<'_>, found: Mounted, diagnostics: &mut Diagnostics
         if section.has(key) && !own.contains(&key) {
             diagnostics.error_at(
                 section.place_of(key),
-                format!("{protocol} has no {key}; take it out, or mount another datastore"),
+                format!("{protocol} has no {key}; remove it, or mount another datastore"),
             );
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn open<'n>(
             if let Some(word) = key.text().filter(|text| not_yet.contains(text)) {
                 diagnostics.error_at(
                     key.place,
-                    format!("{} cannot have {word} yet; take it out for now", keys.of),
+                    format!("{} cannot have {word} yet; remove it for now", keys.of),
                 );
             }
         }
@@ -105,7 +105,7 @@ pub(super) fn link(
     let text = shortened(text);
     diagnostics.error_at(
         node.place,
-        format!("{owner} leads nowhere: there is no {kind} {text}; {advice}"),
+        format!("{owner} cannot be resolved: there is no {kind} {text}; {advice}"),
     );
     None
 }

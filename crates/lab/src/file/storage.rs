@@ -161,7 +161,7 @@ fn fits(section: &Section<'_>, title: &str, group: &DiskGroup, diagnostics: &mut
         ),
         None if group.missing > 0 => diagnostics.error_at(
             section.place_of("missing"),
-            format!("{title} are no array that could miss a disk; write raid: 1, 5, 6 or 10"),
+            format!("{title} are not an array that can lack a disk; write raid: 1, 5, 6 or 10"),
         ),
         Some(raid) if group.missing > raid.tolerates(count) => diagnostics.error_at(
             section.place_of("missing"),
@@ -174,7 +174,7 @@ fn fits(section: &Section<'_>, title: &str, group: &DiskGroup, diagnostics: &mut
         ),
         None | Some(Raid::Zero) if group.rebuild_rate.is_some() => diagnostics.error_at(
             section.place_of("rebuild-rate"),
-            format!("{title} are no array that could rebuild a disk; write raid: 1, 5, 6 or 10"),
+            format!("{title} are not an array that can rebuild a disk; write raid: 1, 5, 6 or 10"),
         ),
         Some(_) if group.rebuild_rate.is_some() && group.missing > 0 => diagnostics.error_at(
             section.place_of("rebuild-rate"),
@@ -231,7 +231,7 @@ fn luns<'n>(
             if protocol != Protocol::Iscsi && section.has("chap") {
                 diagnostics.error_at(
                     section.place_of("chap"),
-                    format!("{owner}: CHAP is a matter of iSCSI; take it out, or the protocol"),
+                    format!("{owner}: CHAP is a matter of iSCSI; remove it, or the protocol"),
                 );
             }
         }

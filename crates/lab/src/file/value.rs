@@ -22,7 +22,7 @@ pub(super) fn rate(node: &Node, diagnostics: &mut Diagnostics) -> Option<u64> {
         (Some(_), Some(_)) => {
             diagnostics.error_at(
                 node.place,
-                format!("a rate lies between 10kb and 1000Gb, unlike {text}"),
+                format!("a rate must be between 10kb and 1000Gb, not {text}"),
             );
             None
         }
@@ -48,8 +48,10 @@ pub(super) fn size(
     let bytes = section.size(key, diagnostics)?;
     let place = section.place_of(key);
     if !(least_mib..=most_mib).contains(&(bytes / MEBIBYTE)) {
-        diagnostics
-            .error_at(place, format!("{key} lies between {least_mib}MiB and {most_mib}MiB here"));
+        diagnostics.error_at(
+            place,
+            format!("{key} must be between {least_mib}MiB and {most_mib}MiB here"),
+        );
         return None;
     }
     if bytes % MEBIBYTE != 0 {

@@ -204,7 +204,7 @@ fn datastore(
         diagnostics.error_at(
             node.place,
             format!(
-                "{title}: QEMU is no initiator of FC, NVMe/TCP or with CHAP here; take a plain LUN of \
+                "{title}: QEMU cannot be an initiator for FC, NVMe/TCP or CHAP here; take a plain LUN of \
                  iSCSI, or mount it in a host"
             ),
         );

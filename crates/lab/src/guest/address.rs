@@ -38,7 +38,7 @@ fn wanted(line: &str) -> Result<Option<(Ipv4Addr, u8)>, String> {
         let (address, prefix) = text.split_once('/')?;
         Some((address.parse().ok()?, prefix.parse().ok().filter(|prefix| *prefix <= 32)?))
     };
-    read().map(Some).ok_or_else(|| format!("{text} is no address with a prefix"))
+    read().map(Some).ok_or_else(|| format!("{text} is not an address with a prefix"))
 }
 
 /// The kernel's index of a device, once it exists.

@@ -61,7 +61,7 @@ pub(crate) fn elf_of(image: &[u8]) -> Result<Vec<u8>, LabError> {
     if elf.starts_with(b"\x7fELF") {
         Ok(elf)
     } else {
-        Err(LabError::Kernel("what it holds is no ELF file"))
+        Err(LabError::Kernel("what it holds is not an ELF file"))
     }
 }
 

@@ -165,7 +165,7 @@ mod tests {
         let wanted = "no-such-package-of-a-lab";
         let message = resolve(&[wanted], &[], scratch.path()).unwrap_err().to_string();
         if message.contains("install it") {
-            return not_run("this is no Debian");
+            return not_run("this is not Debian");
         }
         for part in [wanted, "cannot be fetched", "apt-get update"] {
             assert!(message.contains(part), "{message}");
@@ -178,7 +178,7 @@ mod tests {
         let gone = package("'x' gone-package_1.0_amd64.deb 1 SHA256:0").unwrap();
         let message = fetch(&[gone], scratch.path(), scratch.path()).unwrap_err().to_string();
         if message.contains("install it") {
-            return not_run("this is no Debian");
+            return not_run("this is not Debian");
         }
         assert!(message.contains("gone-package"), "{message}");
         assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);

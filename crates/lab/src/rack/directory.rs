@@ -183,7 +183,7 @@ fn existing(path: &Path) -> Result<PathBuf, LabError> {
 fn check_owner(path: &Path) -> Result<(), LabError> {
     let found = fs::metadata(path).map_err(at(path))?;
     if !found.is_dir() {
-        return Err(LabError::NotOurs { directory: path.into(), why: "it is no directory" });
+        return Err(LabError::NotOurs { directory: path.into(), why: "it is not a directory" });
     }
     if found.uid() != Uid::effective().as_raw() {
         return Err(LabError::NotOurs { directory: path.into(), why: "it is another user's" });
@@ -207,7 +207,7 @@ mod tests {
         assert!(matches!(Directory::open(&path), Err(LabError::NoLab { .. })));
         assert!(path.join("cat.jpg").exists());
         let error = Directory::claim(&path.join("cat.jpg")).unwrap_err().to_string();
-        assert!(error.contains("no directory"), "{error}");
+        assert!(error.contains("not a directory"), "{error}");
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(super) fn start_again(directory: &Path, state: &State, name: &str) -> Result
         return host_again(directory, state, index, common);
     }
     let index = lab.vms.iter().position(|vm| vm.name == name);
-    let index = index.ok_or_else(|| guest.failed("is no guest of the lab"))?;
+    let index = index.ok_or_else(|| guest.failed("is not a guest of the lab"))?;
     let hardware = vm_hardware(directory, lab, &lab.vms[index], addresses).since(layer);
     let forwards = state.vm_forwards(index);
     bring_up(common, &guest, &hardware, None, &forwards, &mut || true).map(drop)

@@ -137,7 +137,7 @@ fn sd_ratio_at(a: &[Value], tail: impl Fn(f64) -> f64) -> Outcome {
         return Err("two values are needed for a spread".to_owned());
     }
     if !(level > 0.0 && level < 1.0) {
-        return Err("the level lies between 0 and 1, such as 0.95".to_owned());
+        return Err("the level must be between 0 and 1, such as 0.95".to_owned());
     }
     let quantile = f_quantile(tail(level), first.n as f64 - 1.0, second.n as f64 - 1.0);
     number(first.sd / second.sd / quantile.sqrt())

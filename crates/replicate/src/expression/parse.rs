@@ -143,7 +143,7 @@ impl Reader<'_> {
             Some(c) if c.is_ascii_digit() => self.number(column),
             Some(c) if c.is_ascii_alphabetic() || c == '_' => self.path_or_call(column),
             Some(c) => Err(self.error(format!(
-                "`{c}` cannot begin a value; a number, a path such as `T01.local` or a function such as \
+                "`{c}` cannot start a value; a number, a path such as `T01.local` or a function such as \
                  `mean(…)` is expected"
             ))),
         }
@@ -153,7 +153,7 @@ impl Reader<'_> {
         let text = self.take_while(|c| c.is_ascii_digit() || c == '.');
         match text.parse() {
             Ok(value) => Ok(Node { column, kind: Kind::Number(value) }),
-            Err(_) => Err(ExpressionError::new(column, format!("`{text}` is no number"))),
+            Err(_) => Err(ExpressionError::new(column, format!("`{text}` is not a number"))),
         }
     }
 
@@ -169,7 +169,7 @@ impl Reader<'_> {
             return Err(ExpressionError::new(
                 column,
                 format!(
-                    "`{text}` is no path; write table.column for a column or table.row.column for one \
+                    "`{text}` is not a path; write table.column for a column or table.row.column for one \
                      number{}",
                     functions::hint(&text)
                 ),

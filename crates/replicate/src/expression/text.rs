@@ -47,7 +47,7 @@ impl Template {
                     _ => {
                         return Err(ExpressionError::new(
                             column_of(after),
-                            format!("`{}` is no number of digits from 0 to 12", digits.trim()),
+                            format!("`{}` is not a number of digits from 0 to 12", digits.trim()),
                         ));
                     }
                 },

@@ -56,8 +56,10 @@ fn value(index: usize, change: &Override, diagnostics: &mut Diagnostics) -> Opti
     }
     let mut wrong = Diagnostics::default();
     let Some(mut node) = document(text, CHANGES, &FORM, &mut wrong) else {
-        diagnostics
-            .error_at(place, format!("{change} is no YAML; look for a missing bracket or comma"));
+        diagnostics.error_at(
+            place,
+            format!("{change} is not valid YAML; look for a missing bracket or comma"),
+        );
         return None;
     };
     shift(&mut node, index, column - 1);

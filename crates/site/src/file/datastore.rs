@@ -109,7 +109,7 @@ fn reject(part: &Part<'_>, keys: &[&str], because: &str, diagnostics: &mut Diagn
             let name = &part.name;
             diagnostics.error_at(
                 part.place_of(key),
-                format!("{name} has {because} and no {key}; take it out"),
+                format!("{name} has {because} and no {key}; remove it"),
             );
         }
     }

@@ -208,7 +208,7 @@ fn ssd(part: &Part<'_>, diagnostics: &mut Diagnostics) -> Ssd {
         diagnostics.error_at(
             part.place_of("spare"),
             format!(
-                "{} cannot collect garbage like this; spare lies between 0.5% and 90%",
+                "{} cannot collect garbage like this; spare must be between 0.5% and 90%",
                 part.name
             ),
         );

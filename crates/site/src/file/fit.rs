@@ -117,7 +117,7 @@ fn parameter(root: &Node, item: &Node, diagnostics: &mut Diagnostics) -> Option<
         if other.text().and_then(Quantity::parse).is_none_or(|other| other.unit != stands.unit) {
             diagnostics.error_at(
                 node.place,
-                format!("{path} is no {}, as {} is", stands.unit.title(), path),
+                format!("{path} is not a {}, as {} is", stands.unit.title(), path),
             );
             return None;
         }
@@ -131,7 +131,7 @@ fn parameter(root: &Node, item: &Node, diagnostics: &mut Diagnostics) -> Option<
         diagnostics.error_at(
             part.place_of("from"),
             format!(
-                "from, to and {path} as it stands are not of one unit; write all as a {}",
+                "from, to and the current {path} have different units; write all as a {}",
                 stands.unit.title()
             ),
         );
@@ -255,7 +255,7 @@ fn datastore(
     diagnostics.error_at(
         place,
         format!(
-            "{key} leads nowhere: the site has no datastore {}; {meant}t has {}",
+            "{key} cannot be resolved: the site has no datastore {}; {meant}t has {}",
             node.found(),
             all_of(known())
         ),

@@ -205,7 +205,7 @@ fn check_options(part: &Part<'_>, protocol: Protocol, diagnostics: &mut Diagnost
             diagnostics.error_at(
                 part.place_of(key),
                 format!(
-                    "{} speaks {}, and {key} is agreed in {} only; take it out",
+                    "{} speaks {}, and {key} applies to {} only; remove it",
                     part.name,
                     protocol.name(),
                     of(key).name()

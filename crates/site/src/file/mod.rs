@@ -92,7 +92,8 @@ pub fn quantity(text: &str, path: &str) -> Result<Quantity, SiteErrors> {
         let node = path::find(&trees.whole, path, place, &mut diagnostics)?;
         let number = node.text().and_then(Quantity::parse);
         if number.is_none() {
-            diagnostics.error_at(place, format!("{path} is {}, which is no number", node.found()));
+            diagnostics
+                .error_at(place, format!("{path} is {}, which is not a number", node.found()));
         }
         number
     });

@@ -141,7 +141,7 @@ pub(super) fn link(
     let text = shortened(text);
     diagnostics.error_at(
         node.place,
-        format!("{owner} leads nowhere: {of} has no {kind} {text}; {advice}"),
+        format!("{owner} cannot be resolved: {of} has no {kind} {text}; {advice}"),
     );
     None
 }

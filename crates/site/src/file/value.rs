@@ -128,7 +128,7 @@ pub(super) fn unit_size(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option
         return Some(bytes);
     }
     let text = at.node.text().unwrap_or_default();
-    at.fault(format!("{} lies between 512B and 64MiB, not {text}", at.key), diagnostics);
+    at.fault(format!("{} must be between 512B and 64MiB, not {text}", at.key), diagnostics);
     None
 }
 
@@ -141,7 +141,7 @@ pub(super) fn share(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<f64
             return Some(value);
         }
         Some(Quantity { unit: Unit::Share, .. }) => {
-            format!("{key} lies between 0% and 100%, not {text}")
+            format!("{key} must be between 0% and 100%, not {text}")
         }
         Some(Quantity { value: 0.0, unit: Unit::Number }) => return Some(0.0),
         Some(Quantity { value, unit: Unit::Number }) if value < 1.0 => {

@@ -146,7 +146,7 @@ fn url(
         diagnostics.error_at(
             node.place,
             "a password has no place in a study file, which is stored with the results and passed \
-             on; take it out of the URL, and give password-file=FILE as an option of the URL, or \
+             on; remove it from the URL, and give password-file=FILE as an option of the URL, or \
              STORMETER_ISCSI_PASSWORD in the environment",
         );
         return None;
@@ -192,7 +192,7 @@ pub(super) fn check_name(of: &str, name: &str, node: &Node, diagnostics: &mut Di
     } else if name.trim() != name || name.contains(|c: char| c.is_control() || "\"'`".contains(c)) {
         format!(
             "the name \"{}\" has quotes, line ends or spaces around it, which questions could not \
-             name; take them out",
+             name; remove them",
             shortened(name)
         )
     } else if name.chars().count() > MOST {

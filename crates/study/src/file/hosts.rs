@@ -73,7 +73,7 @@ fn way(name: &str, node: &Node, diagnostics: &mut Diagnostics) -> Option<(Reach,
         (found, _) => {
             let fault = match found {
                 Some(_) => "has command and ssh, and is reached by one; take the other out",
-                None => "says not how it is reached; write command: … or ssh: user@host",
+                None => "does not say how it is reached; write command: … or ssh: user@host",
             };
             // A misspelled key, or a value that is not text, has been reported.
             if diagnostics.count() == before {

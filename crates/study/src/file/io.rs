@@ -34,7 +34,9 @@ pub(super) fn read(
         if align % 512 != 0 {
             diagnostics.error_at(
                 section.place_of("align"),
-                format!("an alignment of {align} bytes is no multiple of 512; write align: 4KiB"),
+                format!(
+                    "an alignment of {align} bytes is not a multiple of 512; write align: 4KiB"
+                ),
             );
         }
         io.alignment_bytes = Some(align);
@@ -124,7 +126,7 @@ fn arrivals(section: &Section<'_>, base: Arrivals, diagnostics: &mut Diagnostics
     {
         diagnostics.error_at(
             section.place_of("rate"),
-            format!("a rate of {rate} I/Os a second drives nothing; write rate: 500"),
+            format!("a rate of {rate} I/Os a second generates no load; write rate: 500"),
         );
     }
     if section.has("outstanding") && section.has("rate") {

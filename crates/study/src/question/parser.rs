@@ -182,7 +182,7 @@ impl<'a> Parser<'a> {
                 self.advance(words);
                 Ok(percent)
             }
-            Ok(_) => Err(self.wrong(self.at, "a percentage lies between 0% and 1000%".into())),
+            Ok(_) => Err(self.wrong(self.at, "a percentage must be between 0% and 1000%".into())),
             Err(_) => {
                 self.note("a percentage such as 10%");
                 Err(self.unexpected())

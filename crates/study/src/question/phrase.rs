@@ -250,7 +250,7 @@ impl Parser<'_> {
         let second = self.peek_unit(units);
         let whole = format!("{first}{}", second.clone().unwrap_or_default());
         let Some(value) = value_of(metric, &whole).filter(|value| *value > 0.0) else {
-            let what = format!("{whole:?} is no {} above 0", metric.title());
+            let what = format!("{whole:?} is not a value above 0 for {}", metric.title());
             let mut error = self.wrong(place, what);
             error.expected.push(format!("a number such as {example}"));
             return Err(error);
