@@ -138,7 +138,7 @@ fn errors_have_a_place_and_say_what_to_do() {
         ("(1", "a `)` is missing here (at character 3"),
         ("mean(u.v", "a `)` is missing"),
         ("1.2.3", "`1.2.3` is not a number"),
-        ("local", "`local` is no path"),
+        ("local", "`local` is not a path"),
         ("a.b.c.d", "is not a path"),
         ("meen(u.v)", "`mean(…)` is near"),
         ("mean()", "mean has 0 argument(s) and is written mean(list, …)"),
