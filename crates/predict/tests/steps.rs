@@ -7,9 +7,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use stormeter_predict::{
-    PredictError, PredictRequest, Silent, WhyRefused, predict_study, prepare, shortened,
+    PredictError, PredictRequest, WhyRefused, predict_study, prepare, shortened,
 };
 use stormeter_results::{Environment, Prediction, ResultsFile, TrialOutcome};
+use stormeter_runner::Silent;
 use stormeter_site::parse_site;
 use stormeter_statistics::metrics;
 use stormeter_study::{Metric, parse_study};

@@ -60,7 +60,7 @@ pub(crate) enum DiskFault {
     Lost(u32),
     /// A new one takes its place, or that of the spare which has it.
     Replaced(u32),
-    /// It takes so many times as long from now on; 1 mends it.
+    /// It takes this many times as long from now on; 1 restores its speed.
     Slow(u32, f64),
 }
 

@@ -163,7 +163,7 @@ impl Faults {
             FaultKind::DiskReplace => {
                 self.tell(&guest, &array::replace(&self.array_disk(fault)?), ANSWER)
             }
-            // Paths have two ends, and what a lab cannot do is not begun.
+            // Paths have two ends, and what a lab cannot do is not started.
             FaultKind::PathDown | FaultKind::PathUp | FaultKind::DiskSlow => Ok(()),
         }
     }
