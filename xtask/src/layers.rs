@@ -112,6 +112,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         uses: These(&["agent", "units", "fault", "yaml"]),
         pure: false,
     },
+    Layer { package: "stormeter-testkit", uses: These(&["trial", "yaml"]), pure: false },
     Layer { package: "stormeter", uses: All, pure: false },
     Layer { package: "stormeter-bench", uses: All, pure: false },
     Layer { package: "xtask", uses: These(&[]), pure: false },
@@ -133,7 +134,10 @@ pub(crate) fn short(package: &str) -> &str {
 }
 
 /// What the tests of any package may use in addition.
-const FOR_TESTS: [&str; 4] = ["driver", "simulator", "server", "peers"];
+const FOR_TESTS: [&str; 5] = ["driver", "simulator", "server", "peers", "testkit"];
+
+/// What only tests may use: it is in nothing that is shipped.
+const FOR_TESTS_ONLY: [&str; 1] = ["testkit"];
 
 /// Packages that access the machine: no pure package may use them outside its tests.
 const MACHINE: &[&str] = &["io-uring", "libc", "nix", "quanta", "signal-hook", "tempfile"];
@@ -195,6 +199,9 @@ pub(crate) fn check_unused(packages: &[Package]) -> Vec<Finding> {
 
 fn may_use(layer: &Layer, name: &str, dev: bool) -> bool {
     let name = short(name);
+    if FOR_TESTS_ONLY.contains(&name) && !dev {
+        return false;
+    }
     layer.names().is_none_or(|names| names.contains(&name) || dev && FOR_TESTS.contains(&name))
 }
 
@@ -252,6 +259,17 @@ mod tests {
         assert_eq!(texts(&workspace("stormeter-statistics", &[(simulator, false)])).len(), 1);
         assert_eq!(texts(&workspace("stormeter-study", &[("stormeter-runner", true)])).len(), 1);
         assert_eq!(texts(&workspace("stormeter", &[(simulator, false)])).len(), 0);
+    }
+
+    #[test]
+    fn what_tests_share_is_in_nothing_else() {
+        let testkit = "stormeter-testkit";
+        for package in ["stormeter-trial", "stormeter-report", "stormeter"] {
+            assert_eq!(texts(&workspace(package, &[(testkit, true)])).len(), 0, "{package}");
+            let found = texts(&workspace(package, &[(testkit, false)]));
+            assert_eq!(found.len(), 1, "{package}");
+            assert!(found[0].contains("may not use stormeter-testkit"), "{found:?}");
+        }
     }
 
     #[test]

@@ -165,24 +165,14 @@ impl Cursor {
 mod tests {
     use std::collections::HashSet;
 
-    use stormeter_trial::{Arrivals, Content, SizeShare, touched_share};
+    use stormeter_trial::{Arrivals, SizeShare, touched_share};
 
     use super::*;
 
     const DISK: u64 = 1 << 20;
 
     fn workload() -> Workload {
-        Workload {
-            name: "test".into(),
-            sizes: vec![SizeShare { bytes: 4096, share: 1.0 }],
-            read_percent: 75.0,
-            random_percent: 100.0,
-            distribution: Distribution::Uniform,
-            alignment_bytes: None,
-            arrivals: Arrivals::Closed { outstanding: 1 },
-            burst: None,
-            content: Content::default(),
-        }
+        stormeter_testkit::workload(Arrivals::Closed { outstanding: 1 })
     }
 
     fn take(workload: &Workload, seed: u64, n: usize) -> Vec<Request> {

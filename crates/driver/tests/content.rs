@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_driver::drive;
+use stormeter_testkit::workload;
 use stormeter_trial::{Arrivals, Content, Limits, SizeShare, Trial, Workload};
 
 const BLOCK: usize = 4096;
@@ -56,15 +57,11 @@ impl Clock for Ticking {
 fn written(content: Content, outstanding: u32) -> Vec<u8> {
     let trial = Trial {
         workload: Workload {
-            name: "sequential writes".into(),
             sizes: vec![SizeShare { bytes: BLOCK as u32, share: 1.0 }],
             read_percent: 0.0,
             random_percent: 0.0,
-            distribution: stormeter_trial::Distribution::Uniform,
-            alignment_bytes: None,
-            arrivals: Arrivals::Closed { outstanding },
-            burst: None,
             content,
+            ..workload(Arrivals::Closed { outstanding })
         },
         first_disk: 0,
         disks: 1,

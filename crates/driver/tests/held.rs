@@ -8,9 +8,10 @@ use std::collections::VecDeque;
 use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
 use stormeter_driver::{drive, drive_deployment, drive_file_test};
 use stormeter_simulator::VirtualTime;
+use stormeter_testkit::workload;
 use stormeter_trial::{
-    Arrivals, Content, Deployment, Distribution, Ended, FileOperation, FileTest, FixedWork,
-    FixedWorkTrial, Limits, Sample, SizeShare, Trial, Workload,
+    Arrivals, Deployment, Ended, FileOperation, FileTest, FixedWork, FixedWorkTrial, Limits,
+    Sample, SizeShare, Trial, Workload,
 };
 
 const US: u64 = 1_000;
@@ -91,16 +92,10 @@ fn load(late_reaps: u64) -> Sample {
 fn load_of(late_reaps: u64, at_a_time: usize) -> Sample {
     let trial = Trial {
         workload: Workload {
-            name: "writes".into(),
             // The larger, the fewer buffers there are.
             sizes: vec![SizeShare { bytes: MIB, share: 1.0 }],
             read_percent: 0.0,
-            random_percent: 100.0,
-            distribution: Distribution::Uniform,
-            alignment_bytes: None,
-            arrivals: Arrivals::Closed { outstanding: 4 },
-            burst: None,
-            content: Content::default(),
+            ..workload(Arrivals::Closed { outstanding: 4 })
         },
         first_disk: 0,
         disks: 2,

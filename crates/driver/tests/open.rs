@@ -12,9 +12,8 @@ use stormeter_driver::drive;
 use stormeter_simulator::{
     FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
 };
-use stormeter_trial::{
-    Arrivals, Content, Distribution, Limits, Sample, SizeShare, Trial, Workload,
-};
+use stormeter_testkit::workload;
+use stormeter_trial::{Arrivals, Limits, Sample, Trial};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
@@ -22,17 +21,7 @@ const S: u64 = 1_000_000_000;
 
 fn trial(arrivals: Arrivals) -> Trial {
     Trial {
-        workload: Workload {
-            name: "test".into(),
-            sizes: vec![SizeShare { bytes: 4096, share: 1.0 }],
-            read_percent: 75.0,
-            random_percent: 100.0,
-            distribution: Distribution::Uniform,
-            alignment_bytes: None,
-            arrivals,
-            burst: None,
-            content: Content::default(),
-        },
+        workload: workload(arrivals),
         first_disk: 0,
         disks: 1,
         disk_bytes: 1 << 30,

@@ -8,7 +8,8 @@ use stormeter_driver::drive;
 use stormeter_simulator::{
     FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
 };
-use stormeter_trial::{Arrivals, Content, Distribution, Limits, SizeShare, Start, Trial, Workload};
+use stormeter_testkit::workload;
+use stormeter_trial::{Arrivals, Limits, SizeShare, Start, Trial, Workload};
 
 const MS: u64 = 1_000_000;
 const REQUEST: u64 = 64 << 10;
@@ -41,15 +42,10 @@ impl Disks for Watched {
 fn asked(block: u32, service_ns: u64, random_percent: f64) -> Vec<Operation> {
     let trial = Trial {
         workload: Workload {
-            name: "scan".into(),
             sizes: vec![SizeShare { bytes: REQUEST as u32, share: 1.0 }],
             read_percent: 100.0,
             random_percent,
-            distribution: Distribution::Uniform,
-            alignment_bytes: None,
-            arrivals: Arrivals::Closed { outstanding: 1 },
-            burst: None,
-            content: Content::default(),
+            ..workload(Arrivals::Closed { outstanding: 1 })
         },
         first_disk: 0,
         disks: DISKS,

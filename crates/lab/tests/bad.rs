@@ -5,13 +5,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../../yaml/tests/bad_files/mod.rs"]
-mod bad_files;
-
 use std::path::Path;
 
-use bad_files::BadFiles;
 use stormeter_lab::parse_lab;
+use stormeter_testkit::BadFiles;
 
 fn bad_files() -> BadFiles {
     BadFiles {

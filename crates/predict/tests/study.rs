@@ -2,9 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../../simulator/tests/common/mod.rs"]
-mod common;
-
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -13,6 +10,7 @@ use stormeter_results::{
     Environment, FinishReason, Phase, Prediction, ResultsFile, TrialOutcome, TrialRecord,
 };
 use stormeter_runner::{RunError, Silent};
+use stormeter_simulator::example;
 use stormeter_site::Site;
 use stormeter_statistics::{
     CellTrial, Reply, Severity, StudyAnalysis, StudySurroundings, analyse_study,
@@ -22,7 +20,7 @@ use stormeter_trial::ComponentKind;
 
 /// Today's site with two datastores: one path, and one through an HBA that is much slower.
 fn site() -> Site {
-    let mut site = common::fibre_channel();
+    let mut site = example::fibre_channel();
     site.datastores[0].name = "fast".into();
     let mut slow = site.hosts[0].adapters[0].clone();
     slow.name = "old".into();

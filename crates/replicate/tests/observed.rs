@@ -2,17 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../../report/tests/json_schema/mod.rs"]
-mod json_schema;
-
 use std::collections::BTreeMap;
 
-use json_schema::violations;
 use stormeter_replicate::{
     AnswerSource, ObservedOutcome, Published, ReplicateTable, SCHEMA, STUDIES, embedded, overview,
     replicate, terminal,
 };
 use stormeter_statistics::{Answer, Reply};
+use stormeter_testkit::violations;
 
 /// Answers by question; one that is not listed cannot be asked.
 struct Oracle(BTreeMap<&'static str, Reply>);

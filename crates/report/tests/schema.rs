@@ -3,15 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fixture;
-mod json_schema;
 
 use fixture::{LOCAL, LOOPBACK_NFS, MEMORY, NAS, SAN, open_loop, report};
-use json_schema::violations;
 use serde_json::{Value, json};
 use stormeter_report::{Report, SCHEMA, SCHEMA_VERSION, WayCeiling};
 use stormeter_results::FinishReason;
 use stormeter_statistics::{Interval, Touched};
 use stormeter_study::EqualLoad;
+use stormeter_testkit::violations;
 use stormeter_trial::{
     Arrivals, BlockName, Burst, Corruption, Distribution, ExpectedBlock, FoundBlock, Verified,
 };

@@ -2,15 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod json_schema;
 mod study_fixture;
 
-use json_schema::violations;
 use serde_json::{Value, json};
 use stormeter_report::{STUDY_SCHEMA, STUDY_SCHEMA_VERSION, StudyReport, study_json};
 use stormeter_results::FinishReason;
 use stormeter_statistics::Touched;
 use stormeter_study::{Blocks, Metric, Order, Prepare, Reset, Unit};
+use stormeter_testkit::violations;
 use stormeter_trial::Verified;
 use study_fixture::{Shape, disturbed, fixed_work, made, study, usual};
 

@@ -5,7 +5,8 @@ mod common;
 use stormeter_driver::drive;
 use stormeter_simulator::{ComponentUse, Load, Machine, MachineError, Window};
 use stormeter_site::{Device, Hdd, Layout, Raid, Site, WriteCache};
-use stormeter_trial::{Arrivals, Content, Distribution, Sample, SizeShare, Start, Trial, Workload};
+use stormeter_testkit::workload;
+use stormeter_trial::{Arrivals, Sample, Start, Trial, Workload};
 
 const DISK_BYTES: u64 = 1 << 30;
 
@@ -15,17 +16,7 @@ fn load(vms: u32) -> Load {
 
 fn trial(vms: u32, outstanding: u32, read_percent: f64, seconds: u64) -> Trial {
     Trial {
-        workload: Workload {
-            name: "vm-4k".into(),
-            sizes: vec![SizeShare { bytes: 4096, share: 1.0 }],
-            read_percent,
-            random_percent: 100.0,
-            distribution: Distribution::Uniform,
-            alignment_bytes: None,
-            arrivals: Arrivals::Closed { outstanding },
-            burst: None,
-            content: Content::default(),
-        },
+        workload: Workload { read_percent, ..workload(Arrivals::Closed { outstanding }) },
         first_disk: 0,
         disks: vms,
         disk_bytes: DISK_BYTES,

@@ -5,7 +5,8 @@ mod common;
 use stormeter_driver::drive;
 use stormeter_simulator::{ComponentUse, Load, Machine, Window};
 use stormeter_site::{Device, Hdd, Ssd};
-use stormeter_trial::{Arrivals, Content, Distribution, Sample, SizeShare, Trial, Workload};
+use stormeter_testkit::workload;
+use stormeter_trial::{Arrivals, Sample, SizeShare, Trial, Workload};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -37,15 +38,10 @@ const RANDOM_READS: Ask = Ask {
 fn run(device: &Device, ask: Ask) -> (Sample, ComponentUse) {
     let trial = Trial {
         workload: Workload {
-            name: "devices".into(),
             sizes: vec![SizeShare { bytes: ask.bytes, share: 1.0 }],
             read_percent: ask.read_percent,
             random_percent: ask.random_percent,
-            distribution: Distribution::Uniform,
-            alignment_bytes: None,
-            arrivals: Arrivals::Closed { outstanding: ask.outstanding },
-            burst: None,
-            content: Content::default(),
+            ..workload(Arrivals::Closed { outstanding: ask.outstanding })
         },
         first_disk: 0,
         disks: ask.disks,

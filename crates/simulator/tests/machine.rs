@@ -5,21 +5,12 @@ mod common;
 use stormeter_driver::drive;
 use stormeter_simulator::{Load, Machine, Window};
 use stormeter_site::Site;
-use stormeter_trial::{Arrivals, Content, Distribution, Sample, SizeShare, Trial, Workload};
+use stormeter_testkit::workload;
+use stormeter_trial::{Arrivals, Sample, Trial};
 
 fn run(site: &Site, vms: u32, outstanding: u32, seconds: u64) -> (Sample, Machine) {
     let trial = Trial {
-        workload: Workload {
-            name: "vm-4k".into(),
-            sizes: vec![SizeShare { bytes: 4096, share: 1.0 }],
-            read_percent: 75.0,
-            random_percent: 100.0,
-            distribution: Distribution::Uniform,
-            alignment_bytes: None,
-            arrivals: Arrivals::Closed { outstanding },
-            burst: None,
-            content: Content::default(),
-        },
+        workload: workload(Arrivals::Closed { outstanding }),
         first_disk: 0,
         disks: vms,
         disk_bytes: 1 << 30,

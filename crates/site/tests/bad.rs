@@ -5,15 +5,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../../yaml/tests/bad_files/mod.rs"]
-mod bad_files;
-
 use std::path::Path;
 
-use bad_files::{BadFiles, below, mutated};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use stormeter_site::{Override, library_text, parse_site, parse_site_with};
+use stormeter_testkit::{BadFiles, below, mutated};
 
 fn bad_files() -> BadFiles {
     BadFiles {

@@ -2,15 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../../yaml/tests/written_schema/mod.rs"]
-mod written_schema;
-
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 use stormeter_site::{key_lists, parse_site, site_schema};
-use written_schema::{as_json, assert_same_keys, examples, violations};
+use stormeter_testkit::{as_json, assert_same_keys, examples, violations};
 
 fn schema() -> Value {
     serde_json::from_str(site_schema()).unwrap()

@@ -5,14 +5,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../../yaml/tests/bad_files/mod.rs"]
-mod bad_files;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bad_files::BadFiles;
 use stormeter_study::parse_study;
+use stormeter_testkit::BadFiles;
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad")

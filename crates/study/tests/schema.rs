@@ -2,14 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../../yaml/tests/written_schema/mod.rs"]
-mod written_schema;
-
 use serde_json::{Value, json};
 use stormeter_study::{
     Metric, key_lists, parse_study, study_profiles, study_schema, workloads_text,
 };
-use written_schema::{as_json, assert_same_keys, examples, violations};
+use stormeter_testkit::{as_json, assert_same_keys, examples, violations};
 
 fn schema() -> Value {
     serde_json::from_str(study_schema()).unwrap()

@@ -64,22 +64,12 @@ fn zipf(places: f64, exponent: f64, draws: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Arrivals, Content, SizeShare};
+    use crate::workload::tests::plain;
 
     const DISK: u64 = 64 << 20;
 
     fn workload(random_percent: f64, distribution: Distribution) -> Workload {
-        Workload {
-            name: "test".into(),
-            sizes: vec![SizeShare { bytes: 4096, share: 1.0 }],
-            read_percent: 100.0,
-            random_percent,
-            distribution,
-            alignment_bytes: None,
-            arrivals: Arrivals::Closed { outstanding: 1 },
-            burst: None,
-            content: Content::default(),
-        }
+        Workload { read_percent: 100.0, random_percent, distribution, ..plain() }
     }
 
     #[test]

@@ -80,19 +80,14 @@ impl Workload {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Content, Distribution, SizeShare};
+    use crate::workload::SizeShare;
+    use crate::workload::tests::plain;
 
     fn workload(sizes: &[u32]) -> Workload {
         Workload {
-            name: "test".into(),
             sizes: sizes.iter().map(|&bytes| SizeShare { bytes, share: 1.0 }).collect(),
             read_percent: 50.0,
-            random_percent: 100.0,
-            distribution: Distribution::Uniform,
-            alignment_bytes: None,
-            arrivals: Arrivals::Closed { outstanding: 4 },
-            burst: None,
-            content: Content::default(),
+            ..plain()
         }
     }
 

@@ -38,12 +38,9 @@ impl Canvas {
 }
 
 #[cfg(test)]
-#[path = "../../tests/emulator/mod.rs"]
-mod emulator;
-
-#[cfg(test)]
 mod tests {
-    use super::emulator::Emulator;
+    use stormeter_testkit::Emulator;
+
     use super::*;
 
     const HEIGHT: usize = 24;

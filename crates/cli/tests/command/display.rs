@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use crate::emulator::Emulator;
+use stormeter_testkit::Emulator;
+
 use crate::place::{Outcome, Place, STEADY, not_run};
 
 /// Paced far below what any storage does, so that every trial is sound, and never precise enough.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use stormeter_testkit::violations;
 
-use crate::json_schema::violations;
 use crate::place::{Place, Running, until};
 use crate::results::{one, rows, trials};
 

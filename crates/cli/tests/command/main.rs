@@ -10,14 +10,10 @@ mod bad_input;
 mod calibrate;
 mod compare;
 mod display;
-#[path = "../emulator/mod.rs"]
-mod emulator;
 mod faults;
 mod hosts;
 mod hosts_ssh;
 mod interrupt;
-#[path = "../../../report/tests/json_schema/mod.rs"]
-mod json_schema;
 mod killing;
 mod loop_device;
 mod lun;

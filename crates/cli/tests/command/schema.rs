@@ -1,8 +1,8 @@
 //! The JSON that is printed against the schema that is printed.
 
 use serde_json::{Value, json};
+use stormeter_testkit::violations;
 
-use crate::json_schema::violations;
 use crate::place::Place;
 
 /// Fails where `value` does not follow the schema that this program prints.

@@ -5,10 +5,7 @@ use std::rc::Rc;
 
 use stormeter_driver::{ContentSource, Expectations, PriorContent, Seal, drive_verified};
 use stormeter_simulator::VirtualTime;
-use stormeter_trial::{
-    Arrivals, Content as ContentShares, Distribution, Limits, Sample, SizeShare, Trial, Verified,
-    Workload,
-};
+use stormeter_trial::{Arrivals, Limits, Sample, Trial, Verified, Workload};
 
 use crate::memory::{Content, Contents, Memory, Plan};
 
@@ -16,17 +13,7 @@ pub(crate) const MS: u64 = 1_000_000;
 const OWNER: u64 = 0x5eed;
 
 pub(crate) fn workload(outstanding: u32) -> Workload {
-    Workload {
-        name: "test".into(),
-        sizes: vec![SizeShare { bytes: 4096, share: 1.0 }],
-        read_percent: 60.0,
-        random_percent: 100.0,
-        distribution: Distribution::Uniform,
-        alignment_bytes: None,
-        arrivals: Arrivals::Closed { outstanding },
-        burst: None,
-        content: ContentShares::default(),
-    }
+    Workload { read_percent: 60.0, ..stormeter_testkit::workload(Arrivals::Closed { outstanding }) }
 }
 
 /// A datastore: disks with contents and expectations, used by consecutive trials.

@@ -2,16 +2,14 @@
 //! resize leaves behind. Lines that were wrapped are joined and broken again when it is resized, as
 //! nearly all terminal emulators do.
 
-#![allow(dead_code, reason = "each test program takes what it needs")]
-
 /// A terminal of unlimited height, so that everything that was ever scrolled away is still seen.
-pub(crate) struct Emulator {
+pub struct Emulator {
     width: usize,
     rows: Vec<Row>,
     row: usize,
     column: usize,
     /// How often a line was too long.
-    pub(crate) wraps: usize,
+    pub wraps: usize,
     /// The escape sequence under way.
     escape: Option<String>,
 }
@@ -19,18 +17,19 @@ pub(crate) struct Emulator {
 #[derive(Default, Clone)]
 struct Row {
     cells: Vec<char>,
-    /// Whether the next row goes on with the same line.
+    /// Whether the next row continues with the same line.
     wrapped: bool,
 }
 
 impl Emulator {
-    pub(crate) fn new(width: usize) -> Self {
+    /// An empty one of that many columns.
+    pub fn new(width: usize) -> Self {
         let rows = vec![Row::default()];
         Self { width, rows, row: 0, column: 0, wraps: 0, escape: None }
     }
 
-    /// What is on it, empty rows at the end left out.
-    pub(crate) fn rows(&self) -> Vec<String> {
+    /// What is on it, without the empty rows at the end.
+    pub fn rows(&self) -> Vec<String> {
         let text = |row: &Row| row.cells.iter().collect::<String>().trim_end().to_string();
         let mut rows: Vec<String> = self.rows.iter().map(text).collect();
         while rows.last().is_some_and(String::is_empty) {
@@ -39,7 +38,8 @@ impl Emulator {
         rows
     }
 
-    pub(crate) fn feed(&mut self, text: &str) {
+    /// Writes to it, escape sequences included.
+    pub fn feed(&mut self, text: &str) {
         for character in text.chars() {
             if let Some(escape) = &mut self.escape {
                 escape.push(character);
@@ -102,7 +102,7 @@ impl Emulator {
     }
 
     /// Another width; the cursor stays with the text that it is at.
-    pub(crate) fn resize(&mut self, width: usize) {
+    pub fn resize(&mut self, width: usize) {
         let mut lines: Vec<Vec<char>> = vec![Vec::new()];
         let mut cursor = (0, 0);
         for (number, row) in self.rows.iter().enumerate() {

@@ -1,21 +1,17 @@
 //! Checks a hand-written JSON Schema against what is really read. For the tests of the crates that read
-//! YAML files, which include this module.
+//! YAML files.
 //!
 //! It reads with saphyr itself: an editor sees numbers and truth values where our own reader keeps the text.
-
-#[path = "../../../report/tests/json_schema/mod.rs"]
-mod json_schema;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-pub(crate) use json_schema::violations;
 use saphyr::{LoadableYamlNode, Scalar, Yaml};
 use serde_json::{Value, json};
 
 /// What an editor that checks YAML by a JSON Schema sees.
-pub(crate) fn as_json(text: &str) -> Value {
+pub fn as_json(text: &str) -> Value {
     fn value(yaml: &Yaml<'_>) -> Value {
         match yaml {
             Yaml::Value(Scalar::Null) => Value::Null,
@@ -37,7 +33,7 @@ pub(crate) fn as_json(text: &str) -> Value {
 
 /// The files in a directory and the examples in a document, each with a name for messages. `root` is the
 /// crate's directory, both paths are relative to it.
-pub(crate) fn examples(root: &str, directory: &str, document: &str) -> Vec<(String, String)> {
+pub fn examples(root: &str, directory: &str, document: &str) -> Vec<(String, String)> {
     let root = Path::new(root);
     let mut files: Vec<(String, String)> = fs::read_dir(root.join(directory))
         .unwrap()
@@ -54,7 +50,7 @@ pub(crate) fn examples(root: &str, directory: &str, document: &str) -> Vec<(Stri
 }
 
 /// The schema has exactly the keys that are read, list by list; those of a whole file are under `whole`.
-pub(crate) fn assert_same_keys<'a>(
+pub fn assert_same_keys<'a>(
     schema: &Value,
     whole: &str,
     read: impl IntoIterator<Item = (&'a str, Vec<&'a str>)>,

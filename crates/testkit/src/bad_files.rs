@@ -1,5 +1,5 @@
 //! Files with mistakes, each with the expected message in a `.txt` file next to it; and good files with
-//! random mutations. For the tests of the crates that read YAML files, which include this module.
+//! random mutations. For the tests of the crates that read YAML files.
 //!
 //! With `UPDATE_GOLDEN=1` the messages are rewritten; read them then as the author of such a file would.
 
@@ -11,17 +11,17 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use stormeter_yaml::FileErrors;
 
 /// A crate's bad files and how it reads them.
-pub(crate) struct BadFiles {
+pub struct BadFiles {
     /// The directory of the files.
-    pub(crate) directory: PathBuf,
+    pub directory: PathBuf,
     /// The mistakes in a text; `None` if it is accepted.
-    pub(crate) mistakes: fn(&str) -> Option<FileErrors>,
+    pub mistakes: fn(&str) -> Option<FileErrors>,
 }
 
 impl BadFiles {
     /// Checks that each file has its message, and each message its file; there must be at least
     /// `least`.
-    pub(crate) fn have_their_messages(&self, least: usize) {
+    pub fn have_their_messages(&self, least: usize) {
         let update = std::env::var_os("UPDATE_GOLDEN").is_some();
         let files = self.files("yaml");
         assert!(files.len() >= least, "{}", files.len());
@@ -44,7 +44,7 @@ impl BadFiles {
     }
 
     /// Mistakes are reported in the order of their positions, which are in the file itself.
-    pub(crate) fn have_mistakes_in_order_and_in_the_file(&self) {
+    pub fn have_mistakes_in_order_and_in_the_file(&self) {
         for (path, text) in self.files("yaml") {
             let errors = self.mistakes_of(&path, &text).errors;
             let path = path.display();
@@ -61,7 +61,7 @@ impl BadFiles {
     /// Whatever is done to a good file, it is accepted or its mistakes are reported: nothing panics, and
     /// nothing is refused without a message. `own` are pieces that mean something in such files. Most of
     /// the texts must be wrong, or the test shows nothing.
-    pub(crate) fn whatever_is_written_is_answered(&self, good: &str, own: &[&str], texts: u64) {
+    pub fn whatever_is_written_is_answered(&self, good: &str, own: &[&str], texts: u64) {
         let mut taken = 0;
         for seed in 0..texts {
             let text = mutated(good, own, &mut SplitMix64::seed_from_u64(seed));
@@ -123,13 +123,13 @@ const PIECES: [&str; 29] = [
 ];
 
 /// A number below the limit; 0 if the limit is 0.
-pub(crate) fn below(random: &mut SplitMix64, limit: usize) -> usize {
+pub fn below(random: &mut SplitMix64, limit: usize) -> usize {
     (random.next_u64() % limit.max(1) as u64) as usize
 }
 
 /// The text with up to four changes: a character or a run of them removed, a piece inserted, a part
 /// repeated, and now and then the end cut off.
-pub(crate) fn mutated(text: &str, own: &[&str], random: &mut SplitMix64) -> String {
+pub fn mutated(text: &str, own: &[&str], random: &mut SplitMix64) -> String {
     let mut text: Vec<char> = text.chars().collect();
     for _ in 0..=below(random, 4) {
         let at = below(random, text.len());

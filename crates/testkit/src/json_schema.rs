@@ -1,12 +1,12 @@
-//! A small checker of JSON Schema (draft 2020-12), for the tests of several crates.
+//! A small checker of JSON Schema (draft 2020-12).
 //!
-//! It knows exactly the keywords that the schema uses and fails at any other, so that it cannot pass
+//! It knows exactly the keywords that our schemas use and fails at any other, so that it cannot pass
 //! by not looking.
 
 use serde_json::Value;
 
 /// Where and why `value` does not follow `schema`; empty if it does.
-pub(crate) fn violations(schema: &Value, value: &Value) -> Vec<String> {
+pub fn violations(schema: &Value, value: &Value) -> Vec<String> {
     of(schema, schema, value, "")
 }
 

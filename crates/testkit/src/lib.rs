@@ -1,0 +1,25 @@
+//! What the tests of several crates share. A dev-dependency only: nothing that is shipped uses it.
+//!
+//! - [`BadFiles`]: wrong files and the messages that they get, for the crates that read YAML.
+//! - [`violations`], [`as_json`], [`examples`], [`assert_same_keys`]: JSON Schemas written by hand, checked
+//!   against what is read and what is printed.
+//! - [`Emulator`]: what a terminal shows of what is written to it.
+//! - [`workload`]: an ordinary workload, to be changed where a test depends on it.
+//!
+//! It stays low in the order of the layers, so that the tests of nearly every crate can use it. What needs the
+//! types of one crate only belongs into the tests of that crate. A crate below this one (`trial`, `yaml`) can
+//! use it in `tests/`, not in unit tests: there, its own types would be compiled twice.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bad_files;
+mod emulator;
+mod json_schema;
+mod workload;
+mod written_schema;
+
+pub use bad_files::{BadFiles, below, mutated};
+pub use emulator::Emulator;
+pub use json_schema::violations;
+pub use workload::workload;
+pub use written_schema::{as_json, assert_same_keys, examples};
