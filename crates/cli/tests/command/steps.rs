@@ -105,6 +105,17 @@ fn a_verb_of_a_lab_without_a_lab_is_refused_with_advice() {
     let outcome = place.run("run s.yaml --output s.db").expect(&[2]);
     assert!(outcome.stderr.contains("stormeter lab up"), "{outcome:?}");
     assert!(!place.path("s.db").exists() && place.folders("a").is_empty());
-    let outcome = place.run("predict s.yaml").expect(&[2]);
-    assert!(outcome.stderr.contains("--fault"), "{outcome:?}");
+}
+
+#[test]
+fn a_step_that_a_site_has_no_model_of_is_refused_before_anything_is_predicted() {
+    let place = Place::new();
+    std::fs::write(place.path("site.yaml"), include_str!("../../../../examples/faults/site.yaml"))
+        .unwrap();
+    let study = include_str!("../../../../examples/faults/study.yaml");
+    assert!(study.contains("link-down nas"), "{study}");
+    std::fs::write(place.path("s.yaml"), study.replace("link-down nas", "pause nas")).unwrap();
+    let outcome = place.run("predict s.yaml --output s.db").expect(&[2]);
+    assert!(outcome.stderr.contains("a site has no model of pause"), "{outcome:?}");
+    assert!(!place.path("s.db").exists());
 }
