@@ -8,6 +8,37 @@
 //! The path of a comparison: one (baseline, candidate) pair a block → log-ratios
 //! ([`ratio::LogRatios`]) → a standard error that stays honest although the run stopped when it
 //! was precise ([`Looks`]) → interval, [`Verdict`] and outlook ([`Comparison`]).
+//!
+//! That path, for a run whose number of blocks was fixed beforehand:
+//!
+//! ```
+//! use stormeter_statistics::{Comparison, ComparisonInput, Direction, Looks, Verdict};
+//!
+//! // IOPS of two datastores, block by block: the pairs vary together, their ratio does not.
+//! let blocks = vec![
+//!     (10_000.0, 11_900.0),
+//!     (10_400.0, 12_500.0),
+//!     (9_700.0, 11_700.0),
+//!     (10_100.0, 12_000.0),
+//!     (9_900.0, 11_950.0),
+//!     (10_200.0, 12_200.0),
+//! ];
+//! let input = ComparisonInput {
+//!     baseline: "local".into(),
+//!     candidate: "nas".into(),
+//!     metric: "iops".into(),
+//!     direction: Direction::HigherIsBetter,
+//!     blocks,
+//!     margin: 0.05,
+//!     // Six blocks, decided beforehand.
+//!     looks: Looks { precision: 0.0, min_blocks: 6, level: 0.95, resolution: 0.0 },
+//! };
+//! let found = Comparison::of(&input, 1)?;
+//! assert_eq!(found.verdict, Verdict::Faster);
+//! assert!((found.ratio - 1.2).abs() < 0.01);
+//! assert!(found.interval.low > 1.18 && found.interval.high < 1.22);
+//! # Ok::<(), stormeter_statistics::ComparisonError>(())
+//! ```
 
 mod analysis;
 pub mod anova;

@@ -2,6 +2,37 @@
 //!
 //! Everything here follows from its input and a seed: no clock, no file, no statistics. The same
 //! plan and seed give the same trials in the same order on every machine.
+//!
+//! A study file, and the trials that follow from it:
+//!
+//! ```
+//! use stormeter_study::parse_study;
+//!
+//! let plan = parse_study(
+//!     "
+//! study: May these VMs move to NFS?
+//! datastores: {local: /srv/vm, nfs: \"nfs://nas1/export/vm\"}
+//! baseline: local
+//! workloads: [vm-4k]
+//! load: {vms: [1, 4], outstanding: 4}
+//! disk: {size: 1GiB}
+//! measure: {ramp: 5s, duration: 20s}
+//! design: {blocks: 6, margin: 10%}
+//! questions: [nfs must be at most 50% slower than local in iops]
+//! ",
+//! )?;
+//!
+//! // Two datastores at two loads; in each block each of the four once, in an order of its own.
+//! assert_eq!(plan.cells().len(), 4);
+//! let mut block = plan.trials_of_block(0);
+//! block.sort();
+//! assert_eq!(block, [0, 1, 2, 3]);
+//!
+//! // Mistakes have their place and an advice.
+//! let errors = parse_study("study: Which?\ndatastors: {a: /srv/vm}").unwrap_err();
+//! assert!(errors.to_string().contains("datastores"), "{errors}");
+//! # Ok::<(), stormeter_study::StudyErrors>(())
+//! ```
 
 mod as_study;
 mod file;

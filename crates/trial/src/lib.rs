@@ -5,6 +5,50 @@
 //! along with the circumstances (CPU, memory, monitors, components). Both are plain values: they are sent to agents
 //! on other machines, stored in results files and synthesized by tests. Reading them does not need the loop; the
 //! driver has the loop that executes them.
+//!
+//! A trial, as a study plans it and a driver carries it out:
+//!
+//! ```
+//! use stormeter_trial::{Arrivals, Content, Distribution, Limits, SizeShare, Start, Trial, Workload};
+//!
+//! // A database: three of four requests have 8 KiB, one has 64 KiB; 500 a second for each VM.
+//! let workload = Workload {
+//!     name: "database".into(),
+//!     sizes: vec![
+//!         SizeShare { bytes: 8192, share: 3.0 },
+//!         SizeShare { bytes: 65_536, share: 1.0 },
+//!     ],
+//!     read_percent: 70.0,
+//!     random_percent: 100.0,
+//!     distribution: Distribution::Zipf { exponent: 0.9 },
+//!     alignment_bytes: Some(4096),
+//!     arrivals: Arrivals::Poisson { rate_per_s: 500.0 },
+//!     burst: None,
+//!     content: Content::default(),
+//! };
+//! assert_eq!(workload.mean_bytes(), 22_528.0);
+//! assert_eq!(workload.granularity_bytes(), 4096);
+//!
+//! // Four VMs with disks of 1 GiB, a warm-up of 5 s and 20 s that count.
+//! let trial = Trial {
+//!     workload,
+//!     first_disk: 0,
+//!     disks: 4,
+//!     disk_bytes: 1 << 30,
+//!     seed: 1,
+//!     start: Start::default(),
+//!     content_seed: 0,
+//!     ramp_ns: 5_000_000_000,
+//!     duration_ns: 20_000_000_000,
+//!     interval_ns: 1_000_000_000,
+//!     limits: Limits::default(),
+//!     verify: false,
+//! };
+//! assert_eq!(trial.check(), Ok(()));
+//!
+//! let too_small = Trial { disk_bytes: 4096, ..trial };
+//! assert!(too_small.check().is_err());
+//! ```
 
 mod component;
 mod cpu;
