@@ -217,8 +217,9 @@ fn each_vm_has_its_own_disk_and_its_own_row() {
     let path = place.path("r.db");
     let disks: Vec<(i64, i64)> = rows(
         &path,
-        "SELECT disk.disk, disk.operations FROM disk JOIN trial ON trial.id = trial_id \
-         WHERE phase = 'main' AND block = 0 AND datastore = 0 ORDER BY disk.disk",
+        // On a busy machine a block may be measured again.
+        "SELECT disk, operations FROM disk WHERE trial_id = (SELECT min(id) FROM trial \
+         WHERE phase = 'main' AND datastore = 0) ORDER BY disk",
         |row| Ok((row.get(0)?, row.get(1)?)),
     );
     let numbers: Vec<i64> = disks.iter().map(|(disk, _)| *disk).collect();
@@ -226,7 +227,8 @@ fn each_vm_has_its_own_disk_and_its_own_row() {
     assert!(disks.iter().all(|(_, operations)| *operations > 0), "{disks:?}");
     let total: i64 = one(
         &path,
-        "SELECT operations FROM trial WHERE phase = 'main' AND block = 0 AND datastore = 0",
+        "SELECT operations FROM trial WHERE id = (SELECT min(id) FROM trial \
+         WHERE phase = 'main' AND datastore = 0)",
     );
     assert_eq!(disks.iter().map(|(_, operations)| operations).sum::<i64>(), total);
 }
